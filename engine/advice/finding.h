@@ -1,0 +1,132 @@
+// What rules conclude and what the report says: verdicts (one a rule and scope) become findings
+// (ranked, with savings).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/facts/facts.h"
+
+namespace advise {
+
+enum class Severity : std::uint8_t { kInfo, kLow, kMedium, kHigh, kCritical };
+enum class RuleKind : std::uint8_t { kRoot, kSymptom, kInfo };
+enum class Outcome : std::uint8_t { kFired, kFine, kNotApplicable, kCannotTell, kBroken };
+
+const char* SeverityName(Severity severity);
+const char* RuleKindName(RuleKind kind);
+const char* OutcomeName(Outcome outcome);
+
+struct Fix {
+  std::string action;
+  std::string snippet;
+  std::string language;
+  std::vector<std::string> links;  // addresses
+};
+
+// The static part of a rule, as its file states it.
+struct RuleInfo {
+  std::string id;  // "transfer/pageable-copy"
+  std::string title;
+  std::string status;  // experimental | stable | retired
+  std::string since;
+  RuleKind kind = RuleKind::kRoot;
+  std::string scope;   // run | device
+  std::string effort;  // flag | code | design
+  int priority =
+      50;  // claims are served from high to low: how specific the rule's evidence is, 0..100
+  std::vector<std::string> explains;
+  std::vector<std::string> knowledge;
+  std::vector<std::string> needs;     // facts that must be there
+  std::vector<std::string> optional;  // facts that may be absent (nil in the rule)
+  std::vector<std::string> thresholds;
+  std::vector<std::string> references;  // keys of kb/references.toml
+  std::string symptom;                  // template
+  std::string cause;                    // template
+  std::vector<Fix> fixes;
+  std::string false_positives;
+  std::string replaces;  // a site rule may replace a built-in one
+  std::string path;      // where it was read from: "rules/transfer/pageable-copy.lua"
+  std::string source;    // the text of the file
+};
+
+// One fact read, one comparison made: what `advise why` shows.
+struct FactRead {
+  std::string name;
+  std::string shown;  // formatted with its unit, or the reason of its absence
+};
+struct Comparison {
+  std::string what;  // "at_least" | "at_most" | "between"
+  double value = 0;
+  double threshold = 0;
+  double upper = 0;  // of between
+  std::string name;  // the threshold's name when known, else ""
+  std::string unit;  // of the threshold when known
+  bool holds = false;
+};
+
+// What a fired rule says could be won.
+struct SavingClaim {
+  std::shared_ptr<const Spans> claims;  // the time that is lost to this cause; null: claims nothing
+  std::vector<std::shared_ptr<const Remedy>> remedies;  // what to replay, together; none: `part` of
+                                                        // the claims is the saving
+  double part = 1.0;  // share of the claims that the fix can win at most
+  double confidence = 0.5;
+  std::string basis;
+};
+
+struct Verdict {
+  const RuleInfo* rule = nullptr;
+  std::uint32_t device = 0xFFFFFFFFU;  // kNone: the run
+  Outcome outcome = Outcome::kFine;
+  std::string reason;                    // of not applicable, cannot tell, broken
+  std::vector<std::string> missing;      // capture tags, for cannot tell
+  std::map<std::string, Cell> evidence;  // what detect() returned: numbers and texts
+  std::map<std::string, Rows> tables;    // what detect() returned: small tables
+  SavingClaim saving;
+  std::vector<FactRead> reads;
+  std::vector<Comparison> comparisons;
+};
+
+struct Evidence {
+  std::string what;
+  double value = 0;
+  std::string unit;
+  std::optional<double> threshold;
+  Nanos start_ns = 0;
+  Nanos end_ns = 0;
+  std::string table;
+  std::vector<std::int64_t> rows;
+  std::string sql;
+  std::string source;
+};
+
+struct Where {
+  std::vector<int> ranks;
+  std::vector<int> devices;
+  std::vector<int> steps;
+  std::string phase;
+};
+
+struct Finding {
+  const RuleInfo* rule = nullptr;
+  int rank = 0;  // 1 is the first to do
+  Severity severity = Severity::kInfo;
+  double confidence = 0;
+  double saving_s = 0;
+  double saving_share = 0;
+  std::string basis;
+  Where where;
+  std::string symptom;
+  std::string cause;
+  std::vector<Fix> fixes;
+  std::vector<Evidence> evidence;
+  std::vector<std::string> explains;      // findings folded under this one
+  std::vector<std::string> explained_by;  // and the other way round
+};
+
+}  // namespace advise

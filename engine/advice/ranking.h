@@ -1,0 +1,23 @@
+// From verdicts to a ranked fix list whose savings never overlap.
+//
+// Each fired rule names the time it claims on devices. Claims are served from the most to the least
+// specific evidence (RuleInfo::priority); what one took, the next cannot claim again. What a
+// finding saves is what the replay of its fix wins until the next bound shows, never more than its
+// claim.
+#pragma once
+
+#include <vector>
+
+#include "engine/advice/finding.h"
+#include "engine/knowledge/knowledge.h"
+#include "engine/metrics/analysis.h"
+
+namespace advise {
+
+// Findings in the order to work on them; those of severity info come last. Pointers into `verdicts`
+// are kept (Finding::rule), not the verdicts themselves. O(findings x claims + one replay a
+// finding).
+std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& analysis,
+                          const Knowledge& knowledge);
+
+}  // namespace advise

@@ -1,0 +1,81 @@
+// The whole answer to "what is slow and how do I fix it", ready to be laid out. Renderers only
+// format what stands here.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/advice/finding.h"
+#include "engine/trace/diagnostics.h"
+
+namespace advise {
+
+struct InputInfo {
+  std::string path;
+  std::string kind;      // "nsys-sqlite", …
+  std::string producer;  // "nsys 2026.2.1"
+  int rank = 0;
+  std::string host;
+};
+
+struct WindowInfo {
+  std::string mode;  // "all" | "steady" | "given"
+  Nanos start_ns = 0;
+  Nanos end_ns = 0;
+};
+
+// Whole nanoseconds; the first five add up to window_ns exactly, the idle causes to idle_ns
+// exactly.
+struct DeviceBudget {
+  int rank = 0;
+  int device = 0;
+  std::string name;
+  Nanos compute_ns = 0;
+  Nanos comm_exposed_ns = 0;
+  Nanos copy_exposed_ns = 0;
+  Nanos memset_exposed_ns = 0;
+  Nanos idle_ns = 0;
+  Nanos window_ns = 0;
+  std::vector<std::pair<std::string, Nanos>>
+      idle_causes;  // every cause of the contract, in its order
+};
+
+struct NotChecked {
+  std::string rule;
+  std::vector<std::string> needs;  // capture tags
+  std::string reason;              // "no OS-runtime calls were recorded"
+  std::string how;                 // how to capture it
+};
+
+struct NamedFact {
+  FactInfo info;
+  Fact fact;
+  std::string scope;  // "run", "device 0"
+};
+
+struct Report {
+  std::string tool_version;
+  std::vector<InputInfo> inputs;
+  WindowInfo window;
+  std::vector<DeviceBudget> devices;
+  std::vector<NamedFact> facts;
+  std::vector<Finding> findings;  // ranked: the first is the first to do
+  bool healthy = false;           // no finding above info, and the capture supports a verdict
+  std::string verdict;            // the first sentence of the report
+  std::vector<std::string> read_with_care;
+  std::string no_verdict_reason;  // not empty: the capture supports no verdict above "low", and why
+  int checked = 0;                // rules that reached a verdict (fired, fine, or do not apply)
+  std::vector<NotChecked> not_checked;
+  std::string
+      capture_command;  // one profiler command that would let all of them speak; may be empty
+  std::vector<Diagnostic> diagnostics;
+  std::vector<std::string> site_changes;
+  int step_count = 0;  // steps inside the window, 0 unknown
+  Nanos step_median_ns = 0;
+  std::string steps_source;       // "annotation" | "range" | "period" | ""
+  std::vector<Verdict> verdicts;  // of every rule and scope, for `advise why`
+};
+
+}  // namespace advise

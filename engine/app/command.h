@@ -1,0 +1,45 @@
+// A command of the program: what it is called, what it is for, its options, and what it does.
+// main.cc picks one by the first word; everything they share stands in options.h and output.h.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+
+namespace advise {
+
+// The exit status, a promise to scripts.
+enum ExitCode : int {
+  kAnalysed = 0,
+  kConditionMet = 1,  // of --fail-on or --baseline
+  kWrongUsage = 2,
+  kUnreadableInput = 3,
+  kBrokenRules = 4,  // or a broken configuration file
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual std::string Name() const = 0;      // the first word; "" for the main job
+  virtual std::string Summary() const = 0;   // one line
+  virtual std::string Examples() const = 0;  // command lines, one a line
+  virtual void AddOptions(CLI::App& app) = 0;
+  virtual int Run() = 0;  // an ExitCode
+};
+
+std::unique_ptr<Command> MakeDiagnoseCommand();
+std::unique_ptr<Command> MakeFactsCommand();
+std::unique_ptr<Command> MakeWhyCommand();
+std::unique_ptr<Command> MakeRulesCommand();
+
+// "advise: where: what (hint)" on stderr, always one line; returns `code`.
+int Complain(const Error& error, ExitCode code);
+int Complain(const std::vector<Error>& errors, ExitCode code);
+
+// Runs the command that the arguments name. Never throws.
+int RunProgram(int argc, const char* const* argv);
+
+}  // namespace advise

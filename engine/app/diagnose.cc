@@ -1,0 +1,138 @@
+#include "engine/app/diagnose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "engine/advice/ranking.h"
+#include "engine/app/summary.h"
+#include "engine/base/text.h"
+#include "engine/facts/catalog.h"
+#include "engine/import/importer.h"
+#include "engine/metrics/analysis.h"
+
+namespace advise {
+namespace {
+
+Result<WindowRequest> ParseWindow(const std::string& text) {
+  WindowRequest request;
+  if (text == "auto" || text.empty()) return request;
+  if (text == "all" || text == "steady") {
+    request.mode = text == "all" ? WindowRequest::Mode::kAll : WindowRequest::Mode::kSteady;
+    return request;
+  }
+  const std::size_t colon = text.find(':');
+  const auto number = [&text](std::size_t from, std::size_t to, double* value) {
+    const char* end = text.data() + to;
+    const auto [at, error] = std::from_chars(text.data() + from, end, *value);
+    return error == std::errc() && at == end;
+  };
+  request.mode = WindowRequest::Mode::kGiven;
+  if (colon == std::string::npos || !number(0, colon, &request.from_s) ||
+      !number(colon + 1, text.size(), &request.to_s) || request.to_s <= request.from_s) {
+    return Fail("'" + text + "' is no window", "--window",
+                "all, steady, or A:B in seconds from the first GPU operation");
+  }
+  return request;
+}
+
+bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options) {
+  const std::string area = rule.id.substr(0, rule.id.find('/'));
+  const auto names = [&](const std::vector<std::string>& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const std::string& n) { return n == rule.id || n == area; });
+  };
+  return (options.only.empty() || names(options.only)) && !names(options.skip);
+}
+
+void FillBudget(const Analysis& analysis, Report* report) {
+  const Trace& trace = analysis.run.trace;
+  for (const std::uint32_t d : analysis.run.active_devices) {
+    const DeviceTime& time = analysis.times[d];
+    DeviceBudget budget;
+    for (const Stream& stream : trace.streams) {
+      if (stream.device == d && stream.process != kNone &&
+          trace.processes[stream.process].rank >= 0) {
+        budget.rank = trace.processes[stream.process].rank;
+      }
+    }
+    budget.device = static_cast<int>(trace.devices[d].ordinal);
+    budget.name = trace.devices[d].name;
+    budget.compute_ns = time.ComputeNs();
+    budget.comm_exposed_ns = time.comm_exposed.Total();
+    budget.copy_exposed_ns = time.copy_exposed.Total();
+    budget.memset_exposed_ns = time.memset_exposed.Total();
+    budget.idle_ns = time.idle.Total();
+    budget.window_ns = analysis.run.window.Length();
+    for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
+      budget.idle_causes.emplace_back(IdleCauseName(static_cast<IdleCause>(c)),
+                                      analysis.idle.by_device[d][c]);
+    }
+    report->devices.push_back(std::move(budget));
+  }
+}
+
+// `facts` are kept by the report as values: the map itself dies with the diagnosis.
+void FillFacts(const Facts& facts, Report* report) {
+  for (const FactInfo& info : FactCatalogue()) {
+    if (const Fact* fact = facts.Find(info.name)) report->facts.push_back({info, *fact, "run"});
+  }
+}
+
+}  // namespace
+
+Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) {
+  const auto stage = [&options](const char* name) {
+    if (options.progress) options.progress(name);
+  };
+  if (options.reports.size() != 1) {
+    return Fail(fmt::format("{} reports were given", options.reports.size()), "",
+                "this version reads one report at a time: name the report of one rank");
+  }
+  const Result<WindowRequest> window = ParseWindow(options.window);
+  if (!window) return tl::unexpected(window.error());
+
+  stage("reading");
+  Result<Trace> trace = ImportReport(options.reports.front(), ImportOptions{options.jobs});
+  if (!trace) return tl::unexpected(trace.error());
+  stage("measuring");
+  const Knowledge& knowledge = *session.knowledge;
+  const Analysis analysis(*trace, knowledge, AnalysisOptions{*window, options.gpu});
+  const std::unique_ptr<Facts> facts = MakeFacts(analysis);
+
+  stage("judging");
+  Report report;
+  for (const RuleInfo& rule : session.rules.rules()) {
+    if (!Chosen(rule, options) || rule.status == "retired") continue;
+    const auto& off = knowledge.suppressed();
+    if (std::any_of(off.begin(), off.end(),
+                    [&](const SuppressedRule& s) { return s.id == rule.id; }))
+      continue;
+    report.verdicts.push_back(session.rules.Run(rule, *facts, kNone));
+  }
+  stage("ranking");
+  report.findings = Rank(report.verdicts, analysis, knowledge);
+  report.healthy = analysis.support.verdict &&
+                   std::none_of(report.findings.begin(), report.findings.end(),
+                                [](const Finding& f) { return f.severity != Severity::kInfo; });
+  report.tool_version = ADVISE_VERSION;
+  report.inputs.push_back({trace->path, trace->kind, trace->producer, 0, trace->host});
+  report.window = {analysis.run.window.mode, analysis.run.window.start, analysis.run.window.end};
+  FillBudget(analysis, &report);
+  FillFacts(*facts, &report);
+  report.step_count =
+      analysis.run.steps.known() ? static_cast<int>(analysis.run.steps.steady_count()) : 0;
+  report.step_median_ns = analysis.run.steps.Median();
+  report.steps_source = analysis.run.steps.source;
+  if (!analysis.support.verdict) report.no_verdict_reason = analysis.support.reason;
+  report.verdict = VerdictSentence(analysis, report);
+  report.read_with_care = ReadWithCare(analysis);
+  for (const Diagnostic& diagnostic : trace->diagnostics.list())
+    report.diagnostics.push_back(diagnostic);
+  FillNotChecked(report.verdicts, knowledge, &report);
+  report.site_changes = knowledge.SiteChanges();
+  return report;
+}
+
+}  // namespace advise

@@ -1,0 +1,44 @@
+// The main job as one call: from report paths to the finished report. No printing, no exit codes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/advice/report_model.h"
+#include "engine/base/error.h"
+#include "engine/knowledge/knowledge.h"
+#include "engine/script/runner.h"
+
+namespace advise {
+
+struct DiagnoseOptions {
+  std::vector<std::string> reports;  // files and directories, as the user named them
+  std::string window = "auto";       // auto | all | steady | A:B in seconds from the trace's start
+  std::string gpu;                   // the GPU when the report does not say, "" unknown
+  std::vector<std::string> only;     // rule ids or areas; empty: all
+  std::vector<std::string> skip;     // rule ids or areas
+  std::vector<std::string> rule_dirs;  // site rules
+  std::vector<std::string> set;        // "NAME=VALUE", later wins
+  std::string config;                  // one more site file, "" none
+  int jobs = 2;
+  // Called with a short text when a stage begins; may be empty. Never called from two threads.
+  std::function<void(const std::string& stage)> progress;
+};
+
+// What every diagnosis needs and no report changes: built-in or installed knowledge and rules, with
+// the site's files and options applied.
+struct Session {
+  std::unique_ptr<const Knowledge> knowledge;  // never null; the rules point to it
+  RuleSet rules;
+};
+
+// All problems of rules and configuration at once (exit 4).
+tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& options);
+
+// `options.reports` holds files only (see ExpandReports). Errors are of inputs (exit 3).
+// Verdicts point into the session's rules: the session must outlive the report.
+Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options);
+
+}  // namespace advise

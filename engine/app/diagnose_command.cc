@@ -1,0 +1,123 @@
+// The main job: read the reports, print the ranked fix list.
+#include <fmt/format.h>
+
+#include "engine/app/baseline.h"
+#include "engine/app/command.h"
+#include "engine/app/options.h"
+#include "engine/report/json.h"
+#include "engine/report/shell.h"
+#include "engine/report/text.h"
+
+namespace advise {
+namespace {
+
+class DiagnoseCommand : public Command {
+ public:
+  std::string Name() const override { return ""; }
+  std::string Summary() const override {
+    return "Reads reports of a GPU run and prints what to fix, the most rewarding first.";
+  }
+  std::string Examples() const override {
+    return "advise run.sqlite\n"
+           "advise ranks/ --devices --top 10\n"
+           "advise run.sqlite --only transfer --window 2:8\n"
+           "advise run.sqlite --format json -o run.json\n"
+           "advise run.sqlite --baseline run.json --fail-on high";
+  }
+
+  void AddOptions(CLI::App& app) override {
+    AddReportOptions(app, run_);
+    AddOutputOptions(app, run_.output, "text or json");
+    app.add_option("--top", text_.top, "findings in full; the rest get one line each")
+        ->check(WholeNumber(0, 1'000'000))
+        ->type_name("N");
+    app.add_flag("--devices", text_.devices, "where the time went for each GPU");
+    app.add_flag("--quiet,-q", text_.quiet, "the verdict and one line a finding");
+    AddListOption(app, "--only", run_.diagnose.only, "RULE|AREA",
+                  "only this rule or area; repeatable")
+        ->delimiter(',');
+    AddListOption(app, "--skip", run_.diagnose.skip, "RULE|AREA",
+                  "not this rule or area; repeatable")
+        ->delimiter(',');
+    AddSiteOptions(app, run_.diagnose);
+    app.add_option("--fail-on", fail_on_,
+                   "exit with 1 when a finding is at least info, low, medium, high, critical")
+        ->type_name("LEVEL");
+    app.add_option("--baseline", baseline_,
+                   "exit with 1 only for findings that this JSON report does not have")
+        ->type_name("FILE.json");
+  }
+
+  int Run() override {
+    const auto level = SeverityFromName(fail_on_.empty() ? "low" : fail_on_);
+    if (!level) {
+      return Complain({"there is no level \"" + fail_on_ + "\"", "--fail-on",
+                       "info, low, medium, high or critical"},
+                      kWrongUsage);
+    }
+    if (const int problem = CheckFormat(); problem != kAnalysed) return problem;
+    std::set<std::string> known;
+    if (!baseline_.empty()) {
+      auto rules = ReadBaseline(baseline_);
+      if (!rules) return Complain(rules.error(), kUnreadableInput);
+      known = std::move(*rules);
+    }
+    if (text_.quiet) run_.progress = run_.progress == "auto" ? "never" : run_.progress;
+    const auto diagnosis = RunDiagnosis(run_);
+    if (!diagnosis) return diagnosis.error();
+    const Report& report = (*diagnosis)->report;
+    const auto written = WriteOutput(Render(report), run_.output, run_.diagnose.reports);
+    if (!written) return Complain(written.error(), kWrongUsage);
+    return Judge(report, *level, known);
+  }
+
+ private:
+  int CheckFormat() const {
+    const std::string& format = run_.output.format;
+    if (format == "text" || format == "json") return kAnalysed;
+    const bool planned = format == "markdown" || format == "html" || format == "sarif";
+    return Complain({planned ? "the format \"" + format + "\" is not in this version"
+                             : "there is no format \"" + format + "\"",
+                     "--format", "text or json"},
+                    kWrongUsage);
+  }
+
+  std::string Render(const Report& report) {
+    if (run_.output.format == "json") return RenderJson(report);
+    text_.width = run_.output.Width();
+    text_.color = run_.output.Color();
+    for (const std::string& path : run_.diagnose.reports) {
+      text_.reports_argument += (text_.reports_argument.empty() ? "" : " ") + ShellQuote(path);
+    }
+    return RenderText(report, text_);
+  }
+
+  // A rule that failed is reported even when others fired: its silence means nothing.
+  int Judge(const Report& report, Severity level, const std::set<std::string>& known) const {
+    std::vector<Error> broken;
+    for (const Verdict& verdict : report.verdicts) {
+      if (verdict.outcome != Outcome::kBroken || verdict.rule == nullptr) continue;
+      broken.push_back({"the rule failed: " + verdict.reason, verdict.rule->id,
+                        "the other rules ran; leave it out with --skip " + verdict.rule->id});
+    }
+    if (!broken.empty()) return Complain(broken, kBrokenRules);
+    if (fail_on_.empty() && baseline_.empty()) return kAnalysed;
+    const std::vector<std::string> rules = FindingsAtOrAbove(report, level, known);
+    if (rules.empty()) return kAnalysed;
+    const std::string what = fmt::format(
+        "{} {}finding{} at or above {}: {}", rules.size(), baseline_.empty() ? "" : "new ",
+        rules.size() == 1 ? "" : "s", SeverityName(level), fmt::join(rules, ", "));
+    return Complain({what, baseline_.empty() ? "--fail-on" : "--baseline", ""}, kConditionMet);
+  }
+
+  RunOptions run_;
+  TextOptions text_;
+  std::string fail_on_;
+  std::string baseline_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeDiagnoseCommand() { return std::make_unique<DiagnoseCommand>(); }
+
+}  // namespace advise

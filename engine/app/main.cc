@@ -1,0 +1,3 @@
+#include "engine/app/command.h"
+
+int main(int argc, char** argv) { return advise::RunProgram(argc, argv); }

@@ -1,0 +1,118 @@
+#include "engine/app/options.h"
+
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+#include "engine/app/command.h"
+#include "engine/app/inputs.h"
+#include "engine/app/selection.h"
+#include "engine/app/session.h"
+
+namespace advise {
+namespace {
+
+// "" when `text` is a window, else what is wrong with it.
+std::string CheckWindow(std::string& text) {
+  if (text == "auto" || text == "all" || text == "steady") return "";
+  const char* wanted = "is not a window: all, steady, or A:B in seconds from the trace's start";
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return wanted;
+  double bounds[2] = {0, 0};
+  const std::string parts[2] = {text.substr(0, colon), text.substr(colon + 1)};
+  for (int i = 0; i < 2; ++i) {
+    const char* end = parts[i].data() + parts[i].size();
+    const auto [read_to, problem] = std::from_chars(parts[i].data(), end, bounds[i]);
+    if (problem != std::errc() || read_to != end || !std::isfinite(bounds[i])) return wanted;
+  }
+  return bounds[0] >= 0 && bounds[0] < bounds[1] ? "" : "is empty: A:B needs 0 <= A < B";
+}
+
+int DefaultJobs() {
+  const unsigned cores = std::thread::hardware_concurrency();
+  return cores == 0 ? 2 : static_cast<int>(std::min(cores, 16U));
+}
+
+}  // namespace
+
+CLI::Option* AddListOption(CLI::App& app, const std::string& flags,
+                           std::vector<std::string>& values, const std::string& type,
+                           const std::string& text) {
+  return app.add_option(flags, values, text)->allow_extra_args(false)->type_name(type);
+}
+
+CLI::Validator WholeNumber(int lowest, int highest) {
+  const auto check = [lowest, highest](const std::string& text) -> std::string {
+    int value = 0;
+    const char* end = text.data() + text.size();
+    const auto [read_to, problem] = std::from_chars(text.data(), end, value);
+    if (problem == std::errc() && read_to == end && value >= lowest && value <= highest) return "";
+    return "\"" + text + "\" is not a whole number from " + std::to_string(lowest) + " to " +
+           std::to_string(highest);
+  };
+  return CLI::Validator(check, "", "whole number");
+}
+
+void AddReportOptions(CLI::App& app, RunOptions& options) {
+  DiagnoseOptions& diagnose = options.diagnose;
+  app.add_option("REPORT", diagnose.reports,
+                 "reports of one run, one a rank or node; a directory: all reports in it")
+      ->type_name("");
+  app.add_option("--window", diagnose.window,
+                 "what to look at: all, steady (the default when steps are known), or A:B in "
+                 "seconds from the start of the trace")
+      ->check(CLI::Validator(CheckWindow, "", "window"))
+      ->type_name("WINDOW");
+  app.add_option("--gpu", diagnose.gpu, "the GPU's name, when the report does not say")
+      ->type_name("NAME");
+  diagnose.jobs = DefaultJobs();
+  app.add_option("--jobs,-j", diagnose.jobs, "how much to do side by side")
+      ->check(WholeNumber(1, 256))
+      ->type_name("N");
+  app.add_option("--progress", options.progress, "stages on stderr: auto, always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+void AddSiteOptions(CLI::App& app, DiagnoseOptions& options) {
+  AddListOption(app, "--rules", options.rule_dirs, "DIR", "a directory of site rules; repeatable");
+  app.add_option("--config", options.config, "a file of site settings")->type_name("FILE");
+  AddListOption(app, "--set", options.set, "NAME=VALUE",
+                "one site setting; repeatable, later wins");
+}
+
+void AddOutputOptions(CLI::App& app, OutputOptions& options, const std::string& formats) {
+  app.add_option("--format", options.format, formats)->type_name("FORMAT");
+  app.add_option("--output,-o", options.path, "write to this file")->type_name("FILE");
+  app.add_flag("--no-color", options.no_color, "no colour (also: NO_COLOR=1)");
+}
+
+tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& options) {
+  const auto fail = [](int code) { return tl::unexpected<int>(code); };
+  if (options.diagnose.reports.empty()) {
+    return fail(Complain({"no report is named", "", "see: advise --help"}, kWrongUsage));
+  }
+  auto reports = ExpandReports(options.diagnose.reports);
+  if (!reports) return fail(Complain(reports.error(), kUnreadableInput));
+  auto session = LoadSession(options.diagnose);
+  if (!session) return fail(Complain(session.error(), kBrokenRules));
+  std::vector<std::string> ids;
+  for (const RuleInfo* rule : RuleInfos(*session)) ids.push_back(rule->id);
+  for (const auto& [name, list] :
+       {std::pair{"--only", &options.diagnose.only}, std::pair{"--skip", &options.diagnose.skip}}) {
+    const auto known = CheckSelection(name, *list, ids);
+    if (!known) return fail(Complain(known.error(), kWrongUsage));
+  }
+
+  auto diagnosis = std::make_unique<Diagnosis>(Diagnosis{std::move(*session), Report()});
+  Progress progress(options.progress);
+  DiagnoseOptions files = options.diagnose;
+  files.reports = *reports;
+  if (progress.on()) files.progress = [&](const std::string& stage) { progress.Stage(stage); };
+  auto report = Diagnose(diagnosis->session, files);
+  if (!report) return fail(Complain(report.error(), kUnreadableInput));
+  diagnosis->report = std::move(*report);
+  return diagnosis;
+}
+
+}  // namespace advise

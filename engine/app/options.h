@@ -1,0 +1,41 @@
+// Options that several commands share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "engine/app/diagnose.h"
+#include "engine/app/output.h"
+
+namespace advise {
+
+// REPORT… and what changes how reports are read: --window, --gpu, --jobs, --progress.
+struct RunOptions {
+  DiagnoseOptions diagnose;
+  OutputOptions output;
+  std::string progress = "auto";
+};
+
+void AddReportOptions(CLI::App& app, RunOptions& options);
+// --rules, --config, --set: what rules and settings are in force.
+void AddSiteOptions(CLI::App& app, DiagnoseOptions& options);
+// --format (one of `formats`), -o, --no-color.
+void AddOutputOptions(CLI::App& app, OutputOptions& options, const std::string& formats);
+
+// "--only a,b --only c" as one list; an option never takes the reports that follow it.
+CLI::Option* AddListOption(CLI::App& app, const std::string& flags,
+                           std::vector<std::string>& values, const std::string& type,
+                           const std::string& text);
+
+// A whole number from `lowest` to `highest`; a check for CLI::Option::check with a short message.
+CLI::Validator WholeNumber(int lowest, int highest);
+
+// A finished diagnosis, with the session that its verdicts point into; or the exit code, the
+// complaint being printed already.
+struct Diagnosis {
+  Session session;
+  Report report;
+};
+tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& options);
+
+}  // namespace advise

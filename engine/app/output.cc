@@ -1,0 +1,88 @@
+#include "engine/app/output.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/base/text.h"
+
+namespace advise {
+namespace {
+
+constexpr int kDefaultWidth = 80;
+constexpr int kWidest = 120;
+
+bool ToTerminal(const OutputOptions& options) {
+  return (options.path.empty() || options.path == "-") && isatty(STDOUT_FILENO) == 1;
+}
+
+bool SameFile(const std::string& a, const std::string& b) {
+  std::error_code failed;
+  return std::filesystem::equivalent(a, b, failed) && !failed;
+}
+
+}  // namespace
+
+int OutputOptions::Width() const {
+  winsize size = {};
+  if (!ToTerminal(*this) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    return kDefaultWidth;
+  }
+  return std::min(static_cast<int>(size.ws_col), kWidest);
+}
+
+bool OutputOptions::Color() const {
+  const char* no_color_env = std::getenv("NO_COLOR");
+  if (no_color || (no_color_env != nullptr && *no_color_env != '\0')) return false;
+  const char* terminal = std::getenv("TERM");
+  return ToTerminal(*this) && terminal != nullptr && std::strcmp(terminal, "dumb") != 0;
+}
+
+Result<void> WriteOutput(const std::string& text, const OutputOptions& options,
+                         const std::vector<std::string>& inputs) {
+  if (options.path.empty() || options.path == "-") {
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    if (!written || std::fflush(stdout) != 0) return Fail(std::strerror(errno), "standard output");
+    return {};
+  }
+  for (const std::string& input : inputs) {
+    if (SameFile(input, options.path)) {
+      return Fail("is an input and is never written to", options.path, "name another file with -o");
+    }
+  }
+  std::ofstream file(options.path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return Fail(std::string("cannot be written: ") + std::strerror(errno), options.path);
+  return {};
+}
+
+Progress::Progress(const std::string& mode)
+    : on_(mode == "always" || (mode == "auto" && isatty(STDERR_FILENO) == 1)),
+      terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (shown_ && terminal_) std::fputs("\r\x1b[K", stderr);
+}
+
+void Progress::Stage(const std::string& text) {
+  if (!on_) return;
+  shown_ = true;
+  const std::string safe = SafeText(text);
+  if (terminal_) {
+    std::fprintf(stderr, "\r\x1b[K%s …", safe.c_str());
+  } else {
+    std::fprintf(stderr, "advise: %s\n", safe.c_str());
+  }
+  std::fflush(stderr);
+}
+
+}  // namespace advise

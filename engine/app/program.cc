@@ -1,0 +1,133 @@
+// Picks the command that the first word names, parses its options, runs it.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+
+#include "engine/app/command.h"
+#include "engine/base/text.h"
+
+#ifndef ADVISE_VERSION
+#error "the build defines ADVISE_VERSION"
+#endif
+
+namespace advise {
+namespace {
+
+std::vector<std::unique_ptr<Command>> AllCommands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(MakeDiagnoseCommand());
+  commands.push_back(MakeFactsCommand());
+  commands.push_back(MakeWhyCommand());
+  commands.push_back(MakeRulesCommand());
+  return commands;
+}
+
+std::string Indented(const std::string& lines) {
+  std::string text;
+  std::size_t at = 0;
+  while (at < lines.size()) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    text += "  " + lines.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return text;
+}
+
+std::string Footer(const Command& command, const std::vector<std::unique_ptr<Command>>& all) {
+  std::string footer = "Examples:\n" + Indented(command.Examples());
+  if (!command.Name().empty()) return footer;
+  footer += "\nOther commands (advise COMMAND --help):\n";
+  for (const auto& other : all) {
+    if (other->Name().empty()) continue;
+    std::string name = other->Name();
+    name.resize(std::max<std::size_t>(name.size(), 8), ' ');
+    footer += "  " + name + other->Summary() + "\n";
+  }
+  footer +=
+      "\nExit status: 0 analysed, 1 --fail-on or --baseline met, 2 wrong usage,\n"
+      "3 an input could not be read, 4 a rule or configuration file is broken.";
+  return footer;
+}
+
+// A first word that is neither a command, an option nor a path can only be a misspelt command.
+bool LooksLikeCommand(const std::string& word) {
+  if (word.empty() || word.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") != std::string::npos) {
+    return false;
+  }
+  std::error_code failed;
+  return word.front() != '-' && !std::filesystem::exists(word, failed);
+}
+
+std::string OptionHint(const CLI::App& app, const std::string& message) {
+  const std::size_t dashes = message.rfind("--");
+  const bool unknown = message.find("not expected") != std::string::npos;
+  if (dashes == std::string::npos || !unknown) return "";
+  const std::size_t end = message.find_first_of(" =\n", dashes);
+  const std::string given = message.substr(dashes, end - dashes);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::string near = DidYouMean(given, names);
+  return near.empty() || near == given ? "" : "did you mean " + near + "? ";
+}
+
+int ParseAndRun(Command& command, const std::vector<std::unique_ptr<Command>>& all, int argc,
+                const char* const* argv) {
+  const std::string name = command.Name().empty() ? "advise" : "advise " + command.Name();
+  CLI::App app(command.Summary(), name);
+  app.footer(Footer(command, all));
+  app.get_formatter()->column_width(26);
+  if (command.Name().empty()) {
+    app.set_version_flag("--version", std::string("advise ") + ADVISE_VERSION);
+  }
+  command.AddOptions(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    if (problem.get_exit_code() == 0) return app.exit(problem);
+    return Complain(
+        {problem.what(), "", OptionHint(app, problem.what()) + "see: " + name + " --help"},
+        kWrongUsage);
+  }
+  return command.Run();
+}
+
+}  // namespace
+
+int Complain(const Error& error, ExitCode code) {
+  std::fprintf(stderr, "advise: %s\n", SafeText(error.Line()).c_str());
+  return code;
+}
+
+int Complain(const std::vector<Error>& errors, ExitCode code) {
+  for (const Error& error : errors) Complain(error, code);
+  return code;
+}
+
+int RunProgram(int argc, const char* const* argv) {
+  try {
+    const auto commands = AllCommands();
+    const std::string word = argc > 1 ? argv[1] : "";
+    std::vector<std::string> names;
+    for (const auto& command : commands) {
+      if (command->Name().empty()) continue;
+      // The command's own parser sees its name as the program's.
+      if (command->Name() == word) return ParseAndRun(*command, commands, argc - 1, argv + 1);
+      names.push_back(command->Name());
+    }
+    if (LooksLikeCommand(word)) {
+      const std::string near = DidYouMean(word, names);
+      return Complain({"unknown command, and no file of that name", word,
+                       near.empty() ? "see: advise --help" : "did you mean " + near + "?"},
+                      kWrongUsage);
+    }
+    return ParseAndRun(*commands.front(), commands, argc, argv);
+  } catch (const std::exception& problem) {
+    return Complain({std::string("internal error: ") + problem.what(), "",
+                     "please report it with the command line"},
+                    kUnreadableInput);
+  }
+}
+
+}  // namespace advise

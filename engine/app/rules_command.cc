@@ -1,0 +1,189 @@
+// `advise rules`: the catalogue, and the tools of those who write rules.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "engine/app/command.h"
+#include "engine/app/options.h"
+#include "engine/app/rule_tree.h"
+#include "engine/app/selection.h"
+#include "engine/app/session.h"
+#include "engine/base/text.h"
+#include "engine/report/json.h"
+#include "engine/report/rules.h"
+#include "engine/script/scaffold.h"
+#include "engine/script/tester.h"
+
+namespace advise {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RulesCommand : public Command {
+ public:
+  std::string Name() const override { return "rules"; }
+  std::string Summary() const override {
+    return "The rule catalogue: list, show, new, check, test.";
+  }
+  std::string Examples() const override {
+    return "advise rules list --only transfer\n"
+           "advise rules show transfer/pageable-copy\n"
+           "advise rules new site/my-rule\n"
+           "advise rules check rules/\n"
+           "advise rules test rules/transfer/pageable-copy.lua";
+  }
+
+  void AddOptions(CLI::App& app) override {
+    app.require_subcommand(1);
+    list_ = Job(app, "list", "every rule, by area");
+    AddListOption(*list_, "--only", site_.only, "RULE|AREA", "only this rule or area; repeatable")
+        ->delimiter(',');
+    show_ = Job(app, "show", "the page of one rule");
+    show_->add_option("RULE", target_, "the rule's id")->required();
+    new_ = Job(app, "new", "a working rule to start from, with tests");
+    new_->add_option("RULE", target_, "area/name, or site/name")->required();
+    new_->add_option("--dir", directory_, "the folder to write to (default: the current one)");
+    check_ = Job(app, "check", "every field of rule files");
+    check_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
+    test_ = Job(app, "test", "the tests that stand in rule files");
+    test_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
+  }
+
+  int Run() override {
+    if (output_.format != "text" && output_.format != "json") {
+      return Complain({"there is no format \"" + output_.format + "\"", "--format", "text or json"},
+                      kWrongUsage);
+    }
+    if (new_->parsed()) return New();
+    if (check_->parsed()) return Check();
+    if (test_->parsed()) return Test();
+    const auto session = LoadSession(site_);
+    if (!session) return Complain(session.error(), kBrokenRules);
+    return list_->parsed() ? List(*session) : Show(*session);
+  }
+
+ private:
+  CLI::App* Job(CLI::App& app, const std::string& name, const std::string& text) {
+    CLI::App* job = app.add_subcommand(name, text);
+    AddSiteOptions(*job, site_);
+    if (name == "list" || name == "show") AddOutputOptions(*job, output_, "text or json");
+    return job;
+  }
+
+  int Write(const std::string& text) const {
+    const auto written = WriteOutput(text, output_, {});
+    return written ? kAnalysed : Complain(written.error(), kWrongUsage);
+  }
+
+  int List(const Session& session) const {
+    const std::vector<const RuleInfo*> rules = RuleInfos(session);
+    std::vector<std::string> ids;
+    for (const RuleInfo* rule : rules) ids.push_back(rule->id);
+    const auto known = CheckSelection("--only", site_.only, ids);
+    if (!known) return Complain(known.error(), kWrongUsage);
+    std::vector<RulePage> pages;
+    for (const RuleInfo* rule : rules) {
+      const bool wanted = site_.only.empty() || std::any_of(site_.only.begin(), site_.only.end(),
+                                                            [&](const std::string& name) {
+                                                              return Selects(name, rule->id);
+                                                            });
+      if (wanted) pages.push_back(MakeRulePage(session, *rule));
+    }
+    return Write(output_.format == "json"
+                     ? RenderRulesJson(pages)
+                     : RenderRulesText(pages, output_.Width(), output_.Color()));
+  }
+
+  int Show(const Session& session) const {
+    const auto rule = FindRule(session, target_);
+    if (!rule) return Complain(rule.error(), kWrongUsage);
+    const RulePage page = MakeRulePage(session, **rule);
+    return Write(output_.format == "json" ? RenderRuleJson(page)
+                                          : RenderRuleText(page, output_.Width(), output_.Color()));
+  }
+
+  int New() const {
+    const auto made = NewRule(target_);
+    if (!made) return Complain(made.error(), kWrongUsage);
+    const fs::path root = directory_.empty() ? "." : directory_;
+    const fs::path path = (root / made->path).lexically_normal();
+    const fs::path settings = (root / made->thresholds_path).lexically_normal();
+    std::error_code failed;
+    if (fs::exists(path, failed)) {
+      return Complain({"exists already", path.string(), "choose another name"}, kWrongUsage);
+    }
+    for (const fs::path& file : {path, settings}) {
+      if (file.has_parent_path()) fs::create_directories(file.parent_path(), failed);
+    }
+    std::ofstream rule(path, std::ios::binary);
+    rule << made->text;
+    std::ofstream thresholds(settings, std::ios::binary | std::ios::app);
+    thresholds << made->thresholds;
+    rule.close();
+    thresholds.close();
+    if (!rule || !thresholds) {
+      return Complain({"cannot be written", (rule ? settings : path).string(), ""}, kWrongUsage);
+    }
+    return Write(
+        fmt::format("wrote {}, and its threshold at the end of {}\n"
+                    "now:  advise facts --list        the facts a rule may read\n"
+                    "      advise rules test {}\n",
+                    path.string(), settings.string(), path.string()));
+  }
+
+  int Check() const {
+    const auto tree = LoadRuleTree(target_, site_);
+    if (!tree) return Complain(tree.error(), kBrokenRules);
+    std::vector<Error> errors;
+    const std::vector<std::string> ids(tree->ids.begin(), tree->ids.end());
+    for (const RuleInfo* rule : tree->named) {
+      for (const std::string& other : rule->explains) {
+        if (tree->ids.count(other) > 0) continue;
+        const std::string near = DidYouMean(other, ids);
+        errors.push_back({"explains: there is no rule \"" + other + "\"", rule->path,
+                          near.empty() ? "" : "did you mean " + near + "?"});
+      }
+    }
+    if (!errors.empty()) return Complain(errors, kBrokenRules);
+    return Write(fmt::format("{} rule{} checked, no problem\n", tree->named.size(),
+                             tree->named.size() == 1 ? "" : "s"));
+  }
+
+  int Test() const {
+    const auto tree = LoadRuleTree(target_, site_);
+    if (!tree) return Complain(tree.error(), kBrokenRules);
+    int tests = 0;
+    int failures = 0;
+    std::string text;
+    for (const RuleInfo* rule : tree->named) {
+      for (const TestResult& result : RunTests(tree->rules, *rule)) {
+        ++tests;
+        if (result.passed) continue;
+        ++failures;
+        for (const std::string& message : result.messages) text += SafeText(message) + "\n";
+      }
+    }
+    text += fmt::format("{} rule{}, {} test{}: {}\n", tree->named.size(),
+                        tree->named.size() == 1 ? "" : "s", tests, tests == 1 ? "" : "s",
+                        failures == 0 ? "all passed" : fmt::format("{} failed", failures));
+    const int written = Write(text);
+    return failures == 0 ? written : kBrokenRules;
+  }
+
+  DiagnoseOptions site_;
+  OutputOptions output_;
+  std::string target_;
+  std::string directory_;
+  CLI::App* list_ = nullptr;
+  CLI::App* show_ = nullptr;
+  CLI::App* new_ = nullptr;
+  CLI::App* check_ = nullptr;
+  CLI::App* test_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeRulesCommand() { return std::make_unique<RulesCommand>(); }
+
+}  // namespace advise

@@ -1,0 +1,184 @@
+#include "engine/app/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/base/text.h"
+
+namespace advise {
+namespace {
+
+struct State {
+  const char* words;
+  double ns;
+};
+
+const char* IdleWords(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kDataLoading:
+      return "waiting for data";
+    case IdleCause::kHostSync:
+      return "waiting for the host to come back from synchronising calls";
+    case IdleCause::kAllocation:
+      return "waiting for memory allocation";
+    case IdleCause::kJitOrModuleLoad:
+      return "waiting for code to be compiled or loaded";
+    case IdleCause::kFileIo:
+      return "waiting for file input";
+    case IdleCause::kHostWait:
+      return "waiting for a host thread that is blocked";
+    case IdleCause::kLaunch:
+      return "waiting for kernel launches";
+    case IdleCause::kHostCompute:
+      return "waiting for host code";
+    case IdleCause::kPeerWait:
+      return "waiting for another GPU";
+    case IdleCause::kProfilerOverhead:
+      return "waiting for the profiler";
+    case IdleCause::kNoWorkQueued:
+      return "without any work queued";
+    case IdleCause::kUnknown:
+      break;
+  }
+  return "idle for a reason that the capture does not show";
+}
+
+}  // namespace
+
+std::string VerdictSentence(const Analysis& analysis, const Report& report) {
+  if (analysis.run.active_devices.empty()) {
+    return "No GPU activity was recorded, so there is nothing to judge.";
+  }
+  const bool many = analysis.run.active_devices.size() > 1;
+  const std::string who = many ? "The GPUs" : "The GPU";
+  double compute = 0, comm = 0, copy = 0, idle = 0;
+  std::map<IdleCause, double> causes;
+  for (const std::uint32_t d : analysis.run.active_devices) {
+    compute += static_cast<double>(analysis.times[d].ComputeNs());
+    comm += static_cast<double>(analysis.times[d].comm_exposed.Total());
+    copy += static_cast<double>(analysis.times[d].copy_exposed.Total());
+    idle += static_cast<double>(analysis.times[d].idle.Total());
+    for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
+      causes[static_cast<IdleCause>(c)] += static_cast<double>(analysis.idle.by_device[d][c]);
+    }
+  }
+  const double all = std::max(1.0, static_cast<double>(analysis.basis().Device()));
+  const auto pct = [all](double part) { return FormatQuantity(part / all, "share"); };
+  const std::string be = many ? "are" : "is";
+  if (!analysis.support.verdict) {
+    return fmt::format("The capture supports no verdict: {}.", analysis.support.reason);
+  }
+  if (report.healthy) {
+    return fmt::format(
+        "{} {} busy {} of the time, and nothing was found whose fix would win one percent.", who,
+        be, pct(all - idle));
+  }
+  if (compute >= 0.8 * all) {
+    const Finding& first = report.findings.front();
+    return fmt::format("{} compute{} {} of the time; what is left to win is in what runs: {}.", who,
+                       many ? "" : "s", pct(compute), first.rule->title);
+  }
+  if (copy >= comm && copy >= idle) {
+    return fmt::format("{} wait{} for copies {} of the time.", who, many ? "" : "s", pct(copy));
+  }
+  if (comm >= idle) {
+    return fmt::format("{} wait{} for communication {} of the time.", who, many ? "" : "s",
+                       pct(comm));
+  }
+  const auto worst =
+      std::max_element(causes.begin(), causes.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fmt::format("{} {} idle {} of the time, mostly {}.", who, be, pct(idle),
+                     IdleWords(worst->first));
+}
+
+std::vector<std::string> ReadWithCare(const Analysis& analysis) {
+  std::vector<std::string> notes;
+  const Trace& trace = analysis.run.trace;
+  if (!analysis.support.verdict)
+    notes.push_back(analysis.support.reason + ": no finding is rated above low");
+  if (trace.ops.size() > 0 && analysis.hardware.name.empty()) {
+    notes.push_back("the report does not name the GPU: peaks are unknown (see --gpu)");
+  } else if (trace.ops.size() > 0 && !analysis.hardware.known) {
+    notes.push_back(
+        fmt::format("{} is not in the knowledge base: tensor and link rates are unknown",
+                    SafeText(analysis.hardware.name)));
+  }
+  std::size_t launched = 0;
+  std::size_t unknown = 0;
+  for (std::size_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.stream[op] == kNone) continue;
+    ++launched;
+    unknown += trace.ops.call[op] == kNone ? 1 : 0;
+  }
+  if (10 * unknown > launched) {
+    notes.push_back(
+        fmt::format("the launching call of {} of {} GPU operations was not captured: causes of "
+                    "their gaps are unknown",
+                    unknown, launched));
+  }
+  if (trace.ops.size() > 0 && trace.os_calls.size() == 0) {
+    notes.push_back("no OS calls were recorded: waits for data and files look like host code");
+  }
+  if (analysis.run.steps.source == "period") {
+    notes.push_back("steps were found from the repeating GPU work, not from ranges");
+  } else if (!analysis.run.steps.known() && trace.ops.size() > 0) {
+    notes.push_back("no steps were found: the whole capture is analysed, start-up included");
+  }
+  return notes;
+}
+
+void FillNotChecked(const std::vector<Verdict>& verdicts, const Knowledge& knowledge,
+                    Report* report) {
+  std::set<std::string> tags;
+  for (const Verdict& verdict : verdicts) {
+    switch (verdict.outcome) {
+      case Outcome::kCannotTell: {
+        NotChecked entry;
+        entry.rule = verdict.rule->id;
+        entry.needs = verdict.missing;
+        entry.reason = verdict.reason;
+        for (const CaptureHint& hint : knowledge.capture_hints()) {
+          if (std::find(verdict.missing.begin(), verdict.missing.end(), hint.tag) ==
+              verdict.missing.end())
+            continue;
+          entry.how += (entry.how.empty() ? "" : " ") + hint.text;
+          tags.insert(hint.tag);
+        }
+        if (entry.how.empty()) entry.how = verdict.reason;
+        report->not_checked.push_back(std::move(entry));
+        break;
+      }
+      case Outcome::kBroken:
+        report->diagnostics.push_back({Level::kError, verdict.reason, "", 1});
+        break;
+      default:
+        ++report->checked;
+        break;
+    }
+  }
+  // Options of one name are joined: --trace=cuda and --trace=osrt are --trace=cuda,osrt.
+  std::vector<std::string> traced = {"cuda", "nvtx", "osrt"};
+  std::vector<std::string> others;
+  const auto add = [](std::vector<std::string>* list, const std::string& item) {
+    if (std::find(list->begin(), list->end(), item) == list->end()) list->push_back(item);
+  };
+  for (const CaptureHint& hint : knowledge.capture_hints()) {
+    if (tags.count(hint.tag) == 0 || hint.option.empty()) continue;
+    const std::string trace = "--trace=";
+    if (hint.option.rfind(trace, 0) == 0) {
+      add(&traced, hint.option.substr(trace.size()));
+    } else {
+      add(&others, hint.option);
+    }
+  }
+  if (tags.empty()) return;
+  report->capture_command =
+      fmt::format("nsys profile --trace={}{}{} -o run -- COMMAND", fmt::join(traced, ","),
+                  others.empty() ? "" : " ", fmt::join(others, " "));
+}
+
+}  // namespace advise

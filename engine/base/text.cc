@@ -1,0 +1,161 @@
+#include "engine/base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+namespace advise {
+namespace {
+
+struct Scale {
+  double at_least;
+  const char* name;
+};
+
+// Three significant digits, the largest scale that leaves at least 1 before the point.
+template <std::size_t N>
+std::string Scaled(double value, const std::array<Scale, N>& scales) {
+  const double magnitude = std::abs(value);
+  for (const Scale& scale : scales) {
+    // 0.9995 of the next scale would print as "1e+03": move up early.
+    if (magnitude >= scale.at_least * 0.9995) {
+      const double shown = value / scale.at_least;
+      const double size = std::abs(shown);
+      if (size >= 99.95) return fmt::format("{:.0f} {}", shown, scale.name);
+      if (size >= 9.995) return fmt::format("{:.1f} {}", shown, scale.name);
+      return fmt::format("{:.2f} {}", shown, scale.name);
+    }
+  }
+  return fmt::format("{:.3g} {}", value / scales.back().at_least, scales.back().name);
+}
+
+constexpr std::array<Scale, 4> kTime = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
+constexpr std::array<Scale, 5> kBytes = {
+    {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}};
+constexpr std::array<Scale, 5> kByteRate = {
+    {{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
+constexpr std::array<Scale, 4> kFlopRate = {
+    {{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}}};
+constexpr std::array<Scale, 4> kHertz = {{{1e9, "GHz"}, {1e6, "MHz"}, {1e3, "kHz"}, {1, "Hz"}}};
+
+std::string Percent(double share) {
+  const double pct = share * 100;
+  if (pct != 0 && std::abs(pct) < 0.995) return fmt::format("{:.2g} %", pct);
+  return fmt::format("{:.0f} %", pct);
+}
+
+std::string Plain(double value) {
+  if (value == std::floor(value) && std::abs(value) < 1e15) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.3g}", value);
+}
+
+}  // namespace
+
+std::string FormatQuantity(double value, std::string_view unit) {
+  if (!std::isfinite(value)) return "unknown";
+  if (unit == "ns" || unit == "time") return value == 0 ? "0 s" : Scaled(value, kTime);
+  if (unit == "s") return value == 0 ? "0 s" : Scaled(value * kTime[0].at_least, kTime);
+  if (unit == "share" || unit == "pct") return Percent(value);
+  if (unit == "bytes") return Scaled(value, kBytes);
+  if (unit == "bytes_per_s" || unit == "rate") return Scaled(value, kByteRate);
+  if (unit == "flop_per_s" || unit == "flops") return Scaled(value, kFlopRate);
+  if (unit == "hz") return Scaled(value, kHertz);
+  if (unit == "count" || unit == "num" || unit.empty()) return Plain(value);
+  return fmt::format("{} {}", Plain(value), unit);
+}
+
+std::string FillTemplate(
+    std::string_view text,
+    const std::function<std::string(std::string_view name, std::string_view kind)>& value_of) {
+  std::string filled;
+  filled.reserve(text.size());
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t open = text.find('{', at);
+    const std::size_t close = open == std::string_view::npos ? open : text.find('}', open);
+    if (close == std::string_view::npos) break;
+    filled += text.substr(at, open - at);
+    const std::string_view place = text.substr(open + 1, close - open - 1);
+    const std::size_t colon = place.find(':');
+    const std::string value = colon == std::string_view::npos
+                                  ? ""
+                                  : value_of(place.substr(0, colon), place.substr(colon + 1));
+    filled += value.empty() ? std::string(text.substr(open, close - open + 1)) : value;
+    at = close + 1;
+  }
+  filled += text.substr(at);
+  return filled;
+}
+
+std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> places;
+  FillTemplate(text, [&](std::string_view name, std::string_view kind) {
+    places.emplace_back(name, kind);
+    return std::string();
+  });
+  return places;
+}
+
+std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    std::vector<std::size_t> row(candidate.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i + 1;
+      for (std::size_t j = 0; j < candidate.size(); ++j) {
+        const std::size_t substitute = diagonal + (word[i] == candidate[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({substitute, row[j] + 1, diagonal + 1});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string SafeText(std::string_view raw) {
+  std::string safe;
+  safe.reserve(raw.size());
+  std::size_t i = 0;
+  while (i < raw.size()) {
+    const auto lead = static_cast<unsigned char>(raw[i]);
+    std::size_t length = 1;
+    std::uint32_t minimum = 0;
+    std::uint32_t code = lead;
+    if (lead >= 0xC2 && lead <= 0xDF) {
+      length = 2, minimum = 0x80, code = lead & 0x1FU;
+    } else if (lead >= 0xE0 && lead <= 0xEF) {
+      length = 3, minimum = 0x800, code = lead & 0x0FU;
+    } else if (lead >= 0xF0 && lead <= 0xF4) {
+      length = 4, minimum = 0x10000, code = lead & 0x07U;
+    }
+    bool valid = lead < 0x80 || length > 1;
+    for (std::size_t k = 1; valid && k < length; ++k) {
+      const unsigned char next = i + k < raw.size() ? static_cast<unsigned char>(raw[i + k]) : 0;
+      valid = (next & 0xC0U) == 0x80;
+      code = (code << 6U) | (next & 0x3FU);
+    }
+    valid = valid && code >= minimum && code <= 0x10FFFF && !(code >= 0xD800 && code <= 0xDFFF);
+    const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    if (!valid) {
+      safe += "\xEF\xBF\xBD";
+      ++i;
+    } else {
+      safe += control ? std::string(" ") : std::string(raw.substr(i, length));
+      i += length;
+    }
+  }
+  return safe;
+}
+
+}  // namespace advise

@@ -1,0 +1,33 @@
+// Words for people: quantities with units, sentence templates, spelling suggestions, safe output.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace advise {
+
+// A quantity as people read it: "428 ms", "25.5 GB", "93 %". `unit` is one of ns, s, share, bytes,
+// bytes_per_s, flop_per_s, count, hz, flop_per_byte, name; an unknown unit is printed after the
+// number.
+std::string FormatQuantity(double value, std::string_view unit);
+
+// Fills "{name:kind}" places of a template. kind: pct (share), time (ns), bytes, rate (bytes/s),
+// flops, count, num, text. `value_of` returns the text for (name, kind), or an empty string when
+// the name is unknown (the place is kept as it stands).
+std::string FillTemplate(
+    std::string_view text,
+    const std::function<std::string(std::string_view name, std::string_view kind)>& value_of);
+
+// The names of all "{name:kind}" places, as (name, kind), in order.
+std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view text);
+
+// The candidate nearest to `word` by edit distance, or "" when none is near (more than a third of
+// the word differs).
+std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
+
+// Valid UTF-8 without control characters: what a trace calls a name may be anything.
+std::string SafeText(std::string_view raw);
+
+}  // namespace advise

@@ -1,0 +1,57 @@
+// Facts of a run from its analysis: names and definitions stand in fact_list.cc.
+#include "engine/facts/catalog.h"
+
+#include "engine/facts/fact_writer.h"
+#include "engine/metrics/analysis.h"
+
+namespace advise {
+
+namespace facts {
+
+void FactWriter::Number(std::string name, double value) { facts_[std::move(name)].value = value; }
+void FactWriter::Flag(std::string name, bool value) { facts_[std::move(name)].value = value; }
+void FactWriter::Text(std::string name, std::string value) {
+  facts_[std::move(name)].value = std::move(value);
+}
+void FactWriter::Table(std::string name, Rows rows) {
+  facts_[std::move(name)].value = std::move(rows);
+}
+void FactWriter::Missing(std::string name, std::string reason, std::string needs) {
+  facts_[std::move(name)].value = Absent{std::move(reason), std::move(needs)};
+}
+void FactWriter::KnownNumber(std::string name, double value, std::string reason,
+                             std::string needs) {
+  if (value > 0) {
+    Number(std::move(name), value);
+  } else {
+    Missing(std::move(name), std::move(reason), std::move(needs));
+  }
+}
+void FactWriter::Lost(const std::string& group, const Loss& loss) {
+  facts_[group + ".lost"].value = std::shared_ptr<const Spans>(loss.lost);
+  facts_[group + ".remedy"].value = std::shared_ptr<const Remedy>(loss.remedy);
+}
+void FactWriter::SpansOf(std::string name, std::vector<IntervalSet> by_device) {
+  auto spans = std::make_shared<Spans>();
+  spans->by_device = std::move(by_device);
+  facts_[std::move(name)].value = std::shared_ptr<const Spans>(std::move(spans));
+}
+
+}  // namespace facts
+
+std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
+  facts::FactWriter writer;
+  facts::WriteRunFacts(analysis, &writer);
+  facts::WriteStepFacts(analysis, &writer);
+  facts::WriteCopyFacts(analysis, &writer);
+  facts::WriteSyncFacts(analysis, &writer);
+  facts::WriteLaunchFacts(analysis, &writer);
+  facts::WriteKernelFacts(analysis, &writer);
+  facts::WriteInputFacts(analysis, &writer);
+  facts::WriteHostFacts(analysis, &writer);
+  facts::WriteCommFacts(analysis, &writer);
+  facts::WriteCaptureFacts(analysis, &writer);
+  return std::make_unique<MapFacts>(writer.Take());
+}
+
+}  // namespace advise

@@ -1,0 +1,45 @@
+// How the catalogue is filled: one Write… function a subject, all into one map.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/facts/facts.h"
+
+namespace advise {
+struct Analysis;
+struct Loss;
+}  // namespace advise
+
+namespace advise::facts {
+
+class FactWriter {
+ public:
+  void Number(std::string name, double value);
+  void Flag(std::string name, bool value);
+  void Text(std::string name, std::string value);
+  void Table(std::string name, Rows rows);
+  void Missing(std::string name, std::string reason, std::string needs);
+  void KnownNumber(std::string name, double value, std::string reason,
+                   std::string needs);                    // absent unless > 0
+  void Lost(const std::string& group, const Loss& loss);  // group.lost and group.remedy
+  void SpansOf(std::string name, std::vector<IntervalSet> by_device);
+  std::map<std::string, Fact, std::less<>> Take() { return std::move(facts_); }
+
+ private:
+  std::map<std::string, Fact, std::less<>> facts_;
+};
+
+void WriteRunFacts(const Analysis& a, FactWriter* w);      // window, run, budget, idle, hw
+void WriteStepFacts(const Analysis& a, FactWriter* w);     // steps
+void WriteCopyFacts(const Analysis& a, FactWriter* w);     // copy
+void WriteSyncFacts(const Analysis& a, FactWriter* w);     // sync
+void WriteLaunchFacts(const Analysis& a, FactWriter* w);   // launch
+void WriteKernelFacts(const Analysis& a, FactWriter* w);   // kernel, precision
+void WriteInputFacts(const Analysis& a, FactWriter* w);    // input
+void WriteHostFacts(const Analysis& a, FactWriter* w);     // host, memory
+void WriteCommFacts(const Analysis& a, FactWriter* w);     // comm, rank
+void WriteCaptureFacts(const Analysis& a, FactWriter* w);  // capture
+
+}  // namespace advise::facts

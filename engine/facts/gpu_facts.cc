@@ -1,0 +1,223 @@
+// copy.*, kernel.*, precision.*, comm.*, rank.*
+#include <algorithm>
+
+#include "engine/facts/fact_writer.h"
+#include "engine/metrics/analysis.h"
+
+namespace advise::facts {
+namespace {
+
+double Share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+Rows KernelRows(const std::vector<KernelRow>& rows, double whole, std::size_t most,
+                const char* extra) {
+  Rows table;
+  for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
+    const KernelRow& r = rows[i];
+    Row row = {{"name", r.name},
+               {"class", r.kernel_class},
+               {"count", static_cast<double>(r.count)},
+               {"time", r.time_ns},
+               {"share", Share(r.time_ns, whole)},
+               {"median", r.median_ns}};
+    const std::string kind = extra;
+    if (kind == "blocks") row.emplace_back("blocks", r.blocks);
+    if (kind == "waves") row.emplace_back("waves", r.waves);
+    if (kind == "local") {
+      row.emplace_back("local_bytes", r.local_bytes);
+      row.emplace_back("registers", r.registers);
+    }
+    table.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+void WriteCopyFacts(const Analysis& a, FactWriter* w) {
+  const Copies& c = a.copies;
+  struct Sum {
+    double count = 0, bytes = 0, time = 0;
+  };
+  Sum all, h2d, d2h, d2d, p2p;
+  Rows groups;
+  for (const CopyGroup& g : c.groups) {
+    const auto add = [&g](Sum* sum) {
+      sum->count += static_cast<double>(g.count);
+      sum->bytes += g.bytes;
+      sum->time += g.time_ns;
+    };
+    add(&all);
+    if (g.direction == "host to device") add(&h2d);
+    if (g.direction == "device to host") add(&d2h);
+    if (g.direction == "device to device") add(&d2d);
+    if (g.direction == "peer to peer") add(&p2p);
+    groups.push_back({{"direction", g.direction},
+                      {"memory", g.memory},
+                      {"count", static_cast<double>(g.count)},
+                      {"bytes", g.bytes},
+                      {"time", g.time_ns},
+                      {"bandwidth", Share(g.bytes, g.time_ns) * kNanosPerSecond},
+                      {"exposed", g.exposed_ns}});
+  }
+  w->Table("copy.groups", std::move(groups));
+  w->Number("copy.count", all.count);
+  w->Number("copy.bytes", all.bytes);
+  double time = 0;
+  std::vector<IntervalSet> exposed;
+  for (const DeviceTime& t : a.times) {
+    time += static_cast<double>(t.copy.Total());
+    exposed.push_back(t.copy_exposed);
+  }
+  w->Number("copy.time",
+            time / static_cast<double>(std::max<std::size_t>(1, a.run.active_devices.size())));
+  w->SpansOf("copy.exposed", std::move(exposed));
+  const auto direction = [&](const std::string& name, const Sum& sum, bool with_time) {
+    w->Number("copy." + name + ".count", sum.count);
+    w->Number("copy." + name + ".bytes", sum.bytes);
+    if (with_time) w->Number("copy." + name + ".time", sum.time);
+  };
+  direction("h2d", h2d, true);
+  direction("d2h", d2h, true);
+  direction("d2d", d2d, true);
+  direction("p2p", p2p, false);
+
+  const auto common = [&](const std::string& group, const Loss& loss) {
+    w->Number(group + ".count", static_cast<double>(loss.count));
+    w->Number(group + ".bytes", loss.bytes);
+    w->Number(group + ".time", loss.time_ns);
+    w->Number(group + ".bandwidth", Share(loss.bytes, loss.time_ns) * kNanosPerSecond);
+    w->Number(group + ".per_step", loss.per_step);
+    w->Lost(group, loss);
+  };
+  common("copy.pageable", c.pageable);
+  common("copy.blocking", c.blocking);
+  w->Number("copy.blocking.pageable_share", c.blocking_pageable_share);
+  common("copy.small", c.small);
+  w->Number("copy.small.median_bytes", c.small_median_bytes);
+  common("copy.slow", c.slow);
+  common("copy.repeated", c.repeated);
+  w->Number(
+      "copy.repeated.bytes_per_step",
+      Share(c.repeated.bytes, static_cast<double>(std::max<std::int64_t>(1, c.repeated.count))) *
+          c.repeated.per_step);
+  w->Text("copy.repeated.memory", c.repeated_memory);
+  common("copy.roundtrip", c.roundtrip);
+  common("copy.through_host", c.through_host);
+  common("copy.serial", c.serial);
+  common("copy.migration", c.migration);
+  double faults = 0;
+  for (std::size_t i = 0; i < a.run.trace.faults.size(); ++i) {
+    const bool on_gpu = a.run.trace.faults.device[i] != kNone;
+    if (on_gpu && a.basis().InWindow(a.run.trace.faults.start[i]))
+      faults += a.run.trace.faults.count[i];
+  }
+  if (a.run.trace.faults.size() == 0) {
+    w->Missing("copy.migration.gpu_faults", "page faults were not recorded", "um-faults");
+  } else {
+    w->Number("copy.migration.gpu_faults", faults);
+  }
+}
+
+void WriteKernelFacts(const Analysis& a, FactWriter* w) {
+  const Kernels& k = a.kernels;
+  const double compute = k.compute_ns;
+  w->Number("kernel.count", static_cast<double>(k.count));
+  w->Number("kernel.time", k.time_ns);
+  w->Table("kernel.top", KernelRows(k.top, k.time_ns, 50, ""));
+  w->Table("kernel.classes", KernelRows(k.classes, k.time_ns, 50, ""));
+  w->Text("kernel.top.name", k.top.empty() ? "" : k.top.front().name);
+  w->Number("kernel.top.share", k.top.empty() ? 0 : Share(k.top.front().time_ns, k.time_ns));
+  const char* const kNoSms = "the number of SMs of the device is not known (see --gpu)";
+  if (a.hardware.sm_count > 0) {
+    w->Number("kernel.small_grid.share", Share(k.small_grid.time_ns, compute));
+    w->Number("kernel.small_grid.median_blocks", k.small_grid_blocks);
+    w->Number("kernel.small_grid.sms", a.hardware.sm_count);
+    w->Table("kernel.small_grid.rows", KernelRows(k.small_grid_rows, k.time_ns, 20, "blocks"));
+    w->SpansOf("kernel.small_grid.lost", k.small_grid.lost->by_device);
+    w->Number("kernel.small_grid.fill", k.small_grid_fill);
+    w->Number("kernel.tail.share", Share(k.tail_waste_ns, compute));
+    w->Table("kernel.tail.rows", KernelRows(k.tail_rows, k.time_ns, 20, "waves"));
+    w->SpansOf("kernel.tail.lost", k.tail.lost->by_device);
+    w->Number("kernel.narrow.share", Share(k.narrow_ns, compute));
+  } else {
+    for (const char* name :
+         {"kernel.small_grid.share", "kernel.small_grid.median_blocks", "kernel.small_grid.sms",
+          "kernel.small_grid.rows", "kernel.small_grid.lost", "kernel.small_grid.fill",
+          "kernel.tail.share", "kernel.tail.rows", "kernel.tail.lost", "kernel.narrow.share"}) {
+      w->Missing(name, kNoSms, "hardware");
+    }
+  }
+  const auto group = [&](const std::string& name, const Loss& loss) {
+    w->Number(name + ".share", Share(static_cast<double>(loss.lost->Total()), compute));
+    w->Number(name + ".count", loss.per_step);
+    w->Lost(name, loss);
+  };
+  group("kernel.elementwise", k.elementwise);
+  w->Number("kernel.elementwise.runs", k.elementwise_runs);
+  group("kernel.attention.unfused", k.attention);
+  group("kernel.layout", k.layout);
+  w->Number("kernel.optimizer.per_step", k.optimizer.per_step);
+  w->Number("kernel.optimizer.share", Share(static_cast<double>(k.optimizer.lost->Total()),
+                                            static_cast<double>(a.basis().Device())));
+  w->Lost("kernel.optimizer", k.optimizer);
+  w->Number("kernel.concurrency", k.concurrency);
+  w->Number("kernel.streams", static_cast<double>(k.streams));
+  w->Number("kernel.spilling.share", Share(k.spilling_ns, compute));
+  w->Table("kernel.spilling.rows", KernelRows(k.spilling_rows, k.time_ns, 20, "local"));
+
+  w->Number("precision.matrix.time", k.matrix_ns);
+  w->Number("precision.matrix.share", Share(k.matrix_ns, compute));
+  group("precision.fp32", k.fp32);
+  w->KnownNumber(
+      "precision.fp32.speedup", a.hardware.TensorSpeedup() > 1 ? a.hardware.TensorSpeedup() : 0,
+      "the device has no tensor cores, or is not in the knowledge base (see --gpu)", "hardware");
+  w->Text("precision.fp32.top", k.fp32_top);
+  w->Number("precision.tensor.share", Share(k.tensor_ns, k.matrix_ns));
+  group("precision.cast", k.cast);
+  w->Number("precision.cast.per_step", k.cast.per_step);
+  group("precision.unaligned", k.unaligned);
+}
+
+void WriteCommFacts(const Analysis& a, FactWriter* w) {
+  const Comm& c = a.comm;
+  w->Number("comm.count", static_cast<double>(c.count));
+  w->Number("comm.per_step", c.per_step);
+  w->Number("comm.time", c.time_ns);
+  std::vector<IntervalSet> exposed;
+  for (const DeviceTime& t : a.times) exposed.push_back(t.comm_exposed);
+  w->SpansOf("comm.exposed", std::move(exposed));
+  w->Number("comm.overlap", c.overlap);
+  w->Number("comm.median", c.median_ns);
+  Rows kinds;
+  for (const CollectiveRow& row : c.kinds) {
+    kinds.push_back({{"kind", row.kind},
+                     {"count", static_cast<double>(row.count)},
+                     {"time", row.time_ns},
+                     {"exposed", row.exposed_ns}});
+  }
+  w->Table("comm.kinds", std::move(kinds));
+  w->Number("comm.serial.share", c.serial_share);
+  w->Lost("comm.serial", c.serial);
+  w->Lost("comm.no_overlap", c.no_overlap);
+  w->Flag("comm.same_stream", c.same_stream);
+  w->Number("comm.small.per_step", c.small.per_step);
+  w->Number("comm.small.share", c.small_share);
+  w->Lost("comm.small", c.small);
+  if (c.late_device == kNone) {
+    for (const char* name : {"rank.late.device", "rank.late.share", "rank.late.lateness",
+                             "rank.late.cause", "rank.late.lost", "rank.late.remedy"}) {
+      w->Missing(name, "collectives of several devices could not be matched", "ranks");
+    }
+  } else {
+    w->Number("rank.late.device", static_cast<double>(a.run.trace.devices[c.late_device].ordinal));
+    w->Number("rank.late.share", c.late_share);
+    w->Number("rank.late.lateness", c.lateness_ns);
+    w->Text("rank.late.cause", c.late_cause);
+    w->Lost("rank.late", c.late);
+  }
+  w->Number("rank.idle.devices",
+            static_cast<double>(a.run.trace.devices.size() - a.run.active_devices.size()));
+}
+
+}  // namespace advise::facts

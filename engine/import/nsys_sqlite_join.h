@@ -1,0 +1,32 @@
+// From GPU work to the call that launched it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/trace/tables.h"
+
+namespace advise::nsys {
+
+// Calls by (process, correlation id). Ids collide between processes. Where several calls share an
+// id (a driver call inside a runtime call) the earliest, then the longest, is meant: the outermost.
+class CallIndex {
+ public:
+  CallIndex(const CallTable& calls, const std::vector<Thread>& threads, std::size_t processes);
+
+  // The row of the call; kNone for correlation 0 and for what was not captured.
+  std::uint32_t Find(std::uint32_t process, std::uint32_t correlation) const;
+
+ private:
+  // Of one process. Ids ascend in launch order, so a vector by id is nearly always small enough;
+  // where ids lie far apart, pairs sorted by id stand in.
+  struct ProcessCalls {
+    std::uint32_t first_id = 0;
+    std::vector<std::uint32_t> by_id;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  };
+  std::vector<ProcessCalls> processes_;
+};
+
+}  // namespace advise::nsys

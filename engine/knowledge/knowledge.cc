@@ -1,0 +1,38 @@
+#include "engine/knowledge/knowledge.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace advise {
+
+const Threshold* Knowledge::FindThreshold(std::string_view rule, std::string_view name) const {
+  std::string full(rule);
+  full += '.';
+  full += name;
+  const auto found = thresholds_.find(full);
+  return found == thresholds_.end() ? nullptr : &found->second;
+}
+
+const Reference* Knowledge::FindReference(std::string_view key) const {
+  const auto found = references_.find(key);
+  return found == references_.end() ? nullptr : &found->second;
+}
+
+const CaptureHint* Knowledge::FindCaptureHint(std::string_view tag) const {
+  const auto found = std::find_if(capture_hints_.begin(), capture_hints_.end(),
+                                  [&](const CaptureHint& hint) { return hint.tag == tag; });
+  return found == capture_hints_.end() ? nullptr : &*found;
+}
+
+double Knowledge::Number(std::string_view name) const {
+  const auto found = numbers_.find(name);
+  if (found == numbers_.end()) {
+    std::fprintf(stderr, "kb/metrics.toml has no number \"%.*s\"\n", static_cast<int>(name.size()),
+                 name.data());
+    std::abort();
+  }
+  return found->second.value;
+}
+
+}  // namespace advise

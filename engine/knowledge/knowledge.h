@@ -1,0 +1,161 @@
+// Everything the project knows that is not code: kb/**/*.toml, read and checked once. The only room
+// that sees toml++. Each number has a value, a unit, a reason and a source; a problem is reported
+// as file:line with a suggestion.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/knowledge/name_pattern.h"
+
+namespace advise {
+
+// A number that a site may change: of a rule (kb/thresholds/) or of the metrics and the ranking.
+struct Threshold {
+  std::string name;  // "transfer/pageable-copy.min_share", "idle.launch_latency"
+  double value = 0;
+  double shipped = 0;  // the value before the site changed it
+  std::string unit;
+  double lowest = 0;
+  double highest = 0;
+  std::string why;
+  std::string source;
+  std::string set_by;  // "" shipped; else the file or option that changed it
+};
+
+struct Reference {
+  std::string key;
+  std::string title;
+  std::string url;
+};
+
+struct KnowledgeRow {
+  std::string id;  // "K-A1"
+  std::string area;
+  std::string text;
+};
+
+struct HardwareFact {
+  double value = 0;
+  std::string unit;
+  std::string kind;  // spec | measured | assumed
+  std::string source;
+};
+
+struct HardwareEntry {
+  std::string id;  // "a100-80-sxm"
+  std::vector<std::string> match;
+  std::string compute_capability;
+  std::string architecture;
+  std::map<std::string, HardwareFact, std::less<>> facts;
+};
+
+// What a kernel's name tells.
+struct KernelClass {
+  std::string name;    // "matrix", "communication", "elementwise" …; "other" when nothing matched
+  std::string family;  // "cublas", "nccl" …
+  std::string collective;  // of communication kernels, when the name tells
+  std::string precision;   // "fp32", "bf16" …, "" unknown
+  int tensor_core = -1;    // 1 yes, 0 no, -1 unknown
+  std::vector<std::string> traits;
+  bool Has(std::string_view trait) const;
+};
+
+// Setting of a rule by the site.
+struct SuppressedRule {
+  std::string id;
+  std::string reason;
+  std::string set_by;  // the file
+  std::string where;   // "advise.toml:12"
+  std::string until;   // "2027-01-01", the last day that the rule is off; empty: for good
+};
+
+struct CaptureHint {
+  std::string tag;     // "gpu-metrics"
+  std::string option;  // of `nsys profile`: "--gpu-metrics-devices=all"; options of the same name
+                       // are joined by commas; empty when no option helps
+  std::string text;   // one sentence
+  std::string torch;  // the option of torch.profiler that records it; empty when there is none
+};
+
+class Knowledge {
+ public:
+  // Reads all of kb/ from (path, text) pairs, then the site settings. All problems are collected,
+  // not only the first.
+  struct File {
+    std::string path;
+    std::string text;
+  };
+  static tl::expected<Knowledge, std::vector<Error>> Load(const std::vector<File>& kb);
+
+  // Site settings: one TOML text; unknown names, wrong types and out-of-range values are errors
+  // with file:line.
+  std::vector<Error> ApplySite(const File& site);
+  // One "--set NAME=VALUE"; NAME is "transfer/pageable-copy.min_share", or with dots throughout.
+  std::vector<Error> ApplySetting(std::string_view assignment);
+
+  const Threshold* FindThreshold(std::string_view rule, std::string_view name) const;
+  const std::map<std::string, Threshold, std::less<>>& thresholds() const { return thresholds_; }
+  const Reference* FindReference(std::string_view key) const;
+  const std::map<std::string, Reference, std::less<>>& references() const { return references_; }
+  const std::map<std::string, KnowledgeRow, std::less<>>& rows() const { return rows_; }
+  const std::vector<HardwareEntry>& hardware() const { return hardware_; }
+  // The entry whose match covers `device_name` (the most literal pattern wins) or whose id it is,
+  // or nullptr. Never another GPU's.
+  const HardwareEntry* FindHardware(std::string_view device_name) const;
+  // What may be assumed of any GPU, for use when FindHardware knows nothing; nullptr when kb/ has
+  // no such file.
+  const HardwareEntry* FallbackHardware() const;
+
+  // Classes of names; each is matched once per distinct name by the caller.
+  KernelClass ClassifyKernel(std::string_view demangled_name) const;
+  std::string RangePhase(std::string_view range_name) const;  // "data_loading" …, "" none
+  bool IsStepRange(std::string_view range_name) const;
+  std::string OsCallClass(std::string_view name) const;                   // "file_io" …, "other"
+  std::string CudaCallClass(std::string_view name) const;                 // "launch" …, "other"
+  std::string ThreadRole(std::string_view thread_or_process_name) const;  // "loader_worker" …, ""
+
+  // Examples of the pattern lists that their own entry does not claim.
+  std::vector<Error> CheckExamples() const;
+
+  // A number of kb/metrics.toml ("idle.launch_latency") or kb/ranking.toml ("ranking.high_share"),
+  // by name; the program stops when it is unknown.
+  double Number(std::string_view name) const;
+  const std::map<std::string, Threshold, std::less<>>& numbers() const { return numbers_; }
+
+  const std::vector<CaptureHint>& capture_hints() const { return capture_hints_; }
+  const CaptureHint* FindCaptureHint(std::string_view tag) const;
+  // Rules that the site turned off, without those whose last day is over.
+  const std::vector<SuppressedRule>& suppressed() const { return suppressed_; }
+  // Settings of rules that do not exist, which only the owner of the rule list can tell.
+  std::vector<Error> CheckSuppressed(const std::vector<std::string>& rule_ids) const;
+  // "rule.threshold = value instead of shipped (file)" for each value the site changed, and a line
+  // for each rule it turned off.
+  std::vector<std::string> SiteChanges() const;
+
+ private:
+  friend class KnowledgeLoader;
+
+  Threshold* FindSettable(std::string_view name);
+  std::vector<std::string> SettableNames() const;
+  std::vector<Error> Set(std::string_view name, double value, const std::string& set_by,
+                         const std::string& where);
+
+  std::map<std::string, Threshold, std::less<>> thresholds_;
+  std::map<std::string, Reference, std::less<>> references_;
+  std::map<std::string, KnowledgeRow, std::less<>> rows_;
+  std::map<std::string, Threshold, std::less<>> numbers_;
+  std::vector<HardwareEntry> hardware_;
+  std::vector<NameRule> kernel_class_, kernel_precision_, kernel_tensor_, kernel_trait_;
+  std::vector<NameRule> range_phase_, range_step_, os_call_, cuda_call_, thread_role_;
+  std::vector<CaptureHint> capture_hints_;
+  std::vector<SuppressedRule> suppressed_;
+  std::vector<SuppressedRule> expired_;  // whose last day is over
+};
+
+}  // namespace advise

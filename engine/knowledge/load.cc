@@ -1,0 +1,233 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "engine/knowledge/loader.h"
+
+namespace advise {
+namespace {
+
+const std::vector<std::string>& KnownUnits() {
+  static const std::vector<std::string> units = {"share",         "count",       "ns",         "s",
+                                                 "bytes",         "bytes_per_s", "flop_per_s", "hz",
+                                                 "flop_per_byte", "w",           "celsius"};
+  return units;
+}
+
+// "K-H18": the id of a row of kb/knowledge.toml.
+bool IsRowId(std::string_view text) {
+  if (text.size() < 4 || text.substr(0, 2) != "K-") return false;
+  return std::isupper(static_cast<unsigned char>(text[2])) != 0 &&
+         std::all_of(text.begin() + 3, text.end(),
+                     [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+// Lower-case words joined by `joint`, as ids and names are written.
+bool IsName(std::string_view text, char joint) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+    return std::islower(c) != 0 || std::isdigit(c) != 0 || c == static_cast<unsigned char>(joint);
+  });
+}
+
+// The last part of a path without its ending.
+std::string Stem(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  return std::string(path.substr(0, path.rfind('.')));
+}
+
+bool InFolder(std::string_view path, std::string_view folder) {
+  return path.substr(0, folder.size()) == folder;
+}
+
+}  // namespace
+
+Threshold KnowledgeLoader::ReadNumber(TomlReader& reader, const TomlNode& table, std::string name) {
+  Threshold made;
+  made.name = std::move(name);
+  reader.OnlyFields(table, {"value", "unit", "range", "why", "source"});
+  made.value = made.shipped = reader.Number(table, "value");
+  made.unit = reader.Choice(table, "unit", KnownUnits());
+  std::tie(made.lowest, made.highest) = reader.Range(table, "range");
+  made.why = reader.Text(table, "why");
+  made.source = reader.Text(table, "source");
+  const TomlNode* value = table.Find("value");
+  if (value != nullptr && (made.value < made.lowest || made.value > made.highest)) {
+    reader.Problem(*value, fmt::format("{}: {:.15g} is outside its range {:.15g} to {:.15g}",
+                                       made.name, made.value, made.lowest, made.highest));
+  }
+  return made;
+}
+
+void KnowledgeLoader::Read(const Knowledge::File& file) {
+  const std::string& path = file.path;
+  if (InFolder(path, "kb/exercises/") || path == "kb/site.example.toml") return;  // of others
+  const Result<TomlNode> parsed = ParseToml(path, file.text);
+  if (!parsed) {
+    errors_.push_back(parsed.error());
+    return;
+  }
+  TomlReader reader(path, errors_);
+  if (InFolder(path, "kb/thresholds/")) return ReadThresholds(reader, *parsed, Stem(path));
+  if (InFolder(path, "kb/hardware/")) return ReadHardware(reader, *parsed, Stem(path));
+  if (path == "kb/metrics.toml") return ReadNumbers(reader, *parsed, "");
+  if (path == "kb/ranking.toml") return ReadNumbers(reader, *parsed, "ranking.");
+  if (path == "kb/references.toml") return ReadReferences(reader, *parsed);
+  if (path == "kb/knowledge.toml") return ReadRows(reader, *parsed);
+  if (path == "kb/capture.toml") return ReadCapture(reader, *parsed);
+  if (path == "kb/kernels.toml") return ReadKernels(reader, *parsed);
+  if (path == "kb/names.toml") return ReadNames(reader, *parsed);
+  errors_.push_back(
+      {"nothing reads this file", path, "see docs/architecture.md for what kb/ holds"});
+}
+
+// [rule.threshold] tables; the area is the file's name.
+void KnowledgeLoader::ReadThresholds(TomlReader& reader, const TomlNode& root,
+                                     const std::string& area) {
+  for (const TomlNode& rule : root.items) {
+    if (!reader.WantTable(rule)) continue;
+    if (!IsName(rule.key, '-')) {
+      reader.Problem(rule, fmt::format("\"{}\": a rule's name is lower case with \"-\"", rule.key));
+    }
+    for (const TomlNode& entry : rule.items) {
+      if (!entry.IsTable()) {
+        reader.Problem(entry, fmt::format("\"{}\": wanted a table [{}.<threshold>], got {}",
+                                          entry.key, rule.key, entry.Described()));
+        continue;
+      }
+      if (!IsName(entry.key, '_')) {
+        reader.Problem(
+            entry, fmt::format("\"{}\": a threshold's name is lower case with \"_\"", entry.key));
+      }
+      const std::string name = fmt::format("{}/{}.{}", area, rule.key, entry.key);
+      Threshold made = ReadNumber(reader, entry, name);
+      sources_.emplace_back(reader.Where(entry), made.source);
+      if (!knowledge_.thresholds_.emplace(name, std::move(made)).second) {
+        reader.Problem(entry, fmt::format("\"{}\" is defined twice", name));
+      }
+    }
+  }
+}
+
+// A table with a value is a number; one without holds numbers.
+void KnowledgeLoader::ReadNumbers(TomlReader& reader, const TomlNode& table,
+                                  const std::string& prefix) {
+  for (const TomlNode& entry : table.items) {
+    if (!reader.WantTable(entry)) continue;
+    const bool group =
+        !entry.items.empty() && std::all_of(entry.items.begin(), entry.items.end(),
+                                            [](const TomlNode& item) { return item.IsTable(); });
+    const std::string name = prefix + entry.key;
+    if (group) {
+      ReadNumbers(reader, entry, name + ".");
+      continue;
+    }
+    Threshold made = ReadNumber(reader, entry, name);
+    sources_.emplace_back(reader.Where(entry), made.source);
+    if (!knowledge_.numbers_.emplace(name, std::move(made)).second) {
+      reader.Problem(entry, fmt::format("\"{}\" is defined twice", name));
+    }
+  }
+}
+
+void KnowledgeLoader::ReadHardware(TomlReader& reader, const TomlNode& root,
+                                   const std::string& id) {
+  HardwareEntry made;
+  reader.OnlyFields(root, {"id", "match", "compute_capability", "architecture", "facts"});
+  made.id = reader.Text(root, "id");
+  if (made.id != id) {
+    reader.Problem(root, fmt::format("field \"id\": wanted \"{}\" (the file's name), got \"{}\"",
+                                     id, made.id));
+  }
+  const bool fallback = id == "fallback";
+  made.match = reader.Texts(root, "match");
+  if (made.match.empty() != fallback) {
+    reader.Problem(root, fallback ? "field \"match\": the fallback must match nothing"
+                                  : "field \"match\" is empty");
+  }
+  made.compute_capability = reader.Text(
+      root, "compute_capability", fallback ? TomlReader::Need::kMay : TomlReader::Need::kMust);
+  made.architecture = reader.Text(root, "architecture");
+  if (const TomlNode* facts = root.Find("facts"); facts != nullptr && reader.WantTable(*facts)) {
+    for (const TomlNode& entry : facts->items) {
+      if (!reader.WantTable(entry)) continue;
+      reader.OnlyFields(entry, {"value", "unit", "kind", "source"});
+      HardwareFact fact;
+      fact.value = reader.Number(entry, "value");
+      fact.unit = reader.Choice(entry, "unit", KnownUnits());
+      fact.kind = reader.Choice(entry, "kind", {"spec", "measured", "assumed"});
+      fact.source = reader.Text(entry, "source");
+      made.facts.emplace(entry.key, std::move(fact));
+    }
+  } else if (facts == nullptr) {
+    reader.Problem(root, "missing table [facts]");
+  }
+  knowledge_.hardware_.push_back(std::move(made));
+}
+
+void KnowledgeLoader::ReadReferences(TomlReader& reader, const TomlNode& root) {
+  for (const TomlNode& entry : root.items) {
+    if (!reader.WantTable(entry)) continue;
+    reader.OnlyFields(entry, {"title", "url"});
+    Reference made{entry.key, reader.Text(entry, "title"), reader.Text(entry, "url")};
+    if (made.url.rfind("https://", 0) != 0 && made.url.rfind("http://", 0) != 0) {
+      reader.Problem(entry, fmt::format("\"{}\": field \"url\": wanted a web address, got \"{}\"",
+                                        entry.key, made.url));
+    }
+    knowledge_.references_.emplace(entry.key, std::move(made));
+  }
+}
+
+void KnowledgeLoader::ReadRows(TomlReader& reader, const TomlNode& root) {
+  for (const TomlNode& entry : root.items) {
+    if (!reader.WantTable(entry)) continue;
+    reader.OnlyFields(entry, {"area", "text"});
+    if (!IsRowId(entry.key)) {
+      reader.Problem(entry, fmt::format("\"{}\": wanted an id such as K-A1", entry.key));
+    }
+    knowledge_.rows_.emplace(
+        entry.key, KnowledgeRow{entry.key, reader.Text(entry, "area"), reader.Text(entry, "text")});
+  }
+}
+
+void KnowledgeLoader::ReadCapture(TomlReader& reader, const TomlNode& root) {
+  for (const TomlNode& entry : root.items) {
+    if (!reader.WantTable(entry)) continue;
+    reader.OnlyFields(entry, {"option", "text", "torch"});
+    CaptureHint made;
+    made.tag = entry.key;
+    made.option = reader.Text(entry, "option", TomlReader::Need::kMay);
+    made.text = reader.Text(entry, "text");
+    made.torch = reader.Text(entry, "torch", TomlReader::Need::kMay);
+    knowledge_.capture_hints_.push_back(std::move(made));
+  }
+}
+
+void KnowledgeLoader::CheckSources() {
+  if (knowledge_.rows_.empty()) return;
+  std::vector<std::string> ids;
+  for (const auto& [id, row] : knowledge_.rows_) ids.push_back(id);
+  for (const auto& [where, source] : sources_) {
+    if (IsRowId(source) && knowledge_.rows_.find(source) == knowledge_.rows_.end()) {
+      errors_.push_back(
+          {fmt::format("field \"source\": kb/knowledge.toml has no row \"{}\"", source), where,
+           Suggestion(source, ids)});
+    }
+  }
+}
+
+tl::expected<Knowledge, std::vector<Error>> Knowledge::Load(const std::vector<File>& kb) {
+  Knowledge knowledge;
+  std::vector<Error> errors;
+  KnowledgeLoader loader(knowledge, errors);
+  for (const File& file : kb) {
+    const bool toml = file.path.size() > 5 && file.path.substr(file.path.size() - 5) == ".toml";
+    if (InFolder(file.path, "kb/") && toml) loader.Read(file);
+  }
+  loader.CheckSources();
+  if (!errors.empty()) return tl::unexpected<std::vector<Error>>(std::move(errors));
+  return knowledge;
+}
+
+}  // namespace advise

@@ -1,0 +1,107 @@
+// kb/kernels.toml and kb/names.toml: ordered lists of name patterns.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/knowledge/loader.h"
+
+namespace advise {
+namespace {
+
+std::vector<NamePattern> Patterns(const std::vector<std::string>& globs) {
+  return {globs.begin(), globs.end()};
+}
+
+// Reads [[list]] entries: the fields of every list, then `more` for the rest of an entry.
+template <typename More>
+void ReadList(TomlReader& reader, const TomlNode& root, std::string_view list,
+              std::vector<NameRule>& rules, More&& more) {
+  const TomlNode* found = root.Find(list);
+  if (found == nullptr) return;
+  if (found->kind != TomlNode::Kind::kArray) {
+    reader.Problem(*found, fmt::format("\"{}\": wanted [[{}]] entries, got {}", list, list,
+                                       found->Described()));
+    return;
+  }
+  for (const TomlNode& entry : found->items) {
+    if (!reader.WantTable(entry)) continue;
+    NameRule rule;
+    rule.where = reader.Where(entry);
+    rule.any = Patterns(reader.Texts(entry, "any"));
+    rule.none = Patterns(reader.Texts(entry, "none", TomlReader::Need::kMay));
+    rule.examples = reader.Texts(entry, "examples", TomlReader::Need::kMay);
+    more(entry, rule);
+    if (rule.any.empty() && entry.Find("any") != nullptr) {
+      reader.Problem(entry, "field \"any\" is empty");
+    }
+    rules.push_back(std::move(rule));
+  }
+}
+
+}  // namespace
+
+void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root) {
+  reader.OnlyFields(root, {"class", "precision", "tensor_core", "trait"});
+  ReadList(reader, root, "class", knowledge_.kernel_class_,
+           [&](const TomlNode& entry, NameRule& rule) {
+             reader.OnlyFields(entry, {"class", "family", "collective", "any", "none", "examples"});
+             rule.value = reader.Text(entry, "class");
+             rule.family = reader.Text(entry, "family", TomlReader::Need::kMay);
+             rule.collective = reader.Text(entry, "collective", TomlReader::Need::kMay);
+           });
+  ReadList(reader, root, "precision", knowledge_.kernel_precision_,
+           [&](const TomlNode& entry, NameRule& rule) {
+             reader.OnlyFields(entry, {"classes", "value", "any", "none", "examples"});
+             rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
+             rule.value = reader.Choice(
+                 entry, "value", {"fp64", "tf32", "fp32", "fp16", "bf16", "fp8", "fp4", "int8"});
+           });
+  ReadList(reader, root, "tensor_core", knowledge_.kernel_tensor_,
+           [&](const TomlNode& entry, NameRule& rule) {
+             reader.OnlyFields(entry, {"classes", "value", "any", "none", "examples"});
+             rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
+             rule.value = reader.Flag(entry, "value") ? "yes" : "no";
+           });
+  ReadList(reader, root, "trait", knowledge_.kernel_trait_,
+           [&](const TomlNode& entry, NameRule& rule) {
+             reader.OnlyFields(entry, {"id", "classes", "any", "none", "examples"});
+             rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
+             rule.value = reader.Text(entry, "id");
+           });
+  // A class that no entry gives would make a list silently useless.
+  std::vector<std::string> known = {"other"};
+  for (const NameRule& rule : knowledge_.kernel_class_) known.push_back(rule.value);
+  for (const auto* rules :
+       {&knowledge_.kernel_precision_, &knowledge_.kernel_tensor_, &knowledge_.kernel_trait_}) {
+    for (const NameRule& rule : *rules) {
+      for (const std::string& name : rule.classes) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        errors_.push_back({fmt::format("field \"classes\": no [[class]] entry gives \"{}\"", name),
+                           rule.where, Suggestion(name, known)});
+      }
+    }
+  }
+}
+
+void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
+  reader.OnlyFields(root, {"range_phase", "range_step", "os_call", "cuda_call", "thread_role"});
+  const auto read = [&](std::string_view list, std::string_view field,
+                        std::vector<NameRule>& rules) {
+    ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
+      if (field.empty()) {
+        reader.OnlyFields(entry, {"any", "none", "examples"});
+        rule.value = "yes";
+      } else {
+        reader.OnlyFields(entry, {field, "any", "none", "examples"});
+        rule.value = reader.Text(entry, field);
+      }
+    });
+  };
+  read("range_phase", "phase", knowledge_.range_phase_);
+  read("range_step", "", knowledge_.range_step_);
+  read("os_call", "class", knowledge_.os_call_);
+  read("cuda_call", "class", knowledge_.cuda_call_);
+  read("thread_role", "role", knowledge_.thread_role_);
+}
+
+}  // namespace advise

@@ -1,0 +1,43 @@
+// Fills a Knowledge from TOML texts: which file holds what, and what each entry must have.
+// Internal to knowledge/.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/knowledge/knowledge.h"
+#include "engine/knowledge/toml_reader.h"
+
+namespace advise {
+
+class KnowledgeLoader {
+ public:
+  KnowledgeLoader(Knowledge& knowledge, std::vector<Error>& errors)
+      : knowledge_(knowledge), errors_(errors) {}
+
+  void Read(const Knowledge::File& file);
+  // What can be told only when all files are read.
+  void CheckSources();
+
+  // A table of value, unit, range, why, source. Also for thresholds that a site adds for its rules.
+  static Threshold ReadNumber(TomlReader& reader, const TomlNode& table, std::string name);
+
+ private:
+  using Numbers = std::map<std::string, Threshold, std::less<>>;
+
+  void ReadThresholds(TomlReader& reader, const TomlNode& root, const std::string& area);
+  void ReadNumbers(TomlReader& reader, const TomlNode& table, const std::string& prefix);
+  void ReadHardware(TomlReader& reader, const TomlNode& root, const std::string& id);
+  void ReadReferences(TomlReader& reader, const TomlNode& root);
+  void ReadRows(TomlReader& reader, const TomlNode& root);
+  void ReadCapture(TomlReader& reader, const TomlNode& root);
+  void ReadKernels(TomlReader& reader, const TomlNode& root);
+  void ReadNames(TomlReader& reader, const TomlNode& root);
+
+  Knowledge& knowledge_;
+  std::vector<Error>& errors_;
+  std::vector<std::pair<std::string, std::string>> sources_;  // (file:line, source) of thresholds
+};
+
+}  // namespace advise

@@ -1,0 +1,136 @@
+// What names tell: kernels, ranges, calls, threads, GPUs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "engine/knowledge/knowledge.h"
+
+namespace advise {
+namespace {
+
+std::string ValueOr(const NameRule* rule, const char* otherwise) {
+  return rule == nullptr ? otherwise : rule->value;
+}
+
+bool EndsIn(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// Profilers add the version that a call was linked against: cudaLaunchKernel_v7000_ptsz. Driver
+// names keep their own _v2.
+std::string_view WithoutVersion(std::string_view call) {
+  for (;;) {
+    if (call.size() > 5 && (EndsIn(call, "_ptsz") || EndsIn(call, "_ptds"))) {
+      call.remove_suffix(5);
+      continue;
+    }
+    const std::size_t last = call.find_last_not_of("0123456789");
+    const std::size_t digits = last == std::string_view::npos ? 0 : call.size() - 1 - last;
+    const std::string_view before = call.substr(0, call.size() - digits);
+    if (digits < 4 || !EndsIn(before, "_v")) return call;
+    call = before.substr(0, before.size() - 2);
+  }
+}
+
+}  // namespace
+
+bool KernelClass::Has(std::string_view trait) const {
+  return std::find(traits.begin(), traits.end(), trait) != traits.end();
+}
+
+KernelClass Knowledge::ClassifyKernel(std::string_view demangled_name) const {
+  const NameKey key(demangled_name);
+  KernelClass made;
+  made.name = "other";
+  if (const NameRule* rule = FirstMatch(kernel_class_, key)) {
+    made.name = rule->value;
+    made.family = rule->family;
+    made.collective = rule->collective;
+  }
+  made.precision = ValueOr(FirstMatch(kernel_precision_, key, made.name), "");
+  if (const NameRule* rule = FirstMatch(kernel_tensor_, key, made.name)) {
+    made.tensor_core = rule->value == "yes" ? 1 : 0;
+  }
+  for (const NameRule& rule : kernel_trait_) {
+    const bool asked = rule.classes.empty() || std::find(rule.classes.begin(), rule.classes.end(),
+                                                         made.name) != rule.classes.end();
+    if (asked && !made.Has(rule.value) && rule.Matches(key)) made.traits.push_back(rule.value);
+  }
+  return made;
+}
+
+std::string Knowledge::RangePhase(std::string_view range_name) const {
+  return ValueOr(FirstMatch(range_phase_, NameKey(range_name)), "");
+}
+
+bool Knowledge::IsStepRange(std::string_view range_name) const {
+  return FirstMatch(range_step_, NameKey(range_name)) != nullptr;
+}
+
+std::string Knowledge::OsCallClass(std::string_view name) const {
+  return ValueOr(FirstMatch(os_call_, NameKey(name)), "other");
+}
+
+std::string Knowledge::CudaCallClass(std::string_view name) const {
+  return ValueOr(FirstMatch(cuda_call_, NameKey(WithoutVersion(name))), "other");
+}
+
+std::string Knowledge::ThreadRole(std::string_view thread_or_process_name) const {
+  return ValueOr(FirstMatch(thread_role_, NameKey(thread_or_process_name)), "");
+}
+
+const HardwareEntry* Knowledge::FindHardware(std::string_view device_name) const {
+  if (device_name.empty()) return nullptr;
+  const NameKey key(device_name);
+  const HardwareEntry* best = nullptr;
+  std::size_t best_length = 0;
+  for (const HardwareEntry& entry : hardware_) {
+    if (!entry.match.empty() && NamePattern(entry.id).Matches(key)) return &entry;
+    for (const std::string& glob : entry.match) {
+      const NamePattern pattern(glob);
+      if (pattern.LiteralLength() > best_length && pattern.Matches(key)) {
+        best = &entry;
+        best_length = pattern.LiteralLength();
+      }
+    }
+  }
+  return best;
+}
+
+const HardwareEntry* Knowledge::FallbackHardware() const {
+  const auto found = std::find_if(hardware_.begin(), hardware_.end(),
+                                  [](const HardwareEntry& entry) { return entry.match.empty(); });
+  return found == hardware_.end() ? nullptr : &*found;
+}
+
+std::vector<Error> Knowledge::CheckExamples() const {
+  std::vector<Error> errors;
+  const auto check = [&](const std::vector<NameRule>& rules, bool first_wins, bool of_kernels) {
+    for (const NameRule& rule : rules) {
+      for (const std::string& example : rule.examples) {
+        const NameKey key(example);
+        const std::string kernel_class = of_kernels ? ClassifyKernel(example).name : "";
+        const NameRule* found = first_wins          ? FirstMatch(rules, key, kernel_class)
+                                : rule.Matches(key) ? &rule
+                                                    : nullptr;
+        if (found == &rule) continue;
+        const std::string got =
+            found == nullptr ? "by no entry" : "by the entry at " + found->where;
+        errors.push_back(
+            {fmt::format("example \"{}\" of \"{}\" is claimed {}", example, rule.value, got),
+             rule.where, ""});
+      }
+    }
+  };
+  check(kernel_class_, true, false);
+  check(kernel_precision_, true, true);
+  check(kernel_tensor_, true, true);
+  check(kernel_trait_, false, true);
+  for (const auto* rules : {&range_phase_, &range_step_, &os_call_, &cuda_call_, &thread_role_}) {
+    check(*rules, true, false);
+  }
+  return errors;
+}
+
+}  // namespace advise

@@ -1,0 +1,62 @@
+#include "engine/knowledge/name_pattern.h"
+
+#include <algorithm>
+
+#include "engine/base/glob.h"
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kGram = 3;
+
+unsigned Lower(char c) {
+  return static_cast<unsigned char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+std::uint16_t GramAt(std::string_view text, std::size_t at) {
+  const unsigned mixed = (Lower(text[at]) * 31 + Lower(text[at + 1])) * 31 + Lower(text[at + 2]);
+  return static_cast<std::uint16_t>((mixed ^ (mixed >> 14U)) & 16383U);
+}
+
+bool IsWild(char c) { return c == '*' || c == '?'; }
+
+}  // namespace
+
+NameKey::NameKey(std::string_view name) : name_(name) {
+  for (std::size_t i = 0; i + kGram <= name.size(); ++i) grams_.set(GramAt(name, i));
+}
+
+NamePattern::NamePattern(std::string glob) : glob_(std::move(glob)) {
+  for (std::size_t i = 0; i + kGram <= glob_.size(); ++i) {
+    const auto part = glob_.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::none_of(part, part + kGram, IsWild)) grams_.push_back(GramAt(glob_, i));
+  }
+}
+
+bool NamePattern::Matches(const NameKey& key) const {
+  return std::all_of(grams_.begin(), grams_.end(),
+                     [&](std::uint16_t gram) { return key.MayHave(gram); }) &&
+         MatchesGlob(key.name(), glob_);
+}
+
+std::size_t NamePattern::LiteralLength() const {
+  return static_cast<std::size_t>(
+      std::count_if(glob_.begin(), glob_.end(), [](char c) { return !IsWild(c); }));
+}
+
+bool NameRule::Matches(const NameKey& key) const {
+  const auto hit = [&](const NamePattern& pattern) { return pattern.Matches(key); };
+  return std::any_of(any.begin(), any.end(), hit) && std::none_of(none.begin(), none.end(), hit);
+}
+
+const NameRule* FirstMatch(const std::vector<NameRule>& rules, const NameKey& key,
+                           std::string_view kernel_class) {
+  for (const NameRule& rule : rules) {
+    const bool asked = rule.classes.empty() || std::find(rule.classes.begin(), rule.classes.end(),
+                                                         kernel_class) != rule.classes.end();
+    if (asked && rule.Matches(key)) return &rule;
+  }
+  return nullptr;
+}
+
+}  // namespace advise

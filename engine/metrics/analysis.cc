@@ -1,0 +1,105 @@
+#include "engine/metrics/analysis.h"
+
+#include <fmt/format.h>
+
+#include "engine/metrics/step.h"
+
+namespace advise {
+namespace {
+
+Run Prepare(const Trace& trace, const Knowledge& knowledge, const WindowRequest& request) {
+  Run run(trace, knowledge);
+  run.steps = FindSteps(run);
+  ChooseWindow(request, &run);
+  return run;
+}
+
+Hardware FindHardware(const Run& run, const std::string& gpu, double observed_link) {
+  Hardware hardware;
+  const Device* device = nullptr;
+  if (!run.active_devices.empty()) {
+    device = &run.trace.devices[run.active_devices.front()];
+  } else if (!run.trace.devices.empty()) {
+    device = &run.trace.devices.front();
+  }
+  hardware.name = gpu.empty() && device != nullptr ? device->name : gpu;
+  const HardwareEntry* entry = run.knowledge.FindHardware(hardware.name);
+  const auto fact = [entry](const char* name) {
+    if (entry == nullptr) return 0.0;
+    const auto found = entry->facts.find(name);
+    return found == entry->facts.end() ? 0.0 : found->second.value;
+  };
+  const auto first = [](double recorded, double known) { return recorded > 0 ? recorded : known; };
+  hardware.known = entry != nullptr;
+  hardware.sm_count = first(device == nullptr ? 0 : device->sm_count, fact("sm_count"));
+  hardware.memory_bytes = first(device == nullptr ? 0 : device->memory_bytes, fact("memory_bytes"));
+  hardware.memory_bytes_per_s =
+      first(device == nullptr ? 0 : device->memory_bytes_per_s, fact("memory_bytes_per_s"));
+  // A link cannot be slower than what was seen on it; a trace with only slow copies does not make
+  // it slow.
+  hardware.host_link_bytes_per_s = std::max(observed_link, fact("host_link_bytes_per_s"));
+  hardware.peak_fp32_flops = fact("peak_fp32_flops");
+  hardware.peak_tensor_flops = first(fact("peak_bf16_flops"), fact("peak_fp16_flops"));
+  if (hardware.host_link_bytes_per_s <= 0) {
+    hardware.host_link_bytes_per_s = run.knowledge.Number("copy.assumed_link");
+  }
+  return hardware;
+}
+
+Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle) {
+  const std::size_t ops = run.trace.ops.size();
+  if (ops == 0) return {false, "no GPU activity was recorded"};
+  const auto length = run.window.Length();
+  if (run.steps.known()) {
+    const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
+    if (length < least) {
+      return {false, fmt::format("the repeated work lasts only {:.2g} ms in all",
+                                 static_cast<double>(length) * 1e-6)};
+    }
+    return {};
+  }
+  Nanos starting = 0;
+  Nanos all = 0;
+  for (const std::uint32_t d : run.active_devices) {
+    starting += idle.by_device[d][static_cast<std::size_t>(IdleCause::kJitOrModuleLoad)] +
+                idle.by_device[d][static_cast<std::size_t>(IdleCause::kAllocation)];
+    all += times[d].idle.Total();
+  }
+  const bool long_enough =
+      static_cast<double>(ops) >= run.knowledge.Number("verdict.min_ops") &&
+      static_cast<double>(length) >= run.knowledge.Number("verdict.min_window");
+  if (all > 0 && 2 * starting > all && 4 * starting > length) {
+    return {false, "the capture holds little but start-up: loading code and allocating memory"};
+  }
+  if (!long_enough)
+    return {false,
+            "the capture holds a single pass: no work repeats often enough to be a steady state"};
+  return {};
+}
+
+}  // namespace
+
+Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options)
+    : run(Prepare(trace, knowledge, options.window)),
+      times(BuildBudget(run)),
+      idle(ExplainIdle(run, times)),
+      phases(run) {
+  const Basis shared = basis();
+  hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
+  copies = FindCopies(shared, hardware.host_link_bytes_per_s);
+  syncs = FindSyncs(shared, copies, phases);
+  launches = FindLaunches(shared);
+  kernels = FindKernels(shared, phases, hardware.TensorSpeedup());
+  input = FindInput(shared);
+  host = FindHost(shared);
+  step_stats = FindStepStats(shared, phases);
+  comm = FindComm(shared, phases);
+  support = Judge(run, times, idle);
+}
+
+const Replay& Analysis::replay() const {
+  if (!replay_) replay_ = std::make_unique<Replay>(run, times, idle);
+  return *replay_;
+}
+
+}  // namespace advise

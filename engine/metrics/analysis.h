@@ -1,0 +1,79 @@
+// Everything that is computed of one trace, in one place: what facts read, what claims and the
+// replay stand on.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/metrics/budget.h"
+#include "engine/metrics/comm.h"
+#include "engine/metrics/copy.h"
+#include "engine/metrics/host.h"
+#include "engine/metrics/idle.h"
+#include "engine/metrics/input.h"
+#include "engine/metrics/kernel.h"
+#include "engine/metrics/launch.h"
+#include "engine/metrics/phase.h"
+#include "engine/metrics/replay.h"
+#include "engine/metrics/run.h"
+#include "engine/metrics/step_stats.h"
+#include "engine/metrics/sync.h"
+
+namespace advise {
+
+struct AnalysisOptions {
+  WindowRequest window;
+  std::string gpu;  // the user's word for the device when the report does not say
+};
+
+// What is known of the first device; 0 unknown. What the trace records wins over the knowledge
+// base.
+struct Hardware {
+  std::string name;
+  bool known = false;  // the knowledge base has it
+  double sm_count = 0;
+  double memory_bytes = 0;
+  double memory_bytes_per_s = 0;
+  double host_link_bytes_per_s =
+      0;  // what pinned copies of this trace reached, else the knowledge base's
+  double peak_fp32_flops = 0;
+  double peak_tensor_flops = 0;
+  double TensorSpeedup() const {
+    return peak_fp32_flops > 0 ? peak_tensor_flops / peak_fp32_flops : 0;
+  }
+};
+
+// Whether the capture holds enough like work to judge a run by, and if not, why and what to
+// capture.
+struct Support {
+  bool verdict = true;
+  std::string reason;
+};
+
+struct Analysis {
+  // `trace` and `knowledge` must outlive the analysis. O(n log n) in the events.
+  Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options);
+
+  const Replay& replay() const;  // built when first asked for
+  Basis basis() const { return {run, times, idle}; }
+
+  Run run;
+  std::vector<DeviceTime> times;
+  Idle idle;
+  Phases phases;
+  Hardware hardware;
+  Copies copies;
+  Syncs syncs;
+  Launches launches;
+  Kernels kernels;
+  Input input;
+  Host host;
+  StepStats step_stats;
+  Comm comm;
+  Support support;
+
+ private:
+  mutable std::unique_ptr<Replay> replay_;
+};
+
+}  // namespace advise

@@ -1,0 +1,245 @@
+#include "engine/metrics/host.h"
+
+#include <algorithm>
+#include <map>
+
+namespace advise {
+namespace {
+
+class HostFinder {
+ public:
+  explicit HostFinder(const Basis& basis)
+      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+
+  Host Find() {
+    Allocations();
+    Compilation();
+    Locks();
+    Compute();
+    Preemption();
+    Switches();
+    Memory();
+    return std::move(result_);
+  }
+
+ private:
+  using Cuts = std::map<std::uint32_t, std::vector<Interval>>;
+  static void AddCuts(Cuts cuts, LossBuilder* loss) {
+    for (auto& [thread, intervals] : cuts) {
+      if (thread != kNone)
+        loss->remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+    }
+  }
+
+  // Allocating, freeing and registering calls: they hold the host, and many wait for the whole
+  // device.
+  void Allocations() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    Cuts cuts;
+    std::map<StringId, double> names;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        if (!IsAllocation(run_.ClassOfCall(c)) || !basis_.InWindow(trace_.calls.start[c])) continue;
+        const Nanos length = trace_.calls.end[c] - trace_.calls.start[c];
+        loss.Count(trace_.calls.start[c], 0, length);
+        names[trace_.calls.name[c]] += static_cast<double>(length);
+        blamed[c] = 1;
+        loss.remedy().unblocked_calls.push_back(c);
+        cuts[thread].push_back({trace_.calls.start[c], trace_.calls.end[c]});
+      }
+    }
+    AddCuts(std::move(cuts), &loss);
+    loss.AddBlamed(blamed);
+    AddPieces([](const GapPiece& p) { return p.cause == IdleCause::kAllocation; }, &loss);
+    double most = 0;
+    for (const auto& [name, time] : names) {
+      if (time > most) most = time, result_.alloc_name = trace_.strings[name];
+    }
+    result_.alloc = loss.Build();
+  }
+
+  template <typename Keep>
+  void AddPieces(Keep keep, LossBuilder* loss) {
+    for (const GapPiece& piece : basis_.idle.pieces) {
+      if (keep(piece)) loss->AddSpan(piece.device, piece.start, piece.end);
+    }
+  }
+
+  void Compilation() {
+    LossBuilder loss(basis_);
+    Cuts cuts;
+    for (const GapPiece& piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kJitOrModuleLoad) continue;
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+    }
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        const CallClass call_class = run_.ClassOfCall(c);
+        const bool compiles = call_class == CallClass::kJit || call_class == CallClass::kModuleLoad;
+        if (compiles && basis_.InWindow(trace_.calls.start[c])) {
+          cuts[thread].push_back({trace_.calls.start[c], trace_.calls.end[c]});
+        }
+      }
+    }
+    for (const GapPiece& piece : basis_.idle.pieces) {
+      if (piece.cause == IdleCause::kJitOrModuleLoad)
+        cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.start, piece.end});
+    }
+    AddCuts(std::move(cuts), &loss);
+    result_.jit = loss.Build();
+  }
+
+  void Locks() {
+    LossBuilder loss(basis_);
+    Cuts cuts;
+    for (const GapPiece& piece : basis_.idle.pieces) {
+      if (piece.activity != Activity::kLock || piece.cause != IdleCause::kHostWait) continue;
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.start, piece.end});
+    }
+    AddCuts(std::move(cuts), &loss);
+    result_.lock = loss.Build();
+  }
+
+  // Long gaps of code that no call and no range of a known purpose explains; the innermost range
+  // says where to look.
+  void Compute() {
+    LossBuilder loss(basis_);
+    const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
+    std::map<std::string, double> names;
+    for (const GapPiece& piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kHostCompute || piece.Length() <= long_gap) continue;
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      if (thread != kNone)
+        names[InnermostRange(thread, piece.start + piece.Length() / 2)] +=
+            static_cast<double>(piece.Length());
+    }
+    for (const auto& [name, time] : names) {
+      if (!name.empty()) result_.compute_ranges.push_back({name, time});
+    }
+    std::stable_sort(result_.compute_ranges.begin(), result_.compute_ranges.end(),
+                     [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
+    result_.compute = loss.Build();
+  }
+
+  std::string InnermostRange(std::uint32_t thread, Nanos time) const {
+    const RowRange rows = run_.ranges_of_thread[thread];
+    const auto first = trace_.ranges.start.begin() + rows.first;
+    const auto last = trace_.ranges.start.begin() + rows.last;
+    auto at = std::upper_bound(first, last, time);
+    for (int tries = 0; at != first && tries < 256; ++tries) {
+      const auto row = static_cast<std::size_t>(--at - trace_.ranges.start.begin());
+      if (trace_.ranges.end[row] > time) return trace_.strings[trace_.ranges.name[row]];
+    }
+    return "";
+  }
+
+  // Idle while the launching thread ran no call and waited for nothing, yet was not on a CPU.
+  void Preemption() {
+    if (trace_.sched.size() == 0) return;
+    const std::vector<RowRange> rows = RowsByThread(trace_.sched.thread, trace_.threads.size());
+    std::map<std::uint32_t, IntervalSet> off;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::vector<Interval> intervals;
+      for (std::uint32_t i = rows[thread].first; i + 1 < rows[thread].last; ++i) {
+        if (trace_.sched.on[i] == 0 && trace_.sched.on[i + 1] != 0) {
+          intervals.push_back({trace_.sched.time[i], trace_.sched.time[i + 1]});
+        }
+      }
+      off[thread] = IntervalSet::Of(std::move(intervals));
+    }
+    LossBuilder loss(basis_);
+    double total = 0;
+    for (const GapPiece& piece : basis_.idle.pieces) {
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      if (thread == kNone || piece.activity != Activity::kCode ||
+          piece.cause != IdleCause::kHostCompute)
+        continue;
+      const IntervalSet away = off[thread].Clip(piece.start, piece.end);
+      for (const Interval& i : away.intervals()) {
+        loss.Count(i.start, 0, i.Length());
+        loss.AddSpan(piece.device, i.start, i.end);
+        total += static_cast<double>(i.Length());
+      }
+    }
+    result_.preempted_ns =
+        total / static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    result_.preempted = loss.Build();
+  }
+
+  // Gaps between work of different processes on one device.
+  void Switches() {
+    LossBuilder loss(basis_);
+    for (const std::uint32_t d : run_.active_devices) {
+      std::map<std::uint32_t, bool> processes;
+      std::uint32_t last = kNone;
+      Nanos until = 0;
+      for (const std::uint32_t op : run_.ops_of_device[d]) {
+        const std::uint32_t stream = trace_.ops.stream[op];
+        if (stream == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+        const std::uint32_t process = trace_.streams[stream].process;
+        processes[process] = true;
+        if (last != kNone && process != last && trace_.ops.start[op] > until) {
+          loss.Count(until, 0, trace_.ops.start[op] - until);
+          loss.AddSpan(d, until, trace_.ops.start[op]);
+        }
+        last = process;
+        until = std::max(until, trace_.ops.end[op]);
+      }
+      result_.gpu_processes = std::max(result_.gpu_processes, processes.size());
+    }
+    result_.gpu_switch = loss.Build();
+  }
+
+  // The level of device memory over time, and how it moves from step end to step end.
+  void Memory() {
+    const MemoryTable& memory = trace_.memory;
+    std::map<std::uint32_t, double> level;
+    double peak = -1;
+    std::vector<double> ends;
+    std::size_t step = run_.steps.first_steady;
+    double now = 0;
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      if (memory.memory[i] != MemoryKind::kDevice &&
+          memory.memory[i] != MemoryKind::kDeviceStatic &&
+          memory.memory[i] != MemoryKind::kManaged) {
+        continue;
+      }
+      while (step < run_.steps.all.size() && memory.time[i] >= run_.steps.all[step].end) {
+        ends.push_back(now);
+        ++step;
+      }
+      double& used = level[memory.device[i]];
+      used += static_cast<double>(memory.bytes[i]);
+      peak = std::max(peak, used);
+      now += static_cast<double>(memory.bytes[i]);
+    }
+    if (peak < 0) return;
+    for (; step < run_.steps.all.size(); ++step) ends.push_back(now);
+    result_.memory_peak = peak;
+    if (ends.size() < 2) return;
+    std::vector<double> rises;
+    for (std::size_t i = 1; i < ends.size(); ++i) rises.push_back(ends[i] - ends[i - 1]);
+    const auto up = std::count_if(rises.begin(), rises.end(), [](double r) { return r > 0; });
+    result_.growth_steps = static_cast<double>(up) / static_cast<double>(rises.size());
+    result_.growth_per_step = Median(rises);
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  Host result_;
+};
+
+}  // namespace
+
+Host FindHost(const Basis& basis) { return HostFinder(basis).Find(); }
+
+}  // namespace advise

@@ -1,0 +1,343 @@
+#include "engine/metrics/idle.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace advise {
+namespace {
+
+IdleCause CauseOf(const HostPiece& piece) {
+  switch (piece.activity) {
+    case Activity::kProfiler:
+      return IdleCause::kProfilerOverhead;
+    case Activity::kJit:
+    case Activity::kModuleLoad:
+      return IdleCause::kJitOrModuleLoad;
+    case Activity::kAllocation:
+      return IdleCause::kAllocation;
+    case Activity::kSync:
+    case Activity::kBlockingCopy:
+      return IdleCause::kHostSync;
+    default:
+      break;
+  }
+  if (piece.phase == Phase::kDataLoading) return IdleCause::kDataLoading;
+  switch (piece.activity) {
+    case Activity::kFileIo:
+    case Activity::kMemoryMap:
+      return IdleCause::kFileIo;
+    case Activity::kLock:
+    case Activity::kNetwork:
+    case Activity::kOsWait:
+    case Activity::kSleep:
+      return IdleCause::kHostWait;
+    case Activity::kLaunch:
+    case Activity::kGraphLaunch:
+    case Activity::kCopyCall:
+    case Activity::kOtherCall:
+      return IdleCause::kLaunch;
+    default:
+      return IdleCause::kHostCompute;
+  }
+}
+
+// Who a waiting thread may be waiting for: threads that load data, and other threads that launch
+// GPU work.
+class Awaited {
+ public:
+  explicit Awaited(const Run& run) : run_(run), busy_callers_(run.trace.threads.size()) {
+    const Trace& trace = run.trace;
+    std::vector<std::vector<Interval>> loading(trace.processes.size() + 1);
+    for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+      if (run.names.ThreadRole(t) == Role::kLoaderWorker) has_workers_ = true;
+      const bool launches =
+          std::binary_search(run.launching_threads.begin(), run.launching_threads.end(), t);
+      const std::uint32_t process = trace.threads[t].process;
+      if (launches || process == kNone) continue;
+      for (std::uint32_t i = run.os_of_thread[t].first; i < run.os_of_thread[t].last; ++i) {
+        if (run.names.Os(trace.os_calls.name[i]) == OsClass::kFileIo) {
+          loading[process].push_back({trace.os_calls.start[i], trace.os_calls.end[i]});
+        }
+      }
+      for (std::uint32_t i = run.ranges_of_thread[t].first; i < run.ranges_of_thread[t].last; ++i) {
+        if (run.names.RangePhase(trace.ranges.name[i]) == Phase::kDataLoading) {
+          loading[process].push_back({trace.ranges.start[i], trace.ranges.end[i]});
+        }
+      }
+    }
+    for (auto& intervals : loading) loading_.push_back(IntervalSet::Of(std::move(intervals)));
+  }
+
+  // True when the wait [start, end) of `thread` is for data: loader workers exist, or threads of
+  // its own process read files during it; and no other launching thread of the process was at work
+  // meanwhile.
+  bool IsLoader(std::uint32_t thread, Nanos start, Nanos end) {
+    const std::uint32_t process = run_.trace.threads[thread].process;
+    if (process == kNone || OtherCallerActive(thread, process, start, end)) return false;
+    return has_workers_ || 2 * loading_[process].OverlapWith(start, end) >= end - start;
+  }
+
+ private:
+  bool OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start, Nanos end) {
+    const CallTable& calls = run_.trace.calls;
+    for (const std::uint32_t other : run_.launching_threads) {
+      if (other == thread || run_.trace.threads[other].process != process) continue;
+      const RowRange rows = run_.calls_of_thread[other];
+      const auto first = calls.start.begin() + rows.first;
+      const auto last = calls.start.begin() + rows.last;
+      const auto next = std::lower_bound(first, last, start);
+      if (next != last && *next < end) return true;
+    }
+    return false;
+  }
+
+  const Run& run_;
+  bool has_workers_ = false;
+  std::vector<IntervalSet> loading_;
+  std::vector<IntervalSet> busy_callers_;
+};
+
+class Explainer {
+ public:
+  Explainer(const Run& run, const std::vector<DeviceTime>& times)
+      : run_(run),
+        times_(times),
+        awaited_(run),
+        blocks_(UnrecoveredBlocks(run)),
+        latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
+    idle_.by_device.resize(times.size());
+  }
+
+  Idle Explain() {
+    for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
+    for (const GapPiece& piece : idle_.pieces) {
+      idle_.by_device[piece.device][static_cast<std::size_t>(piece.cause)] += piece.Length();
+    }
+    return std::move(idle_);
+  }
+
+ private:
+  void ExplainDevice(std::uint32_t d) {
+    painters_.clear();
+    painters_.resize(run_.trace.threads.size());
+    const OpTable& ops = run_.trace.ops;
+    const std::vector<std::uint32_t>& device_ops = run_.ops_of_device[d];
+    std::size_t next = 0;
+    std::uint32_t previous = kNone;
+    for (const Interval& interval : times_[d].idle.intervals()) {
+      while (next < device_ops.size() && ops.start[device_ops[next]] < interval.end)
+        previous = device_ops[next++];
+      Gap gap;
+      gap.start = interval.start;
+      gap.end = interval.end;
+      gap.device = d;
+      gap.op = next < device_ops.size() ? device_ops[next] : kNone;
+      gap.call = gap.op == kNone ? kNone : ops.call[gap.op];
+      const std::uint32_t from = gap.call != kNone   ? gap.call
+                                 : previous == kNone ? kNone
+                                                     : ops.call[previous];
+      if (from != kNone) gap.thread = run_.trace.calls.thread[from];
+      if (gap.call != kNone) {
+        gap.host_late = run_.trace.calls.start[gap.call] > gap.start;
+        gap.blocked_by = blocks_[gap.call];
+      }
+      idle_.gaps.push_back(gap);
+      ExplainGap(gap);
+    }
+  }
+
+  void Add(const Gap& gap, Nanos start, Nanos end, IdleCause cause,
+           Activity activity = Activity::kCode, Phase phase = Phase::kUnnamed) {
+    if (end <= start) return;
+    idle_.pieces.push_back({start, end, gap.device, cause, activity, phase,
+                            static_cast<std::uint32_t>(idle_.gaps.size() - 1)});
+  }
+
+  void ExplainGap(const Gap& gap) {
+    if (run_.ops_of_device[gap.device].empty()) {
+      Add(gap, gap.start, gap.end, IdleCause::kNoWorkQueued);
+      return;
+    }
+    if (gap.op != kNone && gap.call == kNone) {  // its launch was not captured
+      Add(gap, gap.start, gap.end, IdleCause::kUnknown);
+      return;
+    }
+    if (gap.thread == kNone) {
+      Add(gap, gap.start, gap.end, IdleCause::kNoWorkQueued);
+      return;
+    }
+    if (gap.call ==
+        kNone) {  // nothing follows: whatever the last launching thread did, no work came of it
+      Host(gap, gap.start, gap.end);
+      return;
+    }
+    const Nanos launch_start = run_.trace.calls.start[gap.call];
+    if (gap.host_late) {
+      Host(gap, gap.start, std::min(launch_start, gap.end));
+      Launch(gap, std::min(launch_start, gap.end), gap.end);
+    } else {
+      Awaiting(gap);
+    }
+  }
+
+  // The host was late: what did the launching thread do?
+  void Host(const Gap& gap, Nanos start, Nanos end) {
+    if (end <= start) return;
+    HostPainter& painter = Painter(gap.thread);
+    if (!painter.SeenBefore(end)) {
+      Add(gap, start, end, IdleCause::kNoWorkQueued);
+      return;
+    }
+    for (const HostPiece& piece : painter.Paint(start, end)) {
+      IdleCause cause = CauseOf(piece);
+      const bool waits = piece.activity == Activity::kOsWait ||
+                         piece.activity == Activity::kFileIo ||
+                         piece.activity == Activity::kNetwork ||
+                         piece.activity == Activity::kLock || piece.activity == Activity::kSleep;
+      const bool may_be_loader = cause == IdleCause::kHostWait || cause == IdleCause::kFileIo;
+      if (waits && may_be_loader && awaited_.IsLoader(gap.thread, piece.start, piece.end)) {
+        cause = IdleCause::kDataLoading;
+      }
+      Add(gap, piece.start, piece.end, cause, piece.activity, piece.phase);
+    }
+  }
+
+  // From the start of the launching call to the start of its op: the call itself and the latency,
+  // unless something else is recorded inside (lazy loading, compilation, the profiler, an
+  // allocation).
+  void Launch(const Gap& gap, Nanos start, Nanos end) {
+    if (end <= start) return;
+    for (const HostPiece& piece : Painter(gap.thread).Paint(start, end)) {
+      const IdleCause cause = CauseOf(piece);
+      const bool inside_call = cause == IdleCause::kJitOrModuleLoad ||
+                               cause == IdleCause::kProfilerOverhead ||
+                               cause == IdleCause::kAllocation;
+      Add(gap, piece.start, piece.end, inside_call ? cause : IdleCause::kLaunch,
+          inside_call ? piece.activity : Activity::kLaunch, piece.phase);
+    }
+  }
+
+  // The host was in time: the op itself waited for something.
+  void Awaiting(const Gap& gap) {
+    const Nanos launched = run_.trace.calls.end[gap.call];
+    const Nanos latency_end = std::min(gap.end, std::max(launched, gap.start) + latency_ns_);
+    Add(gap, gap.start, latency_end, IdleCause::kLaunch, Activity::kLaunch);
+    if (latency_end >= gap.end) return;
+    Add(gap, latency_end, gap.end, PeerReleased(gap) ? IdleCause::kPeerWait : IdleCause::kUnknown);
+  }
+
+  // Did an op on another device end just before this one began?
+  bool PeerReleased(const Gap& gap) const {
+    if (run_.IsComm(gap.op)) return true;
+    const OpTable& ops = run_.trace.ops;
+    for (const std::uint32_t d : run_.active_devices) {
+      if (d == gap.device) continue;
+      const auto& busy = times_[d].busy.intervals();
+      const auto after = std::upper_bound(busy.begin(), busy.end(), gap.end,
+                                          [](Nanos t, const Interval& i) { return t < i.start; });
+      if (after == busy.begin()) continue;
+      const Nanos ended = std::prev(after)->end;
+      if (ended <= ops.start[gap.op] + latency_ns_ && ended >= gap.end - latency_ns_) return true;
+    }
+    return false;
+  }
+
+  HostPainter& Painter(std::uint32_t thread) {
+    std::optional<HostPainter>& painter = painters_[thread];
+    if (!painter) painter.emplace(run_, thread);
+    return *painter;
+  }
+
+  const Run& run_;
+  const std::vector<DeviceTime>& times_;
+  Awaited awaited_;
+  std::vector<std::uint32_t> blocks_;
+  Nanos latency_ns_;
+  Idle idle_;
+  std::vector<std::optional<HostPainter>> painters_;
+};
+
+}  // namespace
+
+const char* IdleCauseName(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kDataLoading:
+      return "data_loading";
+    case IdleCause::kHostSync:
+      return "host_sync";
+    case IdleCause::kAllocation:
+      return "allocation";
+    case IdleCause::kJitOrModuleLoad:
+      return "jit_or_module_load";
+    case IdleCause::kFileIo:
+      return "file_io";
+    case IdleCause::kHostWait:
+      return "host_wait";
+    case IdleCause::kLaunch:
+      return "launch";
+    case IdleCause::kHostCompute:
+      return "host_compute";
+    case IdleCause::kPeerWait:
+      return "peer_wait";
+    case IdleCause::kProfilerOverhead:
+      return "profiler_overhead";
+    case IdleCause::kNoWorkQueued:
+      return "no_work_queued";
+    case IdleCause::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+bool BlocksHost(const Run& run, std::uint32_t call) {
+  const CallClass call_class = run.ClassOfCall(call);
+  if (IsSync(call_class) || IsAllocation(call_class)) return true;
+  const std::uint32_t op = run.first_op_of_call[call];
+  const bool copies = op != kNone && run.trace.ops.kind[op] == OpKind::kCopy;
+  if (call_class == CallClass::kCopy || call_class == CallClass::kMemset) {
+    // Device-to-device copies and device memsets return at once whatever their name says.
+    const Nanos held = run.trace.calls.end[call] -
+                       (op == kNone ? run.trace.calls.start[call] : run.trace.ops.start[op]);
+    return op != kNone && held > 0;
+  }
+  if (call_class != CallClass::kCopyAsync || !copies) return false;
+  const std::uint32_t copy = run.trace.ops.detail[op];
+  const bool pageable = run.trace.copies.source[copy] == MemoryKind::kPageable ||
+                        run.trace.copies.target[copy] == MemoryKind::kPageable;
+  // Small uploads are staged and return; what counts is whether the call was still there when the
+  // copy ended.
+  return pageable && run.trace.calls.end[call] >= run.trace.ops.end[op];
+}
+
+std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run) {
+  const Trace& trace = run.trace;
+  const auto ahead_ns = static_cast<Nanos>(run.knowledge.Number("idle.host_ahead"));
+  // When the device was free before each op, by one pass in time order.
+  std::vector<Nanos> busy_until(trace.devices.size(), 0);
+  std::vector<std::uint8_t> queued(trace.calls.size(), 0);
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    Nanos& until = busy_until[trace.ops.device[op]];
+    const std::uint32_t call = trace.ops.call[op];
+    if (call != kNone && run.first_op_of_call[call] == op) {
+      const bool waited_behind_work = until + ahead_ns > trace.ops.start[op];
+      if (waited_behind_work && trace.ops.start[op] - trace.calls.end[call] > ahead_ns)
+        queued[call] = 1;
+    }
+    until = std::max(until, trace.ops.end[op]);
+  }
+  std::vector<std::uint32_t> blocks(trace.calls.size(), kNone);
+  for (const std::uint32_t thread : run.launching_threads) {
+    std::uint32_t last = kNone;
+    for (std::uint32_t call = run.calls_of_thread[thread].first;
+         call < run.calls_of_thread[thread].last; ++call) {
+      if (run.first_op_of_call[call] != kNone) {
+        if (queued[call] != 0) last = kNone;
+        blocks[call] = last;
+      }
+      if (BlocksHost(run, call)) last = call;
+    }
+  }
+  return blocks;
+}
+
+}  // namespace advise

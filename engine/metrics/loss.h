@@ -1,0 +1,72 @@
+// Time that one thing costs: how often it happens, what it loses on the GPUs, and what removing it
+// would change.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/metrics/idle.h"
+#include "engine/metrics/remedy.h"
+
+namespace advise {
+
+// What the subjects share.
+struct Basis {
+  const Run& run;
+  const std::vector<DeviceTime>& times;
+  const Idle& idle;
+
+  bool InWindow(Nanos time) const { return time >= run.window.start && time < run.window.end; }
+  Nanos Device() const {  // device time: window times devices that did work
+    return run.window.Length() *
+           static_cast<Nanos>(std::max<std::size_t>(1, run.active_devices.size()));
+  }
+};
+
+struct Loss {
+  std::int64_t count = 0;
+  double per_step = 0;
+  double bytes = 0;
+  double time_ns = 0;  // summed, of the things themselves
+  std::shared_ptr<Spans> lost = std::make_shared<Spans>();
+  std::shared_ptr<Remedy> remedy = std::make_shared<Remedy>();
+};
+
+// Collects the times and spans of one Loss.
+class LossBuilder {
+ public:
+  explicit LossBuilder(const Basis& basis)
+      : basis_(basis), spans_(basis.run.trace.devices.size()) {}
+
+  void Count(Nanos when, double bytes, Nanos time_ns);
+  void AddSpan(std::uint32_t device, Nanos start, Nanos end) {
+    spans_[device].push_back({start, end});
+  }
+  void AddOp(std::uint32_t op);  // the op's whole time, within the window
+  void AddExposed(
+      std::uint32_t op);  // the part of a copy, memset or collective that nothing better covers
+  void AddBlamed(const std::vector<std::uint8_t>&
+                     calls);  // gaps whose blocking call is marked, less input and compile time
+  Remedy& remedy() { return *loss_.remedy; }
+  std::int64_t count() const { return loss_.count; }
+  Loss Build();
+
+ private:
+  const Basis& basis_;
+  Loss loss_;
+  std::vector<Nanos> whens_;
+  std::vector<std::vector<Interval>> spans_;
+};
+
+// Median number of `whens` in a steady step of the window; their number when there are no steps.
+double PerStep(const Run& run, std::vector<Nanos> whens);
+
+template <typename T>
+T Median(std::vector<T> values) {
+  if (values.empty()) return T{};
+  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace advise

@@ -1,0 +1,91 @@
+// What names tell, looked up once a distinct name: classes of kernels, calls, OS calls, ranges and
+// threads.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/knowledge/knowledge.h"
+#include "engine/trace/tables.h"
+
+namespace advise {
+
+enum class CallClass : std::uint8_t {
+  kOther,
+  kLaunch,
+  kGraphLaunch,
+  kCopy,  // blocking by its name
+  kCopyAsync,
+  kMemset,
+  kMemsetAsync,
+  kSyncDevice,
+  kSyncStream,
+  kSyncEvent,
+  kQuery,
+  kAllocDevice,
+  kFreeDevice,
+  kAllocHost,  // pinned: allocate, free, register, unregister
+  kAllocAsync,
+  kAllocManaged,
+  kModuleLoad,
+  kJit,
+  kEventRecord,
+  kStreamWaitEvent,
+  kContext,
+};
+
+enum class OsClass : std::uint8_t { kOther, kFileIo, kWait, kSleep, kMemoryMap, kNetwork, kLock };
+
+// What a range says its time is for. Order is specificity: where several are open the later one
+// names the time.
+enum class Phase : std::uint8_t {
+  kUnnamed,
+  kForward,
+  kBackward,
+  kOptimizer,
+  kTransfer,
+  kCommunication,
+  kEvaluation,
+  kLogging,
+  kCheckpoint,
+  kGarbageCollection,
+  kDataLoading,
+};
+const char* PhaseName(Phase phase);
+
+enum class Role : std::uint8_t { kUnknown, kLoaderWorker, kAutograd, kMain, kPinMemory, kProfiler };
+
+inline bool IsSync(CallClass c) {
+  return c == CallClass::kSyncDevice || c == CallClass::kSyncStream || c == CallClass::kSyncEvent;
+}
+inline bool IsAllocation(CallClass c) {
+  return c == CallClass::kAllocDevice || c == CallClass::kFreeDevice ||
+         c == CallClass::kAllocHost || c == CallClass::kAllocManaged;
+}
+
+class Names {
+ public:
+  Names(const Trace& trace, const Knowledge& knowledge);
+
+  CallClass Call(StringId name) const { return calls_[name]; }
+  OsClass Os(StringId name) const { return os_[name]; }
+  Phase RangePhase(StringId name) const { return phases_[name]; }
+  bool IsStepRange(StringId name) const { return step_[name] != 0; }
+  Role ThreadRole(std::uint32_t thread) const { return thread_roles_[thread]; }
+  const KernelClass& Kernel(std::uint32_t shape) const {
+    return kernel_classes_[shape_class_[shape]];
+  }
+  bool IsCommunication(std::uint32_t shape) const { return communication_[shape] != 0; }
+
+ private:
+  std::vector<CallClass> calls_;
+  std::vector<OsClass> os_;
+  std::vector<Phase> phases_;
+  std::vector<std::uint8_t> step_;
+  std::vector<Role> thread_roles_;
+  std::vector<KernelClass> kernel_classes_;
+  std::vector<std::uint32_t> shape_class_;
+  std::vector<std::uint8_t> communication_;
+};
+
+}  // namespace advise

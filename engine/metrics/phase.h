@@ -1,0 +1,29 @@
+// When which phase of the program was open, per process, from its named ranges.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "engine/metrics/run.h"
+
+namespace advise {
+
+class Phases {
+ public:
+  explicit Phases(const Run& run);  // O(ranges)
+  // The most specific phase open in the process at that time.
+  Phase At(std::uint32_t process, Nanos time) const;
+  const IntervalSet& Of(std::uint32_t process, Phase phase) const {
+    return sets_[process][static_cast<std::size_t>(phase)];
+  }
+  // Phase of an op: that of its launching call.
+  Phase OfOp(const Run& run, std::uint32_t op) const;
+  bool known(Phase phase) const { return known_[static_cast<std::size_t>(phase)]; }
+
+ private:
+  static constexpr std::size_t kCount = static_cast<std::size_t>(Phase::kDataLoading) + 1;
+  std::vector<std::array<IntervalSet, kCount>> sets_;
+  std::array<bool, kCount> known_{};
+};
+
+}  // namespace advise

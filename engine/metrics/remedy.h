@@ -1,0 +1,40 @@
+// What a fix changes in a run, in terms the replay understands. Remedies add up: fields are lists
+// that can be joined.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/facts/facts.h"
+#include "engine/trace/intervals.h"
+
+namespace advise {
+
+struct Remedy {
+  // These calls no longer hold their thread until the GPU is done: they cost what an asynchronous
+  // call costs.
+  std::vector<std::uint32_t> unblocked_calls;
+  // These calls, and the code since the call before each, are no longer there (captured in a graph,
+  // fused away).
+  std::vector<std::uint32_t> vanished_calls;
+  // Ops that take `factor` of their time; 0 removes the op.
+  std::vector<std::pair<std::uint32_t, float>> scaled_ops;
+  // Ops that run beside the others of their stream: nothing waits for them but the link they use.
+  std::vector<std::uint32_t> detached_ops;
+  // Work that a host thread no longer does (it is done elsewhere, or not at all).
+  struct HostCut {
+    std::uint32_t thread = 0;
+    IntervalSet when;
+  };
+  std::vector<HostCut> host_cuts;
+  // Batches are there when they are asked for.
+  bool data_ready = false;
+  // The step cannot become shorter than this because of what the fix itself costs elsewhere
+  // (loading in parallel); 0 none.
+  Nanos floor_ns = 0;
+
+  void Join(const Remedy& other);
+};
+
+}  // namespace advise

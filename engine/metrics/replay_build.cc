@@ -1,0 +1,307 @@
+// Building the graph that the replay runs: which calls and ops lie in the window, and what each
+// waited for.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "engine/metrics/replay.h"
+
+namespace advise {
+namespace {
+
+// Per thread: when it was blocked in the OS.
+std::vector<IntervalSet> WaitsOfThreads(const Run& run) {
+  std::vector<IntervalSet> waits(run.trace.threads.size());
+  for (const std::uint32_t t : run.launching_threads) {
+    std::vector<Interval> intervals;
+    for (std::uint32_t i = run.os_of_thread[t].first; i < run.os_of_thread[t].last; ++i) {
+      const OsClass os = run.names.Os(run.trace.os_calls.name[i]);
+      if (os == OsClass::kWait || os == OsClass::kLock || os == OsClass::kNetwork) {
+        intervals.push_back({run.trace.os_calls.start[i], run.trace.os_calls.end[i]});
+      }
+    }
+    waits[t] = IntervalSet::Of(std::move(intervals));
+  }
+  return waits;
+}
+
+Nanos MedianCallNs(const Run& run, Nanos fallback) {
+  std::vector<Nanos> lengths;
+  for (std::uint32_t c = 0; c < run.trace.calls.size(); ++c) {
+    if (run.ClassOfCall(c) == CallClass::kLaunch && run.first_op_of_call[c] != kNone) {
+      lengths.push_back(run.trace.calls.end[c] - run.trace.calls.start[c]);
+    }
+  }
+  if (lengths.empty()) return fallback;
+  auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::nth_element(lengths.begin(), middle, lengths.end());
+  return *middle;
+}
+
+}  // namespace
+
+Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle)
+    : from_(run.window.start),
+      to_(run.window.end),
+      device_count_(std::max<std::size_t>(1, times.size())),
+      call_index_(run.trace.calls.size(), kNone),
+      op_index_(run.trace.ops.size(), kNone),
+      nominal_call_ns_(
+          MedianCallNs(run, static_cast<Nanos>(run.knowledge.Number("replay.call_cost")))),
+      latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
+  AddCalls(run);
+  AddOps(run);
+  LinkCalls(run, idle);
+  LinkOps();
+  GroupCollectives(run);
+  Order();
+  if (!ops_.empty()) baseline_ns_ = With(Remedy{}).length_ns;
+}
+
+void Replay::AddCalls(const Run& run) {
+  const CallTable& calls = run.trace.calls;
+  for (const std::uint32_t t : run.launching_threads) {
+    std::uint32_t previous = kNone;
+    Nanos covered = std::numeric_limits<Nanos>::min();
+    std::uint32_t outer = kNone;
+    for (std::uint32_t c = run.calls_of_thread[t].first; c < run.calls_of_thread[t].last; ++c) {
+      if (calls.end[c] <= from_ || calls.start[c] >= to_) continue;
+      if (calls.start[c] < covered) {  // nested in a call that stands for it
+        call_index_[c] = outer;
+        continue;
+      }
+      covered = calls.end[c];
+      HostCall call{};
+      call.start = std::max(calls.start[c], from_);
+      call.end = std::max(call.start + 1, calls.end[c]);
+      call.row = c;
+      call.thread = t;
+      call.previous = previous;
+      call.released_by = call.awaited_op = call.arrival = kNone;
+      call.own = call.end - call.start;
+      previous = outer = static_cast<std::uint32_t>(calls_.size());
+      call_index_[c] = previous;
+      calls_.push_back(call);
+    }
+  }
+  std::map<std::uint32_t, std::uint32_t> last;
+  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+    const std::uint32_t process = run.trace.threads[calls_[i].thread].process;
+    const auto [at, is_new] = last.try_emplace(process, i);
+    if (!is_new && calls_[i].end > calls_[at->second].end) at->second = i;
+  }
+  for (const auto& [process, call] : last) last_calls_.push_back(call);
+}
+
+void Replay::AddOps(const Run& run) {
+  const OpTable& table = run.trace.ops;
+  std::vector<std::uint32_t> last_of_stream(run.trace.streams.size(), kNone);
+  for (std::uint32_t row = 0; row < table.size(); ++row) {
+    if (table.end[row] <= from_ || table.start[row] >= to_) continue;
+    GpuOp op{};
+    op.start = std::max(table.start[row], from_);
+    op.end = std::min(std::max(table.end[row], op.start + 1), std::max(to_, op.start + 1));
+    op.row = row;
+    op.call = table.call[row] == kNone ? kNone : call_index_[table.call[row]];
+    op.device = table.device[row];
+    op.awaited = op.group = op.previous = kNone;
+    const std::uint32_t stream = table.stream[row];
+    const auto index = static_cast<std::uint32_t>(ops_.size());
+    if (stream != kNone) {
+      op.previous = last_of_stream[stream];
+      last_of_stream[stream] = index;
+    }
+    op_index_[row] = index;
+    ops_.push_back(op);
+  }
+}
+
+void Replay::LinkCalls(const Run& run, const Idle& idle) {
+  const std::vector<IntervalSet> waits = WaitsOfThreads(run);
+  const bool os_known = !run.trace.os_calls.start.empty();
+  // Calls by process in order of their end: who released whom.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;
+  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+    by_process[run.trace.threads[calls_[i].thread].process].push_back(i);
+  }
+  for (auto& [process, list] : by_process) {
+    std::sort(list.begin(), list.end(),
+              [&](auto a, auto b) { return calls_[a].end < calls_[b].end; });
+  }
+  // Batches: ends of waits for data, per thread.
+  std::map<std::uint32_t, std::vector<Nanos>> batches;
+  for (const GapPiece& piece : idle.pieces) {
+    const bool waited = piece.activity == Activity::kOsWait ||
+                        piece.activity == Activity::kFileIo || piece.activity == Activity::kSleep ||
+                        piece.activity == Activity::kNetwork || piece.activity == Activity::kLock;
+    const std::uint32_t thread = idle.gaps[piece.gap].thread;
+    if (piece.cause != IdleCause::kDataLoading || !waited || thread == kNone) continue;
+    if (waits[thread].OverlapWith(piece.start, piece.end) * 2 >= piece.Length())
+      batches[thread].push_back(piece.end);
+  }
+  for (auto& [thread, ends] : batches) std::sort(ends.begin(), ends.end());
+
+  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+    HostCall& call = calls_[i];
+    const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
+    const auto& peers = by_process[run.trace.threads[call.thread].process];
+    auto at = std::upper_bound(peers.begin(), peers.end(), call.start,
+                               [&](Nanos t, std::uint32_t p) { return t < calls_[p].end; });
+    while (at != peers.begin()) {
+      const std::uint32_t peer = *--at;
+      if (calls_[peer].end <= since) break;
+      if (calls_[peer].thread == call.thread) continue;
+      const Nanos gap = call.start - since;
+      const bool waited = !os_known || 2 * waits[call.thread].OverlapWith(since, call.start) >= gap;
+      if (waited) call.released_by = peer;
+      break;
+    }
+    const auto found = batches.find(call.thread);
+    if (found != batches.end()) {
+      const auto& ends = found->second;
+      const auto next = std::upper_bound(ends.begin(), ends.end(), call.start);
+      if (next != ends.begin() && *std::prev(next) > since) {
+        call.arrival = static_cast<std::uint32_t>(arrivals_.size());
+        arrivals_.push_back(*std::prev(next));
+      }
+    }
+  }
+
+  // What each blocking call waited for: the last op to end before it returned, among those launched
+  // before it.
+  std::vector<std::uint32_t> by_end(ops_.size());
+  for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
+  std::sort(by_end.begin(), by_end.end(),
+            [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
+  for (HostCall& call : calls_) {
+    const CallClass call_class = run.ClassOfCall(call.row);
+    const bool blocks = BlocksHost(run, call.row);
+    // A launch that takes far longer than usual with the device busy throughout is held back by a
+    // full queue.
+    const bool held =
+        !blocks && call.own > 10 * nominal_call_ns_ &&
+        (call_class == CallClass::kLaunch || call_class == CallClass::kCopyAsync ||
+         call_class == CallClass::kGraphLaunch || call_class == CallClass::kMemsetAsync);
+    if (!blocks && !held) continue;
+    const std::uint32_t process = run.trace.threads[call.thread].process;
+    auto at = std::upper_bound(by_end.begin(), by_end.end(), call.end,
+                               [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
+    for (int tries = 0; at != by_end.begin() && tries < 64; ++tries) {
+      const std::uint32_t op = *--at;
+      if (ops_[op].end <= call.start) break;
+      const std::uint32_t launch = run.trace.ops.call[ops_[op].row];
+      if (launch == kNone || run.ProcessOfCall(launch) != process) continue;
+      if (run.trace.calls.start[launch] > run.trace.calls.start[call.row]) continue;
+      if (held && call.end - ops_[op].end > latency_ns_) break;
+      call.awaited_op = op;
+      call.own = std::min(call.own, std::max(nominal_call_ns_, call.end - ops_[op].end));
+      break;
+    }
+  }
+}
+
+void Replay::LinkOps() {
+  // The usual latency: of ops that found their stream free.
+  std::vector<Nanos> free_latencies;
+  for (const GpuOp& op : ops_) {
+    if (op.call == kNone) continue;
+    const Nanos latency = op.start - calls_[op.call].start;
+    const bool stream_free = op.previous == kNone || ops_[op.previous].end + latency_ns_ < op.start;
+    if (stream_free && latency >= 0 && latency < 10 * latency_ns_)
+      free_latencies.push_back(latency);
+  }
+  Nanos usual = latency_ns_;
+  if (!free_latencies.empty()) {
+    auto middle = free_latencies.begin() + static_cast<std::ptrdiff_t>(free_latencies.size() / 2);
+    std::nth_element(free_latencies.begin(), middle, free_latencies.end());
+    usual = *middle;
+  }
+  std::vector<std::uint32_t> by_end(ops_.size());
+  for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
+  std::sort(by_end.begin(), by_end.end(),
+            [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
+  std::vector<std::uint32_t> last_node(calls_.size(),
+                                       kNone);  // of each call: graphs launch many ops
+  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+    GpuOp& op = ops_[i];
+    const Nanos since_launch = op.call == kNone ? 0 : op.start - calls_[op.call].start;
+    const bool queued = op.previous != kNone && op.start - ops_[op.previous].end <= latency_ns_;
+    op.spacing = op.previous == kNone ? 0
+                 : queued && since_launch > usual
+                     ? op.start - ops_[op.previous].end
+                     : std::min<Nanos>(0, op.start - ops_[op.previous].end);
+    op.latency = queued ? std::min(since_launch, usual) : since_launch;
+    if (op.call != kNone && last_node[op.call] != kNone) {
+      // A later node of the same graph: it follows the node before it.
+      op.awaited = last_node[op.call];
+      op.latency = std::min(since_launch, usual);
+    } else if (!queued && op.call != kNone && since_launch > 2 * usual &&
+               op.start > calls_[op.call].end + latency_ns_) {
+      // Launched early and not held by its own stream: the op that ended just before it let it go.
+      auto at = std::upper_bound(by_end.begin(), by_end.end(), op.start,
+                                 [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
+      if (at != by_end.begin()) {
+        const std::uint32_t before = *std::prev(at);
+        if (before != i && op.start - ops_[before].end <= latency_ns_ &&
+            ops_[before].start < op.start) {
+          op.awaited = before;
+          op.latency = usual;
+        }
+      }
+    }
+    if (op.latency < 0) op.latency = 0;
+    if (op.call != kNone) last_node[op.call] = i;
+  }
+}
+
+void Replay::GroupCollectives(const Run& run) {
+  if (run.active_devices.size() < 2) return;
+  // The k-th communication kernel of each device belongs to the same collective when all devices
+  // have equally many and the k-th ones overlap.
+  std::vector<std::vector<std::uint32_t>> comm(run.trace.devices.size());
+  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+    if (run.IsComm(ops_[i].row)) comm[ops_[i].device].push_back(i);
+  }
+  std::size_t count = 0;
+  for (const auto& list : comm) count = std::max(count, list.size());
+  std::vector<std::uint32_t> members;
+  for (std::size_t k = 0; k < count; ++k) {
+    members.clear();
+    Nanos latest_start = std::numeric_limits<Nanos>::min();
+    Nanos earliest_end = std::numeric_limits<Nanos>::max();
+    for (const auto& list : comm) {
+      if (list.empty()) continue;
+      if (list.size() != count) return;
+      members.push_back(list[k]);
+      latest_start = std::max(latest_start, ops_[list[k]].start);
+      earliest_end = std::min(earliest_end, ops_[list[k]].end);
+    }
+    if (members.size() < 2 || latest_start >= earliest_end) continue;
+    for (const std::uint32_t i : members)
+      ops_[i].group = static_cast<std::uint32_t>(groups_.size());
+    groups_.push_back(members);
+  }
+}
+
+void Replay::Order() {
+  order_.reserve(2 * calls_.size() + ops_.size() + groups_.size());
+  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+    order_.push_back({calls_[i].start, Event::kCallStart, i});
+    order_.push_back({calls_[i].end, Event::kCallEnd, i});
+  }
+  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+    const Nanos launched = ops_[i].call == kNone ? ops_[i].start : calls_[ops_[i].call].start;
+    order_.push_back({std::max(ops_[i].start, launched), Event::kOpStart, i});
+  }
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+    // All members have started, and nothing that follows one of them has.
+    Nanos time = std::numeric_limits<Nanos>::max();
+    for (const std::uint32_t i : groups_[g]) time = std::min(time, ops_[i].end);
+    order_.push_back({time, Event::kGroupEnd, g});
+  }
+  std::stable_sort(order_.begin(), order_.end(), [](const Node& a, const Node& b) {
+    return a.time != b.time ? a.time < b.time : a.event < b.event;
+  });
+}
+
+}  // namespace advise

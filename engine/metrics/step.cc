@@ -1,0 +1,339 @@
+#include "engine/metrics/step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace advise {
+namespace {
+
+template <typename T>
+T MedianOf(std::vector<T> values) {
+  if (values.empty()) return T{};
+  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// "step 12" and "step 13" are one family; so are names that do not change.
+std::string Family(const std::string& name) {
+  std::string family;
+  bool digits = false;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) family += c;
+    if (digit && !digits) family += '#';
+    digits = digit;
+  }
+  return family;
+}
+
+struct Candidate {
+  std::uint32_t thread = kNone;
+  std::string family;
+  std::vector<std::uint32_t> rows;
+  bool annotated = false;
+};
+
+// The GPU work that calls inside [start, end) launched: its first start and last end, or {0, 0}.
+Interval Project(const Run& run, std::uint32_t process, Nanos start, Nanos end,
+                 const std::vector<std::pair<Nanos, std::uint32_t>>& launches) {
+  Interval span;
+  auto at =
+      std::lower_bound(launches.begin(), launches.end(), std::pair<Nanos, std::uint32_t>{start, 0});
+  for (; at != launches.end() && at->first < end; ++at) {
+    const std::uint32_t op = at->second;
+    if (run.ProcessOfCall(run.trace.ops.call[op]) != process) continue;
+    if (span.end == 0) span = {run.trace.ops.start[op], run.trace.ops.end[op]};
+    span.start = std::min(span.start, run.trace.ops.start[op]);
+    span.end = std::max(span.end, run.trace.ops.end[op]);
+  }
+  return span;
+}
+
+}  // namespace
+
+Nanos Steps::Median() const {
+  std::vector<Nanos> lengths;
+  for (std::size_t i = first_steady; i < all.size(); ++i) {
+    if (!std::binary_search(outliers.begin(), outliers.end(), i))
+      lengths.push_back(all[i].Length());
+  }
+  return MedianOf(lengths);
+}
+
+void SplitWarmup(const Knowledge& knowledge, Steps* steps) {
+  steps->first_steady = 0;
+  steps->outliers.clear();
+  if (steps->all.size() < 3) return;
+  std::vector<Nanos> lengths;
+  for (const Step& step : steps->all) lengths.push_back(step.Length());
+  const Nanos median = MedianOf(lengths);
+  std::vector<Nanos> deviations;
+  for (const Nanos length : lengths) deviations.push_back(std::abs(length - median));
+  const double band =
+      std::max(knowledge.Number("step.band_mads") * static_cast<double>(MedianOf(deviations)),
+               knowledge.Number("step.band_share") * static_cast<double>(median));
+  const auto outside = [&](std::size_t i) {
+    return std::abs(static_cast<double>(lengths[i] - median)) > band;
+  };
+  // Warm-up is what leads the run and is slow; it never takes more than half of the steps.
+  const std::size_t most = lengths.size() / 2;
+  for (std::size_t i = 0; i < most; ++i) {
+    if (outside(i)) steps->first_steady = i + 1;
+    if (!outside(i) && i + 1 < most && !outside(i + 1)) break;
+  }
+  for (std::size_t i = steps->first_steady; i < lengths.size(); ++i) {
+    if (outside(i) && lengths[i] > median) steps->outliers.push_back(i);
+  }
+}
+
+Steps StepsFromRanges(const Run& run) {
+  const RangeTable& ranges = run.trace.ranges;
+  std::map<std::pair<std::uint32_t, std::string>, Candidate> families;
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    if (!run.names.IsStepRange(ranges.name[i])) continue;
+    const std::string& name = run.trace.strings[ranges.name[i]];
+    Candidate& candidate = families[{ranges.thread[i], Family(name)}];
+    candidate.thread = ranges.thread[i];
+    candidate.family = Family(name);
+    candidate.annotated = name.rfind("ProfilerStep", 0) == 0;
+    candidate.rows.push_back(i);
+  }
+  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  std::vector<std::pair<Nanos, std::uint32_t>> launches;  // (call start, op)
+  launches.reserve(run.trace.ops.size());
+  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
+    const std::uint32_t call = run.trace.ops.call[op];
+    if (call != kNone) launches.emplace_back(run.trace.calls.start[call], op);
+  }
+  std::sort(launches.begin(), launches.end());
+
+  Steps best;
+  double best_score = 0;
+  for (auto& [key, candidate] : families) {
+    std::vector<Step> host;
+    std::vector<Step> device;
+    Nanos covered = 0;
+    Nanos lag = 0;
+    const std::uint32_t process = run.trace.threads[candidate.thread].process;
+    for (const std::uint32_t row : candidate.rows) {
+      Step step{ranges.start[row], ranges.end[row]};
+      if (!host.empty() && step.start < host.back().end) {
+        // Nested in, or overlapping, the one before: a range that was never closed ends where the
+        // next begins.
+        if (step.start <= host.back().start) continue;
+        host.back().end = step.start;
+      }
+      host.push_back(step);
+    }
+    for (const Step& step : host) {
+      const Interval span = Project(run, process, step.start, step.end, launches);
+      if (span.end == 0) continue;
+      device.push_back({span.start, span.end});
+      covered += step.Length();
+      lag = std::max(lag, span.start - step.start);
+    }
+    if (device.size() < min_count) continue;
+    // A step lasts until the next begins: what lies between two ranges belongs to the loop as well,
+    // unless it is so long that the loop was left.
+    std::vector<Nanos> starts_apart;
+    for (std::size_t i = 1; i < host.size(); ++i)
+      starts_apart.push_back(host[i].start - host[i - 1].start);
+    const Nanos period = MedianOf(starts_apart);
+    const bool ahead =
+        2 * lag > period;  // the host runs ahead: its clock says nothing of the GPU's steps
+    std::vector<Step>& steps = ahead ? device : host;
+    std::vector<Nanos> periods;
+    for (std::size_t i = 1; i < steps.size(); ++i)
+      periods.push_back(steps[i].start - steps[i - 1].start);
+    const Nanos usual = MedianOf(periods);
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+      if (steps[i + 1].start - steps[i].start < 3 * usual) steps[i].end = steps[i + 1].start;
+    }
+    // Prefer annotations, then what covers most of the time, then the outermost (longest) family.
+    const double score = (candidate.annotated ? 1e20 : 0) + static_cast<double>(covered) +
+                         static_cast<double>(usual) * 1e-3;
+    if (score <= best_score) continue;
+    best_score = score;
+    best.source = candidate.annotated ? "annotation" : "range";
+    best.name = candidate.family;
+    best.all = steps;
+    best.thread = candidate.thread;
+  }
+  SplitWarmup(run.knowledge, &best);
+  return best;
+}
+
+namespace {
+
+// One token an op: what it is, and for copies how large (to a power of two).
+std::vector<std::uint64_t> Tokens(const Run& run, const std::vector<std::uint32_t>& ops,
+                                  bool with_grid) {
+  std::vector<std::uint64_t> tokens;
+  tokens.reserve(ops.size());
+  const Trace& trace = run.trace;
+  for (const std::uint32_t op : ops) {
+    const std::uint32_t detail = trace.ops.detail[op];
+    switch (trace.ops.kind[op]) {
+      case OpKind::kKernel:
+        tokens.push_back(with_grid ? detail : 0x100000000ULL | trace.shapes[detail].name);
+        break;
+      case OpKind::kCopy:
+        tokens.push_back(0x200000000ULL |
+                         (static_cast<std::uint64_t>(trace.copies.direction[detail]) << 8U) |
+                         static_cast<std::uint64_t>(
+                             std::lround(std::log2(1.0 + static_cast<double>(std::max<std::int64_t>(
+                                                             0, trace.copies.bytes[detail]))))));
+        break;
+      case OpKind::kMemset:
+        tokens.push_back(0x300000000ULL);
+        break;
+      case OpKind::kGraph:
+        tokens.push_back(0x400000000ULL | detail);
+        break;
+    }
+  }
+  return tokens;
+}
+
+struct Period {
+  std::size_t length = 0;           // tokens
+  std::vector<std::size_t> starts;  // token indices
+  double match = 0;                 // share of tokens equal to the one a period later
+};
+
+double MatchAt(const std::vector<std::uint64_t>& tokens, std::size_t from, std::size_t to,
+               std::size_t period) {
+  if (to - from <= period) return 0;
+  std::size_t same = 0;
+  for (std::size_t i = from; i + period < to; ++i) same += tokens[i] == tokens[i + period] ? 1 : 0;
+  return static_cast<double>(same) / static_cast<double>(to - from - period);
+}
+
+// Tokens that come back at even distances open a period; the rarest such token gives the longest
+// one.
+Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& tokens) {
+  const auto min_count = static_cast<std::size_t>(knowledge.Number("step.min_count"));
+  const double min_match = knowledge.Number("step.period_match");
+  const double min_cover = knowledge.Number("step.period_cover");
+  std::map<std::uint64_t, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < tokens.size(); ++i) places[tokens[i]].push_back(i);
+  std::vector<const std::vector<std::size_t>*> by_rarity;
+  for (const auto& [token, at] : places) {
+    if (at.size() >= min_count) by_rarity.push_back(&at);
+  }
+  std::stable_sort(by_rarity.begin(), by_rarity.end(),
+                   [](const auto* a, const auto* b) { return a->size() < b->size(); });
+  Period best;
+  std::map<std::size_t, double> tried;
+  for (const auto* at : by_rarity) {
+    std::vector<std::size_t> apart;
+    for (std::size_t i = 1; i < at->size(); ++i) apart.push_back((*at)[i] - (*at)[i - 1]);
+    const std::size_t period = MedianOf(apart);
+    const auto even = static_cast<std::size_t>(
+        std::count_if(apart.begin(), apart.end(), [period](std::size_t d) { return d == period; }));
+    if (5 * even < 3 * apart.size()) continue;
+    const std::size_t from = at->front();
+    const std::size_t to = std::min(tokens.size(), at->back() + period);
+    if (static_cast<double>(to - from) < min_cover * static_cast<double>(tokens.size())) continue;
+    if (tried.count(period) != 0) continue;
+    const double match = MatchAt(tokens, from, to, period);
+    tried[period] = match;
+    if (match < min_match) continue;
+    // A later (shorter) period wins only when it explains the sequence as well: layers inside a
+    // step do not.
+    if (best.length == 0 ||
+        (period < best.length && match >= best.match - 0.005 && match >= 0.97)) {
+      best = {period, *at, match};
+    }
+    if (tried.size() > 64) break;  // enough distinct candidates
+  }
+  return best;
+}
+
+}  // namespace
+
+Steps StepsFromPeriod(const Run& run) {
+  Steps steps;
+  const OpTable& ops = run.trace.ops;
+  // The device with most ops, on all its streams in time order without communication (whose order
+  // varies).
+  std::uint32_t busiest = kNone;
+  for (const std::uint32_t d : run.active_devices) {
+    if (busiest == kNone || run.ops_of_device[d].size() > run.ops_of_device[busiest].size())
+      busiest = d;
+  }
+  if (busiest == kNone) return steps;
+  std::map<std::uint32_t, std::size_t> per_stream;
+  for (const std::uint32_t op : run.ops_of_device[busiest]) per_stream[ops.stream[op]]++;
+  std::uint32_t stream = kNone;
+  std::size_t most = 0;
+  for (const auto& [s, count] : per_stream) {
+    if (s != kNone && count > most) stream = s, most = count;
+  }
+  std::vector<std::uint32_t> sequence;
+  for (const std::uint32_t op : run.ops_of_device[busiest]) {
+    if (ops.stream[op] == stream && !run.IsComm(op)) sequence.push_back(op);
+  }
+  Period period;
+  for (const bool with_grid : {true, false}) {
+    period = FindPeriod(run.knowledge, Tokens(run, sequence, with_grid));
+    if (period.length > 0) break;
+  }
+  if (period.length == 0) return steps;
+
+  // Cut where the device usually waits longest: that is where one iteration ends and the next
+  // begins.
+  const std::vector<std::size_t>& starts = period.starts;
+  std::vector<double> wait(period.length, 0);
+  for (const std::size_t start : starts) {
+    for (std::size_t k = 0; k < period.length && start + k + 1 < sequence.size(); ++k) {
+      wait[k] += static_cast<double>(
+          std::max<Nanos>(0, ops.start[sequence[start + k + 1]] - ops.end[sequence[start + k]]));
+    }
+  }
+  const auto cut =
+      static_cast<std::size_t>(std::max_element(wait.begin(), wait.end()) - wait.begin()) + 1;
+  std::vector<Nanos> bounds;
+  const std::size_t offset = cut % period.length;
+  if (starts.front() + offset >=
+      period.length) {  // an iteration before the first anchor may be whole
+    bounds.push_back(ops.start[sequence[starts.front() + offset - period.length]]);
+  }
+  for (const std::size_t start : starts) {
+    if (start + offset < sequence.size()) bounds.push_back(ops.start[sequence[start + offset]]);
+  }
+  std::sort(bounds.begin(), bounds.end());
+  bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+  for (std::size_t i = 1; i < bounds.size(); ++i) steps.all.push_back({bounds[i - 1], bounds[i]});
+  // The last one is complete when all its ops are there; it ends with its last op.
+  const std::size_t last = starts.back() + offset;
+  if (last + period.length <= sequence.size()) {
+    const std::size_t end_op =
+        last + period.length < sequence.size() ? last + period.length : sequence.size();
+    const Nanos end =
+        end_op < sequence.size() ? ops.start[sequence[end_op]] : ops.end[sequence.back()];
+    if (end > bounds.back()) steps.all.push_back({bounds.back(), end});
+  }
+  if (steps.all.size() < static_cast<std::size_t>(run.knowledge.Number("step.min_count")))
+    return {};
+  steps.source = "period";
+  const std::uint32_t anchor = sequence[starts.front()];
+  if (ops.kind[anchor] == OpKind::kKernel) {
+    steps.name = run.trace.strings[run.trace.shapes[ops.detail[anchor]].short_name];
+  }
+  SplitWarmup(run.knowledge, &steps);
+  return steps;
+}
+
+Steps FindSteps(const Run& run) {
+  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  Steps steps = StepsFromRanges(run);
+  if (steps.steady_count() < min_count) steps = StepsFromPeriod(run);
+  if (steps.steady_count() < min_count) return {};
+  return steps;
+}
+
+}  // namespace advise

@@ -1,0 +1,205 @@
+#include "engine/metrics/step_stats.h"
+
+#include <algorithm>
+#include <map>
+
+namespace advise {
+namespace {
+
+class StepFinder {
+ public:
+  StepFinder(const Basis& basis, const Phases& phases)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        phases_(phases),
+        median_(run_.steps.Median()) {}
+
+  StepStats Find() {
+    if (!run_.steps.known()) return {};
+    Jitter();
+    Warmup();
+    Outliers();
+    Phased();
+    return std::move(result_);
+  }
+
+ private:
+  const std::vector<Step>& Steps() const { return run_.steps.all; }
+
+  void Jitter() {
+    std::vector<double> lengths;
+    for (std::size_t i = run_.steps.first_steady; i < Steps().size(); ++i) {
+      lengths.push_back(static_cast<double>(Steps()[i].Length()));
+    }
+    std::sort(lengths.begin(), lengths.end());
+    if (lengths.size() < 4 || median_ <= 0) return;
+    result_.jitter = (lengths[lengths.size() * 3 / 4] - lengths[lengths.size() / 4]) /
+                     static_cast<double>(median_);
+  }
+
+  // What the leading slow steps did that the others do not: host time by kind of call.
+  void Warmup() {
+    double compiling = 0;
+    double allocating = 0;
+    for (std::size_t i = 0; i < run_.steps.first_steady; ++i) {
+      result_.warmup_excess_ns +=
+          static_cast<double>(std::max<Nanos>(0, Steps()[i].Length() - median_));
+    }
+    if (run_.steps.first_steady == 0) return;
+    const Nanos end = Steps()[run_.steps.first_steady - 1].end;
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (trace_.calls.start[c] >= end || trace_.calls.start[c] < Steps().front().start) continue;
+      const CallClass call_class = run_.ClassOfCall(c);
+      const auto length = static_cast<double>(trace_.calls.end[c] - trace_.calls.start[c]);
+      if (call_class == CallClass::kModuleLoad || call_class == CallClass::kJit)
+        compiling += length;
+      if (IsAllocation(call_class)) allocating += length;
+    }
+    const double excess = result_.warmup_excess_ns;
+    result_.warmup_cause = compiling >= allocating && compiling > 0.2 * excess
+                               ? "loading and compiling GPU code"
+                           : allocating > 0.2 * excess ? "allocating memory"
+                                                       : "first-time work on the host";
+  }
+
+  // The longest gaps of a step until they make up what it took beyond the median.
+  void Excess(const Step& step, LossBuilder* loss, std::map<std::string, double>* what) {
+    Nanos left = step.Length() - median_;
+    loss->Count(step.start, 0, left);
+    std::vector<const GapPiece*> pieces;
+    for (const GapPiece& piece : basis_.idle.pieces) {
+      if (piece.start >= step.start && piece.start < step.end &&
+          piece.device == run_.active_devices.front()) {
+        pieces.push_back(&piece);
+      }
+    }
+    std::stable_sort(pieces.begin(), pieces.end(), [](const GapPiece* a, const GapPiece* b) {
+      return a->Length() > b->Length();
+    });
+    for (const GapPiece* piece : pieces) {
+      if (left <= 0) break;
+      const Nanos part = std::min(left, piece->Length());
+      left -= part;
+      for (const std::uint32_t d : run_.active_devices) {
+        const IntervalSet idle = basis_.times[d].idle.Clip(piece->end - part, piece->end);
+        for (const Interval& i : idle.intervals()) loss->AddSpan(d, i.start, i.end);
+      }
+      const std::uint32_t thread = basis_.idle.gaps[piece->gap].thread;
+      (*what)[Describe(*piece)] += static_cast<double>(part);
+      if (thread == kNone) continue;
+      IntervalSet cut;
+      cut.Append(piece->end - part, piece->end);
+      loss->remedy().host_cuts.push_back({thread, std::move(cut)});
+    }
+    // What is not idle is extra work: ops that the median step does not have are not known, so it
+    // stays unclaimed.
+    if (left > 0) (*what)["more work on the GPU"] += static_cast<double>(left);
+  }
+
+  std::string Describe(const GapPiece& piece) const {
+    if (piece.phase >= Phase::kEvaluation) return PhaseName(piece.phase);
+    switch (piece.cause) {
+      case IdleCause::kDataLoading:
+        return "data loading";
+      case IdleCause::kFileIo:
+        return "file calls";
+      case IdleCause::kHostSync:
+        return "synchronising calls";
+      case IdleCause::kAllocation:
+        return "memory allocation";
+      case IdleCause::kJitOrModuleLoad:
+        return "compiling or loading code";
+      case IdleCause::kHostWait:
+        return "waiting in the OS";
+      case IdleCause::kProfilerOverhead:
+        return "the profiler";
+      default:
+        return "host code";
+    }
+  }
+
+  void Outliers() {
+    const auto& slow = run_.steps.outliers;
+    if (slow.empty()) return;
+    // Periodic: at least two, evenly apart, and not every step.
+    std::vector<std::size_t> apart;
+    for (std::size_t i = 1; i < slow.size(); ++i) apart.push_back(slow[i] - slow[i - 1]);
+    const std::size_t every = Median(apart);
+    const auto even = static_cast<std::size_t>(std::count(apart.begin(), apart.end(), every));
+    const bool periodic = apart.size() >= 1 && every >= 2 && 5 * even >= 4 * apart.size();
+    LossBuilder loss(basis_);
+    std::map<std::string, double> total;
+    double excess = 0;
+    for (const std::size_t i : slow) {
+      std::map<std::string, double> what;
+      Excess(Steps()[i], &loss, &what);
+      excess += static_cast<double>(Steps()[i].Length() - median_);
+      result_.outliers.push_back({i, static_cast<double>(Steps()[i].Length()),
+                                  static_cast<double>(median_), Largest(what)});
+      for (const auto& [name, time] : what) total[name] += time;
+    }
+    std::stable_sort(
+        result_.outliers.begin(), result_.outliers.end(),
+        [](const OutlierRow& a, const OutlierRow& b) { return a.time_ns > b.time_ns; });
+    if (periodic) {
+      result_.stall_every = every;
+      result_.stall_excess_ns = excess;
+      result_.stall_what = Largest(total);
+      result_.stall = loss.Build();
+      result_.outlier = LossBuilder(basis_).Build();
+    } else {
+      result_.outlier_excess_ns = excess;
+      result_.outlier = loss.Build();
+      result_.stall = LossBuilder(basis_).Build();
+    }
+  }
+
+  static std::string Largest(const std::map<std::string, double>& what) {
+    std::string name;
+    double most = 0;
+    for (const auto& [n, time] : what) {
+      if (time > most) most = time, name = n;
+    }
+    return name;
+  }
+
+  void Phased() {
+    const auto steps = static_cast<double>(run_.steps.steady_count());
+    const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (!basis_.InWindow(trace_.ops.start[op]) || run_.IsComm(op)) continue;
+      const Phase phase = phases_.OfOp(run_, op);
+      const auto length =
+          static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]) / steps / devices;
+      if (phase == Phase::kForward) result_.forward_gpu_ns += length;
+      if (phase == Phase::kBackward) result_.backward_gpu_ns += length;
+    }
+    double processes = 0;
+    for (std::uint32_t p = 0; p < trace_.processes.size(); ++p) {
+      const Nanos forward =
+          phases_.Of(p, Phase::kForward).OverlapWith(run_.window.start, run_.window.end);
+      const Nanos backward =
+          phases_.Of(p, Phase::kBackward).OverlapWith(run_.window.start, run_.window.end);
+      if (forward > 0 || backward > 0) processes += 1;
+      result_.forward_host_ns += static_cast<double>(forward) / steps;
+      result_.backward_host_ns += static_cast<double>(backward) / steps;
+    }
+    if (processes > 0) result_.forward_host_ns /= processes, result_.backward_host_ns /= processes;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const Phases& phases_;
+  Nanos median_;
+  StepStats result_;
+};
+
+}  // namespace
+
+StepStats FindStepStats(const Basis& basis, const Phases& phases) {
+  return StepFinder(basis, phases).Find();
+}
+
+}  // namespace advise

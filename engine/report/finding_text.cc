@@ -1,0 +1,214 @@
+#include "engine/report/finding_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engine/base/text.h"
+#include "engine/report/shell.h"
+
+namespace advise {
+namespace {
+
+constexpr int kIndent = 4;   // under the title
+constexpr int kColumn = 11;  // where the words after "Seen", "Why" … begin
+
+Ink InkOf(Severity severity) {
+  if (severity >= Severity::kHigh) return Ink::kRed;
+  return severity == Severity::kMedium ? Ink::kYellow : Ink::kCyan;
+}
+
+double WindowSeconds(const Report& report) {
+  return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
+}
+
+std::string SavingText(const Report& report, const Finding& finding) {
+  if (finding.saving_s <= 0) return "saving not known";
+  return fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
+                     SecondsText(WindowSeconds(report)),
+                     FormatQuantity(finding.saving_share, "share"));
+}
+
+// "3–7, 9": runs of neighbours as ranges.
+std::string NumberList(std::vector<int> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  std::string list;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (!list.empty()) list += ", ";
+    list += std::to_string(numbers[i]);
+    if (last > i) list += (last == i + 1 ? ", " : "–") + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return list;
+}
+
+// Said only where it narrows something down: "everywhere" is no news.
+std::string WhereText(const Report& report, const Where& where) {
+  std::vector<std::string> parts;
+  std::set<int> all_ranks;
+  for (const DeviceBudget& device : report.devices) all_ranks.insert(device.rank);
+  if (!where.ranks.empty() && where.ranks.size() < all_ranks.size()) {
+    parts.push_back("rank " + NumberList(where.ranks));
+  }
+  if (!where.devices.empty() && where.devices.size() < report.devices.size()) {
+    parts.push_back("GPU " + NumberList(where.devices));
+  }
+  if (!where.steps.empty() && static_cast<int>(where.steps.size()) < report.step_count) {
+    parts.push_back("step " + NumberList(where.steps));
+  }
+  if (!where.phase.empty()) parts.push_back(where.phase);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void WriteFixes(Page& page, const Finding& finding) {
+  const std::string effort = finding.rule == nullptr || finding.rule->effort.empty()
+                                 ? ""
+                                 : " (" + finding.rule->effort + ")";
+  std::set<std::string> links;
+  for (std::size_t i = 0; i < finding.fixes.size(); ++i) {
+    const Fix& fix = finding.fixes[i];
+    page.Labelled(i == 0 ? "Do" : "or", kIndent, kColumn, fix.action + (i == 0 ? effort : ""));
+    if (!fix.snippet.empty()) page.Verbatim(fix.snippet, kColumn + 2, Ink::kGreen);
+    links.insert(fix.links.begin(), fix.links.end());
+  }
+  std::string label = "See";
+  for (const std::string& link : links) {
+    page.Labelled(label, kIndent, kColumn, link);
+    label.clear();
+  }
+}
+
+// Evidence of formats that sqlite3 does not open is searched for by name and time.
+std::string SearchText(const Evidence& item) {
+  std::string text = item.what;
+  if (item.end_ns > item.start_ns) {
+    text += fmt::format(", from {:.6f} s to {:.6f} s", static_cast<double>(item.start_ns) / 1e9,
+                        static_cast<double>(item.end_ns) / 1e9);
+  }
+  return item.source.empty() ? text : text + " in " + item.source;
+}
+
+void WriteCheck(Page& page, const Report& report, const Finding& finding) {
+  const auto with_sql = std::find_if(finding.evidence.begin(), finding.evidence.end(),
+                                     [](const Evidence& item) { return !item.sql.empty(); });
+  const std::string label =
+      std::string(kIndent, ' ') + page.Paint("Check", Ink::kDim) + std::string(2, ' ');
+  if (with_sql != finding.evidence.end()) {
+    const std::string path = !with_sql->source.empty() ? with_sql->source
+                             : report.inputs.empty()   ? "report.sqlite"
+                                                       : report.inputs.front().path;
+    page.Line(label + page.Paint(SqliteCommand(path, with_sql->sql), Ink::kPlain));
+    return;
+  }
+  const auto with_span = std::find_if(
+      finding.evidence.begin(), finding.evidence.end(),
+      [](const Evidence& item) { return item.end_ns > item.start_ns || !item.source.empty(); });
+  if (with_span != finding.evidence.end()) {
+    page.Labelled("Check", kIndent, kColumn, "search for " + SearchText(*with_span));
+  }
+}
+
+// What a folded finding is: its own words when it is in the report, else its title.
+std::string ExplainedText(const Report& report, const std::string& id) {
+  for (const Finding& other : report.findings) {
+    if (other.rule != nullptr && other.rule->id == id && !other.symptom.empty()) {
+      return fmt::format("{} ({})", other.symptom, id);
+    }
+  }
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.rule != nullptr && verdict.rule->id == id) {
+      return fmt::format("{} ({})", verdict.rule->title, id);
+    }
+  }
+  return id;
+}
+
+void WriteRule(Page& page, const Report& report, const Finding& finding,
+               const TextOptions& options) {
+  if (finding.rule == nullptr) return;
+  const std::string& id = finding.rule->id;
+  std::string reports = options.reports_argument;
+  if (reports.empty() && !report.inputs.empty()) reports = ShellQuote(report.inputs.front().path);
+  const std::string why = fmt::format("advise why {} {}", id, reports);
+  const std::string label =
+      std::string(kIndent, ' ') + page.Paint("Rule", Ink::kDim) + std::string(3, ' ');
+  const std::string one_line = fmt::format("{}   ({})", id, why);
+  if (kColumn + DisplayWidth(one_line) <= page.width()) {
+    page.Line(label + page.Paint(one_line, Ink::kPlain));
+  } else {
+    page.Line(label + page.Paint(id, Ink::kPlain));
+    page.Line(std::string(kColumn, ' ') + page.Paint("(" + why + ")", Ink::kPlain));
+  }
+  for (std::size_t i = 0; i < finding.explains.size(); ++i) {
+    const bool last = i + 1 == finding.explains.size();
+    const std::vector<std::string> lines = WrapWords(
+        "explains: " + ExplainedText(report, finding.explains[i]), page.width() - kColumn);
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      const char* branch = k > 0 ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ ");
+      page.Line(std::string(kColumn - 3, ' ') + branch + page.Paint(lines[k], Ink::kPlain));
+    }
+  }
+}
+
+}  // namespace
+
+std::string SecondsText(double seconds) {
+  if (seconds >= 99.95) return fmt::format("{:.0f} s", seconds);
+  if (seconds >= 9.995) return fmt::format("{:.1f} s", seconds);
+  return seconds >= 0.1 ? fmt::format("{:.2f} s", seconds) : FormatQuantity(seconds, "s");
+}
+
+void WriteFinding(Page& page, const Report& report, const Finding& finding,
+                  const TextOptions& options) {
+  const std::string title = finding.rule == nullptr ? finding.symptom : finding.rule->title;
+  const std::string saving = SavingText(report, finding);
+  const std::string number = fmt::format("{:>2}  ", finding.rank);
+  const int room = page.width() - static_cast<int>(number.size()) - DisplayWidth(saving);
+  if (DisplayWidth(title) + 3 <= room) {
+    page.Line(page.Paint(number, InkOf(finding.severity)) +
+              page.Paint(PadRight(SafeText(title), room), Ink::kBold) +
+              page.Paint(saving, InkOf(finding.severity)));
+  } else {
+    std::string lead = page.Paint(number, InkOf(finding.severity));
+    for (const std::string& line : WrapWords(title, page.width() - kIndent)) {
+      page.Line(lead + page.Paint(line, Ink::kBold));
+      lead = std::string(kIndent, ' ');
+    }
+    page.Wrapped(saving, kIndent, InkOf(finding.severity));
+  }
+  if (!finding.symptom.empty()) page.Labelled("Seen", kIndent, kColumn, finding.symptom);
+  const std::string where = WhereText(report, finding.where);
+  if (!where.empty()) page.Labelled("Where", kIndent, kColumn, where);
+  if (!finding.cause.empty()) page.Labelled("Why", kIndent, kColumn, finding.cause);
+  WriteFixes(page, finding);
+  if (finding.saving_s > 0) {
+    std::string gain = finding.basis;
+    gain +=
+        fmt::format("{}{}, confidence {}", gain.empty() ? "" : "; ", SeverityName(finding.severity),
+                    FormatQuantity(finding.confidence, "share"));
+    page.Labelled("Gain", kIndent, kColumn, gain);
+  }
+  WriteCheck(page, report, finding);
+  WriteRule(page, report, finding, options);
+}
+
+void WriteFindingLine(Page& page, const Finding& finding) {
+  const std::string title = finding.rule == nullptr ? finding.symptom : finding.rule->title;
+  const std::string id = finding.rule == nullptr ? "" : finding.rule->id;
+  std::string saving = "-";
+  if (finding.saving_s > 0) {
+    saving = fmt::format("{} ({})", SecondsText(finding.saving_s),
+                         FormatQuantity(finding.saving_share, "share"));
+  }
+  const int room =
+      std::max(16, page.width() - kIndent - DisplayWidth(saving) - DisplayWidth(id) - 4);
+  page.Line(page.Paint(fmt::format("{:>2}  ", finding.rank), InkOf(finding.severity)) +
+            page.Paint(PadRight(CutEnd(SafeText(title), room), room), Ink::kPlain) + "  " +
+            page.Paint(saving, Ink::kPlain) + "  " + page.Paint(id, Ink::kDim));
+}
+
+}  // namespace advise

@@ -1,0 +1,90 @@
+#include "engine/report/rules.h"
+
+#include <fmt/format.h>
+
+#include "engine/base/text.h"
+#include "engine/report/layout.h"
+
+namespace advise {
+namespace {
+
+constexpr int kColumn = 16;
+
+std::string AreaOf(const std::string& id) { return id.substr(0, id.rfind('/')); }
+
+void List(Page& page, std::string label, const std::vector<std::string>& items) {
+  if (items.empty()) return;
+  page.Labelled(label, 0, kColumn, fmt::format("{}", fmt::join(items, ", ")));
+}
+
+}  // namespace
+
+std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool color) {
+  Page page(width, color);
+  int column = 0;
+  for (const RulePage& item : rules) column = std::max(column, DisplayWidth(item.rule.id) + 4);
+  std::string area;
+  for (const RulePage& item : rules) {
+    if (AreaOf(item.rule.id) != area) {
+      area = AreaOf(item.rule.id);
+      page.Blank();
+      page.Wrapped(area, 0, Ink::kBold);
+    }
+    std::string words = item.rule.title;
+    if (item.rule.status != "stable") words += " [" + item.rule.status + "]";
+    if (!item.suppressed.empty()) words += " [left out by the site: " + item.suppressed + "]";
+    page.Labelled(item.rule.id, 2, column, words);
+  }
+  page.Blank();
+  page.Line(fmt::format("{} rules. A page each: advise rules show RULE", rules.size()));
+  return page.text();
+}
+
+std::string RenderRuleText(const RulePage& item, int width, bool color) {
+  const RuleInfo& rule = item.rule;
+  Page page(width, color);
+  page.Wrapped(rule.title, 0, Ink::kBold);
+  page.Line(page.Paint(fmt::format("{}   {}, since {}, {} of a {}", rule.id, rule.status,
+                                   rule.since, RuleKindName(rule.kind), rule.scope),
+                       Ink::kDim));
+  if (!item.suppressed.empty()) {
+    page.Labelled("Left out", 0, kColumn, "by the site: " + item.suppressed, Ink::kYellow);
+  }
+  page.Blank();
+  page.Labelled("Seen", 0, kColumn, rule.symptom);
+  page.Labelled("Why", 0, kColumn, rule.cause);
+  for (std::size_t i = 0; i < rule.fixes.size(); ++i) {
+    page.Labelled(i == 0 ? "Do" : "or", 0, kColumn,
+                  rule.fixes[i].action + (i == 0 ? " (" + rule.effort + ")" : ""));
+    if (!rule.fixes[i].snippet.empty()) {
+      page.Verbatim(rule.fixes[i].snippet, kColumn + 2, Ink::kGreen);
+    }
+  }
+  if (!rule.false_positives.empty()) {
+    page.Labelled("Wrong when", 0, kColumn, rule.false_positives);
+  }
+  page.Blank();
+  List(page, "Reads", rule.needs);
+  List(page, "May read", rule.optional);
+  List(page, "Explains", rule.explains);
+  List(page, "Knowledge", rule.knowledge);
+  std::string label = "Thresholds";
+  for (const RulePage::Threshold& threshold : item.thresholds) {
+    std::string words =
+        fmt::format("{} = {}", threshold.name, FormatQuantity(threshold.value, threshold.unit));
+    if (!threshold.set_by.empty()) words += " (set by " + threshold.set_by + ")";
+    if (!threshold.why.empty()) words += ": " + threshold.why;
+    if (!threshold.source.empty()) words += " [" + threshold.source + "]";
+    page.Labelled(label, 0, kColumn, words);
+    label.clear();
+  }
+  label = "See";
+  for (const RulePage::Link& link : item.links) {
+    page.Labelled(label, 0, kColumn, link.title + " " + link.url);
+    label.clear();
+  }
+  page.Labelled("File", 0, kColumn, rule.path);
+  return page.text();
+}
+
+}  // namespace advise

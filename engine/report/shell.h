@@ -1,0 +1,16 @@
+// Command lines that a reader can paste into a POSIX shell.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace advise {
+
+// `word` as one word of a shell: as it is when harmless, else in double quotes when that needs no
+// escapes, else in single quotes. Control characters become spaces.
+std::string ShellQuote(std::string_view word);
+
+// sqlite3 PATH "SQL". The statement is put on one line.
+std::string SqliteCommand(std::string_view path, std::string_view sql);
+
+}  // namespace advise

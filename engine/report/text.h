@@ -1,0 +1,24 @@
+// The report for people: what matters first, readable at 80 columns.
+#pragma once
+
+#include <string>
+
+#include "engine/advice/report_model.h"
+
+namespace advise {
+
+struct TextOptions {
+  int width = 80;
+  bool color = false;
+  int top = 5;           // findings in full; the rest get one line each
+  bool devices = false;  // where the time went for each GPU, not only the average
+  bool quiet = false;    // the verdict and one line a finding, nothing else
+  // The reports as the user would type them again, quoted for the shell; empty: the first input.
+  std::string reports_argument;
+};
+
+// The whole report, ending in a line break. A run without findings is said to be healthy in plain
+// words; a capture that supports no verdict says why.
+std::string RenderText(const Report& report, const TextOptions& options);
+
+}  // namespace advise

@@ -1,0 +1,165 @@
+#include "engine/report/why.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "engine/base/text.h"
+#include "engine/report/finding_text.h"
+#include "engine/report/layout.h"
+
+namespace advise {
+namespace {
+
+Ink InkOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kFired:
+    case Outcome::kBroken:
+      return Ink::kRed;
+    case Outcome::kCannotTell:
+      return Ink::kYellow;
+    case Outcome::kFine:
+      return Ink::kGreen;
+    case Outcome::kNotApplicable:
+      break;
+  }
+  return Ink::kDim;
+}
+
+std::string OutcomeText(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kFired:
+      return "fired";
+    case Outcome::kFine:
+      return "fine: nothing to fix here";
+    case Outcome::kNotApplicable:
+      return "does not apply";
+    case Outcome::kCannotTell:
+      return "cannot tell";
+    case Outcome::kBroken:
+      break;
+  }
+  return "the rule failed";
+}
+
+// How far the value is from the threshold, as a factor: "2.6 times the threshold".
+std::string MarginText(const Comparison& item) {
+  if (item.what == "between" || item.threshold == 0 || !std::isfinite(item.value)) return "";
+  return fmt::format("{:.3g} × the threshold", item.value / item.threshold);
+}
+
+std::vector<std::string> ComparisonRow(const Comparison& item) {
+  const char* sign = item.what == "at_least" ? "≥" : item.what == "at_most" ? "≤" : "in";
+  std::string bound = FormatQuantity(item.threshold, item.unit);
+  if (item.what == "between") bound += " to " + FormatQuantity(item.upper, item.unit);
+  return {item.holds ? "holds" : "fails",
+          FormatQuantity(item.value, item.unit) + " " + sign + " " + bound, item.name,
+          MarginText(item)};
+}
+
+// Evidence has no units of its own; the rule's sentences say how each value reads.
+std::map<std::string, std::string> EvidenceKinds(const RuleInfo& rule) {
+  std::map<std::string, std::string> kinds;
+  for (auto& [name, kind] : TemplatePlaces(rule.symptom)) kinds.emplace(name, kind);
+  for (auto& [name, kind] : TemplatePlaces(rule.cause)) kinds.emplace(name, kind);
+  return kinds;
+}
+
+void WriteEvidence(Page& page, const Verdict& verdict) {
+  if (verdict.evidence.empty() && verdict.tables.empty()) return;
+  page.Line("  " + page.Paint("it found", Ink::kDim));
+  const std::map<std::string, std::string> kinds = EvidenceKinds(*verdict.rule);
+  for (const auto& [name, cell] : verdict.evidence) {
+    const auto* number = std::get_if<double>(&cell);
+    const auto kind = kinds.find(name);
+    page.Labelled(name, 4, 32,
+                  number == nullptr
+                      ? std::get<std::string>(cell)
+                      : FormatQuantity(*number, kind == kinds.end() ? "count" : kind->second));
+  }
+  for (const auto& [name, rows] : verdict.tables) {
+    page.Labelled(name, 4, 32, fmt::format("{} rows (all: --format json)", rows.size()));
+  }
+}
+
+void WriteVerdict(Page& page, const Verdict& verdict) {
+  page.Blank();
+  const std::string scope = verdict.device == kNone ? "" : fmt::format("GPU {}: ", verdict.device);
+  page.Wrapped(scope + OutcomeText(verdict.outcome), 0, InkOf(verdict.outcome));
+  if (!verdict.reason.empty()) page.Labelled("because", 2, 11, verdict.reason);
+  if (!verdict.reads.empty()) {
+    page.Line("  " + page.Paint("it read", Ink::kDim));
+    for (const FactRead& read : verdict.reads) page.Labelled(read.name, 4, 36, read.shown);
+  }
+  if (!verdict.comparisons.empty()) {
+    page.Line("  " + page.Paint("it compared", Ink::kDim));
+    std::vector<std::vector<std::string>> rows;
+    for (const Comparison& item : verdict.comparisons) rows.push_back(ComparisonRow(item));
+    WriteTable(page, {"", "value and threshold", "name", "margin"}, rows, 4);
+  }
+  WriteEvidence(page, verdict);
+}
+
+// What ranking made of it: the finding, or the rule that took its time.
+void WriteFate(Page& page, const Report& report, const std::string& rule, bool fired) {
+  bool found = false;
+  for (const Finding& finding : report.findings) {
+    if (finding.rule == nullptr || finding.rule->id != rule) continue;
+    found = true;
+    page.Blank();
+    if (!finding.explained_by.empty()) {
+      page.Wrapped(fmt::format("Explained by {}: it stands under that finding in the report.",
+                               fmt::join(finding.explained_by, ", ")));
+    } else {
+      page.Wrapped(fmt::format("Finding {} of the report, {}: saves up to {} ({}).", finding.rank,
+                               SeverityName(finding.severity), SecondsText(finding.saving_s),
+                               FormatQuantity(finding.saving_share, "share")));
+    }
+  }
+  if (!fired || found) return;
+  page.Blank();
+  std::vector<std::string> takers;
+  for (const Finding& finding : report.findings) {
+    const auto& folded = finding.explains;
+    if (finding.rule != nullptr && std::find(folded.begin(), folded.end(), rule) != folded.end()) {
+      takers.push_back(finding.rule->id);
+    }
+  }
+  page.Wrapped(takers.empty()
+                   ? "It is not in the report: other findings explain all of the time it claims."
+                   : fmt::format("Explained by {}: it stands under that finding in the report.",
+                                 fmt::join(takers, ", ")));
+}
+
+}  // namespace
+
+std::string RenderWhyText(const Report& report, const std::string& rule, int width, bool color) {
+  Page page(width, color);
+  bool fired = false;
+  bool first = true;
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.rule == nullptr || verdict.rule->id != rule) continue;
+    if (first) {
+      page.Wrapped(verdict.rule->title, 0, Ink::kBold);
+      page.Line(page.Paint(rule, Ink::kDim));
+    }
+    first = false;
+    fired = fired || verdict.outcome == Outcome::kFired;
+    WriteVerdict(page, verdict);
+  }
+  if (first) {
+    page.Wrapped(rule + " did not run on this report.");
+    return page.text();
+  }
+  WriteFate(page, report, rule, fired);
+  for (const NotChecked& item : report.not_checked) {
+    if (item.rule != rule || item.how.empty()) continue;
+    page.Blank();
+    page.Wrapped("To let it speak: " + item.how);
+  }
+  return page.text();
+}
+
+}  // namespace advise

@@ -1,0 +1,37 @@
+// From the table that a rule file returns to a checked RuleInfo: every field, its type, and that
+// each fact, threshold, reference and knowledge row it names exists. docs/howto/add-a-rule.md lists
+// the fields.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/advice/finding.h"
+#include "engine/base/error.h"
+#include "engine/knowledge/knowledge.h"
+
+struct lua_State;
+
+namespace advise {
+
+struct RuleFile {
+  std::string path;  // "rules/transfer/pageable-copy.lua"
+  std::string text;
+  bool of_site = false;  // from a folder given with --rules: its id begins with "site/"
+};
+
+using FactCatalogue = std::map<std::string, FactInfo, std::less<>>;
+
+// "area/name" in lower case, for rules of a site also "site/area/name".
+bool IsRuleId(std::string_view id);
+
+// The rules that the program was built with.
+std::vector<RuleFile> BuiltInRules();
+
+// Reads the table on the stack top; call inside Sandbox::Protect. Problems go to `errors`.
+RuleInfo ReadRule(lua_State* state, const RuleFile& file, const Knowledge& knowledge,
+                  const FactCatalogue& catalogue, std::vector<Error>& errors);
+
+}  // namespace advise

@@ -1,0 +1,232 @@
+#include "engine/script/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <lua.hpp>
+#include <mutex>
+#include <numeric>
+
+#include "engine/base/text.h"
+#include "engine/script/lua_fields.h"
+#include "engine/script/run_context.h"
+#include "engine/script/sandbox.h"
+#include "engine/script/test_reader.h"
+#include "engine/script/verdict_reader.h"
+
+namespace advise {
+
+struct RuleSet::Loaded {
+  std::unique_ptr<Sandbox> sandbox = std::make_unique<Sandbox>();
+  std::unique_ptr<std::mutex> busy = std::make_unique<std::mutex>();
+  FactNode facts;                      // what `f` shows
+  std::vector<const FactInfo*> needs;  // in the order of the file
+};
+
+namespace {
+
+void AddFact(FactNode& root, const FactInfo& info, bool is_optional) {
+  FactNode* node = &root;
+  std::string_view rest = info.name;
+  while (!rest.empty()) {
+    const std::size_t dot = std::min(rest.find('.'), rest.size());
+    FactNode& child = node->children[std::string(rest.substr(0, dot))];
+    rest.remove_prefix(std::min(dot + 1, rest.size()));
+    child.path = info.name.substr(0, info.name.size() - (rest.empty() ? 0 : rest.size() + 1));
+    node = &child;
+  }
+  node->fact = &info;
+  node->is_optional = is_optional;
+}
+
+// Calls applies, detect and saving; the rule's table is on the stack top.
+void AskRule(lua_State* state, const FactNode& facts, const std::vector<const FactInfo*>& needs,
+             RunContext& context) {
+  Verdict& verdict = context.verdict;
+  const int rule = lua_gettop(state);
+  PushFacts(state, facts);
+  const int f = lua_gettop(state);
+
+  if (lua_getfield(state, rule, "applies") == LUA_TFUNCTION) {
+    lua_pushvalue(state, f);
+    lua_call(state, 1, 2);
+    if (lua_type(state, -2) != LUA_TBOOLEAN) {
+      luaL_error(state, "applies: wanted true or false, got %s", DescribeLua(state, -2).c_str());
+    }
+    if (lua_toboolean(state, -2) == 0) {
+      if (lua_type(state, -1) != LUA_TSTRING) {
+        luaL_error(state, "applies: wanted a reason beside false, got %s",
+                   DescribeLua(state, -1).c_str());
+      }
+      verdict.outcome = Outcome::kNotApplicable;
+      verdict.reason = lua_tostring(state, -1);
+      return;
+    }
+  }
+  lua_settop(state, f);
+  bool missing = false;
+  Sandbox::Of(state).OffTheClock([&] { missing = context.FindMissing(needs); });
+  if (missing) return;
+
+  PushThresholds(state);
+  const int t = lua_gettop(state);
+  lua_getfield(state, rule, "detect");
+  lua_pushvalue(state, f);
+  lua_pushvalue(state, t);
+  lua_call(state, 2, 1);
+  if (lua_isnil(state, -1)) return;
+  const int evidence = lua_gettop(state);
+  ReadEvidence(state, evidence, verdict);
+
+  if (lua_getfield(state, rule, "saving") == LUA_TFUNCTION) {
+    lua_pushvalue(state, f);
+    lua_pushvalue(state, t);
+    lua_pushvalue(state, evidence);
+    lua_call(state, 3, 1);
+    if (!lua_isnil(state, -1)) ReadSaving(state, -1, verdict.saving);
+  }
+  verdict.outcome = Outcome::kFired;
+}
+
+// Lua's messages begin with the place only when Lua code raised them.
+std::string WithPath(const std::string& text, const std::string& path) {
+  return text.rfind(path + ":", 0) == 0 ? text : path + ": " + text;
+}
+
+// "file:12: text" as an Error.
+Error ErrorOf(const std::string& text, const std::string& path) {
+  const std::string full = WithPath(text, path);
+  const std::size_t end = full.find(": ", path.size());
+  if (end == std::string::npos) return {full, path, ""};
+  return {full.substr(end + 2), full.substr(0, end), ""};
+}
+
+}  // namespace
+
+RuleSet::RuleSet(RuleSet&&) noexcept = default;
+RuleSet& RuleSet::operator=(RuleSet&&) noexcept = default;
+RuleSet::~RuleSet() = default;
+
+tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(std::vector<RuleFile> files,
+                                                        const Knowledge& knowledge,
+                                                        const std::vector<FactInfo>& catalogue) {
+  RuleSet set;
+  set.knowledge_ = &knowledge;
+  auto names = std::make_shared<FactCatalogue>();
+  for (const FactInfo& fact : catalogue) names->emplace(fact.name, fact);
+  set.catalogue_ = names;
+
+  std::vector<Error> errors;
+  std::vector<RuleInfo> rules;
+  std::vector<std::unique_ptr<Loaded>> loaded;
+  for (const RuleFile& file : files) {
+    auto made = std::make_unique<Loaded>();
+    RuleInfo info;
+    const std::optional<std::string> problem = made->sandbox->Protect([&](lua_State* state) {
+      made->sandbox->Compile(state, file.text, file.path);
+      made->sandbox->CallChunk(state);
+      info = ReadRule(state, file, knowledge, *names, errors);
+    });
+    if (problem) {
+      errors.push_back(ErrorOf(*problem, file.path));
+      continue;
+    }
+    for (const auto* list : {&info.needs, &info.optional}) {
+      for (const std::string& name : *list) {
+        const auto fact = names->find(name);
+        if (fact == names->end()) continue;
+        AddFact(made->facts, fact->second, list == &info.optional);
+        if (list == &info.needs) made->needs.push_back(&fact->second);
+      }
+    }
+    rules.push_back(std::move(info));
+    loaded.push_back(std::move(made));
+  }
+
+  std::vector<std::string> replaced;
+  for (const RuleInfo& rule : rules) {
+    const auto same = [&](const RuleInfo& other) { return other.id == rule.id; };
+    if (&*std::find_if(rules.begin(), rules.end(), same) != &rule) {
+      errors.push_back({fmt::format("id: two rules are called \"{}\"", rule.id), rule.path, ""});
+    }
+    if (rule.replaces.empty()) continue;
+    std::vector<std::string> ids;
+    for (const RuleInfo& other : rules) ids.push_back(other.id);
+    if (std::find(ids.begin(), ids.end(), rule.replaces) == ids.end()) {
+      const std::string near = DidYouMean(rule.replaces, ids);
+      errors.push_back({fmt::format("replaces: there is no rule \"{}\"", rule.replaces), rule.path,
+                        near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)});
+    }
+    if (std::find(replaced.begin(), replaced.end(), rule.replaces) != replaced.end()) {
+      errors.push_back(
+          {fmt::format("replaces: another rule replaces \"{}\"", rule.replaces), rule.path, ""});
+    }
+    replaced.push_back(rule.replaces);
+  }
+  if (!errors.empty()) return tl::unexpected<std::vector<Error>>(std::move(errors));
+
+  std::vector<std::size_t> order(rules.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return rules[a].id < rules[b].id; });
+  for (const std::size_t at : order) {
+    if (std::find(replaced.begin(), replaced.end(), rules[at].id) != replaced.end()) continue;
+    set.rules_.push_back(std::move(rules[at]));
+    set.loaded_.push_back(std::move(loaded[at]));
+  }
+  return set;
+}
+
+const RuleInfo* RuleSet::Find(std::string_view id) const {
+  const auto found = std::find_if(rules_.begin(), rules_.end(),
+                                  [&](const RuleInfo& rule) { return rule.id == id; });
+  return found == rules_.end() ? nullptr : &*found;
+}
+
+const RuleSet::Loaded& RuleSet::LoadedOf(const RuleInfo& rule) const {
+  return *loaded_[static_cast<std::size_t>(&rule - rules_.data())];
+}
+
+Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t device) const {
+  const Loaded& loaded = LoadedOf(rule);
+  const std::lock_guard<std::mutex> lock(*loaded.busy);
+  Verdict verdict;
+  verdict.rule = &rule;
+  verdict.device = device;
+  RunContext context{facts, *knowledge_, verdict, {}, false};
+  loaded.sandbox->context = &context;
+  loaded.sandbox->Renew();
+  const std::optional<std::string> problem = loaded.sandbox->Protect([&](lua_State* state) {
+    loaded.sandbox->CallChunk(state);
+    AskRule(state, loaded.facts, loaded.needs, context);
+  });
+  loaded.sandbox->context = nullptr;
+  if (!problem) return verdict;
+  verdict.evidence.clear();
+  verdict.tables.clear();
+  verdict.saving = {};
+  if (context.needs_missing) {
+    // applies() read an absent need: name the others, too.
+    verdict.missing.clear();
+    context.FindMissing(loaded.needs);
+  } else {
+    verdict.outcome = Outcome::kBroken;
+    verdict.reason = WithPath(*problem, rule.path);
+  }
+  return verdict;
+}
+
+std::vector<RuleTest> RuleSet::Tests(const RuleInfo& rule, std::vector<Error>& errors) const {
+  const Loaded& loaded = LoadedOf(rule);
+  const std::lock_guard<std::mutex> lock(*loaded.busy);
+  std::vector<RuleTest> tests;
+  loaded.sandbox->Renew();
+  const std::optional<std::string> problem = loaded.sandbox->Protect([&](lua_State* state) {
+    loaded.sandbox->CallChunk(state);
+    tests = ReadTests(state, rule, *catalogue_, errors);
+  });
+  if (problem) errors.push_back(ErrorOf(*problem, rule.path));
+  return tests;
+}
+
+}  // namespace advise

@@ -1,0 +1,32 @@
+// The tests that stand in a rule's file, as C++ values. Internal to script/.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/script/rule_loader.h"
+
+struct lua_State;
+
+namespace advise {
+
+// A value that evidence must have. A number for a table is its number of rows; Rows are compared in
+// order, by the columns they name.
+using Expected = std::variant<double, std::string, Rows>;
+
+struct RuleTest {
+  std::string name;
+  std::map<std::string, Fact, std::less<>> facts;
+  Outcome outcome = Outcome::kFine;
+  std::map<std::string, Expected> evidence;  // of kFired; may be empty
+  std::map<std::string, double> saving;  // "claims" (ns), "part", "confidence", "remedy" (how many)
+};
+
+// Reads the tests of the rule's table on the stack top; call inside Sandbox::Protect.
+std::vector<RuleTest> ReadTests(lua_State* state, const RuleInfo& rule,
+                                const FactCatalogue& catalogue, std::vector<Error>& errors);
+
+}  // namespace advise

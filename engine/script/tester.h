@@ -1,0 +1,24 @@
+// Runs the tests that stand in rule files. They use the thresholds of the knowledge base that the
+// rules were loaded with: load them without the site's settings.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/script/runner.h"
+
+namespace advise {
+
+struct TestResult {
+  std::string name;
+  bool passed = false;
+  std::vector<std::string> messages;  // `file: test "name": wanted …, got …`; empty when passed
+};
+
+// One result a test, in the order of the file; a test that is written wrong fails. Besides what a
+// test expects, a rule that fires must return a well-formed saving and all evidence that its texts
+// have places for.
+std::vector<TestResult> RunTests(const RuleSet& rules, const RuleInfo& rule);
+
+}  // namespace advise

@@ -1,0 +1,40 @@
+// What an importer could not use, or what a reader of the report must know about the input: one
+// list, with counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace advise {
+
+enum class Level : std::uint8_t { kInfo, kWarning, kError };
+
+struct Diagnostic {
+  Level level = Level::kInfo;
+  std::string text;   // a sentence without the count: "rows end before they start and were dropped"
+  std::string table;  // where in the input, may be empty
+  std::int64_t count = 1;  // how often
+};
+
+class Diagnostics {
+ public:
+  // Same (level, text, table) adds to the count.
+  void Add(Level level, std::string_view text, std::string_view table = "",
+           std::int64_t count = 1) {
+    for (Diagnostic& known : list_) {
+      if (known.level == level && known.text == text && known.table == table) {
+        known.count += count;
+        return;
+      }
+    }
+    list_.push_back({level, std::string(text), std::string(table), count});
+  }
+  const std::vector<Diagnostic>& list() const { return list_; }
+
+ private:
+  std::vector<Diagnostic> list_;
+};
+
+}  // namespace advise

@@ -1,0 +1,57 @@
+-- The profiler lost events or failed to collect some: counts and shares are lower bounds.
+return {
+  id        = "capture/dropped-events",
+  title     = "Capture again without losing events",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  knowledge = { "K-F8", "K-O1" },
+  effort    = "flag",
+
+  needs      = { "capture.dropped" },
+  optional   = { "capture.dropped_text", "capture.unattributed" },
+  thresholds = { "min_messages", "min_unattributed" },
+
+  symptom = "Collection is not complete ({dropped:count} messages of the profiler, {unattributed:pct} of the GPU operations without a launching call): {text:text}",
+  cause   = "Buffers ran over, another tool held the counters, or collection began while work was already queued. What was lost is missing from all figures.",
+  fixes   = {
+    { action = "Record a shorter time, and only what is needed, so that buffers do not run over",
+      snippet = "nsys profile --trace=cuda,nvtx --duration=30 -o report python train.py", language = "bash" },
+    { action = "Let the profiler write its buffers more often, and give it a fast local disk",
+      snippet = "TMPDIR=/local/scratch nsys profile --cuda-flush-interval=1000 -o report python train.py", language = "bash" },
+    { action = "Run no other profiler, debugger or counter service beside it",
+      snippet = "dcgmi profile --pause", language = "bash" },
+    { action = "Synchronise before collection starts, so that no launch falls outside",
+      snippet = "torch.cuda.synchronize()\ntorch.cuda.profiler.start()", language = "python" },
+  },
+  false_positives = "Messages about kinds of data that nobody needs here.",
+  references = { "nsys/cli-options", "nvidia/dcgm", "nsys/user-guide" },
+
+  applies = function(f)
+    return f.capture.dropped > 0 or (f.capture.unattributed or 0) > 0, "the profiler reports no loss, and every operation has its call"
+  end,
+
+  detect = function(f, t)
+    local unattributed = f.capture.unattributed or 0
+    local messages = at_least(f.capture.dropped, t.min_messages)
+    local orphans = at_least(unattributed, t.min_unattributed)
+    if not messages and not orphans then return nil end
+    return { dropped = f.capture.dropped, unattributed = unattributed,
+             text = f.capture.dropped_text or "launches before the capture began, or lost." }
+  end,
+
+  tests = {
+    { name = "the profiler says that buffers ran over",
+      facts = { capture = { dropped = 2, dropped_text = "Not all CUDA events were collected.", unattributed = 0.3 } },
+      expect = { dropped = 2, unattributed = 0.3, text = "Not all CUDA events were collected." } },
+    { name = "no message, but half of the kernels have no launching call",
+      facts = { capture = { dropped = 0, unattributed = 0.52 } },
+      expect = { dropped = 0, unattributed = 0.52, text = "launches before the capture began, or lost." } },
+    { name = "near miss: a few operations were queued when the capture began",
+      facts = { capture = { dropped = 0, unattributed = 0.007 } },
+      expect = "silent" },
+    { name = "nothing was lost", facts = { capture = { dropped = 0, unattributed = 0 } }, expect = "not_applicable" },
+    { name = "the input has no messages of the profiler", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,87 @@
+-- What this capture does not hold, the questions that stay open because of it, and the option that records it.
+-- Named ranges have a rule of their own (capture/no-ranges).
+return {
+  id        = "capture/missing-data",
+  title     = "Record what this capture leaves open",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  knowledge = { "K-F8", "K-O1", "K-F7", "K-G3" },
+  effort    = "flag",
+
+  needs      = { "capture.has_calls", "capture.has_os_calls", "capture.has_gpu_samples", "capture.has_memory" },
+  optional   = { "budget.idle", "budget.compute", "window.time" },
+  thresholds = { "min_idle", "min_compute" },
+
+  symptom = "Not recorded: {missing:text}. Left open: {questions:text}.",
+  cause   = "The profiler was not asked for it, or was not allowed to collect it.",
+  fixes   = {
+    { action = "Capture again with the options below (the ones missing here: {options:text})",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --cuda-memory-usage=true \\\n" ..
+                "    --gpu-metrics-devices=all --gpu-metrics-frequency=10000 \\\n    -o report python train.py",
+      language = "bash" },
+    { action = "If GPU samples are refused, pause DCGM and let no other profiler run, or ask the administrator for permission",
+      snippet = "dcgmi profile --pause\nnsys profile --gpu-metrics-devices=all ...\ndcgmi profile --resume", language = "bash" },
+    { action = "With torch.profiler record the host, the GPU and memory",
+      snippet = "with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], profile_memory=True) as prof:\n    train()",
+      language = "python" },
+  },
+  false_positives = "A light capture on purpose, for one question only.",
+  references = { "nsys/cli-options", "nsys/gpu-metrics", "nvidia/dcgm", "pytorch/profiler" },
+
+  applies = function(f)
+    local capture = f.capture
+    local all = capture.has_calls and capture.has_os_calls and capture.has_gpu_samples and capture.has_memory
+    return not all, "everything that the rules read was recorded"
+  end,
+
+  detect = function(f, t)
+    local rows, names, questions, options = {}, {}, {}, {}
+    local function miss(data, question, option)
+      table.insert(rows, { data = data, question = question, option = option })
+      table.insert(names, data)
+      table.insert(questions, question)
+      table.insert(options, option)
+    end
+    -- Without GPU work there is no budget, and every question is open.
+    local window = f.window.time
+    local idle_matters = window == nil or f.budget.idle == nil or at_least(share(f.budget.idle, window), t.min_idle)
+    local compute_matters = window == nil or f.budget.compute == nil or at_least(share(f.budget.compute, window), t.min_compute)
+
+    if not f.capture.has_calls then
+      miss("CUDA calls", "which host code the GPU waits for", "--trace=cuda")
+    end
+    if not f.capture.has_os_calls and idle_matters then
+      miss("calls of the operating system", "whether the host waits for files, locks or other processes", "--trace=osrt")
+    end
+    if not f.capture.has_gpu_samples and compute_matters then
+      miss("GPU metric samples", "how far kernels use the GPU's width, tensor cores and memory", "--gpu-metrics-devices=all")
+    end
+    if not f.capture.has_memory and compute_matters then
+      miss("memory events", "peak and growth of device memory", "--cuda-memory-usage=true")
+    end
+    if #rows == 0 then return nil end
+    return { missing = table.concat(names, ", "), questions = table.concat(questions, "; "),
+             options = table.concat(options, " "), count = #rows, rows = rows }
+  end,
+
+  tests = {
+    { name = "kernels and calls only",
+      facts = { window = { time = 1e9 }, budget = { idle = 3e8, compute = 6e8 },
+                capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false } },
+      expect = { count = 3, missing = "calls of the operating system, GPU metric samples, memory events",
+                 options = "--trace=osrt --gpu-metrics-devices=all --cuda-memory-usage=true", rows = 3 } },
+    { name = "no GPU work at all: all is open",
+      facts = { capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
+      expect = { count = 1, missing = "calls of the operating system" } },
+    { name = "near miss: no calls of the operating system, but the GPU never waits",
+      facts = { window = { time = 1e9 }, budget = { idle = 5e6, compute = 9e8 },
+                capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
+      expect = "silent" },
+    { name = "everything was recorded",
+      facts = { capture = { has_calls = true, has_os_calls = true, has_gpu_samples = true, has_memory = true } },
+      expect = "not_applicable" },
+    { name = "the input does not say what was recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,57 @@
+-- No named ranges: phases are guessed from kernels, and host time has no names.
+return {
+  id        = "capture/no-ranges",
+  title     = "Name the phases of the step with ranges",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  knowledge = { "K-O2", "K-G6", "K-O3" },
+  effort    = "code",
+
+  needs      = { "capture.has_ranges", "run.ops" },
+  optional   = { "steps.source" },
+  thresholds = { "min_ops" },
+
+  symptom = "The capture holds {ops:count} GPU operations and no named ranges; steps were {steps:text}.",
+  cause   = "Ranges tie GPU work and host time to phases of the program. Without them forward, backward, loading and logging can only be guessed.",
+  fixes   = {
+    { action = "Put ranges around the phases of the step",
+      snippet = "for i, (x, y) in enumerate(loader):\n    with torch.cuda.nvtx.range(f\"step {i}\"):\n" ..
+                "        with torch.cuda.nvtx.range(\"forward\"):\n            loss = loss_fn(model(x), y)\n" ..
+                "        with torch.cuda.nvtx.range(\"backward\"):\n            loss.backward()\n" ..
+                "        with torch.cuda.nvtx.range(\"optimizer\"):\n            optimizer.step()",
+      language = "python" },
+    { action = "Or let the profiler name them: autograd's operators, or listed Python functions",
+      snippet = "with torch.autograd.profiler.emit_nvtx():\n    train()", language = "python" },
+    { action = "In CUDA C++ use NVTX, which is a header without a library",
+      snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range step{\"step\"};", language = "cpp" },
+    { action = "Trace them", snippet = "nsys profile --trace=cuda,nvtx,osrt -o report python train.py", language = "bash" },
+  },
+  false_positives = "Programs without phases, such as a benchmark of one kernel.",
+  references = { "pytorch/nvtx", "nsys/pytorch", "nsys/user-guide" },
+
+  applies = function(f) return not f.capture.has_ranges, "named ranges were recorded" end,
+
+  detect = function(f, t)
+    if not at_least(f.run.ops, t.min_ops) then return nil end
+    local source = f.steps.source
+    local steps = "not found"
+    if source ~= nil then steps = "found by " .. source end
+    return { ops = f.run.ops, steps = steps }
+  end,
+
+  tests = {
+    { name = "a long run without ranges",
+      facts = { run = { ops = 7328 }, steps = { source = "period" }, capture = { has_ranges = false } },
+      expect = { ops = 7328, steps = "found by period" } },
+    { name = "nor could steps be found",
+      facts = { run = { ops = 5000 }, capture = { has_ranges = false } },
+      expect = { ops = 5000, steps = "not found" } },
+    { name = "near miss: a program of a few kernels has no phases",
+      facts = { run = { ops = 8 }, capture = { has_ranges = false } },
+      expect = "silent" },
+    { name = "there are ranges", facts = { run = { ops = 5000 }, capture = { has_ranges = true } }, expect = "not_applicable" },
+    { name = "no GPU work was recorded", facts = { capture = { has_ranges = false } }, expect = "cannot_tell" },
+  },
+}

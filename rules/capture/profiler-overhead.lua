@@ -1,0 +1,48 @@
+-- Part of the window is the profiler's own work on launching threads, which the program without a profiler does not have.
+return {
+  id        = "capture/profiler-overhead",
+  title     = "Capture with less overhead",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  knowledge = { "K-O4" },
+  effort    = "flag",
+
+  needs      = { "capture.overhead", "window.time" },
+  optional   = { "idle.profiler_overhead" },
+  thresholds = { "min_share" },
+
+  symptom = "The profiler itself worked on launching threads for {overhead:time}, {share:pct} of the window; the GPU was idle for {idle:time} of it.",
+  cause   = "Buffers are flushed, call stacks taken and samples written on the threads that feed the GPU. Host times in this report are longer than without a profiler.",
+  fixes   = {
+    { action = "Trace less at a time: leave out CPU sampling and call stacks of CUDA calls",
+      snippet = "nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none --cudabacktrace=none -o report python train.py",
+      language = "bash" },
+    { action = "Capture a few steps instead of all",
+      snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py", language = "bash" },
+    { action = "With torch.profiler switch stacks and shapes off",
+      snippet = "profile(with_stack=False, record_shapes=False, profile_memory=False)", language = "python" },
+  },
+  false_positives = "Overhead while the GPU had enough queued work: it costs nothing then.",
+  references = { "nsys/cli-options", "pytorch/profiler" },
+
+  applies = function(f) return f.capture.overhead > 0, "no overhead of the profiler was recorded" end,
+
+  detect = function(f, t)
+    local part = share(f.capture.overhead, f.window.time)
+    if not at_least(part, t.min_share) then return nil end
+    return { share = part, overhead = f.capture.overhead, idle = f.idle.profiler_overhead or 0 }
+  end,
+
+  tests = {
+    { name = "a tenth of the window",
+      facts = { window = { time = 2e9 }, capture = { overhead = 2e8 }, idle = { profiler_overhead = 1.5e8 } },
+      expect = { share = 0.1, overhead = 2e8, idle = 1.5e8 } },
+    { name = "near miss: a percent, as every capture has",
+      facts = { window = { time = 2e9 }, capture = { overhead = 2e7 }, idle = { profiler_overhead = 1e7 } },
+      expect = "silent" },
+    { name = "none", facts = { window = { time = 2e9 }, capture = { overhead = 0 } }, expect = "not_applicable" },
+    { name = "the profiler does not record its overhead", facts = { window = { time = 2e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,54 @@
+-- Communication kernels run with no compute beside them. Why (late ranks, order, size, path) other rules say.
+return {
+  id        = "comm/exposed",
+  title     = "Hide communication behind compute",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  knowledge = { "K-C2", "K-N10", "K-N15", "K-L6", "K-L7", "K-L8", "K-B2", "K-G4", "K-J8" },
+  effort    = "design",
+
+  needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "window.device_time" },
+  thresholds = { "min_share" },
+
+  symptom = "{share:pct} of the time only communication runs; {overlap:pct} of the communication time has compute beside it.",
+  cause   = "Compute that could run meanwhile waits for the result, or is not launched until communication has ended. Part of the time in these kernels may be waiting for a late rank.",
+  fixes   = {
+    { action = "Start each collective as soon as its data is ready, and wait for it only where the result is used",
+      snippet = "work = dist.all_reduce(grad, async_op=True)\n...            # compute that does not need grad\nwork.wait()", language = "python" },
+    { action = "Communicate less often: accumulate gradients over several micro-steps, or raise the batch a GPU",
+      snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python" },
+    { action = "Send fewer bytes: bf16 gradients",
+      snippet = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\nmodel.register_comm_hook(None, default_hooks.bf16_compress_hook)",
+      language = "python" },
+  },
+  false_positives = "Inference with tensor parallelism, where each layer needs the result of the collective before it.",
+  references = { "pytorch/ddp", "pytorch/fsdp", "nccl/collectives" },
+
+  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
+
+  detect = function(f, t)
+    local exposed = share(f.comm.exposed.time, f.window.device_time)
+    if not at_least(exposed, t.min_share) then return nil end
+    return { share = exposed, overlap = f.comm.overlap, time = f.comm.time, count = f.comm.count,
+             rows = top(f.comm.kinds, "exposed", 5) }
+  end,
+
+  tests = {
+    { name = "a quarter of the time in exposed all-reduces",
+      facts = { window = { device_time = 4e9 },
+                comm = { count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
+                         kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
+      expect = { share = 0.25, overlap = 0.17, count = 200, rows = { { kind = "allreduce", exposed = 1e9 } } } },
+    { name = "near miss: the last bucket sticks out",
+      facts = { window = { device_time = 4e9 },
+                comm = { count = 200, exposed = 1.2e8, time = 3e8, overlap = 0.9,
+                         kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1.2e8 } } } },
+      expect = "silent" },
+    { name = "one GPU",
+      facts = { window = { device_time = 1e9 }, comm = { count = 0, exposed = 0, time = 0, overlap = 0, kinds = {} } },
+      expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,98 @@
+-- Communication and compute never run at the same time, although the kind of communication allows it.
+-- All-gathers and reduce-scatters of sharded training can be started early, gradient all-reduces, too. All-reduces of tensor
+-- parallelism, all-to-alls and sends between stages are needed at once: about those this rule is silent. Without a backward
+-- pass an all-reduce is taken for tensor parallelism.
+
+-- Time of the collectives that compute need not wait for.
+local function deferrable(kinds, trains)
+  return sum(filter(kinds, function(row)
+    return row.kind == "allgather" or row.kind == "reducescatter" or (row.kind == "allreduce" and trains)
+  end), "time")
+end
+
+return {
+  id        = "comm/overlap-disabled",
+  title     = "Switch the overlap of communication and compute on",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 60,
+  explains  = { "comm/exposed" },
+  knowledge = { "K-K10", "K-B2", "K-K2", "K-N10", "K-N15" },
+  effort    = "flag",
+
+  needs      = { "comm.count", "comm.overlap", "comm.kinds", "comm.same_stream", "comm.no_overlap.lost", "comm.no_overlap.remedy",
+                 "window.device_time" },
+  optional   = { "steps.backward.time" },
+  thresholds = { "max_overlap", "min_share", "min_deferrable" },
+
+  symptom = "Communication and compute never overlap ({overlap:pct} of the communication time): {share:pct} of the time only communication runs, {where:text}.",
+  cause   = "Overlap is switched off, or collectives are launched on the stream of the compute kernels, where each waits for the other.",
+  fixes   = {
+    { action = "With DeepSpeed switch it on",
+      snippet = "{ \"zero_optimization\": { \"stage\": 3, \"overlap_comm\": true } }", language = "json" },
+    { action = "With FSDP prefetch the next layer's parameters while this one computes, and wrap layer by layer",
+      snippet = "FSDP(model, auto_wrap_policy=policy, forward_prefetch=True, limit_all_gathers=True,\n" ..
+                "     backward_prefetch=BackwardPrefetch.BACKWARD_PRE)", language = "python" },
+    { action = "Call your own collectives with async_op=True and wait where the result is used; blocking ones may run on the compute stream",
+      snippet = "work = dist.all_gather_into_tensor(out, shard, async_op=True)\n...\nwork.wait()", language = "python" },
+    { action = "Do not run production with CUDA_LAUNCH_BLOCKING=1, TORCH_NCCL_BLOCKING_WAIT=1 or a single hardware queue",
+      snippet = "unset CUDA_LAUNCH_BLOCKING TORCH_NCCL_BLOCKING_WAIT", language = "bash" },
+  },
+  false_positives = "Collectives whose result the very next kernel needs, as in tensor parallelism.",
+  references = { "deepspeed/zero", "pytorch/fsdp", "pytorch/ddp" },
+
+  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
+
+  detect = function(f, t)
+    local exposed = share(f.comm.no_overlap.lost.time, f.window.device_time)
+    if not at_most(f.comm.overlap, t.max_overlap) or not at_least(exposed, t.min_share) then return nil end
+    local trains = f.steps.backward.time ~= nil and f.steps.backward.time > 0
+    local part = share(deferrable(f.comm.kinds, trains), sum(f.comm.kinds, "time"))
+    if not at_least(part, t.min_deferrable) then return nil end
+    return { overlap = f.comm.overlap, share = exposed, deferrable = part,
+             where = f.comm.same_stream and "on the stream of the compute kernels" or "on a stream of its own",
+             rows = top(f.comm.kinds, "exposed", 5) }
+  end,
+
+  saving = function(f)
+    return { claims = f.comm.no_overlap.lost, remedy = f.comm.no_overlap.remedy, confidence = 0.6,
+             basis = "communication beside compute, as far as there is compute" }
+  end,
+
+  tests = {
+    { name = "sharded training on one stream",
+      facts = { window = { device_time = 2e9 },
+                comm = { count = 300, overlap = 0.0, same_stream = true, no_overlap = { lost = 5e8, remedy = true },
+                         kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 3e8 },
+                                   { kind = "reducescatter", count = 100, time = 2e8, exposed = 2e8 } } } },
+      expect = { overlap = 0, share = 0.25, deferrable = 1, where = "on the stream of the compute kernels", rows = 2 },
+      saving = { claims = 5e8 } },
+    { name = "gradient all-reduces of a training run",
+      facts = { window = { device_time = 2e9 }, steps = { backward = { time = 6e7 } },
+                comm = { count = 300, overlap = 0.01, same_stream = false, no_overlap = { lost = 4e8, remedy = true },
+                         kinds = { { kind = "allreduce", count = 300, time = 4e8, exposed = 4e8 } } } },
+      expect = { share = 0.2, deferrable = 1, where = "on a stream of its own" } },
+    { name = "near miss: tensor-parallel inference needs each all-reduce at once",
+      facts = { window = { device_time = 2e9 },
+                comm = { count = 3000, overlap = 0.0, same_stream = true, no_overlap = { lost = 4e8, remedy = true },
+                         kinds = { { kind = "allreduce", count = 3000, time = 4e8, exposed = 4e8 } } } },
+      expect = "silent" },
+    { name = "near miss: all-to-alls between halves of a layer",
+      facts = { window = { device_time = 2e9 }, steps = { backward = { time = 6e7 } },
+                comm = { count = 66, overlap = 0.0, same_stream = true, no_overlap = { lost = 2e8, remedy = true },
+                         kinds = { { kind = "sendrecv", count = 66, time = 2e8, exposed = 2e8 } } } },
+      expect = "silent" },
+    { name = "near miss: a third of it overlaps",
+      facts = { window = { device_time = 2e9 },
+                comm = { count = 300, overlap = 0.33, same_stream = false, no_overlap = { lost = 5e8, remedy = true },
+                         kinds = { { kind = "allgather", count = 300, time = 7e8, exposed = 5e8 } } } },
+      expect = "silent" },
+    { name = "one GPU",
+      facts = { window = { device_time = 1e9 },
+                comm = { count = 0, overlap = 0, same_stream = false, no_overlap = { lost = 0, remedy = true }, kinds = {} } },
+      expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,95 @@
+-- Which parallelism the collectives look like, and how many there are. Names of kernels tell the kind of a collective, not the
+-- group it runs in, so this is a guess from kinds and counts and says so.
+
+local function count_of(kinds, kind)
+  return sum(filter(kinds, function(row) return row.kind == kind end), "count")
+end
+
+-- The kinds by time, as "200 allgather, 100 reducescatter".
+local function listed(rows)
+  local texts = {}
+  for _, row in ipairs(rows) do
+    local name = row.kind
+    if name == "" then name = "of unknown kind" end
+    table.insert(texts, tostring(row.count) .. " " .. name)
+  end
+  return table.concat(texts, ", ")
+end
+
+return {
+  id        = "comm/strategy",
+  title     = "What kind of parallelism this is",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  knowledge = { "K-K1", "K-K2", "K-K3", "K-K4", "K-K5", "K-K6", "K-K7", "K-K8", "K-J7", "K-J8", "K-N9", "K-L10" },
+  effort    = "design",
+
+  needs      = { "comm.count", "comm.per_step", "comm.kinds" },
+  optional   = { "steps.count" },
+  thresholds = { "min_count", "gathers_per_scatter" },
+
+  symptom = "The collectives look like {strategy:text}: {per_step:count} {per:text} on each device ({kinds:text} in all).",
+  cause   = "All-reduces alone replicate the model; all-gathers with reduce-scatters shard it; sends and all-to-alls pass activations between GPUs.",
+  fixes   = {
+    { action = "If the model fits on one GPU, plain data parallelism communicates least: one all-reduce of the gradients a step" },
+    { action = "If it does not, shard no more than memory asks for: ZeRO-1 or ZeRO-2 before ZeRO-3, and keep tensor parallelism inside a node" },
+  },
+  false_positives = "Mixtures of several strategies, of which only the most visible is named.",
+  references = { "pytorch/ddp-design", "pytorch/fsdp", "deepspeed/zero", "megatron/parallelism", "nccl/collectives" },
+
+  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
+
+  detect = function(f, t)
+    if not at_least(f.comm.count, t.min_count) then return nil end
+    local kinds = f.comm.kinds
+    local reduces, gathers = count_of(kinds, "allreduce"), count_of(kinds, "allgather")
+    local scatters, sends = count_of(kinds, "reducescatter"), count_of(kinds, "sendrecv")
+    local exchanges = count_of(kinds, "alltoall")
+    local found = {}
+    if scatters > 0 and gathers > 0 then
+      if at_least(share(gathers, scatters), t.gathers_per_scatter) then
+        table.insert(found, "fully sharded data parallelism (FSDP, ZeRO-3)")
+      else
+        table.insert(found, "data parallelism with sharded gradients or optimizer (ZeRO-1, ZeRO-2), or tensor with sequence parallelism")
+      end
+    elseif gathers > 0 then
+      table.insert(found, "sharded parameters in a forward pass, or gathered results")
+    elseif reduces > 0 then
+      table.insert(found, "replicated data parallelism (DDP), or tensor parallelism if there are several a layer")
+    end
+    if exchanges > 0 then table.insert(found, "expert or sequence parallelism (all-to-all)") end
+    if sends > 0 then table.insert(found, "pipeline parallelism or all-to-all by sends") end
+    if #found == 0 then return nil end
+    local rows = top(kinds, "time", 8)
+    return { strategy = table.concat(found, "; "), per_step = f.comm.per_step, kinds = listed(rows), rows = rows,
+             per = f.steps.count and "a step" or "in the window" }
+  end,
+
+  tests = {
+    { name = "two gathers for each reduce-scatter: FSDP",
+      facts = { steps = { count = 5 },
+                comm = { count = 300, per_step = 60, kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 1e8 },
+                                                               { kind = "reducescatter", count = 100, time = 2e8, exposed = 1e8 } } } },
+      expect = { strategy = "fully sharded data parallelism (FSDP, ZeRO-3)", per_step = 60, per = "a step",
+                 kinds = "200 allgather, 100 reducescatter", rows = 2 } },
+    { name = "as many gathers as scatters: ZeRO-2",
+      facts = { steps = { count = 5 },
+                comm = { count = 200, per_step = 40, kinds = { { kind = "allgather", count = 100, time = 1e8, exposed = 1e8 },
+                                                               { kind = "reducescatter", count = 100, time = 2e8, exposed = 1e8 } } } },
+      expect = { strategy = "data parallelism with sharded gradients or optimizer (ZeRO-1, ZeRO-2), or tensor with sequence parallelism",
+                 kinds = "100 reducescatter, 100 allgather" } },
+    { name = "all-reduces and sends: data and pipeline parallelism",
+      facts = { comm = { count = 90, per_step = 45, kinds = { { kind = "sendrecv", count = 64, time = 3e8, exposed = 1e8 },
+                                                              { kind = "allreduce", count = 26, time = 2e8, exposed = 1e8 } } } },
+      expect = { strategy = "replicated data parallelism (DDP), or tensor parallelism if there are several a layer; " ..
+                            "pipeline parallelism or all-to-all by sends", per = "in the window" } },
+    { name = "near miss: a broadcast and a barrier at the start",
+      facts = { comm = { count = 2, per_step = 2, kinds = { { kind = "broadcast", count = 1, time = 1e5, exposed = 1e5 },
+                                                            { kind = "allreduce", count = 1, time = 1e5, exposed = 1e5 } } } },
+      expect = "silent" },
+    { name = "one GPU", facts = { comm = { count = 0, per_step = 0, kinds = {} } }, expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,57 @@
+-- The launching thread runs code that the report does not show, and the GPU waits for it. What the code is only ranges or CPU
+-- samples can tell: a symptom that says where to look.
+return {
+  id        = "host/cpu-bound",
+  title     = "See what the launching thread computes while the GPU waits",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  knowledge = { "K-B1", "K-A8", "K-A1", "K-G2" },
+  effort    = "code",
+
+  needs      = { "host.compute.lost", "host.compute.ranges", "window.device_time" },
+  thresholds = { "min_share" },
+
+  symptom = "{share:pct} of the time the GPU waits in long gaps while its launching thread runs code on the CPU, most of it {where:text}.",
+  cause   = "The thread that launches the GPU's work does something else first, and no work is queued meanwhile.",
+  fixes   = {
+    { action = "Sample the CPU, to see the functions behind these gaps",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --python-sampling=true -o cpu python train.py", language = "bash" },
+    { action = "Name the phases of the loop, so that the report can say which of them it is",
+      snippet = "with torch.cuda.nvtx.range(\"metrics\"):\n    update_metrics(out, y)", language = "python" },
+    { action = "Move the work off the launching thread (worker process, background thread, GPU), or do it while the GPU is busy with queued work" },
+  },
+  false_positives = "Programs that are meant to compute on CPU and GPU in turns.",
+  references = { "nsys/pytorch", "pytorch/nvtx", "pytorch/profiler" },
+
+  applies = function(f) return f.host.compute.lost.time > 0, "the GPU never waits for code of the launching thread" end,
+
+  detect = function(f, t)
+    local lost = share(f.host.compute.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    local rows = top(f.host.compute.ranges, "time", 5)
+    local where = "outside all named ranges"
+    if #rows > 0 then where = "in the range " .. rows[1].name end
+    return { share = lost, where = where, count = f.host.compute.lost.count, rows = rows }
+  end,
+
+  tests = {
+    { name = "half the time goes into metrics on the host",
+      facts = { window = { device_time = 1e9 },
+                host = { compute = { lost = { time = 5e8, count = 10 },
+                                     ranges = { { name = "logging", time = 1e8 }, { name = "metrics", time = 4e8 } } } } },
+      expect = { share = 0.5, where = "in the range metrics", count = 10, rows = { { name = "metrics" }, { name = "logging" } } } },
+    { name = "without ranges it says so",
+      facts = { window = { device_time = 1e9 }, host = { compute = { lost = { time = 2e8, count = 5 }, ranges = {} } } },
+      expect = { share = 0.2, where = "outside all named ranges", rows = 0 } },
+    { name = "near miss: a little work between steps",
+      facts = { window = { device_time = 1e9 },
+                host = { compute = { lost = { time = 3e7, count = 10 }, ranges = { { name = "metrics", time = 3e7 } } } } },
+      expect = "silent" },
+    { name = "the host is always ahead",
+      facts = { window = { device_time = 1e9 }, host = { compute = { lost = 0, ranges = {} } } },
+      expect = "not_applicable" },
+    { name = "CUDA calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,57 @@
+-- Several processes use one GPU in turns. Without MPS only one context runs at a time, and the GPU switches between them.
+return {
+  id        = "host/gpu-context-switch",
+  title     = "Share the GPU between processes with MPS",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 62,
+  knowledge = { "K-H7" },
+  effort    = "flag",
+
+  needs      = { "host.gpu_processes", "host.gpu_switch.lost", "window.device_time" },
+  thresholds = { "min_processes", "min_share", "part" },
+
+  symptom = "{processes:count} processes take turns on one GPU; {share:pct} of the time is lost between the work of one and the next ({count:count} switches).",
+  cause   = "Each process has a CUDA context of its own, and without MPS the GPU runs one context at a time: kernels of different processes never overlap, and each switch costs time.",
+  fixes   = {
+    { action = "Start the Multi-Process Service before the processes: they then share the GPU without switching",
+      snippet = "export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps CUDA_MPS_LOG_DIRECTORY=/tmp/mps\nnvidia-cuda-mps-control -d\n" ..
+                "srun python train.py\necho quit | nvidia-cuda-mps-control",
+      language = "bash" },
+    { action = "Run one process a GPU: batch the work of the processes, or give each rank its own device",
+      snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python" },
+    { action = "Cut the GPU into slices (MIG) when the processes must not disturb each other" },
+  },
+  false_positives = "Processes that hand work to each other and would wait in any case.",
+  references = { "cuda/mps" },
+
+  applies = function(f) return f.host.gpu_processes > 1, "each GPU is used by one process" end,
+
+  detect = function(f, t)
+    local lost = f.host.gpu_switch.lost
+    local lost_share = share(lost.time, f.window.device_time)
+    if not at_least(f.host.gpu_processes, t.min_processes) or not at_least(lost_share, t.min_share) then return nil end
+    return { processes = f.host.gpu_processes, share = lost_share, count = lost.count }
+  end,
+
+  saving = function(f, t)
+    return { claims = f.host.gpu_switch.lost, part = t.part, confidence = 0.5,
+             basis = "part of the idle time between ops of different processes" }
+  end,
+
+  tests = {
+    { name = "four processes lose a fifth of the time in switches",
+      facts = { window = { device_time = 1e9 }, host = { gpu_processes = 4, gpu_switch = { lost = { time = 2e8, count = 400 } } } },
+      expect = { processes = 4, share = 0.2, count = 400 },
+      saving = { claims = 2e8, part = 0.7 } },
+    { name = "near miss: two processes that follow one another",
+      facts = { window = { device_time = 1e9 }, host = { gpu_processes = 2, gpu_switch = { lost = { time = 1e6, count = 1 } } } },
+      expect = "silent" },
+    { name = "one process a GPU",
+      facts = { window = { device_time = 1e9 }, host = { gpu_processes = 1, gpu_switch = { lost = 0 } } },
+      expect = "not_applicable" },
+    { name = "processes are not known", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

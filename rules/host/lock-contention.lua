@@ -1,0 +1,62 @@
+-- The launching thread waits for a lock that another thread holds, inside gaps of the GPU.
+return {
+  id        = "host/lock-contention",
+  title     = "Free the launching thread from lock waits",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 72,
+  explains  = { "host/cpu-bound", "launch/host-op-overhead" },
+  knowledge = { "K-G5", "K-G2" },
+  effort    = "code",
+
+  needs      = { "host.lock.count", "host.lock.lost", "host.lock.remedy", "window.device_time" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the time the GPU waits while its launching thread waits for locks: {count:count} waits, {mean:time} of idle time each on average.",
+  cause   = "Another thread of the process holds a lock that the launching thread needs (Python's interpreter lock, an allocator, a queue, the CUDA driver).",
+  fixes   = {
+    { action = "Move the other thread's work into a process of its own: Python threads share one interpreter lock",
+      snippet = "loader = DataLoader(dataset, num_workers=8, persistent_workers=True)   # processes, not threads", language = "python" },
+    { action = "Let one thread a process make all CUDA calls, and hand it work through a queue" },
+    { action = "Find the holder: record call stacks and thread states, and look at what the other threads do during these waits",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree \\\n" ..
+                "    --python-sampling=true --osrt-threshold=1000 -o locks python train.py",
+      language = "bash" },
+    { action = "In C++ hold locks for less: no allocation, file or CUDA call inside a critical section" },
+  },
+  false_positives = "A thread that waits on a lock because it has nothing to do.",
+  references = { "nsys/pytorch", "pytorch/dataloader-workers" },
+
+  applies = function(f) return f.host.lock.count > 0, "no launching thread waited for a lock while its GPU was idle" end,
+
+  detect = function(f, t)
+    local lock = f.host.lock
+    local lost = share(lock.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_least(lock.count, t.min_count) then return nil end
+    return { share = lost, count = lock.count, mean = share(lock.lost.time, lock.count), time = lock.lost.time }
+  end,
+
+  saving = function(f)
+    return { claims = f.host.lock.lost, remedy = f.host.lock.remedy, confidence = 0.6,
+             basis = "the launching thread does not wait for locks" }
+  end,
+
+  tests = {
+    { name = "200 waits for a lock leave the GPU idle for a quarter of the time",
+      facts = { window = { device_time = 1e9 }, host = { lock = { count = 200, lost = 2.5e8, remedy = true } } },
+      expect = { share = 0.25, count = 200, mean = 1.25e6 },
+      saving = { claims = 2.5e8 } },
+    { name = "near miss: many waits, hardly any idle time",
+      facts = { window = { device_time = 1e9 }, host = { lock = { count = 900, lost = 8e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one wait at a barrier",
+      facts = { window = { device_time = 1e9 }, host = { lock = { count = 1, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no lock waits",
+      facts = { window = { device_time = 1e9 }, host = { lock = { count = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "no calls of the operating system were recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

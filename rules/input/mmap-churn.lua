@@ -1,0 +1,59 @@
+-- The loop maps and unmaps memory for each batch. The kernel's work for that (page tables, the address-space lock that
+-- all threads of the process share) holds the launching thread up, and grows with the size of the buffers.
+return {
+  id        = "input/mmap-churn",
+  title     = "Reuse buffers instead of mapping and unmapping memory in the loop",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 73,
+  explains  = { "input/starved", "input/no-workers", "host/cpu-bound", "step/jitter" },
+  knowledge = { "K-H19" },
+
+  needs      = { "window.device_time", "input.map.time", "input.map.lost", "input.map.remedy" },
+  thresholds = { "min_share" },
+
+  symptom = "The GPU idles {share:pct} of its time while the launching thread maps or unmaps memory.",
+  cause   = "Each batch gets fresh memory from the operating system and gives it back.",
+  fixes   = {
+    { action  = "Keep two or three buffers for the whole run: fill the next one while this one is in use, then swap",
+      snippet = [[buffers = [torch.empty(shape, pin_memory=True) for _ in range(3)]
+for i, sample in enumerate(source):
+    buffers[i % 3].copy_(sample)      # no new memory]],
+      language = "python" },
+    { action  = "Let the C library keep large blocks instead of returning each to the system",
+      snippet = "export MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=-1   # or preload jemalloc", language = "bash" },
+    { action = "With memory-mapped files: map the next batch early and on another thread, unmap the last one late" },
+  },
+  false_positives = "Maps in the first steps only, while buffers and thread stacks are set up.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f) return f.input.map.time > 0, "the launching thread maps no memory while the GPU idles" end,
+
+  detect = function(f, t)
+    local lost = share(f.input.map.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    return { share = lost, time = f.input.map.time }
+  end,
+
+  saving = function(f)
+    return { claims = f.input.map.lost, remedy = f.input.map.remedy, confidence = 0.7,
+             basis = "idle time inside map and unmap calls of the launching thread" }
+  end,
+
+  tests = {
+    { name = "a twentieth of the run goes into mapping",
+      facts = { window = { device_time = 1e9 }, input = { map = { time = 5e7, lost = 5e7, remedy = true } } },
+      expect = { share = 0.05, time = 5e7 }, saving = { claims = 5e7 } },
+    { name = "near miss: a few short maps",
+      facts = { window = { device_time = 1e9 }, input = { map = { time = 4e5, lost = 4e5, remedy = true } } },
+      expect = "silent" },
+    { name = "no maps in gaps",
+      facts = { window = { device_time = 1e9 }, input = { map = { time = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "calls of the operating system were not recorded", facts = { window = { device_time = 1e9 } },
+      expect = "cannot_tell" },
+  },
+}

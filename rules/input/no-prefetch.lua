@@ -1,0 +1,79 @@
+-- Somebody else does load the data, but begins only when the GPU has finished the step: loader and GPU take turns.
+-- Two signals: loads begin after the end of the GPU's work in nearly every step, and the loader rests meanwhile.
+return {
+  id        = "input/no-prefetch",
+  title     = "Load the next batch while this one computes",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 71,
+  explains  = { "input/starved", "input/too-few-workers", "host/cpu-bound", "monitor/low-utilisation" },
+  knowledge = { "K-H4", "K-H5" },
+
+  needs      = { "window.device_time", "input.lost", "input.background", "input.after_gpu", "input.remedy" },
+  optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "input.load.median" },
+  thresholds = { "min_share", "min_after_gpu", "min_steps", "max_busy" },
+
+  symptom = "{after_gpu:pct} of the loads begin only after the GPU has finished the step; it idles {share:pct} of its time " ..
+            "for data.",
+  cause   = "The next batch is asked for when it is needed, not while the GPU works on this one.",
+  fixes   = {
+    { action  = "Switch prefetching on, and ask for batches in advance",
+      snippet = "loader = DataLoader(dataset, num_workers=4, prefetch_factor=4, persistent_workers=True)", language = "python" },
+    { action  = "With a loader of your own, start the next load before the step",
+      snippet = [[pool = concurrent.futures.ThreadPoolExecutor(1)
+pending = pool.submit(load, 0)
+for i in range(steps):
+    batch, pending = pending.result(), pool.submit(load, i + 1)
+    train_step(batch)]],
+      language = "python" },
+    { action = "Take waits for the GPU (.item(), synchronize) out of the end of the step, so that the host runs ahead and " ..
+               "asks sooner" },
+  },
+  false_positives = "A batch that depends on the result of the last step, as in reinforcement learning, cannot be loaded ahead.",
+  references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },
+
+  applies = function(f) return f.input.background, "nobody beside the launching thread loads data" end,
+
+  detect = function(f, t)
+    local lost = share(f.input.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.input.after_gpu, t.min_after_gpu) then return nil end
+    if f.steps.count and f.input.steps_affected and not at_least(f.input.steps_affected, t.min_steps) then return nil end
+    if f.input.workers_busy and not at_most(f.input.workers_busy, t.max_busy) then return nil end
+    return { share = lost, after_gpu = f.input.after_gpu, busy = f.input.workers_busy, load_time = f.input.load.median }
+  end,
+
+  saving = function(f)
+    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.75,
+             basis = "idle time under loading, as far as it fits beside the GPU's work" }
+  end,
+
+  tests = {
+    { name = "workers start when the step is over",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 },
+                input = { lost = 4e8, background = true, after_gpu = 0.98, workers_busy = 0.3, steps_affected = 1,
+                          load = { median = 2e7 }, remedy = true } },
+      expect = { share = 0.4, after_gpu = 0.98, busy = 0.3, load_time = 2e7 }, saving = { claims = 4e8, confidence = 0.75 } },
+    { name = "near miss: loads begin in time",
+      facts = { window = { device_time = 1e9 },
+                input = { lost = 4e8, background = true, after_gpu = 0.1, workers_busy = 0.3, remedy = true } },
+      expect = "silent" },
+    { name = "near miss: workers never rest, so there are too few",
+      facts = { window = { device_time = 1e9 },
+                input = { lost = 4e8, background = true, after_gpu = 0.9, workers_busy = 0.99, remedy = true } },
+      expect = "silent" },
+    { name = "near miss: late loads that cost nothing",
+      facts = { window = { device_time = 1e9 },
+                input = { lost = 4e6, background = true, after_gpu = 1, workers_busy = 0.3, remedy = true } },
+      expect = "silent" },
+    { name = "the launching thread loads",
+      facts = { window = { device_time = 1e9 }, input = { lost = 4e8, background = false, after_gpu = 1, remedy = true } },
+      expect = "not_applicable" },
+    { name = "when loads begin is not known",
+      facts = { window = { device_time = 1e9 }, input = { lost = 4e8, background = true, remedy = true } },
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,75 @@
+-- More loader workers than the host has cores: they take the cores from each other and from the thread that
+-- launches kernels, and each holds a copy of its batches and often of the data set. The GPU waits all the same.
+return {
+  id        = "input/oversubscribed-workers",
+  title     = "Use no more loader workers than there are CPU cores",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 72,
+  explains  = { "input/too-few-workers", "input/starved", "host/os-noise", "monitor/low-utilisation" },
+  knowledge = { "K-H21" },
+
+  needs      = { "window.device_time", "input.lost", "input.workers", "run.cpu_cores", "input.remedy" },
+  optional   = { "input.workers_busy" },
+  thresholds = { "min_share", "min_workers_per_core", "min_busy" },
+
+  symptom = "{workers:count} loader workers share {cores:count} CPU cores, and the GPU still idles {share:pct} of its time " ..
+            "for data.",
+  cause   = "The workers compete with each other and with the launching thread for cores and memory.",
+  fixes   = {
+    { action  = "Lower the number of workers to the cores that the job owns, less one a process for the launching thread",
+      snippet = [[cores = len(os.sched_getaffinity(0))          # what this job may use, not what the node has
+loader = DataLoader(dataset, num_workers=max(1, cores // ranks_on_this_node - 1))]],
+      language = "python" },
+    { action  = "Keep libraries in the workers from starting threads of their own",
+      snippet = [[def one_thread(_): torch.set_num_threads(1)
+loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # and: export OMP_NUM_THREADS=1]],
+      language = "python" },
+    { action = "When all cores are needed for loading, make a batch cheaper or decode on the GPU with NVIDIA DALI" },
+  },
+  false_positives = "Workers that mostly wait for storage or the network may well outnumber the cores.",
+  references = { "pytorch/dataloader-workers", "nvidia/dali" },
+
+  applies = function(f) return f.input.workers >= 1, "no loader workers were seen" end,
+
+  detect = function(f, t)
+    local lost = share(f.input.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(share(f.input.workers, f.run.cpu_cores), t.min_workers_per_core) then return nil end
+    if f.input.workers_busy and not at_least(f.input.workers_busy, t.min_busy) then return nil end
+    return { share = lost, workers = f.input.workers, cores = f.run.cpu_cores, busy = f.input.workers_busy }
+  end,
+
+  saving = function(f)
+    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.4,
+             basis = "idle time under loading; how much contention costs cannot be told from the trace" }
+  end,
+
+  tests = {
+    { name = "64 busy workers on 16 cores",
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
+                input = { lost = 2.5e8, workers = 64, workers_busy = 0.9, remedy = true } },
+      expect = { share = 0.25, workers = 64, cores = 16 }, saving = { claims = 2.5e8, confidence = 0.4 } },
+    { name = "near miss: as many workers as cores",
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
+                input = { lost = 2.5e8, workers = 16, workers_busy = 0.9, remedy = true } },
+      expect = "silent" },
+    { name = "near miss: too many workers, and the GPU does not wait",
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
+                input = { lost = 1e6, workers = 64, workers_busy = 0.9, remedy = true } },
+      expect = "silent" },
+    { name = "near miss: they hardly run at all",
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
+                input = { lost = 2.5e8, workers = 64, workers_busy = 0.1, remedy = true } },
+      expect = "silent" },
+    { name = "no workers",
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 }, input = { lost = 2.5e8, workers = 0, remedy = true } },
+      expect = "not_applicable" },
+    { name = "the number of cores is not known",
+      facts = { window = { device_time = 1e9 }, input = { lost = 2.5e8, workers = 64, remedy = true } },
+      expect = "cannot_tell" },
+  },
+}

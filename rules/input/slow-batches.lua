@@ -1,0 +1,121 @@
+-- Most batches arrive in time; a few take many times as long as the median one and stall the loop. The mean tells
+-- nothing here and more workers help little: what differs is the data. Two signals: slow loads are few, and they
+-- make up most of the idle time that loading causes. With workers that are ahead, only the slow loads show at all: then
+-- few steps wait for data, and those wait long.
+return {
+  id        = "input/slow-batches",
+  title     = "Find the samples that load far more slowly than the rest",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 77,
+  explains  = { "input/starved", "input/no-workers", "input/too-few-workers", "step/jitter", "step/outlier",
+                "monitor/low-utilisation" },
+  knowledge = { "K-I2" },
+
+  needs      = { "window.device_time", "input.lost", "input.remedy", "input.load.count", "input.load.median",
+                 "input.load.max", "input.load.slow_count", "input.load.slow_lost", "input.load.slow_remedy" },
+  optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "steps.median" },
+  thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "min_of_step" },
+
+  symptom = "{count:count} of {loads:count} loads hold the loop up far longer than the rest, by up to {max:time}; the GPU " ..
+            "idles {share:pct} of its time for them.",
+  cause   = "A few samples are larger or harder to decode than the rest: another format, resolution, length or compression.",
+  fixes   = {
+    { action  = "Time each sample once, look at the slowest, and convert them to the format of the rest",
+      snippet = [[import time
+cost = []
+for i in range(len(dataset)):
+    t = time.perf_counter(); dataset[i]; cost.append((time.perf_counter() - t, i))
+print(sorted(cost)[-20:])]],
+      language = "python" },
+    { action  = "Keep more batches in reserve, so that a slow one is ready in time; if order does not matter, do not wait for it",
+      snippet = [[loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True,
+                    in_order=False)   # in_order: PyTorch 2.6 or newer]],
+      language = "python" },
+    { action = "Spread the expensive samples evenly over batches and ranks, or bucket them by size" },
+  },
+  false_positives = "Storage that hiccups for reasons of its own, a shuffle buffer that fills up, or the start of an epoch.",
+  references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },
+
+  applies = function(f) return f.input.load.count > 0, "the GPU never waits for data" end,
+
+  detect = function(f, t)
+    if f.input.workers_busy and not at_most(f.input.workers_busy, t.max_busy) then return nil end
+    local all, slow = f.input.lost.time, f.input.load.slow_lost.time
+    local function found(lost, count, of, rare)
+      return { share = share(lost, f.window.device_time), count = count, loads = of, median = f.input.load.median,
+               max = f.input.load.max, part = share(lost, all), rare = rare }
+    end
+    -- Some loads stand out from the others that the GPU waits for.
+    if at_least(share(slow, f.window.device_time), t.min_share) and at_least(share(slow, all), t.min_part)
+       and at_least(f.input.load.slow_count, t.min_count)
+       and at_most(share(f.input.load.slow_count, f.input.load.count), t.max_slow_share) then
+      return found(slow, f.input.load.slow_count, f.input.load.count, "no")
+    end
+    -- The GPU waits for few loads at all, and long.
+    if f.steps.count and f.steps.median and f.input.steps_affected and at_most(f.input.steps_affected, t.max_slow_share)
+       and at_least(f.input.load.count, t.min_count) and at_least(share(all, f.window.device_time), t.min_share)
+       and at_least(share(f.input.load.median, f.steps.median), t.min_of_step) then
+      return found(all, f.input.load.count, f.steps.count, "yes")
+    end
+    return nil
+  end,
+
+  saving = function(f, t, e)
+    if e.rare == "yes" then
+      return { claims = f.input.lost, remedy = f.input.remedy,
+               confidence = 0.65, basis = "the slow loads are there in time, like the rest" }
+    end
+    return { claims = f.input.load.slow_lost, remedy = f.input.load.slow_remedy, confidence = 0.75,
+             basis = "the slow loads take as long as the median one" }
+  end,
+
+  tests = {
+    { name = "5 loads of 100 hold the run up",
+      facts = { window = { device_time = 1e10 },
+                input = { lost = 1.2e9, remedy = true, workers_busy = 0.4,
+                          load = { count = 100, median = 2e6, max = 3e8, slow_count = 5, slow_lost = 1e9,
+                                   slow_remedy = true } } },
+      expect = { share = 0.1, count = 5, loads = 100, median = 2e6, max = 3e8, part = 5 / 6 },
+      saving = { claims = 1e9, confidence = 0.75 } },
+    { name = "workers are ahead but for 4 steps of 50",
+      facts = { window = { device_time = 5e9 }, steps = { count = 50, median = 1e8 },
+                input = { lost = 6e8, remedy = true, workers_busy = 0.3, steps_affected = 0.08,
+                          load = { count = 4, median = 1.5e8, max = 1.6e8, slow_count = 0, slow_lost = 0,
+                                   slow_remedy = true } } },
+      expect = { share = 0.12, count = 4, loads = 50, median = 1.5e8, max = 1.6e8, rare = "yes" },
+      saving = { claims = 6e8, confidence = 0.65 } },
+    { name = "near miss: every fourth load waits, as with too few workers",
+      facts = { window = { device_time = 1e10 }, steps = { count = 100, median = 1e8 },
+                input = { lost = 1e9, remedy = true, steps_affected = 0.25,
+                          load = { count = 100, median = 1e6, max = 5e7, slow_count = 25, slow_lost = 1e9,
+                                   slow_remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: workers that never rest",
+      facts = { window = { device_time = 1e10 },
+                input = { lost = 1.2e9, remedy = true, workers_busy = 0.99,
+                          load = { count = 100, median = 2e6, max = 3e8, slow_count = 5, slow_lost = 1e9,
+                                   slow_remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: all loads are slow, some a little slower",
+      facts = { window = { device_time = 1e10 },
+                input = { lost = 4e9, remedy = true,
+                          load = { count = 100, median = 4e7, max = 1.5e8, slow_count = 3, slow_lost = 4e8,
+                                   slow_remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: short waits in a few steps",
+      facts = { window = { device_time = 5e9 }, steps = { count = 50, median = 1e8 },
+                input = { lost = 8e7, remedy = true, steps_affected = 0.16,
+                          load = { count = 8, median = 1e7, max = 1.1e7, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
+      expect = "silent" },
+    { name = "the GPU never waits for data",
+      facts = { window = { device_time = 1e10 },
+                input = { lost = 0, remedy = true,
+                          load = { count = 0, median = 0, max = 0, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
+      expect = "not_applicable" },
+    { name = "loading cannot be seen", facts = { window = { device_time = 1e10 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,103 @@
+-- The GPU idles while the host loads or transforms data, and it is not the plain case of no workers at all
+-- (input/no-workers) or of too few busy ones (input/too-few-workers): a feeding thread that cannot keep up, workers
+-- held back by something else, a loader that starts anew, more workers than cores.
+return {
+  id        = "input/starved",
+  title     = "Have the next batch ready before the GPU needs it",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 60,
+  explains  = { "host/cpu-bound", "monitor/low-utilisation", "step/jitter" },
+  knowledge = { "K-A1", "K-B1", "K-C1", "K-K14", "K-N5" },
+
+  needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.remedy" },
+  optional   = { "input.workers", "input.workers_busy", "input.steps_affected", "input.load.median", "steps.count",
+                 "run.cpu_cores", "capture.has_os_calls" },
+  thresholds = { "min_share", "min_own", "min_busy", "min_steps" },
+
+  symptom = "The GPU idles {share:pct} of its time while the host {doing:text}.",
+  cause   = "Batches arrive more slowly than the GPU uses them up.",
+  fixes   = {
+    { action  = "Prepare batches ahead and in parallel, and keep the workers alive between epochs",
+      snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
+                    persistent_workers=True, pin_memory=True)]],
+      language = "python" },
+    { action = "With a feeding thread of your own: several threads (processes, for Python code that holds the interpreter " ..
+               "lock) and a queue of two or three batches" },
+    { action = "Compute what does not change from epoch to epoch, such as embeddings or resized images, once, and store it" },
+    { action = "Decode and augment on the GPU with NVIDIA DALI" },
+  },
+  false_positives = "A range named like data loading that does other work; a pause on purpose between requests of a server.",
+  references = { "pytorch/dataloader-workers", "pytorch/tuning-guide", "nvidia/dali" },
+
+  applies = function(f) return f.input.lost.time > 0, "the GPU never waits for data" end,
+
+  detect = function(f, t)
+    local lost = share(f.input.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    local workers, busy = f.input.workers, f.input.workers_busy
+    local steps = f.steps.count and f.input.steps_affected
+    local often = not steps or at_least(steps, t.min_steps)
+    -- Those two rules speak for themselves.
+    if workers == 0 and often and f.capture.has_os_calls
+       and at_least(share(f.input.own, f.input.own + f.input.waiting), t.min_own) then
+      return nil
+    end
+    if workers and workers >= 1 and often and at_least(f.input.waiting, f.input.own)
+       and (busy == nil or at_least(busy, t.min_busy))
+       and (f.run.cpu_cores == nil or at_most(workers, f.run.cpu_cores)) then
+      return nil
+    end
+    local doing = "loads data or waits for it"
+    if f.capture.has_os_calls then
+      doing = f.input.own > f.input.waiting and "loads data on the launching thread" or "waits for data to be loaded"
+    end
+    return { share = lost, own = f.input.own, waiting = f.input.waiting, steps = steps or nil,
+             load_time = f.input.load.median, doing = doing }
+  end,
+
+  saving = function(f)
+    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.6,
+             basis = "idle time under loading, as far as loading in parallel can hide it" }
+  end,
+
+  tests = {
+    { name = "a feeding thread cannot keep up",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 10 },
+                input = { lost = 3e8, own = 0, waiting = 2.8e8, workers = 0, remedy = true, steps_affected = 1,
+                          load = { median = 3e7 } } },
+      expect = { share = 0.3, waiting = 2.8e8, steps = 1, load_time = 3e7, doing = "waits for data to be loaded" },
+      saving = { claims = 3e8, confidence = 0.6 } },
+    { name = "workers rest while the thread waits for them",
+      facts = { window = { device_time = 1e9 },
+                input = { lost = 1e8, own = 0, waiting = 1e8, workers = 4, workers_busy = 0.1, remedy = true } },
+      expect = "fires" },
+    { name = "the loader starts anew once",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 50 },
+                input = { lost = 1e8, own = 9e7, waiting = 0, workers = 0, remedy = true, steps_affected = 0.02 } },
+      expect = { doing = "loads data on the launching thread", steps = 0.02 } },
+    { name = "without calls of the operating system",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = false },
+                input = { lost = 4e8, own = 4e8, waiting = 0, workers = 0, remedy = true } },
+      expect = { share = 0.4, doing = "loads data or waits for it" } },
+    { name = "near miss: the waits hardly cost anything",
+      facts = { window = { device_time = 1e9 },
+                input = { lost = 1e7, own = 0, waiting = 1e7, workers = 0, remedy = true } },
+      expect = "silent" },
+    { name = "near miss: the thread loads itself, which is input/no-workers",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true },
+                input = { lost = 5e8, own = 5e8, waiting = 0, workers = 0, remedy = true, steps_affected = 0 } },
+      expect = "silent" },
+    { name = "near miss: busy workers, which is input/too-few-workers",
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
+                input = { lost = 5e8, own = 0, waiting = 5e8, workers = 2, workers_busy = 1, remedy = true } },
+      expect = "silent" },
+    { name = "no gap has to do with data",
+      facts = { window = { device_time = 1e9 }, input = { lost = 0, own = 0, waiting = 0, remedy = true } },
+      expect = "not_applicable" },
+    { name = "loading cannot be seen", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,68 @@
+-- The load time is spent inside file calls, not on decoding: the storage is the limit, or the way it is read (one
+-- small file after the other). Faster code in the loader would win nothing.
+return {
+  id        = "input/storage-bound",
+  title     = "Read the data from faster storage, in larger pieces, or only once",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 76,
+  explains  = { "input/starved", "input/no-workers", "input/too-few-workers", "input/no-prefetch", "host/cpu-bound",
+                "monitor/low-utilisation" },
+  knowledge = { "K-N5", "K-H20" },
+
+  needs      = { "window.device_time", "input.lost", "input.file.share", "input.remedy" },
+  optional   = { "input.workers", "input.load.median" },
+  thresholds = { "min_share", "min_file_share" },
+
+  symptom = "File calls fill {file_share:pct} of the load time, and the GPU idles {share:pct} of its time for data.",
+  cause   = "The loader waits for storage and has little to compute.",
+  fixes   = {
+    { action = "Keep the data set, or the transformed samples, in host memory when it fits: the first epoch pays, the rest do " ..
+               "not",
+      snippet = [[dataset = monai.data.CacheDataset(data=items, transform=transforms, cache_rate=1.0, num_workers=8)]],
+      language = "python" },
+    { action  = "Copy the data to the node's own disk or memory before the run",
+      snippet = 'cp -r "$DATA" "$TMPDIR/data"        # or: tar -C /dev/shm -xf "$DATA.tar"', language = "bash" },
+    { action = "Store samples in a few large files that are read from start to end (WebDataset tar files, HDF5, LMDB), not " ..
+               "one file a sample" },
+    { action  = "Read in parallel, so that more requests are under way at a time",
+      snippet = "loader = DataLoader(dataset, num_workers=16, prefetch_factor=4, persistent_workers=True)", language = "python" },
+  },
+  false_positives = "The first epoch of a run whose data later stays in the page cache.",
+  references = { "monai/cache-dataset", "pytorch/dataloader-workers" },
+
+  applies = function(f) return f.input.lost.time > 0, "the GPU never waits for data" end,
+
+  detect = function(f, t)
+    local lost = share(f.input.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.input.file.share, t.min_file_share) then return nil end
+    return { share = lost, file_share = f.input.file.share, workers = f.input.workers, load_time = f.input.load.median }
+  end,
+
+  saving = function(f)
+    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.7,
+             basis = "idle time under loading, as far as reading in parallel or ahead can hide it" }
+  end,
+
+  tests = {
+    { name = "four fifths of the load time is reading",
+      facts = { window = { device_time = 1e9 },
+                input = { lost = 6e8, file = { share = 0.8 }, workers = 4, load = { median = 9e7 }, remedy = true } },
+      expect = { share = 0.6, file_share = 0.8, workers = 4, load_time = 9e7 }, saving = { claims = 6e8, confidence = 0.7 } },
+    { name = "near miss: decoding takes most of the load time",
+      facts = { window = { device_time = 1e9 }, input = { lost = 6e8, file = { share = 0.2 }, remedy = true } },
+      expect = "silent" },
+    { name = "near miss: reading is hidden behind the GPU's work",
+      facts = { window = { device_time = 1e9 }, input = { lost = 5e6, file = { share = 0.95 }, remedy = true } },
+      expect = "silent" },
+    { name = "the GPU never waits for data",
+      facts = { window = { device_time = 1e9 }, input = { lost = 0, file = { share = 0.95 }, remedy = true } },
+      expect = "not_applicable" },
+    { name = "file calls were not recorded",
+      facts = { window = { device_time = 1e9 }, input = { lost = 6e8, remedy = true } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,66 @@
+-- One kernel takes most of the GPU's busy time.
+-- That is no fault by itself: a tuned training step spends half its time in matrix products. It says where work on kernels
+-- pays, so it is a symptom and claims nothing.
+return {
+  id        = "kernel/hot",
+  title     = "Look at the kernel that dominates first",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  knowledge = { "K-A7", "K-L9", "K-N6" },
+  effort    = "code",
+
+  needs      = { "kernel.top", "budget.compute", "window.time" },
+  thresholds = { "min_share", "min_window_share" },
+
+  symptom = "One kernel, {name:text}, takes {share:pct} of the kernel time: {count:count} launches of {median:time} each (median).",
+  cause   = "This kernel alone sets how long the GPU is busy; work on any other kernel can win little.",
+  fixes   = {
+    { action = "Measure this kernel with Nsight Compute before changing it: it says whether memory, compute or latency limits it",
+      snippet = "ncu --set full --kernel-name-base demangled --kernel-name regex:PART_OF_THE_NAME \\\n" ..
+                "    --launch-skip 20 --launch-count 3 -o hot python train.py",
+      language = "bash" },
+    { action = "If it comes from a library (cuBLAS, cuDNN, attention), change what it is asked for: 16-bit types, sizes that are multiples of 64, a larger batch" },
+    { action = "If it is generated or written by hand, let a compiler fuse it with its neighbours",
+      snippet = "model = torch.compile(model)", language = "python" },
+  },
+  false_positives = "A matrix or attention kernel that already runs near the peak of the GPU.",
+  references = { "ncu/profiling-guide", "nvidia/gpu-background" },
+
+  applies = function(f) return #f.kernel.top > 0, "no kernels ran" end,
+
+  detect = function(f, t)
+    local hot = top(f.kernel.top, "time", 1)[1]
+    if hot.class == "communication" then return nil end
+    local window_share = hot.share * share(f.budget.compute, f.window.time)
+    if not at_least(hot.share, t.min_share) or not at_least(window_share, t.min_window_share) then return nil end
+    return { name = hot.name, class = hot.class, share = hot.share, window_share = window_share, count = hot.count,
+             median = hot.median, rows = top(f.kernel.top, "time", 5) }
+  end,
+
+  tests = {
+    { name = "one matrix kernel takes 88 % of the kernel time",
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
+                kernel = { top = { { name = "softmax", class = "softmax", count = 100, time = 1e8, share = 0.12, median = 1e6 },
+                                   { name = "sgemm_128x64", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },
+      expect = { name = "sgemm_128x64", share = 0.88, window_share = 0.792, count = 200,
+                 rows = { { name = "sgemm_128x64" }, { name = "softmax" } } } },
+    { name = "near miss: the largest kernel takes 45 %",
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
+                kernel = { top = { { name = "gemm", class = "matrix", count = 10, time = 4.5e8, share = 0.45, median = 4e7 } } } },
+      expect = "silent" },
+    { name = "near miss: it dominates, but the GPU is busy for a tenth of the time only",
+      facts = { window = { time = 1e9 }, budget = { compute = 1e8 },
+                kernel = { top = { { name = "gemm", class = "matrix", count = 10, time = 9e7, share = 0.9, median = 9e6 } } } },
+      expect = "silent" },
+    { name = "near miss: the kernel that dominates waits for other GPUs",
+      facts = { window = { time = 1e9 }, budget = { compute = 3e8 },
+                kernel = { top = { { name = "ncclDevKernel_AllReduce", class = "communication", count = 10, time = 6e8,
+                                     share = 0.66, median = 6e7 } } } },
+      expect = "silent" },
+    { name = "no kernels", facts = { window = { time = 1e9 }, budget = { compute = 0 }, kernel = { top = {} } },
+      expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

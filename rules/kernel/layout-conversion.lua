@@ -1,0 +1,65 @@
+-- Kernels that only change the order of a tensor in memory: NCHW to NHWC and back around convolutions, transposes around
+-- matrix products.
+return {
+  id        = "kernel/layout-conversion",
+  title     = "Keep tensors in the layout that the tensor cores want",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 73,
+  explains  = { "kernel/hot", "launch/tiny-kernels" },
+  knowledge = { "K-H1" },
+  effort    = "flag",
+
+  needs      = { "kernel.layout.share", "kernel.layout.count", "kernel.layout.lost", "kernel.layout.remedy", "window.device_time" },
+  optional   = { "steps.count" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the time only changes the layout of tensors: {count:count} transposes and conversions {per:text}.",
+  cause   = "The kernels that do the work want another memory layout than the tensors have, so data is rearranged before and after each of them.",
+  fixes   = {
+    { action = "Keep model and input in channels-last layout, which tensor-core convolutions use as it is",
+      snippet = "model = model.to(memory_format=torch.channels_last)\nx = x.to(\"cuda\", memory_format=torch.channels_last)",
+      language = "python" },
+    { action = "In your own code drop transposes that are undone later, and call contiguous() only where a kernel needs it" },
+    { action = "In CUDA C++ store tensors as NHWC from the start, and let cuBLAS read a transposed operand (CUBLAS_OP_T) instead of copying it" },
+  },
+  false_positives = "Layers without a channels-last implementation; they convert back, and more is lost than won.",
+  references = { "pytorch/channels-last", "nvidia/tensor-core-alignment" },
+
+  applies = function(f) return f.kernel.layout.count > 0, "no transposes or layout conversions ran" end,
+
+  detect = function(f, t)
+    local layout = f.kernel.layout
+    local lost = share(layout.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_least(layout.count, t.min_count) then return nil end
+    return { share = lost, compute_share = layout.share, count = layout.count,
+             per = f.steps.count and "a step" or "in the window" }
+  end,
+
+  saving = function(f)
+    return { claims = f.kernel.layout.lost, remedy = f.kernel.layout.remedy, confidence = 0.7,
+             basis = "the conversions are gone" }
+  end,
+
+  tests = {
+    { name = "32 conversions a step around convolutions",
+      facts = { window = { device_time = 1e9 }, steps = { count = 18 },
+                kernel = { layout = { share = 0.104, count = 32, lost = 1.03e8, remedy = true } } },
+      expect = { share = 0.103, count = 32, per = "a step" },
+      saving = { claims = 1.03e8 } },
+    { name = "near miss: the few transposes that every step has",
+      facts = { window = { device_time = 1e9 }, steps = { count = 18 },
+                kernel = { layout = { share = 0.02, count = 48, lost = 2e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one large transpose that the program is about",
+      facts = { window = { device_time = 1e9 }, steps = { count = 18 },
+                kernel = { layout = { share = 0.3, count = 1, lost = 3e8, remedy = true } } },
+      expect = "silent" },
+    { name = "no conversions",
+      facts = { window = { device_time = 1e9 }, kernel = { layout = { share = 0, count = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,56 @@
+-- Kernels that leave room for others run one by one. Whether they depend on each other a timeline cannot tell, so this only
+-- informs.
+return {
+  id        = "kernel/low-concurrency",
+  title     = "See whether narrow kernels can run side by side",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  knowledge = { "K-L4", "K-L5" },
+  effort    = "code",
+
+  needs      = { "kernel.concurrency", "kernel.narrow.share", "kernel.streams", "budget.compute", "window.time" },
+  thresholds = { "min_share", "max_concurrency" },
+
+  symptom = "{share:pct} of the time runs kernels that leave room for others and have nothing beside them ({concurrency:num} kernels at a time, {streams:count} streams).",
+  cause   = "Kernels of one stream run one after the other, whether or not they fill the GPU.",
+  fixes   = {
+    { action = "Put work that does not depend on each other on several streams",
+      snippet = "side = torch.cuda.Stream()\nside.wait_stream(torch.cuda.current_stream())\nwith torch.cuda.stream(side):\n    b = branch_b(x)\n" ..
+                "a = branch_a(x)\ntorch.cuda.current_stream().wait_stream(side)",
+      language = "python" },
+    { action = "Batch the work instead: one wide kernel beats several narrow ones" },
+    { action = "Run several processes on the GPU under MPS, when there are many small jobs" },
+  },
+  false_positives = "A chain in which each kernel needs the result of the one before.",
+  references = { "cuda-programming/streams", "cuda/mps" },
+
+  applies = function(f) return f.kernel.narrow.share > 0, "every kernel fills the GPU" end,
+
+  detect = function(f, t)
+    local narrow = f.kernel.narrow.share * share(f.budget.compute, f.window.time)
+    if not at_least(narrow, t.min_share) or not at_most(f.kernel.concurrency, t.max_concurrency) then return nil end
+    return { share = narrow, concurrency = f.kernel.concurrency, streams = f.kernel.streams }
+  end,
+
+  tests = {
+    { name = "half of the compute time in narrow kernels on one stream",
+      facts = { window = { time = 1e9 }, budget = { compute = 8e8 },
+                kernel = { concurrency = 1.0, streams = 1, narrow = { share = 0.5 } } },
+      expect = { share = 0.4, concurrency = 1, streams = 1 } },
+    { name = "near miss: narrow kernels that already run side by side",
+      facts = { window = { time = 1e9 }, budget = { compute = 8e8 },
+                kernel = { concurrency = 2.4, streams = 4, narrow = { share = 0.5 } } },
+      expect = "silent" },
+    { name = "near miss: narrow kernels are a small part",
+      facts = { window = { time = 1e9 }, budget = { compute = 8e8 },
+                kernel = { concurrency = 1.0, streams = 1, narrow = { share = 0.1 } } },
+      expect = "silent" },
+    { name = "wide kernels only",
+      facts = { window = { time = 1e9 }, budget = { compute = 8e8 },
+                kernel = { concurrency = 1.0, streams = 1, narrow = { share = 0 } } },
+      expect = "not_applicable" },
+    { name = "the number of SMs is not known", facts = { window = { time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,81 @@
+-- Kernels with fewer blocks than the GPU has SMs, with nothing running beside them.
+-- A block runs on one SM, so the other SMs do nothing. Kernels of a few microseconds are small by nature; only the time they
+-- take counts here, and only grids that leave more than half of the GPU dark.
+return {
+  id        = "kernel/small-grid",
+  title     = "Give each kernel enough blocks to fill the GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 55,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-F2", "K-H2", "K-L11", "K-G1" },
+  effort    = "code",
+
+  needs      = { "kernel.small_grid.share", "kernel.small_grid.fill", "kernel.small_grid.median_blocks", "kernel.small_grid.sms",
+                 "kernel.small_grid.rows", "kernel.small_grid.lost", "window.device_time" },
+  thresholds = { "min_share", "max_fill", "saturating_fill", "max_part" },
+
+  symptom = "{share:pct} of the time runs kernels that leave most of the GPU dark: {blocks:count} blocks (median) for {sms:count} SMs.",
+  cause   = "A block runs on one SM. With fewer blocks than SMs, and no other kernel beside them, the rest of the GPU does nothing.",
+  fixes   = {
+    { action = "Work on more data at once: raise the batch size, or process several inputs in one call",
+      snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size, ...)", language = "python" },
+    { action = "In your own kernels launch more blocks, each with less work: at least two per SM, with a grid-stride loop",
+      snippet = "int sms;\ncudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n" ..
+                "const int threads = 256;\nconst int blocks = min((n + threads - 1) / threads, 32 * sms);\n" ..
+                "kernel<<<blocks, threads, 0, stream>>>(data, n);  // for (i = tid; i < n; i += gridDim.x * blockDim.x)",
+      language = "cpp" },
+    { action = "Run independent small kernels side by side on several streams" },
+  },
+  false_positives = "Problems that are small by nature, such as decoding one token for one user, where latency is what counts.",
+  references = { "cuda-best-practices/occupancy", "nvidia/gpu-background", "cuda-programming/streams" },
+
+  applies = function(f) return f.kernel.small_grid.share > 0, "no kernel has fewer blocks than the GPU has SMs" end,
+
+  detect = function(f, t)
+    local small = f.kernel.small_grid
+    local lost = share(small.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_most(small.fill, t.max_fill) then return nil end
+    return { share = lost, fill = small.fill, blocks = small.median_blocks, sms = small.sms, compute_share = small.share,
+             rows = top(small.rows, "time", 5) }
+  end,
+
+  -- Memory is at full rate long before all SMs work, so the time falls with the width only until then.
+  saving = function(f, t)
+    return { claims = f.kernel.small_grid.lost,
+             part = math.min(t.max_part, 1 - share(f.kernel.small_grid.fill, t.saturating_fill)), confidence = 0.5,
+             basis = "time of these kernels, shortened as far as more SMs help before memory is the limit" }
+  end,
+
+  tests = {
+    { name = "a kernel of two blocks on 108 SMs takes half the time",
+      facts = { window = { device_time = 1e9 },
+                kernel = { small_grid = { share = 0.9, fill = 0.0185, median_blocks = 2, sms = 108, lost = 5e8,
+                                          rows = { { name = "saxpy", blocks = 2, count = 5, time = 5e8 } } } } },
+      expect = { share = 0.5, fill = 0.0185, blocks = 2, sms = 108, rows = { { name = "saxpy", blocks = 2 } } },
+      saving = { claims = 5e8, part = 0.5 } },
+    { name = "a third of the SMs at work: less to win",
+      facts = { window = { device_time = 1e9 },
+                kernel = { small_grid = { share = 0.3, fill = 0.36, median_blocks = 48, sms = 132, lost = 2e8,
+                                          rows = { { name = "reduce", blocks = 48, count = 50, time = 2e8 } } } } },
+      expect = { share = 0.2, blocks = 48 },
+      saving = { claims = 2e8, part = 0.4 } },
+    { name = "near miss: 96 blocks on 108 SMs, as tuned matrix kernels have them",
+      facts = { window = { device_time = 1e9 },
+                kernel = { small_grid = { share = 0.6, fill = 0.89, median_blocks = 96, sms = 108, lost = 5e8,
+                                          rows = { { name = "gemm", blocks = 96, count = 50, time = 5e8 } } } } },
+      expect = "silent" },
+    { name = "near miss: tiny kernels of little time",
+      facts = { window = { device_time = 1e9 },
+                kernel = { small_grid = { share = 0.03, fill = 0.05, median_blocks = 6, sms = 108, lost = 3e7,
+                                          rows = { { name = "fill", blocks = 6, count = 900, time = 3e7 } } } } },
+      expect = "silent" },
+    { name = "all grids are wide",
+      facts = { window = { device_time = 1e9 },
+                kernel = { small_grid = { share = 0, fill = 0, median_blocks = 0, sms = 108, lost = 0, rows = {} } } },
+      expect = "not_applicable" },
+    { name = "the number of SMs is not known", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,95 @@
+-- The last, partial wave of blocks keeps the GPU half empty at the end of each kernel.
+-- The fact is an upper bound (blocks of one kernel differ in length, and the next kernel may start early), so the rule asks for
+-- much, claims half of it, and is not very sure. Matrix, convolution and attention kernels of libraries weigh waves against
+-- tile size when they are chosen; their last waves are left out.
+
+-- Rows without kernels whose grid a library has tuned.
+local function untuned(rows, kernels)
+  return filter(rows, function(row)
+    for _, kernel in ipairs(kernels) do
+      if kernel.name == row.name then
+        return kernel.class ~= "matrix" and kernel.class ~= "convolution" and kernel.class ~= "attention"
+      end
+    end
+    return true
+  end)
+end
+
+return {
+  id        = "kernel/tail-wave",
+  title     = "Choose grids that fill whole waves of SMs",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 50,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-F2" },
+  effort    = "code",
+
+  needs      = { "kernel.tail.share", "kernel.tail.rows", "kernel.tail.lost", "kernel.top", "budget.compute", "window.time",
+                 "window.device_time" },
+  thresholds = { "min_share", "min_wasted", "realistic_part" },
+
+  symptom = "Up to {share:pct} of the time is lost in last waves: {name:text} runs {waves:num} waves of blocks.",
+  cause   = "Blocks run in waves as wide as the GPU. When a little more than whole waves are launched, the last wave takes as long as a full one with most SMs idle.",
+  fixes   = {
+    { action = "Launch exactly as many blocks as fit, and let each loop over tiles (a persistent kernel)",
+      snippet = "int blocks_per_sm, sms;\ncudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, kernel, threads, 0);\n" ..
+                "cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n" ..
+                "kernel<<<blocks_per_sm * sms, threads>>>(tiles);  // for (t = blockIdx.x; t < tiles; t += gridDim.x)",
+      language = "cpp" },
+    { action = "Change batch, sequence or tile size so that the number of blocks is just below a whole number of waves, not just above" },
+    { action = "Let a compiler choose the tiles of generated kernels",
+      snippet = "model = torch.compile(model, mode=\"max-autotune\")", language = "python" },
+  },
+  false_positives = "Blocks of very different length, or a following kernel that fills the tail.",
+  references = { "nvidia/tensor-core-alignment", "nvidia/gpu-background" },
+
+  applies = function(f) return f.kernel.tail.share > 0, "no large kernel ends in a partial wave" end,
+
+  detect = function(f, t)
+    local tail = f.kernel.tail
+    local rows = untuned(tail.rows, f.kernel.top)
+    local all = tail.share * share(f.budget.compute, f.window.time)
+    local part = share(sum(rows, "time"), sum(tail.rows, "time"))
+    local wasted = share(all * f.window.device_time, tail.lost.time)
+    if not at_least(all * part, t.min_share) or not at_least(wasted, t.min_wasted) then return nil end
+    local worst = top(rows, "time", 5)
+    return { share = all * part, wasted = wasted, part = part, name = worst[1].name, waves = worst[1].waves, rows = worst }
+  end,
+
+  saving = function(f, t, e)
+    return { claims = f.kernel.tail.lost, part = e.part * e.wasted * t.realistic_part, confidence = 0.3,
+             basis = "half of what the last partial waves can waste at most" }
+  end,
+
+  tests = {
+    { name = "1.1 waves: nearly half of a kernel that takes half the time",
+      facts = { window = { time = 1e9, device_time = 2e9 }, budget = { compute = 8e8 },
+                kernel = { top = { { name = "stencil", class = "other", count = 100, time = 1e9, share = 0.6, median = 1e7 } },
+                           tail = { share = 0.25, lost = 1e9, rows = { { name = "stencil", waves = 1.1, count = 100, time = 1e9 } } } } },
+      expect = { share = 0.2, wasted = 0.4, part = 1, name = "stencil", waves = 1.1, rows = 1 },
+      saving = { claims = 1e9, part = 0.2 } },
+    { name = "near miss: a matrix kernel of a library, which was chosen with its waves in mind",
+      facts = { window = { time = 1e9, device_time = 1e9 }, budget = { compute = 1e9 },
+                kernel = { top = { { name = "gemm", class = "matrix", count = 100, time = 6e8, share = 0.6, median = 6e6 } },
+                           tail = { share = 0.24, lost = 6e8, rows = { { name = "gemm", waves = 1.2, count = 100, time = 6e8 } } } } },
+      expect = "silent" },
+    { name = "near miss: 2.4 waves waste a fifth of the kernel",
+      facts = { window = { time = 1e9, device_time = 1e9 }, budget = { compute = 1e9 },
+                kernel = { top = { { name = "stencil", class = "other", count = 100, time = 6e8, share = 0.6, median = 6e6 } },
+                           tail = { share = 0.12, lost = 6e8, rows = { { name = "stencil", waves = 2.4, count = 100, time = 6e8 } } } } },
+      expect = "silent" },
+    { name = "near miss: a bad wave in a kernel of little time",
+      facts = { window = { time = 1e9, device_time = 1e9 }, budget = { compute = 1e9 },
+                kernel = { top = { { name = "stencil", class = "other", count = 100, time = 9e7, share = 0.09, median = 9e5 } },
+                           tail = { share = 0.04, lost = 9e7, rows = { { name = "stencil", waves = 1.1, count = 100, time = 9e7 } } } } },
+      expect = "silent" },
+    { name = "whole waves only",
+      facts = { window = { time = 1e9, device_time = 1e9 }, budget = { compute = 1e9 },
+                kernel = { top = {}, tail = { share = 0, lost = 0, rows = {} } } },
+      expect = "not_applicable" },
+    { name = "the number of SMs is not known", facts = { window = { time = 1e9, device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,72 @@
+-- Runs of element-wise kernels, each of which reads and writes all its data.
+-- Every training step has some (a tenth to a quarter is normal), so both the share and the number of runs that could become one
+-- kernel must be large.
+return {
+  id        = "kernel/unfused-elementwise",
+  title     = "Fuse runs of element-wise kernels",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 58,
+  explains  = { "kernel/hot", "launch/tiny-kernels" },
+  knowledge = { "K-C5", "K-H6", "K-E3" },
+  effort    = "code",
+
+  needs      = { "kernel.elementwise.share", "kernel.elementwise.count", "kernel.elementwise.runs", "kernel.elementwise.lost",
+                 "kernel.elementwise.remedy", "window.device_time" },
+  optional   = { "steps.count" },
+  thresholds = { "min_share", "min_runs" },
+
+  symptom = "{share:pct} of the time runs element-wise and copy kernels: {count:count} {per:text}, in {runs:count} runs of two or more in a row.",
+  cause   = "Each of these kernels reads its input from device memory and writes its result back, for one or two operations per element. The next one reads it all again.",
+  fixes   = {
+    { action = "Compile the model, which fuses element-wise chains into one kernel each",
+      snippet = "model = torch.compile(model)", language = "python" },
+    { action = "Use modules that come fused: for activations with bias, normalisation, rotary embedding, dropout with residual" },
+    { action = "Compute in 16 bit, so that what stays unfused moves half the bytes",
+      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(batch)", language = "python" },
+    { action = "In CUDA C++ merge consecutive kernels over the same index range into one, and keep intermediate values in registers" },
+  },
+  false_positives = "Programs that are element-wise by nature and already do all work on an element in one kernel.",
+  references = { "pytorch/compile", "pytorch/tuning-guide", "nvidia/gpu-background" },
+
+  applies = function(f) return f.kernel.elementwise.count > 0, "no element-wise kernels ran" end,
+
+  detect = function(f, t)
+    local kernels = f.kernel.elementwise
+    local lost = share(kernels.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_least(kernels.runs, t.min_runs) then return nil end
+    return { share = lost, compute_share = kernels.share, count = kernels.count, runs = kernels.runs,
+             per = f.steps.count and "a step" or "in the window" }
+  end,
+
+  saving = function(f)
+    return { claims = f.kernel.elementwise.lost, remedy = f.kernel.elementwise.remedy, confidence = 0.5,
+             basis = "each run of element-wise kernels becomes one that reads and writes once" }
+  end,
+
+  tests = {
+    { name = "half the time in 300 element-wise kernels a step",
+      facts = { window = { device_time = 1e9 }, steps = { count = 10 },
+                kernel = { elementwise = { share = 0.55, count = 300, runs = 80, lost = 5e8, remedy = true } } },
+      expect = { share = 0.5, count = 300, runs = 80, per = "a step" },
+      saving = { claims = 5e8 } },
+    { name = "without steps the counts are those of the window",
+      facts = { window = { device_time = 1e9 },
+                kernel = { elementwise = { share = 0.4, count = 3000, runs = 700, lost = 4e8, remedy = true } } },
+      expect = { share = 0.4, per = "in the window" } },
+    { name = "near miss: a fifth of the time, as a tuned step has it",
+      facts = { window = { device_time = 1e9 }, steps = { count = 10 },
+                kernel = { elementwise = { share = 0.2, count = 300, runs = 80, lost = 2e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one long element-wise kernel, with nothing to fuse it to",
+      facts = { window = { device_time = 1e9 }, steps = { count = 10 },
+                kernel = { elementwise = { share = 0.5, count = 10, runs = 0, lost = 5e8, remedy = true } } },
+      expect = "silent" },
+    { name = "no element-wise kernels",
+      facts = { window = { device_time = 1e9 }, kernel = { elementwise = { share = 0, count = 0, runs = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,83 @@
+-- The host cannot launch as fast as the GPU computes: it finds the GPU with nothing left to do at most launches, and
+-- short gaps lie between the kernels all over the step. Two signals, because each alone misleads: launches behind a full
+-- queue take long (back-pressure), and gaps also come from waits, loading and copies.
+return {
+  id        = "launch/bound",
+  title     = "Launch less often, or more cheaply: the host cannot keep the GPU fed",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 50,
+  explains  = { "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound", "kernel/low-throughput",
+                "monitor/low-utilisation", "monitor/busy-but-idle-inside" },
+  knowledge = { "K-A1", "K-B3", "K-A8" },
+
+  needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.gap.median", "launch.call.median",
+                 "launch.kernel.median", "launch.bound.lost", "launch.bound.remedy" },
+  optional   = { "launch.kernels_per_step" },
+  thresholds = { "min_share", "min_queue_empty", "min_gap_of_kernel", "min_gap_of_call" },
+
+  symptom = "{empty:pct} of the launches find the GPU with nothing to do; gaps of {gap:time} between kernels of {kernel:time} " ..
+            "add up to {share:pct} of its time.",
+  cause   = "Launching a kernel, with the code around it, takes the host longer than running it takes the GPU.",
+  fixes   = {
+    { action  = "Compile the model: fused kernels are fewer, and CUDA graphs launch them together",
+      snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python" },
+    { action  = "Give each kernel more to do: a larger batch",
+      snippet = "loader = DataLoader(dataset, batch_size=4 * B)", language = "python" },
+    { action  = "Use implementations that do many tensors in one launch",
+      snippet = "optimizer = torch.optim.AdamW(model.parameters(), fused=True)", language = "python" },
+    { action = "Keep the launching thread free of other work: logging, metrics and Python loops over small tensors belong " ..
+               "elsewhere" },
+  },
+  false_positives = "The profiler makes each launch slower; a run that is only just launch-bound may not be so without it.",
+  references = { "pytorch/compile", "pytorch/cuda-graphs", "cuda-programming/graphs" },
+
+  applies = function(f) return f.launch.count > 0, "nothing was launched" end,
+
+  detect = function(f, t)
+    local lost = share(f.launch.bound.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.launch.queue_empty, t.min_queue_empty) then return nil end
+    local of_kernel = share(f.launch.gap.median, f.launch.kernel.median)
+    local of_call = share(f.launch.gap.median, f.launch.call.median)
+    if not at_least(of_kernel, t.min_gap_of_kernel) and not at_least(of_call, t.min_gap_of_call) then return nil end
+    return { share = lost, empty = f.launch.queue_empty, gap = f.launch.gap.median, kernel = f.launch.kernel.median,
+             call = f.launch.call.median, launches = f.launch.count, kernels_per_step = f.launch.kernels_per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.launch.bound.lost, remedy = f.launch.bound.remedy, confidence = 0.7,
+             basis = "the gaps between kernels are gone, as far as other work of the host allows" }
+  end,
+
+  tests = {
+    { name = "gaps as long as the kernels",
+      facts = { window = { device_time = 1e9 },
+                launch = { count = 50000, queue_empty = 0.93, kernels_per_step = 1000, gap = { median = 8000 },
+                           call = { median = 5000 },
+                           kernel = { median = 9000 }, bound = { lost = 4.5e8, remedy = true } } },
+      expect = { share = 0.45, empty = 0.93, gap = 8000, kernel = 9000, call = 5000, launches = 50000, kernels_per_step = 1000 },
+      saving = { claims = 4.5e8, confidence = 0.7 } },
+    { name = "near miss: tiny kernels behind a full queue",
+      facts = { window = { device_time = 1e9 },
+                launch = { count = 50000, queue_empty = 0.01, gap = { median = 1000 }, call = { median = 30000 },
+                           kernel = { median = 3000 }, bound = { lost = 5e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: the queue runs dry after waits, gaps are short otherwise",
+      facts = { window = { device_time = 1e9 },
+                launch = { count = 5000, queue_empty = 0.6, gap = { median = 1200 }, call = { median = 5000 },
+                           kernel = { median = 200000 }, bound = { lost = 4e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: an empty queue that costs little",
+      facts = { window = { device_time = 1e9 },
+                launch = { count = 500, queue_empty = 0.9, gap = { median = 8000 }, call = { median = 5000 },
+                           kernel = { median = 2000000 }, bound = { lost = 4e6, remedy = true } } },
+      expect = "silent" },
+    { name = "nothing was launched", facts = { window = { device_time = 1e9 }, launch = { count = 0 } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,97 @@
+-- A launch-bound run whose steps all launch exactly the same kernels with the same grids, with nothing between that a
+-- capture forbids (waits, allocations, pageable copies): record the sequence once as a CUDA graph, replay it by one call.
+-- Where the sequence varies, launch/bound says what else helps.
+return {
+  id        = "launch/graph-candidate",
+  title     = "Capture the step as a CUDA graph",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 55,
+  explains  = { "launch/bound", "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound", "monitor/low-utilisation" },
+  knowledge = { "K-H6" },
+
+  needs      = { "window.device_time", "steps.count", "launch.sequence.length", "launch.sequence.same", "launch.sequence.breaks",
+                 "launch.queue_empty", "launch.bound.lost", "launch.bound.remedy" },
+  optional   = { "launch.call.median", "launch.gap.median" },
+  thresholds = { "min_share", "min_queue_empty", "min_same", "min_steps", "min_length", "max_breaks" },
+
+  symptom = "The same {length:count} kernels repeat in {same:pct} of the steps with nothing between that a graph forbids, and " ..
+            "gaps between them take {share:pct} of the GPU's time.",
+  cause   = "The host launches one by one what never changes, and is slower at it than the GPU.",
+  fixes   = {
+    { action  = "Let the compiler record the graphs",
+      snippet = 'step = torch.compile(step, mode="reduce-overhead")', language = "python" },
+    { action  = "Capture the step yourself: fixed shapes, inputs copied into fixed buffers",
+      snippet = [[graph = torch.cuda.CUDAGraph()             # after some warm-up steps on a side stream
+with torch.cuda.graph(graph):
+    static_out = step(static_in)
+for batch in loader:
+    static_in.copy_(batch, non_blocking=True)
+    graph.replay()]],
+      language = "python" },
+    { action  = "In CUDA C++",
+      snippet = [[cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+step(stream);
+cudaStreamEndCapture(stream, &graph);
+cudaGraphInstantiate(&executable, graph, 0);
+cudaGraphLaunch(executable, stream);       // each step]],
+      language = "cpp" },
+  },
+  false_positives = "Equal kernels may still read values that change on the host (a learning rate, a length): put these into " ..
+                    "GPU tensors first.",
+  references = { "pytorch/cuda-graphs", "cuda-programming/graphs", "pytorch/compile" },
+
+  applies = function(f) return f.launch.sequence.length > 0, "no sequence of kernels repeats" end,
+
+  detect = function(f, t)
+    local lost = share(f.launch.bound.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.launch.queue_empty, t.min_queue_empty) then return nil end
+    if not at_least(f.steps.count, t.min_steps) then return nil end
+    if not at_least(f.launch.sequence.same, t.min_same) then return nil end
+    if not at_least(f.launch.sequence.length, t.min_length) then return nil end
+    if not at_most(f.launch.sequence.breaks, t.max_breaks) then return nil end
+    return { share = lost, empty = f.launch.queue_empty, length = f.launch.sequence.length, same = f.launch.sequence.same,
+             steps = f.steps.count, breaks = f.launch.sequence.breaks, gap = f.launch.gap.median }
+  end,
+
+  saving = function(f)
+    return { claims = f.launch.bound.lost, remedy = f.launch.bound.remedy, confidence = 0.8,
+             basis = "one launch a step, with no code between the kernels" }
+  end,
+
+  tests = {
+    { name = "decoding launches the same 400 kernels each time",
+      facts = { window = { device_time = 1e9 }, steps = { count = 60 },
+                launch = { queue_empty = 0.95, gap = { median = 6000 }, sequence = { length = 400, same = 1, breaks = 0 },
+                           bound = { lost = 4e8, remedy = true } } },
+      expect = { share = 0.4, empty = 0.95, length = 400, same = 1, steps = 60, breaks = 0, gap = 6000 },
+      saving = { claims = 4e8, confidence = 0.8 } },
+    { name = "near miss: the same kernels, behind a full queue",
+      facts = { window = { device_time = 1e9 }, steps = { count = 60 },
+                launch = { queue_empty = 0.02, sequence = { length = 400, same = 1, breaks = 0 },
+                           bound = { lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: a wait inside each step",
+      facts = { window = { device_time = 1e9 }, steps = { count = 60 },
+                launch = { queue_empty = 0.95, sequence = { length = 400, same = 1, breaks = 2 },
+                           bound = { lost = 4e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: shapes change from step to step",
+      facts = { window = { device_time = 1e9 }, steps = { count = 60 },
+                launch = { queue_empty = 0.95, sequence = { length = 400, same = 0.3, breaks = 0 },
+                           bound = { lost = 4e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: only four steps",
+      facts = { window = { device_time = 1e9 }, steps = { count = 4 },
+                launch = { queue_empty = 0.95, sequence = { length = 400, same = 1, breaks = 0 },
+                           bound = { lost = 4e8, remedy = true } } },
+      expect = "silent" },
+    { name = "whole graphs already", facts = { window = { device_time = 1e9 }, launch = { sequence = { length = 0 } } },
+      expect = "not_applicable" },
+    { name = "no steps were found", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

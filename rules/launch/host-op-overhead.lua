@@ -1,0 +1,58 @@
+-- The code between launches, the framework's operators or Python, costs the GPU more than launching does: idle time in
+-- gaps, spread over the step, in which the launching thread runs code and calls nothing of CUDA.
+return {
+  id        = "launch/host-op-overhead",
+  title     = "Cut the host's work between launches",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "code",
+  priority  = 30,
+  explains  = { "host/cpu-bound", "monitor/low-utilisation" },
+  knowledge = { "K-A8" },
+
+  needs      = { "window.device_time", "launch.count", "launch.framework.lost" },
+  optional   = { "launch.kernels_per_step", "launch.call.median", "steps.count", "run.devices" },
+  thresholds = { "min_share", "min_gaps" },
+
+  symptom = "The GPU idles {share:pct} of its time while the launching thread runs framework or user code between launches.",
+  cause   = "The operators' work on the host takes longer than their work on the GPU.",
+  fixes   = {
+    { action = "Compile the model, so that its operators run without Python and in fewer kernels",
+      snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python" },
+    { action  = "See which operators cost the host most",
+      snippet = 'print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=20))', language = "python" },
+    { action = "Replace loops over small tensors by one batched operation" },
+    { action = "Take checks, hooks, logging and metrics out of the step; anomaly detection and autograd profiling must be off" },
+  },
+  false_positives = "Ranges and call stacks that the profiler records make Python slower than it is.",
+  references = { "pytorch/compile", "pytorch/tuning-guide", "pytorch/profiler" },
+
+  applies = function(f) return f.launch.count > 0, "nothing was launched" end,
+
+  detect = function(f, t)
+    local lost = share(f.launch.framework.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    local gaps = share(f.launch.framework.lost.count, (f.steps.count or 1) * (f.run.devices or 1))
+    if not at_least(gaps, t.min_gaps) then return nil end
+    return { share = lost, gaps = gaps, kernels_per_step = f.launch.kernels_per_step, call = f.launch.call.median }
+  end,
+
+  tests = {
+    { name = "Python takes a third of the GPU's time",
+      facts = { window = { device_time = 1e9 }, steps = { count = 10 },
+                launch = { count = 5000, framework = { lost = { time = 3e8, count = 200 } }, call = { median = 5000 } } },
+      expect = { share = 0.3, gaps = 20, call = 5000 } },
+    { name = "near miss: work on the host between the steps",
+      facts = { window = { device_time = 1e9 }, steps = { count = 5 },
+                launch = { count = 50, framework = { lost = { time = 5e8, count = 4 } } } },
+      expect = "silent" },
+    { name = "near miss: some code in a few gaps",
+      facts = { window = { device_time = 1e9 }, launch = { count = 5000, framework = { lost = { time = 2e7, count = 100 } } } },
+      expect = "silent" },
+    { name = "nothing was launched", facts = { window = { device_time = 1e9 }, launch = { count = 0 } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

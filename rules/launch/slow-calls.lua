@@ -1,0 +1,86 @@
+-- A launch takes a few microseconds. Here it takes several times that although the queue is not full (a call that waits
+-- for room in the queue is back-pressure and harmless) and although the kernel is not new (first launches load code).
+-- What is left: several threads in CUDA at a time, who share a lock; a slow or crowded CPU; the profiler itself.
+return {
+  id        = "launch/slow-calls",
+  title     = "Find out why launch calls themselves are slow",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 58,
+  explains  = { "launch/bound", "launch/graph-candidate", "launch/host-op-overhead", "host/cpu-bound",
+                "monitor/low-utilisation" },
+  knowledge = { "K-O4" },
+
+  needs      = { "window.device_time", "launch.count", "launch.slow.lost", "launch.slow.remedy" },
+  optional   = { "launch.slow.median", "launch.slow.contended", "launch.threads", "capture.overhead", "window.time" },
+  thresholds = { "min_share", "min_median", "min_contended", "min_overhead" },
+
+  symptom = "A launch call takes {median:time} though the GPU's queue is not full; the GPU idles {share:pct} of its time " ..
+            "inside such calls.",
+  cause   = "{why:text}",
+  fixes   = {
+    { action = "Launch from one thread a process, or one process a GPU; let other threads keep out of CUDA calls (allocation, " ..
+               "event queries) meanwhile" },
+    { action  = "Give the launching thread a core of its own near the GPU, and keep worker threads off it",
+      snippet = [[numactl --cpunodebind=N --membind=N python train.py
+export OMP_NUM_THREADS=4]],
+      language = "bash" },
+    { action  = "Capture again with less of the host traced, and compare the launch times",
+      snippet = "nsys profile --trace=cuda --sample=none --cpuctxsw=none --cudabacktrace=none ...", language = "bash" },
+    { action = "Launch less often: CUDA graphs pay the price of a call once a step" },
+  },
+  false_positives = "Kernels with very many arguments, cooperative launches, and virtual machines launch more slowly by nature.",
+  references = { "nsys/cli-options", "cuda-programming/graphs" },
+
+  applies = function(f) return f.launch.count > 0 and f.launch.slow.median ~= nil, "launch calls are not slow" end,
+
+  detect = function(f, t)
+    local lost = share(f.launch.slow.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.launch.slow.median, t.min_median) then return nil end
+    local why = "The thread is slow inside the CUDA library: a crowded or slow core, or a costly kind of launch."
+    if f.launch.slow.contended and at_least(f.launch.slow.contended, t.min_contended) then
+      why = "Other threads of the process are inside CUDA calls at the same time, and they share a lock."
+    elseif f.capture.overhead and f.window.time and at_least(share(f.capture.overhead, f.window.time), t.min_overhead) then
+      why = "The profiler's own work slows the calls; without it they may be fast."
+    end
+    return { share = lost, median = f.launch.slow.median, contended = f.launch.slow.contended, threads = f.launch.threads,
+             why = why }
+  end,
+
+  saving = function(f, t)
+    local sure = f.launch.slow.contended and at_least(f.launch.slow.contended, t.min_contended)
+    return { claims = f.launch.slow.lost, remedy = f.launch.slow.remedy, confidence = sure and 0.7 or 0.5,
+             basis = "launch calls at the usual cost" }
+  end,
+
+  tests = {
+    { name = "60 µs a launch, against other threads",
+      facts = { window = { device_time = 1e9, time = 1e9 },
+                launch = { count = 10000, threads = 4, slow = { median = 60000, contended = 0.8, lost = 3e8, remedy = true } } },
+      expect = { share = 0.3, median = 60000, contended = 0.8, threads = 4,
+                 why = "Other threads of the process are inside CUDA calls at the same time, and they share a lock." },
+      saving = { claims = 3e8, confidence = 0.7 } },
+    { name = "the profiler is at work",
+      facts = { window = { device_time = 1e9, time = 1e9 }, capture = { overhead = 2e8 },
+                launch = { count = 10000, slow = { median = 60000, contended = 0, lost = 1e8, remedy = true } } },
+      expect = { share = 0.1, why = "The profiler's own work slows the calls; without it they may be fast." },
+      saving = { confidence = 0.5 } },
+    { name = "near miss: slow calls while the GPU computes",
+      facts = { window = { device_time = 1e9 }, launch = { count = 10000,
+                                                           slow = { median = 60000, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: usual calls",
+      facts = { window = { device_time = 1e9 }, launch = { count = 10000, slow = { median = 9000, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "launch calls are not slow",
+      facts = { window = { device_time = 1e9 }, launch = { count = 10000, slow = { lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+    { name = "what they cost is not known",
+      facts = { window = { device_time = 1e9 }, launch = { count = 10000, slow = { median = 60000 } } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,64 @@
+-- Most kernels are so short that launching them takes the host as long as running them takes the GPU. A symptom, and
+-- only where it hurts: behind a full queue or inside a graph, short kernels are no launch problem.
+return {
+  id        = "launch/tiny-kernels",
+  title     = "Fuse tiny kernels",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "code",
+  priority  = 30,
+  knowledge = { "K-C3", "K-B3" },
+
+  needs      = { "window.device_time", "launch.count", "launch.tiny.share", "launch.tiny.time", "launch.queue_empty",
+                 "launch.bound.lost", "launch.kernel.median" },
+  thresholds = { "min_tiny", "min_share", "min_queue_empty" },
+
+  symptom = "{tiny:pct} of the kernels run less than 10 µs (median {kernel:time}), and the GPU idles between them {share:pct} " ..
+            "of its time.",
+  cause   = "The work is cut into more pieces than the host can hand over in time.",
+  fixes   = {
+    { action = "Fuse them by compiling", snippet = "model = torch.compile(model)", language = "python" },
+    { action  = "Use fused implementations: optimizers, attention, normalisation",
+      snippet = [[optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+y = F.scaled_dot_product_attention(q, k, v)]],
+      language = "python" },
+    { action = "Work on more data a kernel: a larger batch, or batched calls (torch.bmm, torch.vmap, torch._foreach_*) " ..
+               "instead of loops" },
+  },
+  false_positives = "Short kernels by nature, such as those of one decoded token; a CUDA graph helps there.",
+  references = { "pytorch/compile", "pytorch/optimizer-implementations" },
+
+  applies = function(f) return f.launch.count > 0, "nothing was launched" end,
+
+  detect = function(f, t)
+    if not at_least(f.launch.tiny.share, t.min_tiny) then return nil end
+    if not at_least(f.launch.queue_empty, t.min_queue_empty) then return nil end
+    local lost = share(f.launch.bound.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    return { share = lost, tiny = f.launch.tiny.share, time = f.launch.tiny.time, empty = f.launch.queue_empty,
+             kernel = f.launch.kernel.median }
+  end,
+
+  tests = {
+    { name = "nine of ten kernels are tiny, and the GPU runs dry",
+      facts = { window = { device_time = 1e9 },
+                launch = { count = 50000, queue_empty = 0.9, tiny = { share = 0.9, time = 2e8 }, kernel = { median = 4000 },
+                           bound = { lost = 5e8 } } },
+      expect = { share = 0.5, tiny = 0.9, time = 2e8, empty = 0.9, kernel = 4000 } },
+    { name = "near miss: tiny kernels behind a full queue",
+      facts = { window = { device_time = 1e9 },
+                launch = { count = 50000, queue_empty = 0.02, tiny = { share = 0.95, time = 9e8 }, kernel = { median = 4000 },
+                           bound = { lost = 5e7 } } },
+      expect = "silent" },
+    { name = "near miss: launch-bound with longer kernels",
+      facts = { window = { device_time = 1e9 },
+                launch = { count = 50000, queue_empty = 0.9, tiny = { share = 0.1, time = 2e7 }, kernel = { median = 40000 },
+                           bound = { lost = 3e8 } } },
+      expect = "silent" },
+    { name = "nothing was launched", facts = { window = { device_time = 1e9 }, launch = { count = 0 } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

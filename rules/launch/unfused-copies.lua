@@ -1,0 +1,62 @@
+-- Trains of tiny copies inside the device, or of memsets, one after the other: each costs a launch and a few
+-- microseconds for bytes that one operation would move at once.
+return {
+  id        = "launch/unfused-copies",
+  title     = "Join trains of tiny device copies and memsets into one",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 60,
+  explains  = { "launch/tiny-kernels" },
+  knowledge = { "K-H6" },
+
+  needs      = { "window.device_time", "launch.trains.count", "launch.trains.ops", "launch.trains.lost", "launch.trains.remedy" },
+  thresholds = { "min_share", "min_ops" },
+
+  symptom = "{ops:count} tiny device copies or memsets a step come in trains; they and the gaps between them take {share:pct} " ..
+            "of the GPU's time.",
+  cause   = "Each of them pays for a launch and its latency, whatever its size.",
+  fixes   = {
+    { action  = "Copy or clear many tensors by one call",
+      snippet = [[torch._foreach_copy_(targets, sources)     # instead of: for t, s in zip(...): t.copy_(s)
+torch._foreach_zero_(buffers)]],
+      language = "python" },
+    { action = "Keep the pieces in one flat buffer with views into it, and copy or clear the whole" },
+    { action  = "In CUDA C++, use one strided copy, one kernel, or a graph",
+      snippet = "cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, width, rows, cudaMemcpyDeviceToDevice, stream);",
+      language = "cpp" },
+  },
+  false_positives = "Pieces that come into being one after the other.",
+  references = { "cuda-programming/graphs", "pytorch/compile" },
+
+  applies = function(f) return f.launch.trains.count > 0, "no trains of tiny device copies or memsets" end,
+
+  detect = function(f, t)
+    local lost = share(f.launch.trains.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.launch.trains.ops, t.min_ops) then return nil end
+    return { share = lost, trains = f.launch.trains.count, ops = f.launch.trains.ops }
+  end,
+
+  saving = function(f)
+    return { claims = f.launch.trains.lost, remedy = f.launch.trains.remedy,
+             confidence = 0.7, basis = "one operation in place of each train" }
+  end,
+
+  tests = {
+    { name = "two hundred tiny copies a step",
+      facts = { window = { device_time = 1e9 }, launch = { trains = { count = 40, ops = 200, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, trains = 40, ops = 200 }, saving = { claims = 6e7, confidence = 0.7 } },
+    { name = "near miss: a short train",
+      facts = { window = { device_time = 1e9 }, launch = { trains = { count = 20, ops = 5, lost = 2e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: long trains that cost little",
+      facts = { window = { device_time = 1e9 }, launch = { trains = { count = 40, ops = 200, lost = 4e6, remedy = true } } },
+      expect = "silent" },
+    { name = "no trains", facts = { window = { device_time = 1e9 }, launch = { trains = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "GPU work was not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

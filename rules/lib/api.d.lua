@@ -1,0 +1,85 @@
+---@meta
+-- What rules may call, for the Lua language server: set "Lua.workspace.library" to this folder.
+-- The functions themselves are in engine/script/api.cc.
+
+---True when `x` is at least `threshold`; `advise why` shows the comparison.
+---@param x number
+---@param threshold number
+---@return boolean
+function at_least(x, threshold) end
+
+---True when `x` is at most `threshold`; `advise why` shows the comparison.
+---@param x number
+---@param threshold number
+---@return boolean
+function at_most(x, threshold) end
+
+---True when `low <= x <= high`; `advise why` shows the comparison.
+---@param x number
+---@param low number
+---@param high number
+---@return boolean
+function between(x, low, high) end
+
+---`part / whole`, 0 when `whole` is 0.
+---@param part number
+---@param whole number
+---@return number
+function share(part, whole) end
+
+---The sum of a column; 0 for no rows.
+---@param rows Rows|table[]
+---@param column string
+---@return number
+function sum(rows, column) end
+
+---The `n` rows with the largest value in `column`, largest first.
+---@param rows Rows|table[]
+---@param column string
+---@param n number
+---@return table[]
+function top(rows, column, n) end
+
+---The rows for which `test` is true.
+---@param rows Rows|table[]
+---@param test fun(row: table): boolean
+---@return table[]
+function filter(rows, test) end
+
+---Whether the whole name matches: `*` any run of characters, `?` one; case does not matter.
+---@param name string
+---@param glob string
+---@return boolean
+function matches(name, glob) end
+
+---Whether `part` stands in `text`; case matters.
+---@param text string
+---@param part string
+---@return boolean
+function contains(text, part) end
+
+---Whether `text` begins with `part`; case matters.
+---@param text string
+---@param part string
+---@return boolean
+function starts_with(text, part) end
+
+---A read-only array of records.
+---@class Rows
+---@field [integer] table<string, number|string>
+
+---Time on devices.
+---@class Spans
+---@field time number  summed length in ns
+---@field count number  how many pieces
+
+---What a fix changes in the run; hand it to saving().
+---@class Remedy
+
+---What saving() returns.
+---@class Saving
+---@field claims? Spans|Spans[]
+---@field remedy? Remedy|Remedy[]
+---@field part? number
+---@field confidence? number
+---@field basis string

@@ -1,0 +1,72 @@
+-- cudaMalloc, cudaFree and their pinned-host variants in the steady state. They take tens to hundreds of microseconds,
+-- and cudaFree and pinned allocations wait for the GPU, so that the queue runs empty. A caching or stream-ordered
+-- allocator asks the driver once and recycles.
+return {
+  id        = "memory/alloc-in-loop",
+  title     = "Allocate before the loop and recycle memory",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 80,
+  explains  = { "host/cpu-bound", "launch/host-op-overhead" },
+  knowledge = { "K-B7", "K-H14" },
+
+  needs      = { "window.device_time", "memory.alloc.count", "memory.alloc.per_step", "memory.alloc.time", "memory.alloc.name",
+                 "memory.alloc.lost", "memory.alloc.remedy" },
+  thresholds = { "min_share", "min_per_step" },
+
+  symptom = "{per_step:num} allocations and frees a step, mostly {call:text}; the GPU idles {share:pct} of its time for them.",
+  cause   = "Each asks the driver for memory or gives it back, which is slow and may wait until the GPU has finished.",
+  fixes   = {
+    { action  = "Allocate once before the loop and reuse the buffers" },
+    { action  = "In CUDA C++, allocate in stream order from a pool that keeps its memory",
+      snippet = [[cudaMemPool_t pool;
+cudaDeviceGetDefaultMemPool(&pool, device);
+uint64_t keep = UINT64_MAX;
+cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]],
+      language = "cpp" },
+    { action  = "In PyTorch, leave the caching allocator on and do not empty it in the loop",
+      snippet = [[# remove torch.cuda.empty_cache() from the loop; unset PYTORCH_NO_CUDA_MEMORY_CACHING
+import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   # before CUDA starts; for varying shapes]],
+      language = "python" },
+    { action = "Pin host buffers once; pinning for each copy costs more than the copy" },
+  },
+  false_positives = "Caches that still grow in the first steps.",
+  references = { "cuda-best-practices/allocation", "cuda-programming/stream-ordered-allocator", "pytorch/memory-management" },
+
+  applies = function(f) return f.memory.alloc.count > 0, "the window has no allocations or frees" end,
+
+  detect = function(f, t)
+    local lost = share(f.memory.alloc.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.memory.alloc.per_step, t.min_per_step) then return nil end
+    return { share = lost, count = f.memory.alloc.count, per_step = f.memory.alloc.per_step, time = f.memory.alloc.time,
+             call = f.memory.alloc.name }
+  end,
+
+  saving = function(f)
+    return { claims = f.memory.alloc.lost, remedy = f.memory.alloc.remedy, confidence = 0.85, basis = "these calls are gone" }
+  end,
+
+  tests = {
+    { name = "eight buffers are allocated and freed a step",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, name = "cudaFree", lost = 1e8, remedy = true } } },
+      expect = { share = 0.1, count = 320, per_step = 16, time = 1.2e8, call = "cudaFree" },
+      saving = { claims = 1e8, confidence = 0.85 } },
+    { name = "near miss: the cache still grows now and then",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 4, per_step = 0, time = 2e7, name = "cudaMalloc", lost = 2e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: behind a full queue",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 320, per_step = 16, time = 3e7, name = "cudaMalloc", lost = 1e6, remedy = true } } },
+      expect = "silent" },
+    { name = "none in the window", facts = { window = { device_time = 1e9 }, memory = { alloc = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

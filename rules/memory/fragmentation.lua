@@ -1,0 +1,87 @@
+-- A caching allocator whose memory is reserved but in pieces of the wrong size gives blocks back to the driver and asks
+-- for others: cudaFree and cudaMalloc in the steady state, at a level close to the capacity that does not grow. The
+-- allocator's own figures (reserved against allocated) are the proof; a GPU trace shows only this trail of retries.
+return {
+  id        = "memory/fragmentation",
+  title     = "Keep the allocator from giving memory back and asking again",
+  status    = "experimental",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 82,
+  explains  = { "memory/alloc-in-loop", "memory/near-capacity" },
+  knowledge = { "K-C4" },
+
+  needs      = { "window.device_time", "memory.alloc.count", "memory.alloc.per_step", "memory.alloc.name", "memory.alloc.lost",
+                 "memory.alloc.remedy", "memory.peak", "memory.capacity" },
+  optional   = { "memory.growth_steps" },
+  thresholds = { "min_share", "min_per_step", "min_used", "max_growth_steps" },
+
+  symptom = "With {used:pct} of the memory in use, memory is still allocated and freed {per_step:num} times a step (mostly " ..
+            "{call:text}); the GPU idles {share:pct} of its time for it.",
+  cause   = "The allocator holds memory in blocks that do not fit the next request, returns them to the driver, and asks again.",
+  fixes   = {
+    { action  = "Let segments grow instead of being cut into fixed pieces",
+      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash" },
+    { action  = "Prove it with the allocator's own figures: retries, and reserved far above allocated",
+      snippet = [[stats = torch.cuda.memory_stats()
+print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["allocated_bytes.all.peak"])]],
+      language = "python" },
+    { action = "Use few sizes: pad batches to a handful of lengths, and let the first step use the largest" },
+    { action = "When allocated is as high as reserved, memory is simply short: a smaller micro-batch, checkpointing, sharding" },
+  },
+  false_positives = "Code that allocates past a caching allocator on a GPU that happens to be full (memory/alloc-in-loop).",
+  references = { "pytorch/memory-management", "pytorch/memory-snapshot" },
+
+  applies = function(f) return f.memory.alloc.count > 0,
+    "nothing is allocated or freed in the window, so nothing was retried" end,
+
+  detect = function(f, t)
+    local used = share(f.memory.peak, f.memory.capacity)
+    if not at_least(used, t.min_used) then return nil end
+    if not at_least(f.memory.alloc.per_step, t.min_per_step) then return nil end
+    local call = f.memory.alloc.name
+    local device = matches(call, "cudaMalloc*") or matches(call, "cudaFree*") or matches(call, "cuMem*")
+    if not device or matches(call, "*Host*") then return nil end
+    if f.memory.growth_steps and not at_most(f.memory.growth_steps, t.max_growth_steps) then return nil end
+    local lost = share(f.memory.alloc.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    return { share = lost, used = used, peak = f.memory.peak, capacity = f.memory.capacity, per_step = f.memory.alloc.per_step,
+             call = call }
+  end,
+
+  saving = function(f)
+    return { claims = f.memory.alloc.lost, remedy = f.memory.alloc.remedy, confidence = 0.5, basis = "the retries are gone" }
+  end,
+
+  tests = {
+    { name = "retries at the edge of the memory",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 7.8e10,
+                           capacity = 8e10, growth_steps = 0.3 } },
+      expect = { share = 0.15, used = 0.975, peak = 7.8e10, capacity = 8e10, per_step = 5, call = "cudaFree" },
+      saving = { claims = 1.5e8, confidence = 0.5 } },
+    { name = "near miss: allocations in the loop, and half the memory free",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 4e10,
+                           capacity = 8e10 } },
+      expect = "silent" },
+    { name = "near miss: the level grows each step, which is a leak",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 100, per_step = 5, name = "cudaMalloc", lost = 1.5e8, remedy = true }, peak = 7.8e10,
+                           capacity = 8e10, growth_steps = 1 } },
+      expect = "silent" },
+    { name = "near miss: pinned host memory",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 100, per_step = 5, name = "cudaMallocHost", lost = 1.5e8, remedy = true },
+                           peak = 7.8e10, capacity = 8e10 } },
+      expect = "silent" },
+    { name = "nothing is allocated", facts = { window = { device_time = 1e9 }, memory = { alloc = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "memory events were not recorded",
+      facts = { window = { device_time = 1e9 }, memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8,
+                                                                     remedy = true } } },
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,85 @@
+-- The memory in use at the end of a step is higher than at the end of the step before, nearly each time: something keeps
+-- references to results of every step. The run slows down for the allocations that a caching allocator would not need,
+-- and dies when the memory is full.
+return {
+  id        = "memory/leak",
+  title     = "Stop keeping results of every step on the GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 82,
+  explains  = { "memory/alloc-in-loop", "memory/near-capacity" },
+  knowledge = { "K-C8" },
+
+  needs      = { "window.device_time", "steps.count", "memory.growth_per_step", "memory.growth_steps" },
+  optional   = { "memory.peak", "memory.capacity", "memory.alloc.lost", "memory.alloc.remedy" },
+  thresholds = { "min_growth", "min_growth_steps", "min_steps" },
+
+  symptom = "Device memory grows by {growth:bytes} a step, in {growing:pct} of {steps:count} steps{left_text:text}.",
+  cause   = "Tensors of past steps are still referenced, often a loss kept for logging together with the graph that made it.",
+  fixes   = {
+    { action  = "Store values without their graph, and off the GPU",
+      snippet = [[losses.append(loss.detach())         # instead of: losses.append(loss)
+total += loss.detach()               # instead of: total += loss]],
+      language = "python" },
+    { action  = "See who holds the memory",
+      snippet = [[torch.cuda.memory._record_memory_history()
+...                                  # a few steps
+torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memory_viz]],
+      language = "python" },
+    { action = "Look for lists, caches and hooks that keep outputs, retain_graph=True, and a missing cudaFree in code of your " ..
+               "own" },
+  },
+  false_positives = "Caches that grow by design, such as the keys and values of a sequence that is being generated, or a " ..
+                    "replay buffer.",
+  references = { "pytorch/memory-snapshot", "pytorch/memory-management" },
+
+  applies = function(f) return f.memory.growth_per_step > 0, "the level at the end of the steps does not rise" end,
+
+  detect = function(f, t)
+    if not at_least(f.steps.count, t.min_steps) then return nil end
+    if not at_least(f.memory.growth_steps, t.min_growth_steps) then return nil end
+    if not at_least(f.memory.growth_per_step, t.min_growth) then return nil end
+    local left = nil
+    if f.memory.peak and f.memory.capacity then
+      left = math.max(0, math.floor((f.memory.capacity - f.memory.peak) / f.memory.growth_per_step))
+    end
+    return { growth = f.memory.growth_per_step, growing = f.memory.growth_steps, steps = f.steps.count, peak = f.memory.peak,
+             left = left,
+             left_text = left and "; at this rate it is full after " .. tostring(left) .. " more" or "" }
+  end,
+
+  saving = function(f)
+    if f.memory.alloc.lost == nil or f.memory.alloc.remedy == nil or f.memory.alloc.lost.time == 0 then return nil end
+    return { claims = f.memory.alloc.lost, remedy = f.memory.alloc.remedy, confidence = 0.6,
+             basis = "the allocations that the growth makes necessary are gone; what an abort would cost is not counted" }
+  end,
+
+  tests = {
+    { name = "700 MB a step",
+      facts = { window = { device_time = 3e9 }, steps = { count = 30 },
+                memory = { growth_per_step = 7e8, growth_steps = 1, peak = 4.5e10, capacity = 8e10,
+                           alloc = { lost = 6e7, remedy = true } } },
+      expect = { growth = 7e8, growing = 1, steps = 30, left = 50, left_text = "; at this rate it is full after 50 more" },
+      saving = { claims = 6e7, confidence = 0.6 } },
+    { name = "the capacity is not known",
+      facts = { window = { device_time = 3e9 }, steps = { count = 30 }, memory = { growth_per_step = 7e8, growth_steps = 0.9 } },
+      expect = { growing = 0.9, left_text = "" } },
+    { name = "near miss: the level goes up and down",
+      facts = { window = { device_time = 3e9 }, steps = { count = 30 }, memory = { growth_per_step = 1e6, growth_steps = 0.55 } },
+      expect = "silent" },
+    { name = "near miss: three steps in which caches fill up",
+      facts = { window = { device_time = 3e9 }, steps = { count = 3 }, memory = { growth_per_step = 7e8, growth_steps = 1 } },
+      expect = "silent" },
+    { name = "near miss: a few bytes a step",
+      facts = { window = { device_time = 3e9 }, steps = { count = 30 }, memory = { growth_per_step = 512, growth_steps = 1 } },
+      expect = "silent" },
+    { name = "the level stays",
+      facts = { window = { device_time = 3e9 }, steps = { count = 30 }, memory = { growth_per_step = 0, growth_steps = 0 } },
+      expect = "not_applicable" },
+    { name = "memory events were not recorded", facts = { window = { device_time = 3e9 }, steps = { count = 30 } },
+      expect = "cannot_tell" },
+  },
+}

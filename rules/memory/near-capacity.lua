@@ -1,0 +1,45 @@
+-- The peak of device memory is close to what the device has. Nothing is lost yet, so nothing is claimed; but the next
+-- longer sequence aborts the run, and an allocator without room has to give memory back and ask again.
+return {
+  id        = "memory/near-capacity",
+  title     = "Leave some device memory free",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 20,
+  knowledge = { "K-C4", "K-N3" },
+
+  needs      = { "memory.peak", "memory.capacity" },
+  thresholds = { "min_used" },
+
+  symptom = "At its peak {peak:bytes} of {capacity:bytes} of device memory are in use ({used:pct}).",
+  cause   = "There is hardly any room for a larger batch, a longer sequence, or the allocator's pieces.",
+  fixes   = {
+    { action  = "Lose less to fragmentation",
+      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash" },
+    { action  = "Use less: a smaller micro-batch with gradient accumulation, 16-bit types, or activation checkpointing",
+      snippet = "out = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", language = "python" },
+    { action = "Spread parameters and optimizer state over the ranks: FSDP, ZeRO" },
+    { action = "In a server, lower the share of memory that is set aside for caches" },
+  },
+  false_positives = "Programs that take nearly all memory at the start and manage it themselves (JAX, TensorFlow, vLLM).",
+  references = { "pytorch/memory-management", "pytorch/activation-checkpointing", "pytorch/fsdp" },
+
+  applies = function(f) return f.memory.capacity > 0 and f.memory.peak > 0, "the memory in use is not known" end,
+
+  detect = function(f, t)
+    local used = share(f.memory.peak, f.memory.capacity)
+    if not at_least(used, t.min_used) then return nil end
+    return { used = used, peak = f.memory.peak, capacity = f.memory.capacity }
+  end,
+
+  tests = {
+    { name = "79 of 80 GB", facts = { memory = { peak = 7.9e10, capacity = 8e10 } },
+      expect = { used = 0.9875, peak = 7.9e10, capacity = 8e10 } },
+    { name = "near miss: well filled", facts = { memory = { peak = 7.2e10, capacity = 8e10 } }, expect = "silent" },
+    { name = "no memory level", facts = { memory = { peak = 0, capacity = 8e10 } }, expect = "not_applicable" },
+    { name = "memory events were not recorded", facts = { memory = { capacity = 8e10 } }, expect = "cannot_tell" },
+  },
+}

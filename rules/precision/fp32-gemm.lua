@@ -1,0 +1,79 @@
+-- Matrix and convolution kernels that compute in FP32 on the ordinary cores of a GPU that has tensor cores.
+-- TF32 kernels carry "f32f32" in their names, too, but use tensor cores and are not counted.
+return {
+  id        = "precision/fp32-gemm",
+  title     = "Run matrix products on the tensor cores",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 65,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-K13", "K-H1", "K-H17", "K-N12", "K-N18", "K-F4" },
+  effort    = "flag",
+
+  needs      = { "precision.fp32.share", "precision.fp32.count", "precision.fp32.top", "precision.fp32.lost",
+                 "precision.fp32.remedy", "precision.fp32.speedup", "window.device_time" },
+  optional   = { "hw.known", "hw.peak_tensor_flops", "steps.count" },
+  thresholds = { "min_share", "min_speedup" },
+
+  symptom = "{share:pct} of the time runs matrix kernels in FP32 without tensor cores: {count:count} {per:text}, most of it in {name:text}.",
+  cause   = "Plain FP32 products run on the ordinary cores. The tensor cores of this GPU have {speedup:num} times their peak rate and stand idle meanwhile.",
+  fixes   = {
+    { action = "Allow TF32 for FP32 products (Ampere and later): the types stay as they are, products keep 10 bits of mantissa",
+      snippet = "torch.set_float32_matmul_precision(\"high\")\ntorch.backends.cudnn.allow_tf32 = True", language = "python" },
+    { action = "Train in bf16 with autocast, which also halves the bytes that activations move; on V100 and T4 use fp16 with a GradScaler",
+      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()",
+      language = "python" },
+    { action = "In CUDA C++ allow it in cuBLAS",
+      snippet = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);", language = "cpp" },
+  },
+  false_positives = "Computations that need full FP32 products, such as many solvers; check the result after the change.",
+  references = { "pytorch/tf32", "pytorch/amp", "nvidia/mixed-precision" },
+
+  applies = function(f)
+    if f.hw.known and f.hw.peak_tensor_flops == nil then return false, "the GPU has no tensor cores" end
+    return f.precision.fp32.count > 0, "no matrix kernel runs in FP32 without tensor cores"
+  end,
+
+  detect = function(f, t)
+    local fp32 = f.precision.fp32
+    local lost = share(fp32.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_least(fp32.speedup, t.min_speedup) then return nil end
+    return { share = lost, compute_share = fp32.share, count = fp32.count, name = fp32.top, speedup = fp32.speedup,
+             per = f.steps.count and "a step" or "in the window" }
+  end,
+
+  saving = function(f)
+    return { claims = f.precision.fp32.lost, remedy = f.precision.fp32.remedy, confidence = 0.8,
+             basis = "the same products on tensor cores, as fast as memory allows" }
+  end,
+
+  tests = {
+    { name = "nine tenths of the time in sgemm on an A100",
+      facts = { window = { device_time = 1e9 }, steps = { count = 3 }, hw = { known = true, peak_tensor_flops = 312e12 },
+                precision = { fp32 = { share = 0.91, count = 289, top = "ampere_sgemm_128x64_tn", lost = 9.1e8, remedy = true, speedup = 8 } } },
+      expect = { share = 0.91, count = 289, name = "ampere_sgemm_128x64_tn", speedup = 8, per = "a step" },
+      saving = { claims = 9.1e8 } },
+    { name = "near miss: a few small products are left in FP32",
+      facts = { window = { device_time = 1e9 }, steps = { count = 3 }, hw = { known = true, peak_tensor_flops = 312e12 },
+                precision = { fp32 = { share = 0.05, count = 12, top = "ampere_sgemm_32x32_tn", lost = 5e7, remedy = true, speedup = 8 } } },
+      expect = "silent" },
+    { name = "near miss: FP32 products dominate a GPU that is busy copying",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 989e12 },
+                precision = { fp32 = { share = 0.86, count = 170, top = "sm80_xmma_gemm_f32f32_ffma", lost = 2e7, remedy = true, speedup = 7 } } },
+      expect = "silent" },
+    { name = "all products use tensor cores",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },
+                precision = { fp32 = { share = 0, count = 0, lost = 0, remedy = true, speedup = 8 } } },
+      expect = "not_applicable" },
+    { name = "a GPU without tensor cores",
+      facts = { window = { device_time = 1e9 }, hw = { known = true },
+                precision = { fp32 = { share = 0.9, count = 100, top = "sgemm", lost = 9e8, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "an unknown GPU",
+      facts = { window = { device_time = 1e9 }, hw = { known = false },
+                precision = { fp32 = { share = 0.9, count = 100, top = "sgemm", lost = 9e8, remedy = true } } },
+      expect = "cannot_tell" },
+  },
+}

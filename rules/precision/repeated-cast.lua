@@ -1,0 +1,70 @@
+-- Cast kernels all over the step. Mixed precision casts its weights once a step, which takes a few percent; far more means that
+-- the same tensors go back and forth between types.
+return {
+  id        = "precision/repeated-cast",
+  title     = "Cast once and keep the result",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 72,
+  explains  = { "launch/tiny-kernels", "launch/host-op-overhead" },
+  knowledge = { "K-A4", "K-H1" },
+  effort    = "code",
+
+  needs      = { "precision.cast.share", "precision.cast.per_step", "precision.cast.lost", "precision.cast.remedy",
+                 "window.device_time" },
+  optional   = { "steps.count" },
+  thresholds = { "min_share", "min_per_step" },
+
+  symptom = "{share:pct} of the time converts tensors from one type to another: {per_step:count} casts {per:text}.",
+  cause   = "The same tensors are cast again and again, or types change from layer to layer. Each cast reads and writes the whole tensor and computes nothing.",
+  fixes   = {
+    { action = "Keep weights in the type that the products use, when the optimizer holds its own FP32 copy (FSDP mixed precision, DeepSpeed bf16)",
+      snippet = "model = model.to(torch.bfloat16)   # inference, or with FP32 master weights in the optimizer", language = "python" },
+    { action = "Take .to(), .float() and .half() out of the loop: cast inputs and constants once, where they are made",
+      snippet = "table = table.to(device, torch.bfloat16)   # once, before the loop\nfor x in loader:\n    y = model(x, table)",
+      language = "python" },
+    { action = "Let autocast choose types for the whole forward pass instead of casting by hand between layers",
+      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)", language = "python" },
+    { action = "Compile the model: casts are fused into the kernels beside them", snippet = "model = torch.compile(model)",
+      language = "python" },
+  },
+  false_positives = "Quantised inference, in which conversions are part of the method.",
+  references = { "pytorch/amp", "pytorch/compile", "nvidia/mixed-precision" },
+
+  applies = function(f) return f.precision.cast.per_step > 0, "no tensors are cast" end,
+
+  detect = function(f, t)
+    local cast = f.precision.cast
+    local lost = share(cast.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_least(cast.per_step, t.min_per_step) then return nil end
+    return { share = lost, compute_share = cast.share, per_step = cast.per_step,
+             per = f.steps.count and "a step" or "in the window" }
+  end,
+
+  saving = function(f)
+    return { claims = f.precision.cast.lost, remedy = f.precision.cast.remedy, confidence = 0.6,
+             basis = "three of four casts are gone" }
+  end,
+
+  tests = {
+    { name = "a seventh of the time in 400 casts a step",
+      facts = { window = { device_time = 1e9 }, steps = { count = 8 },
+                precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
+      expect = { share = 0.14, per_step = 400, per = "a step" },
+      saving = { claims = 1.4e8 } },
+    { name = "near miss: autocast casts the weights once a step",
+      facts = { window = { device_time = 1e9 }, steps = { count = 8 },
+                precision = { cast = { share = 0.03, per_step = 300, lost = 3e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one large cast of the input",
+      facts = { window = { device_time = 1e9 }, steps = { count = 8 },
+                precision = { cast = { share = 0.1, per_step = 1, lost = 1e8, remedy = true } } },
+      expect = "silent" },
+    { name = "no casts",
+      facts = { window = { device_time = 1e9 }, precision = { cast = { share = 0, per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,62 @@
+-- Libraries pick slow variants of matrix kernels ("align1", "align2") when a size or an address is not a multiple of 16 bytes.
+return {
+  id        = "precision/unaligned-shapes",
+  title     = "Pad matrix sizes to multiples of 8",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 70,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-H1" },
+  effort    = "code",
+
+  needs      = { "precision.unaligned.share", "precision.unaligned.count", "precision.unaligned.lost", "precision.unaligned.remedy",
+                 "window.device_time" },
+  optional   = { "steps.count" },
+  thresholds = { "min_share" },
+
+  symptom = "{share:pct} of the time runs matrix kernels made for odd sizes: {count:count} {per:text}.",
+  cause   = "Tensor cores load operands in pieces of 16 bytes. A dimension that is not a multiple of 8 (at 16 bit) forces a kernel that loads element by element.",
+  fixes   = {
+    { action = "Pad the vocabulary, the number of classes and hidden sizes to a multiple of 64",
+      snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size",
+      language = "python" },
+    { action = "Pad sequences to a multiple of 8 when batches are built",
+      snippet = "collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)", language = "python" },
+    { action = "In CUDA C++ make leading dimensions and pointers multiples of 16 bytes; odd offsets into a buffer spoil alignment, too" },
+  },
+  false_positives = "Products so small that padding would add more work than alignment saves.",
+  references = { "nvidia/tensor-core-alignment" },
+
+  applies = function(f) return f.precision.unaligned.count > 0, "no matrix kernel was chosen for odd sizes" end,
+
+  detect = function(f, t)
+    local unaligned = f.precision.unaligned
+    local lost = share(unaligned.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    return { share = lost, compute_share = unaligned.share, count = unaligned.count,
+             per = f.steps.count and "a step" or "in the window" }
+  end,
+
+  saving = function(f)
+    return { claims = f.precision.unaligned.lost, remedy = f.precision.unaligned.remedy, confidence = 0.6,
+             basis = "the same products at the rate of aligned kernels" }
+  end,
+
+  tests = {
+    { name = "the output layer has an odd vocabulary and takes a fifth of the time",
+      facts = { window = { device_time = 1e9 }, steps = { count = 6 },
+                precision = { unaligned = { share = 0.22, count = 3, lost = 2e8, remedy = true } } },
+      expect = { share = 0.2, compute_share = 0.22, count = 3, per = "a step" },
+      saving = { claims = 2e8 } },
+    { name = "near miss: a small odd product",
+      facts = { window = { device_time = 1e9 }, steps = { count = 6 },
+                precision = { unaligned = { share = 0.02, count = 3, lost = 2e7, remedy = true } } },
+      expect = "silent" },
+    { name = "all sizes are even",
+      facts = { window = { device_time = 1e9 }, precision = { unaligned = { share = 0, count = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,49 @@
+-- A job on several GPUs leaves one of them without any work. A program on one GPU of a larger node is no case of this: nothing
+-- says that it asked for more.
+return {
+  id        = "rank/idle-device",
+  title     = "Use every GPU that the job has",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 30,
+  knowledge = { "K-G1" },
+  effort    = "flag",
+
+  needs      = { "run.devices", "rank.idle.devices" },
+  thresholds = { "min_used", "min_idle" },
+
+  symptom = "{idle:count} of the {listed:count} GPUs that the job sees did nothing; {used:count} worked.",
+  cause   = "Fewer processes were started than there are GPUs, or several processes chose the same device.",
+  fixes   = {
+    { action = "Start one process a GPU",
+      snippet = "torchrun --nproc-per-node=gpu train.py\nsrun --ntasks-per-node=4 --gpus-per-node=4 python train.py   # with Slurm", language = "bash" },
+    { action = "Let each process take the GPU of its local rank",
+      snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python" },
+    { action = "Or ask for fewer GPUs, and leave the rest to others" },
+  },
+  false_positives = "A capture of some of the ranks only, or a GPU that belongs to another job of the node.",
+  references = { "pytorch/ddp" },
+
+  applies = function(f)
+    if f.rank.idle.devices == 0 then return false, "every GPU that the job sees worked" end
+    return f.run.devices > 0, "no GPU work was recorded"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.run.devices, t.min_used) or not at_least(f.rank.idle.devices, t.min_idle) then return nil end
+    return { idle = f.rank.idle.devices, used = f.run.devices, listed = f.run.devices + f.rank.idle.devices }
+  end,
+
+  tests = {
+    { name = "three of four GPUs work",
+      facts = { run = { devices = 3 }, rank = { idle = { devices = 1 } } },
+      expect = { idle = 1, used = 3, listed = 4 } },
+    { name = "near miss: a single-GPU program on a node with four",
+      facts = { run = { devices = 1 }, rank = { idle = { devices = 3 } } },
+      expect = "silent" },
+    { name = "all of them work", facts = { run = { devices = 4 }, rank = { idle = { devices = 0 } } }, expect = "not_applicable" },
+    { name = "the report lists no GPUs", facts = { run = { devices = 2 } }, expect = "cannot_tell" },
+  },
+}

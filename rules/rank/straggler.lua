@@ -1,0 +1,69 @@
+-- One device comes last at most collectives, and the others wait for it inside their communication kernels.
+return {
+  id        = "rank/straggler",
+  title     = "Speed up the rank that the others wait for",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 80,
+  explains  = { "comm/exposed", "sync/host-busy-wait" },
+  knowledge = { "K-I1", "K-G4", "K-G5", "K-I5", "K-B2" },
+  effort    = "code",
+
+  needs      = { "run.devices", "rank.late.device", "rank.late.share", "rank.late.lateness", "rank.late.lost", "rank.late.remedy",
+                 "window.device_time" },
+  optional   = { "rank.late.cause" },
+  thresholds = { "min_late", "min_share" },
+
+  symptom = "Device {device:num} comes last at {late:pct} of the collectives, {lateness:time} after the others on average; their waiting takes {share:pct} of the time.",
+  cause   = "A collective starts when the last rank arrives. What the late device does more than the others: {what:text}.",
+  fixes   = {
+    { action = "Mend what the late rank does more than the others: {what:text}" },
+    { action = "If it loads longer: give ranks equal shares of the data, and the same number of workers and cores each",
+      snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python" },
+    { action = "If it computes longer: balance batches by length; when the same kernels run slower, look at the clocks and the temperature of that GPU",
+      snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_throttle_reasons.active --format=csv -l 1",
+      language = "bash" },
+    { action = "Take logging, evaluation and checkpoints off rank 0, or let all ranks share them" },
+  },
+  false_positives = "Pipeline stages, where the last stage is late by design.",
+  references = { "nccl/collectives", "pytorch/ddp" },
+
+  applies = function(f) return f.run.devices > 1, "one device only" end,
+
+  detect = function(f, t)
+    local late = f.rank.late
+    local lost = share(late.lost.time, f.window.device_time)
+    if not at_least(late.share, t.min_late) or not at_least(lost, t.min_share) then return nil end
+    return { device = late.device, late = late.share, lateness = late.lateness, share = lost,
+             what = late.cause or "not visible in this capture" }
+  end,
+
+  saving = function(f)
+    return { claims = f.rank.late.lost, remedy = f.rank.late.remedy, confidence = 0.7,
+             basis = "the late device as fast as the next-latest" }
+  end,
+
+  tests = {
+    { name = "device 3 of 4 loads longer than the others",
+      facts = { window = { device_time = 4e9 }, run = { devices = 4 },
+                rank = { late = { device = 3, share = 0.95, lateness = 12e6, cause = "loading", lost = 8e8, remedy = true } } },
+      expect = { device = 3, late = 0.95, lateness = 12e6, share = 0.2, what = "loading" },
+      saving = { claims = 8e8 } },
+    { name = "late without a visible cause",
+      facts = { window = { device_time = 2e9 }, run = { devices = 2 },
+                rank = { late = { device = 0, share = 0.8, lateness = 3e6, lost = 2e8, remedy = true } } },
+      expect = { device = 0, share = 0.1, what = "not visible in this capture" } },
+    { name = "near miss: the devices take turns at being late",
+      facts = { window = { device_time = 4e9 }, run = { devices = 4 },
+                rank = { late = { device = 2, share = 0.31, lateness = 1e6, cause = "compute", lost = 2e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: always last, by next to nothing",
+      facts = { window = { device_time = 4e9 }, run = { devices = 4 },
+                rank = { late = { device = 2, share = 0.9, lateness = 5e3, cause = "launch", lost = 1e7, remedy = true } } },
+      expect = "silent" },
+    { name = "one device", facts = { window = { device_time = 1e9 }, run = { devices = 1 } }, expect = "not_applicable" },
+    { name = "no collectives to compare at", facts = { window = { device_time = 2e9 }, run = { devices = 2 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,61 @@
+-- The backward pass does about twice the work of the forward pass. With activation checkpointing it repeats the forward
+-- pass and comes to about three times; that is the price of the memory saved, and expected. Clearly more than that hints
+-- at an inefficient backward pass. A hint to look, with nothing to claim: what is necessary cannot be told from a trace.
+return {
+  id        = "step/backward-heavy",
+  title     = "Check whether the backward pass recomputes more than it must",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "design",
+  priority  = 20,
+  knowledge = { "K-A6" },
+
+  needs      = { "steps.median", "steps.forward.time", "steps.backward.time" },
+  optional   = { "memory.peak", "memory.capacity" },
+  thresholds = { "min_ratio", "min_share" },
+
+  symptom = "The backward pass takes {ratio:num} times the GPU time of the forward pass ({backward:time} against " ..
+            "{forward:time} a step).",
+  cause   = "About 2 is usual, and about 3 is expected when activation checkpointing is on, since it runs the forward pass " ..
+            "again. More than that comes from nested checkpointing, slow backward kernels, or communication inside the " ..
+            "backward pass.",
+  fixes   = {
+    { action  = "With activation checkpointing on: checkpoint only what costs much memory and little time, as far as memory " ..
+                "allows",
+      snippet = [[from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
+out = checkpoint(block, x, use_reentrant=False)        # every second block instead of all of them]],
+      language = "python" },
+    { action  = "See which backward operators cost most",
+      snippet = 'print(prof.key_averages().table(sort_by="cuda_time_total", row_limit=20))', language = "python" },
+    { action = "Replace custom autograd functions and indexing with duplicates (scatter with atomics) by fused " ..
+               "implementations; compile the model" },
+  },
+  false_positives = "Activation checkpointing together with gradient communication or offloading in the backward pass; a " ..
+                    "forward pass that is partly frozen or cached.",
+  references = { "pytorch/activation-checkpointing", "pytorch/compile" },
+
+  applies = function(f) return f.steps.forward.time > 0 and f.steps.backward.time > 0, "the steps have no backward pass" end,
+
+  detect = function(f, t)
+    local ratio = share(f.steps.backward.time, f.steps.forward.time)
+    if not at_least(ratio, t.min_ratio) then return nil end
+    if not at_least(share(f.steps.backward.time, f.steps.median), t.min_share) then return nil end
+    return { ratio = ratio, forward = f.steps.forward.time, backward = f.steps.backward.time, peak = f.memory.peak,
+             capacity = f.memory.capacity }
+  end,
+
+  tests = {
+    { name = "five times the forward pass",
+      facts = { steps = { median = 7e7, forward = { time = 1e7 }, backward = { time = 5e7 } } },
+      expect = { ratio = 5, forward = 1e7, backward = 5e7 } },
+    { name = "near miss: three times, as with activation checkpointing",
+      facts = { steps = { median = 5e7, forward = { time = 1e7 }, backward = { time = 3.1e7 } } }, expect = "silent" },
+    { name = "near miss: both are a small part of the step",
+      facts = { steps = { median = 1e9, forward = { time = 1e6 }, backward = { time = 5e6 } } }, expect = "silent" },
+    { name = "inference", facts = { steps = { median = 5e7, forward = { time = 4e7 }, backward = { time = 0 } } },
+      expect = "not_applicable" },
+    { name = "phases are not known", facts = { steps = { median = 5e7 } }, expect = "cannot_tell" },
+  },
+}

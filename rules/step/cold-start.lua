@@ -1,0 +1,62 @@
+-- The first steps take far longer than the rest: code is compiled and loaded, algorithms are tried out, memory is
+-- allocated for the first time. That time lies before the analysed window and cannot be won there, so this rule claims
+-- nothing; it matters to short jobs, to servers that start often, and to whoever times the first epoch.
+return {
+  id        = "step/cold-start",
+  title     = "Shorten the warm-up, or keep it out of what you time",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 20,
+  knowledge = { "K-C7", "K-A2", "K-O5" },
+
+  needs      = { "steps.count", "steps.median", "steps.warmup.count", "steps.warmup.excess" },
+  optional   = { "steps.warmup.cause" },
+  thresholds = { "min_excess", "min_ratio" },
+
+  symptom = "The first {count:count} steps take {excess:time} longer than as many later ones, as much as {ratio:num} " ..
+            "steps{cause_text:text}.",
+  cause   = "First calls load and compile code, choose algorithms and allocate memory. It is paid once and is no part of the " ..
+            "analysed window.",
+  fixes   = {
+    { action  = "Warm up before timing or profiling",
+      snippet = [[for _ in range(3): train_step(sample)
+torch.cuda.synchronize()
+prof = torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=3, active=5))]],
+      language = "python" },
+    { action  = "Keep compiled code from run to run, on a disk that all nodes see",
+      snippet = [[export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/triton
+export CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296]],
+      language = "bash" },
+    { action = "Let the first step use the largest shapes, so that the allocator has its blocks at once; compile with few " ..
+               "shapes" },
+  },
+  false_positives = "In a run of hours it does not matter.",
+  references = { "pytorch/profiler", "cuda-programming/lazy-loading", "pytorch/compile" },
+
+  applies = function(f) return f.steps.warmup.count > 0, "the first steps are like the rest" end,
+
+  detect = function(f, t)
+    if not at_least(f.steps.warmup.excess, t.min_excess) then return nil end
+    local ratio = share(f.steps.warmup.excess, f.steps.median)
+    if not at_least(ratio, t.min_ratio) then return nil end
+    local cause = f.steps.warmup.cause
+    return { excess = f.steps.warmup.excess, count = f.steps.warmup.count, ratio = ratio,
+             cause_text = cause and ", mostly for " .. cause or "" }
+  end,
+
+  tests = {
+    { name = "the first step costs twenty",
+      facts = { steps = { count = 50, median = 1e8, warmup = { count = 1, excess = 2e9, cause = "loading code" } } },
+      expect = { excess = 2e9, count = 1, ratio = 20, cause_text = ", mostly for loading code" } },
+    { name = "near miss: a first step of twice the length",
+      facts = { steps = { count = 50, median = 1e9, warmup = { count = 1, excess = 1e9 } } }, expect = "silent" },
+    { name = "near miss: many short steps' worth, and still next to nothing",
+      facts = { steps = { count = 5000, median = 1e6, warmup = { count = 2, excess = 4e7 } } }, expect = "silent" },
+    { name = "no warm-up in the capture", facts = { steps = { count = 50, median = 1e8, warmup = { count = 0, excess = 0 } } },
+      expect = "not_applicable" },
+    { name = "no steps were found", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,49 @@
+-- Step times vary widely all along, not in single steps. A symptom: of loading that sometimes comes late, of batches of
+-- different size, of neighbours on the machine. The mean step then hides what could be had.
+return {
+  id        = "step/jitter",
+  title     = "Find out why step times vary",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "code",
+  priority  = 30,
+  knowledge = { "K-I4" },
+
+  needs      = { "steps.count", "steps.median", "steps.jitter" },
+  optional   = { "steps.source" },
+  thresholds = { "min_jitter", "min_steps" },
+
+  symptom = "The middle half of {steps:count} steps spreads over {jitter:pct} of the median step of {median:time}.",
+  cause   = "Steps do different amounts of work, or wait for something that comes at uneven times.",
+  fixes   = {
+    { action = "Compare a fast, a median and a slow step: what grows, computing, copies or idle time?",
+      snippet = "advise REPORT --window A:B       # seconds, around one step at a time", language = "bash" },
+    { action = "When computing grows: bucket samples by length, pad to few sizes" },
+    { action = "When idle time grows: more batches in reserve for the loader, and cores of its own for the launching thread",
+      snippet = "loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True)", language = "python" },
+  },
+  false_positives = "Variable sequence lengths, mixture of experts, adaptive solvers: uneven work by nature.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f) return f.steps.count > 0, "no steps in the window" end,
+
+  detect = function(f, t)
+    if not at_least(f.steps.count, t.min_steps) then return nil end
+    if not at_least(f.steps.jitter, t.min_jitter) then return nil end
+    return { jitter = f.steps.jitter, steps = f.steps.count, median = f.steps.median, source = f.steps.source }
+  end,
+
+  tests = {
+    { name = "steps vary by half",
+      facts = { steps = { count = 40, median = 1e8, jitter = 0.5, source = "annotation" } },
+      expect = { jitter = 0.5, steps = 40, median = 1e8, source = "annotation" } },
+    { name = "near miss: the usual variation", facts = { steps = { count = 40, median = 1e8, jitter = 0.04 } },
+      expect = "silent" },
+    { name = "near miss: too few steps to tell", facts = { steps = { count = 4, median = 1e8, jitter = 0.6 } },
+      expect = "silent" },
+    { name = "no steps in the window", facts = { steps = { count = 0, median = 0, jitter = 0 } }, expect = "not_applicable" },
+    { name = "no steps were found", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,73 @@
+-- One or a few steps take far longer than the median step. A symptom: the table says what was different in them, and
+-- other rules name the cause where they can (a slow batch, a compilation, a checkpoint).
+return {
+  id        = "step/outlier",
+  title     = "Look at the steps that take far longer than the rest",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "code",
+  priority  = 40,
+  explains  = { "step/jitter" },
+  knowledge = { "K-A2" },
+
+  needs      = { "window.time", "steps.count", "steps.median", "steps.outliers.count", "steps.outliers.excess",
+                 "steps.outliers.rows" },
+  thresholds = { "min_share", "min_ratio" },
+
+  symptom = "{count:count} of {steps:count} steps stand out, the slowest with {slowest:time} against {median:time}; together " ..
+            "they cost {share:pct} of the time. What grew most: {what:text}.",
+  cause   = "Something happened in these steps that does not belong to a step.",
+  fixes   = {
+    { action = "Look at the slowest step in a trace viewer",
+      snippet = "advise slice REPORT --finding N -o slice.json", language = "bash" },
+    { action  = "When it is Python's garbage collector, collect at a time of your own",
+      snippet = [[gc.collect(); gc.freeze(); gc.disable()      # after warm-up
+if step % 500 == 0: gc.collect()]],
+      language = "python" },
+    { action = "When code was compiled or loaded, run such shapes once before timing; torch.compile(dynamic=True) compiles " ..
+               "less often" },
+    { action = "When the batch was larger, bucket by length and pad to few sizes" },
+  },
+  false_positives = "Evaluation or a checkpoint in the middle of training is meant to take long.",
+  references = { "pytorch/tuning-guide", "pytorch/profiler" },
+
+  applies = function(f) return f.steps.outliers.count > 0, "no step stands out" end,
+
+  detect = function(f, t)
+    local cost = share(f.steps.outliers.excess, f.window.time)
+    if not at_least(cost, t.min_share) then return nil end
+    local rows = top(f.steps.outliers.rows, "time", 5)
+    if #rows == 0 then return nil end
+    if not at_least(share(rows[1].time, f.steps.median), t.min_ratio) then return nil end
+    return { share = cost, count = f.steps.outliers.count, steps = f.steps.count, slowest = rows[1].time, median = f.steps.median,
+             what = rows[1].what, rows = rows }
+  end,
+
+  tests = {
+    { name = "one step of twenty takes five times as long",
+      facts = { window = { time = 2.4e9 },
+                steps = { count = 20, median = 1e8,
+                          outliers = { count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,
+                                                                           what = "idle: host_compute" } } } } },
+      expect = { share = 1 / 6, count = 1, steps = 20, slowest = 5e8, median = 1e8, what = "idle: host_compute",
+                 rows = { { index = 10 } } } },
+    { name = "near miss: a step that is a little slower",
+      facts = { window = { time = 2e9 },
+                steps = { count = 20, median = 1e8,
+                          outliers = { count = 3, excess = 4.5e7, rows = { { index = 3, time = 1.15e8, median = 1e8,
+                                                                             what = "compute" } } } } },
+      expect = "silent" },
+    { name = "near miss: one outlier in a long run",
+      facts = { window = { time = 1e12 },
+                steps = { count = 10000, median = 1e8,
+                          outliers = { count = 1, excess = 4e8, rows = { { index = 3, time = 5e8, median = 1e8,
+                                                                           what = "compute" } } } } },
+      expect = "silent" },
+    { name = "steps are alike",
+      facts = { window = { time = 2e9 }, steps = { count = 20, median = 1e8, outliers = { count = 0, excess = 0, rows = {} } } },
+      expect = "not_applicable" },
+    { name = "no steps were found", facts = { window = { time = 2e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,58 @@
+-- Memset calls that return only when earlier work and the memset are done. The host queues nothing meanwhile, as with
+-- a synchronous copy, though no data moves.
+return {
+  id        = "sync/blocking-memset",
+  title     = "Clear memory asynchronously",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 70,
+  explains  = { "sync/host-busy-wait", "host/cpu-bound" },
+  knowledge = { "K-H12" },
+
+  needs      = { "window.device_time", "sync.memset.count", "sync.memset.lost", "sync.memset.remedy" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} memsets hold the host until they are done; the GPU loses {share:pct} of its time to them.",
+  cause   = "A synchronous memset waits for earlier work, and the host launches nothing meanwhile.",
+  fixes   = {
+    { action  = "Use the asynchronous call on the stream of the kernels that need it",
+      snippet = "cudaMemsetAsync(data, 0, bytes, stream);      // instead of cudaMemset(data, 0, bytes)", language = "cpp" },
+    { action  = "Leave it out where the next kernel writes all of the buffer",
+      snippet = "optimizer.zero_grad(set_to_none=True)         # PyTorch: the default since 2.0", language = "python" },
+    { action = "Clear small buffers inside the kernel that uses them" },
+  },
+  false_positives = "Buffers that are cleared once, before the loop.",
+  references = { "cuda-runtime/sync-behaviour" },
+
+  applies = function(f) return f.sync.memset.count > 0, "no memset holds the host" end,
+
+  detect = function(f, t)
+    local lost = share(f.sync.memset.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.sync.memset.count, t.min_count) then return nil end
+    return { share = lost, count = f.sync.memset.count }
+  end,
+
+  saving = function(f)
+    return { claims = f.sync.memset.lost, remedy = f.sync.memset.remedy, confidence = 0.75,
+             basis = "the host does not wait for memsets" }
+  end,
+
+  tests = {
+    { name = "a memset each iteration",
+      facts = { window = { device_time = 1e9 }, sync = { memset = { count = 50, lost = 5e7, remedy = true } } },
+      expect = { share = 0.05, count = 50 }, saving = { claims = 5e7, confidence = 0.75 } },
+    { name = "near miss: they cost nothing",
+      facts = { window = { device_time = 1e9 }, sync = { memset = { count = 50, lost = 2e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one, at the start",
+      facts = { window = { device_time = 1e9 }, sync = { memset = { count = 1, lost = 5e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no such memsets", facts = { window = { device_time = 1e9 }, sync = { memset = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,73 @@
+-- A kernel on the legacy default stream waits for all (blocking) streams of its context and they wait for it. Work that
+-- was put on several streams to overlap then runs one after the other. One stream alone is no problem.
+return {
+  id        = "sync/default-stream",
+  title     = "Keep work off the legacy default stream while other streams are in use",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 60,
+  explains  = { "kernel/low-concurrency" },
+  knowledge = { "K-H13" },
+
+  needs      = { "window.device_time", "sync.default_stream.kernels", "sync.default_stream.share",
+                 "sync.default_stream.other_streams", "sync.default_stream.lost", "sync.default_stream.remedy" },
+  thresholds = { "min_share", "min_kernels", "min_streams" },
+
+  symptom = "{kernels:count} kernels ({part:pct} of the computing) run on the legacy default stream and keep {streams:count} " ..
+            "other streams waiting; {share:pct} of the time could overlap.",
+  cause   = "The legacy default stream waits for every other stream, and every other stream waits for it.",
+  fixes   = {
+    { action  = "Compile with a default stream a thread, which does not wait for the others",
+      snippet = "nvcc --default-stream per-thread ...   # or define CUDA_API_PER_THREAD_DEFAULT_STREAM before the CUDA headers",
+      language = "bash" },
+    { action  = "Create streams that do not take part in this, and order them by events where needed",
+      snippet = [[cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+kernel<<<grid, block, 0, stream>>>(...);      // instead of <<<grid, block>>>]],
+      language = "cpp" },
+    { action = "Pass a stream to each library call: cublasSetStream, cufftSetStream, thrust::cuda::par.on(stream)" },
+  },
+  false_positives = "Kernels that need the results of the other streams have to wait for them; check the order before you " ..
+                    "change it.",
+  references = { "cuda-programming/default-stream", "cuda-programming/streams" },
+
+  applies = function(f)
+    return f.sync.default_stream.kernels > 0 and f.sync.default_stream.other_streams > 0,
+           "no kernels on the legacy default stream beside other streams"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.sync.default_stream.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.sync.default_stream.kernels, t.min_kernels) then return nil end
+    if not at_least(f.sync.default_stream.other_streams, t.min_streams) then return nil end
+    return { share = lost, kernels = f.sync.default_stream.kernels, part = f.sync.default_stream.share,
+             streams = f.sync.default_stream.other_streams }
+  end,
+
+  saving = function(f)
+    return { claims = f.sync.default_stream.lost, remedy = f.sync.default_stream.remedy, confidence = 0.5,
+             basis = "default-stream kernels run beside the other streams, if nothing needs their order" }
+  end,
+
+  tests = {
+    { name = "one step of five is on the default stream",
+      facts = { window = { device_time = 1e9 },
+                sync = { default_stream = { kernels = 100, share = 0.2, other_streams = 4, lost = 1.5e8, remedy = true } } },
+      expect = { share = 0.15, kernels = 100, part = 0.2, streams = 4 }, saving = { claims = 1.5e8, confidence = 0.5 } },
+    { name = "near miss: short kernels on it",
+      facts = { window = { device_time = 1e9 },
+                sync = { default_stream = { kernels = 100, share = 0.004, other_streams = 4, lost = 3e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one kernel, at the start",
+      facts = { window = { device_time = 1e9 },
+                sync = { default_stream = { kernels = 1, share = 0.05, other_streams = 4, lost = 4e7, remedy = true } } },
+      expect = "silent" },
+    { name = "all work is on one stream",
+      facts = { window = { device_time = 1e9 }, sync = { default_stream = { kernels = 5000, other_streams = 0 } } },
+      expect = "not_applicable" },
+    { name = "streams are not known", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

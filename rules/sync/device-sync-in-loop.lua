@@ -1,0 +1,71 @@
+-- The loop calls cudaDeviceSynchronize, or waits for a stream or an event, and the GPU runs dry after it: nothing is
+-- queued when the wait ends. A wait at the end of a full queue costs little and is not meant here; what counts is the
+-- idle time until the host is ahead again.
+return {
+  id        = "sync/device-sync-in-loop",
+  title     = "Leave out synchronize calls in the loop",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 68,
+  explains  = { "sync/host-busy-wait", "host/cpu-bound" },
+  knowledge = { "K-H12" },
+
+  needs      = { "window.device_time", "sync.loop.count", "sync.loop.per_step", "sync.loop.name", "sync.loop.lost",
+                 "sync.loop.remedy" },
+  thresholds = { "min_share", "min_per_step" },
+
+  symptom = "{per_step:num} waits for the GPU a step, mostly {call:text}; afterwards the GPU idles, {share:pct} of its time " ..
+            "in all.",
+  cause   = "While the host waits it launches nothing, so that the GPU has no work when the wait ends.",
+  fixes   = {
+    { action  = "Remove the call; operations on one stream are in order without it",
+      snippet = "# torch.cuda.synchronize()      only around what is being timed", language = "python" },
+    { action  = "Order streams on the GPU instead of on the host",
+      snippet = [[cudaEventRecord(ready, producer);
+cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
+      language = "cpp" },
+    { action  = "Time with events and read them later",
+      snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+start.record(); train_step(batch); end.record()
+# some steps later, once: end.synchronize(); start.elapsed_time(end)]],
+      language = "python" },
+  },
+  false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can go on.",
+  references = { "cuda-runtime/sync-behaviour", "cuda-best-practices/timing", "cuda-programming/streams" },
+
+  applies = function(f) return f.sync.loop.count > 0, "the host does not synchronise with the GPU" end,
+
+  detect = function(f, t)
+    local lost = share(f.sync.loop.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.sync.loop.per_step, t.min_per_step) then return nil end
+    return { share = lost, count = f.sync.loop.count, per_step = f.sync.loop.per_step, call = f.sync.loop.name }
+  end,
+
+  saving = function(f)
+    return { claims = f.sync.loop.lost, remedy = f.sync.loop.remedy, confidence = 0.8,
+             basis = "the host does not wait and stays ahead of the GPU" }
+  end,
+
+  tests = {
+    { name = "a wait after each layer",
+      facts = { window = { device_time = 1e9 },
+                sync = { loop = { count = 320, per_step = 16, name = "cudaDeviceSynchronize", lost = 9e7, remedy = true } } },
+      expect = { share = 0.09, count = 320, per_step = 16, call = "cudaDeviceSynchronize" },
+      saving = { claims = 9e7, confidence = 0.8 } },
+    { name = "near miss: a wait at the end of each step, for a full queue",
+      facts = { window = { device_time = 1e9 },
+                sync = { loop = { count = 20, per_step = 1, name = "cudaStreamSynchronize", lost = 4e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 },
+                sync = { loop = { count = 2, per_step = 0, name = "cudaDeviceSynchronize", lost = 3e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no such calls", facts = { window = { device_time = 1e9 }, sync = { loop = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

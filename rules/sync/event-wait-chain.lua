@@ -1,0 +1,68 @@
+-- Several streams are in use, but events make each wait for the other in turn, so that they never run side by side: the
+-- cost of streams without their use.
+return {
+  id        = "sync/event-wait-chain",
+  title     = "Wait only for what is needed, so that streams run side by side",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 60,
+  explains  = { "kernel/low-concurrency" },
+  knowledge = { "K-G5" },
+
+  needs      = { "window.device_time", "sync.event_chain.count", "sync.event_chain.streams", "sync.event_chain.lost",
+                 "sync.event_chain.remedy" },
+  thresholds = { "min_share", "min_count", "min_streams" },
+
+  symptom = "{streams:count} streams take turns: {count:count} times one waits for the other, and they never run side by " ..
+            "side; {share:pct} of the time could overlap.",
+  cause   = "Events tie the streams together at each step, whether or not one needs what the other computes.",
+  fixes   = {
+    { action  = "Record the event right after the work that is needed, and wait for it right before its use",
+      snippet = [[cudaEventRecord(ready, a);                 // after the one kernel whose result b reads
+independent<<<grid, block, 0, b>>>(...);   // does not need it: before the wait
+cudaStreamWaitEvent(b, ready, 0);
+dependent<<<grid, block, 0, b>>>(...);]],
+      language = "cpp" },
+    { action = "Launch independent branches to all streams first, and join them once at the end" },
+    { action = "When each step does need the one before, use one stream and spare the events; or capture the work as a CUDA " ..
+               "graph, which keeps only the dependencies it needs" },
+  },
+  false_positives = "Work that depends on the other stream's results cannot overlap; a pipeline overlaps only with several " ..
+                    "batches in flight. Kernels that fill the GPU gain little from running side by side.",
+  references = { "cuda-programming/streams", "cuda-programming/graphs" },
+
+  applies = function(f) return f.sync.event_chain.count > 0, "no streams that take turns" end,
+
+  detect = function(f, t)
+    local lost = share(f.sync.event_chain.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.sync.event_chain.count, t.min_count) then return nil end
+    if not at_least(f.sync.event_chain.streams, t.min_streams) then return nil end
+    return { share = lost, count = f.sync.event_chain.count, streams = f.sync.event_chain.streams }
+  end,
+
+  saving = function(f)
+    return { claims = f.sync.event_chain.lost, remedy = f.sync.event_chain.remedy, confidence = 0.4,
+             basis = "the shorter streams run beside the longest, if nothing but the events demands their order" }
+  end,
+
+  tests = {
+    { name = "three streams in turn",
+      facts = { window = { device_time = 1e9 }, sync = { event_chain = { count = 300, streams = 3, lost = 3e8,
+                                                                         remedy = true } } },
+      expect = { share = 0.3, count = 300, streams = 3 }, saving = { claims = 3e8, confidence = 0.4 } },
+    { name = "near miss: the other streams have little to do",
+      facts = { window = { device_time = 1e9 }, sync = { event_chain = { count = 300, streams = 3, lost = 5e6,
+                                                                         remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: a fork and a join",
+      facts = { window = { device_time = 1e9 }, sync = { event_chain = { count = 2, streams = 2, lost = 3e8, remedy = true } } },
+      expect = "silent" },
+    { name = "one stream", facts = { window = { device_time = 1e9 }, sync = { event_chain = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,49 @@
+-- The launching thread sits in synchronising calls although its GPU is not computing. What it waits for (a copy, another
+-- GPU, work that it should have launched meanwhile) is the cause, and other rules name it. A wait for a GPU that computes
+-- is back-pressure, the sign of a run that is limited by the GPU, and never counts.
+return {
+  id        = "sync/host-busy-wait",
+  title     = "See what the launching thread waits for while the GPU is not computing",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "code",
+  priority  = 30,
+  knowledge = { "K-G5" },
+
+  needs      = { "window.time", "sync.count", "sync.time", "sync.busy_wait.time" },
+  optional   = { "sync.loop.name" },
+  thresholds = { "min_share" },
+
+  symptom = "The launching thread spends {share:pct} of the time in synchronising calls while its GPU is not computing.",
+  cause   = "The host waits for a copy, for another GPU, or for work that it launched too late.",
+  fixes   = {
+    { action = "Start with the finding that explains this one; without one, look at what runs on the GPU during the wait" },
+    { action  = "Order work by events on the GPU, so that the host need not wait",
+      snippet = "torch.cuda.current_stream().wait_event(copied)      # cudaStreamWaitEvent", language = "python" },
+    { action = "Queue the next step's work before waiting for the result of this one" },
+  },
+  false_positives = "A server that waits for its next request, or the last wait of a short run.",
+  references = { "cuda-runtime/sync-behaviour" },
+
+  applies = function(f) return f.sync.count > 0, "there are no synchronising calls" end,
+
+  detect = function(f, t)
+    local wait = share(f.sync.busy_wait.time, f.window.time)
+    if not at_least(wait, t.min_share) then return nil end
+    return { share = wait, count = f.sync.count, time = f.sync.busy_wait.time, all = f.sync.time, call = f.sync.loop.name }
+  end,
+
+  tests = {
+    { name = "waiting for copies",
+      facts = { window = { time = 1e9 }, sync = { count = 40, time = 7e8, busy_wait = { time = 6e8 } } },
+      expect = { share = 0.6, count = 40, time = 6e8, all = 7e8 } },
+    { name = "near miss: waiting for a GPU that computes",
+      facts = { window = { time = 1e9 }, sync = { count = 20, time = 9.5e8, busy_wait = { time = 2e7 } } },
+      expect = "silent" },
+    { name = "no waits", facts = { window = { time = 1e9 }, sync = { count = 0, time = 0, busy_wait = { time = 0 } } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,87 @@
+-- The host reads a few bytes from the GPU, or sends a few bytes and waits for them, in every step: .item(), .cpu(),
+-- print(tensor), "if tensor:", torch.tensor(number).to(device). The copy is nothing; the wait lets the queue run empty,
+-- and the GPU idles until the host is ahead again.
+return {
+  id        = "sync/item-in-loop",
+  title     = "Take .item() and other tiny read-backs out of the loop",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 78,
+  explains  = { "sync/host-busy-wait", "launch/host-op-overhead", "host/cpu-bound", "transfer/exposed-copy" },
+  knowledge = { "K-C6", "K-A5" },
+
+  needs      = { "window.device_time", "sync.item.count", "sync.item.per_step", "sync.item.median_bytes", "sync.item.direction",
+                 "sync.item.lost", "sync.item.remedy" },
+  thresholds = { "min_share", "min_per_step" },
+
+  symptom = "{per_step:num} times a step the host waits for a copy of {bytes:bytes} {way:text}; the GPU loses {share:pct} of " ..
+            "its time to that.",
+  cause   = "Each wait empties the queue, and the GPU idles until the host has launched enough work again.",
+  fixes   = {
+    { action  = "Add up on the GPU, and read the number every N steps",
+      snippet = [[total += loss.detach()               # instead of: total += loss.item()
+if step % 100 == 0:
+    print(total.item() / 100); total.zero_()]],
+      language = "python" },
+    { action  = "Decide on the GPU instead of branching on a value",
+      snippet = [[x = torch.where(mask, a, b)          # instead of: if mask.any(): ...
+x = x * scale_tensor                 # instead of: x * scale_tensor.item()]],
+      language = "python" },
+    { action  = "Create small tensors on the GPU, or send them pinned and without waiting",
+      snippet = [[n = torch.full((1,), length, device=device)                      # no copy from the host
+n = torch.tensor([length]).pin_memory().to(device, non_blocking=True)]],
+      language = "python" },
+    { action  = "Let PyTorch point at the lines that wait",
+      snippet = 'torch.cuda.set_sync_debug_mode("warn")', language = "python" },
+  },
+  false_positives = "A loop that needs the value on the host to go on, such as token-by-token generation with a stop test; " ..
+                    "there, test every few tokens.",
+  references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
+
+  applies = function(f) return f.sync.item.count > 0, "the host waits for no tiny copies" end,
+
+  detect = function(f, t)
+    local lost = share(f.sync.item.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.sync.item.per_step, t.min_per_step) then return nil end
+    local direction = f.sync.item.direction
+    local way = "from or to the GPU"
+    if direction == "d2h" or direction == "device to host" then way = "from the GPU" end
+    if direction == "h2d" or direction == "host to device" then way = "to the GPU" end
+    return { share = lost, count = f.sync.item.count, per_step = f.sync.item.per_step, bytes = f.sync.item.median_bytes,
+             way = way }
+  end,
+
+  saving = function(f)
+    return { claims = f.sync.item.lost, remedy = f.sync.item.remedy, confidence = 0.85,
+             basis = "the host does not wait and stays ahead of the GPU" }
+  end,
+
+  tests = {
+    { name = "ten .item() calls a step",
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 200, per_step = 10, median_bytes = 4, direction = "device to host", lost = 1.2e8,
+                                  remedy = true } } },
+      expect = { share = 0.12, count = 200, per_step = 10, bytes = 4, way = "from the GPU" },
+      saving = { claims = 1.2e8, confidence = 0.85 } },
+    { name = "small tensors are sent and waited for",
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 33, per_step = 33, median_bytes = 8, direction = "host to device", lost = 7e7,
+                                  remedy = true } } },
+      expect = { share = 0.07, way = "to the GPU" } },
+    { name = "near miss: every step, behind a full queue",
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 20, per_step = 1, median_bytes = 4, direction = "d2h", lost = 2e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: the loss is logged every fiftieth step",
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 2, per_step = 0, median_bytes = 4, direction = "d2h", lost = 1.5e7, remedy = true } } },
+      expect = "silent" },
+    { name = "nothing is read back", facts = { window = { device_time = 1e9 }, sync = { item = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,72 @@
+-- Copies by calls that return only when the data has moved (cudaMemcpy and its kin, a copy followed at once by a wait).
+-- The host can queue nothing meanwhile, so the GPU runs dry during the copy and until the host is ahead again.
+return {
+  id        = "transfer/blocking-copy",
+  title     = "Replace synchronous copies in the loop by asynchronous ones",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 75,
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "sync/host-busy-wait" },
+  knowledge = { "K-H12", "K-B8" },
+
+  needs      = { "window.device_time", "copy.blocking.count", "copy.blocking.bytes", "copy.blocking.per_step",
+                 "copy.blocking.pageable_share", "copy.blocking.lost", "copy.blocking.remedy" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} copies ({bytes:bytes} in all, {pageable_share:pct} of it pageable) hold the host until the data " ..
+            "has moved; the GPU loses {share:pct} of its time to them.",
+  cause   = "A synchronous copy waits for all earlier work, moves the data, and lets the host queue nothing meanwhile.",
+  fixes   = {
+    { action  = "Copy asynchronously from pinned memory on a stream of its own, and let the kernels wait for an event",
+      snippet = [[cudaMallocHost(&host, bytes);                     // once
+cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);
+cudaEventRecord(copied, copy_stream);
+cudaStreamWaitEvent(compute_stream, copied, 0);]],
+      language = "cpp" },
+    { action  = "In PyTorch, pin the source and do not block",
+      snippet = "x = x.pin_memory().to(device, non_blocking=True)   # better: DataLoader(..., pin_memory=True)",
+      language = "python" },
+    { action = "Use two buffers in turn, so that one is copied while the other is computed on" },
+    { action = "Fetch results every N steps, or after the next step's work has been queued" },
+  },
+  false_positives = "A program whose next input depends on this result on the host has to wait for it.",
+  references = { "cuda-best-practices/overlap", "cuda-runtime/sync-behaviour", "pytorch/pinned-memory" },
+
+  applies = function(f) return f.copy.blocking.count > 0, "no copy of any size holds the host" end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.blocking.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.copy.blocking.count, t.min_count) then return nil end
+    return { share = lost, count = f.copy.blocking.count, bytes = f.copy.blocking.bytes, per_step = f.copy.blocking.per_step,
+             pageable_share = f.copy.blocking.pageable_share }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.blocking.lost, remedy = f.copy.blocking.remedy, confidence = 0.8,
+             basis = "asynchronous copies from pinned memory, with the host free meanwhile" }
+  end,
+
+  tests = {
+    { name = "a quarter of the run waits for cudaMemcpy",
+      facts = { window = { device_time = 1e9 },
+                copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 1, lost = 2.5e8,
+                                      remedy = true } } },
+      expect = { share = 0.25, count = 15, bytes = 4e9, per_step = 3, pageable_share = 1 },
+      saving = { claims = 2.5e8, confidence = 0.8 } },
+    { name = "near miss: short copies that cost little",
+      facts = { window = { device_time = 1e9 },
+                copy = { blocking = { count = 15, bytes = 4e6, per_step = 3, pageable_share = 0, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: the result is fetched once",
+      facts = { window = { device_time = 1e9 },
+                copy = { blocking = { count = 1, bytes = 4e9, per_step = 0, pageable_share = 1, lost = 2e8, remedy = true } } },
+      expect = "silent" },
+    { name = "no synchronous copies", facts = { window = { device_time = 1e9 }, copy = { blocking = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

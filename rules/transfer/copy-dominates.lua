@@ -1,0 +1,64 @@
+-- Copies take longer than all computing together, and they are not hidden: the link, not the GPU, sets the pace.
+-- A symptom; rules about pageable memory, repeated uploads and round trips name the cause.
+return {
+  id        = "transfer/copy-dominates",
+  title     = "Move less data: copies take longer than computing",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "design",
+  priority  = 30,
+  explains  = { "transfer/exposed-copy", "monitor/low-utilisation" },
+  knowledge = { "K-A3", "K-B8" },
+
+  needs      = { "window.device_time", "copy.count", "copy.time", "copy.bytes", "copy.exposed", "budget.compute", "copy.groups" },
+  thresholds = { "min_share", "min_ratio" },
+
+  symptom = "Copies take {copy_time:time} and computing {compute_time:time} of each GPU's window; {share:pct} of it goes into " ..
+            "copies alone.",
+  cause   = "More data crosses the link than the computing on it is worth.",
+  fixes   = {
+    { action = "Keep on the GPU what is used again, and compute intermediate steps there" },
+    { action  = "Send data in the type in which it is stored, and convert it on the GPU",
+      snippet = "x = images_uint8.to(device, non_blocking=True).to(torch.bfloat16).div_(255)   # a quarter of float32",
+      language = "python" },
+    { action = "Do more work on each byte that was sent: several passes, a larger model share, fused steps" },
+  },
+  false_positives = "A tool whose only job is to move data.",
+  references = { "cuda-best-practices/transfers" },
+
+  applies = function(f) return f.copy.count > 0, "there are no copies" end,
+
+  detect = function(f, t)
+    local exposed = share(f.copy.exposed.time, f.window.device_time)
+    if not at_least(exposed, t.min_share) then return nil end
+    if f.budget.compute > 0 and not at_least(share(f.copy.time, f.budget.compute), t.min_ratio) then return nil end
+    return { share = exposed, copy_time = f.copy.time, compute_time = f.budget.compute, bytes = f.copy.bytes,
+             rows = top(f.copy.groups, "time", 3) }
+  end,
+
+  tests = {
+    { name = "four times as long as computing",
+      facts = { window = { device_time = 1e9 }, budget = { compute = 2e8 },
+                copy = { count = 40, time = 8e8, bytes = 6e9, exposed = 7.5e8,
+                         groups = { { direction = "host to device", time = 5e8 },
+                                    { direction = "device to host", time = 3e8 } } } },
+      expect = { share = 0.75, copy_time = 8e8, compute_time = 2e8, bytes = 6e9, rows = 2 } },
+    { name = "near miss: as long as computing, but beside it",
+      facts = { window = { device_time = 1e9 }, budget = { compute = 9e8 },
+                copy = { count = 40, time = 9.5e8, bytes = 6e9, exposed = 5e7,
+                         groups = { { direction = "host to device", time = 9.5e8 } } } },
+      expect = "silent" },
+    { name = "near miss: computing takes longer",
+      facts = { window = { device_time = 1e9 }, budget = { compute = 6e8 },
+                copy = { count = 40, time = 3e8, bytes = 6e9, exposed = 3e8,
+                         groups = { { direction = "host to device", time = 3e8 } } } },
+      expect = "silent" },
+    { name = "no copies",
+      facts = { window = { device_time = 1e9 }, budget = { compute = 6e8 },
+                copy = { count = 0, time = 0, bytes = 0, exposed = 0, groups = {} } },
+      expect = "not_applicable" },
+    { name = "GPU work was not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

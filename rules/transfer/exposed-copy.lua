@@ -1,0 +1,77 @@
+-- The device copies and computes nothing meanwhile. Why that is so is for other rules to say (pageable memory, blocking
+-- calls, data that need not move). What none of them explains: pinned asynchronous copies that queue up on the stream
+-- of the kernels, where nothing can run beside them.
+return {
+  id        = "transfer/exposed-copy",
+  title     = "Copy beside the kernels, not between them",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "code",
+  priority  = 30,
+  explains  = { "monitor/low-utilisation" },
+  knowledge = { "K-B4", "K-H9" },
+
+  needs      = { "window.device_time", "copy.count", "copy.exposed", "copy.groups" },
+  optional   = { "copy.serial.lost", "copy.serial.remedy" },
+  thresholds = { "min_share", "min_serial" },
+
+  symptom = "Copies run {share:pct} of the time with no kernel beside them{serial_text:text}.",
+  cause   = "The GPU can copy and compute at once, but only work on different streams overlaps.",
+  fixes   = {
+    { action  = "Copy the next batch on a stream of its own while this one computes",
+      snippet = [[side = torch.cuda.Stream()
+with torch.cuda.stream(side):
+    following = following_host.to(device, non_blocking=True)   # pinned
+train_step(batch)
+torch.cuda.current_stream().wait_stream(side)
+following.record_stream(torch.cuda.current_stream())]],
+      language = "python" },
+    { action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
+    { action = "Send less: keep data on the GPU, or send it in the small type in which it is stored and convert it there" },
+  },
+  false_positives = "With little compute there is nothing to hide the copies behind. A host that is busy throughout the step " ..
+                    "keeps the step as long as it is.",
+  references = { "cuda-best-practices/overlap", "pytorch/pinned-memory" },
+
+  applies = function(f) return f.copy.count > 0, "there are no copies" end,
+
+  detect = function(f, t)
+    local exposed = share(f.copy.exposed.time, f.window.device_time)
+    if not at_least(exposed, t.min_share) then return nil end
+    local serial = f.copy.serial.lost and share(f.copy.serial.lost.time, f.window.device_time) or 0
+    return { share = exposed, serial = serial, rows = top(f.copy.groups, "exposed", 3),
+             serial_text = at_least(serial, t.min_serial) and ", many of them on the stream of the kernels" or "" }
+  end,
+
+  saving = function(f, t, e)
+    if f.copy.serial.lost == nil or f.copy.serial.remedy == nil or e.serial == 0 then return nil end
+    return { claims = f.copy.serial.lost, remedy = f.copy.serial.remedy, confidence = 0.5,
+             basis = "pinned copies on a stream of their own, as far as there are kernels to run beside them" }
+  end,
+
+  tests = {
+    { name = "pinned copies in line with the kernels",
+      facts = { window = { device_time = 1e9 },
+                copy = { count = 40, exposed = 4e8, serial = { lost = 3.5e8, remedy = true },
+                         groups = { { direction = "host to device", memory = "pinned", exposed = 3e8 },
+                                    { direction = "device to host", memory = "pinned", exposed = 1e8 } } } },
+      expect = { share = 0.4, serial = 0.35, rows = { { direction = "host to device" }, { direction = "device to host" } },
+                 serial_text = ", many of them on the stream of the kernels" },
+      saving = { claims = 3.5e8, confidence = 0.5 } },
+    { name = "exposed, but not because of the stream",
+      facts = { window = { device_time = 1e9 },
+                copy = { count = 40, exposed = 1e8, serial = { lost = 0, remedy = true },
+                         groups = { { direction = "host to device", memory = "pageable", exposed = 1e8 } } } },
+      expect = { share = 0.1, serial = 0, serial_text = "" } },
+    { name = "near miss: copies behind kernels",
+      facts = { window = { device_time = 1e9 },
+                copy = { count = 40, exposed = 1e7, serial = { lost = 1e7, remedy = true },
+                         groups = { { direction = "host to device", memory = "pinned", exposed = 1e7 } } } },
+      expect = "silent" },
+    { name = "no copies", facts = { window = { device_time = 1e9 }, copy = { count = 0, exposed = 0, groups = {} } },
+      expect = "not_applicable" },
+    { name = "GPU work was not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

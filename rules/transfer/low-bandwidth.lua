@@ -1,0 +1,77 @@
+-- Large copies of pinned memory should run at the rate of the link. Far below it, the link itself is slower than it
+-- could be (fewer lanes or an older generation negotiated), the memory lies at the other socket, or others use the
+-- same path.
+return {
+  id        = "transfer/low-bandwidth",
+  title     = "Find out why pinned copies run far below the rate of the link",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 72,
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates" },
+  knowledge = { "K-J1" },
+
+  needs      = { "window.device_time", "copy.slow.count", "copy.slow.bytes", "copy.slow.bandwidth", "copy.slow.lost",
+                 "copy.slow.remedy", "hw.host_link_bytes_per_s" },
+  thresholds = { "min_share", "min_count", "max_of_link" },
+
+  symptom = "{count:count} large pinned copies ({bytes:bytes}) run at {rate:rate}, where the link reaches {link_rate:rate}; " ..
+            "the GPU loses {share:pct} of its time to them.",
+  cause   = "The link runs with fewer lanes or at an older speed, the host memory lies at another socket, or others share the " ..
+            "path.",
+  fixes   = {
+    { action  = "Bind the process and its memory to the socket of its GPU",
+      snippet = [[nvidia-smi topo -m                      # column "NUMA Affinity"
+numactl --cpunodebind=N --membind=N python train.py]],
+      language = "bash" },
+    { action  = "Compare the link as negotiated, under load, with what it can do; report fewer lanes to the administrator",
+      snippet = [[nvidia-smi --format=csv \
+  --query-gpu=pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,pcie.link.width.max]],
+      language = "bash" },
+    { action = "When several GPUs copy through one switch at a time, spread the copies over the step" },
+  },
+  false_positives = "A machine whose link is built with fewer lanes than the card supports. Copies in both directions or of " ..
+                    "other GPUs at the same moment share the rate.",
+  references = { "cuda-best-practices/transfers", "nvidia/smi" },
+
+  applies = function(f) return f.copy.slow.count > 0, "no large pinned copy is far below the rate of the link" end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.slow.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.copy.slow.count, t.min_count) then return nil end
+    local reached = share(f.copy.slow.bandwidth, f.hw.host_link_bytes_per_s)
+    if not at_most(reached, t.max_of_link) then return nil end
+    return { share = lost, count = f.copy.slow.count, bytes = f.copy.slow.bytes, rate = f.copy.slow.bandwidth,
+             link_rate = f.hw.host_link_bytes_per_s, reached = reached }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.slow.lost, remedy = f.copy.slow.remedy, confidence = 0.5,
+             basis = "the same copies at the rate of the link" }
+  end,
+
+  tests = {
+    { name = "an eighth of the link's rate",
+      facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.4e10 },
+                copy = { slow = { count = 20, bytes = 1e9, bandwidth = 3e9, lost = 3e8, remedy = true } } },
+      expect = { share = 0.3, count = 20, bytes = 1e9, rate = 3e9, link_rate = 2.4e10, reached = 0.125 },
+      saving = { claims = 3e8, confidence = 0.5 } },
+    { name = "near miss: two thirds of the rate, as when two GPUs copy at once",
+      facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.4e10 },
+                copy = { slow = { count = 20, bytes = 1e9, bandwidth = 1.6e10, lost = 3e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: slow, but hidden behind kernels",
+      facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.4e10 },
+                copy = { slow = { count = 20, bytes = 1e9, bandwidth = 3e9, lost = 1e6, remedy = true } } },
+      expect = "silent" },
+    { name = "copies reach the rate", facts = { window = { device_time = 1e9 }, copy = { slow = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "the device is not known",
+      facts = { window = { device_time = 1e9 }, copy = { slow = { count = 20, bytes = 1e9, bandwidth = 3e9, lost = 3e8,
+                                                                  remedy = true } } },
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,81 @@
+-- Unified (managed) memory moves when somebody touches it: a kernel that touches a page on the host faults, stops, and
+-- waits for the page, page after page. A prefetch moves the same bytes in large pieces before they are needed.
+return {
+  id        = "transfer/managed-memory-faults",
+  title     = "Prefetch managed memory instead of letting kernels fault on it",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 85,
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/many-small-copies", "kernel/hot" },
+  knowledge = { "K-H15" },
+
+  needs      = { "window.device_time", "copy.migration.count", "copy.migration.bytes", "copy.migration.time",
+                 "copy.migration.lost", "copy.migration.remedy" },
+  optional   = { "copy.migration.gpu_faults" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} migrations move {bytes:bytes} of managed memory{faults_text:text}; the GPU loses {share:pct} of " ..
+            "its time to them.",
+  cause   = "Pages move only when a kernel or the host touches them, and whoever touches them waits.",
+  fixes   = {
+    { action  = "Prefetch what a kernel will use, on its stream and before it",
+      snippet = [[int device;
+cudaGetDevice(&device);
+cudaMemPrefetchAsync(data, bytes, device, stream);            // CUDA 13: a cudaMemLocation in place of device, and flags
+kernel<<<grid, block, 0, stream>>>(data);]],
+      language = "cpp" },
+    { action  = "Tell the driver who reads and where the data should stay",
+      snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetReadMostly, device);
+cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
+      language = "cpp" },
+    { action = "Use cudaMalloc and explicit copies for data with a clear owner, and do not touch it from the host between " ..
+               "kernels" },
+  },
+  false_positives = "Data on first use only, before the loop. More data than the GPU's memory holds has to migrate.",
+  references = { "cuda-programming/unified-memory" },
+
+  applies = function(f) return f.copy.migration.count > 0, "no managed memory migrates" end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.migration.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.copy.migration.count, t.min_count) then return nil end
+    local faults = f.copy.migration.gpu_faults
+    return { share = lost, count = f.copy.migration.count, bytes = f.copy.migration.bytes, time = f.copy.migration.time,
+             faults = faults,
+               faults_text = faults and faults > 0 and ", with " .. tostring(faults) .. " page faults on the GPU" or "" }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.migration.lost, remedy = f.copy.migration.remedy,
+             confidence = f.copy.migration.gpu_faults and 0.8 or 0.65, basis = "the data is there before the kernels start" }
+  end,
+
+  tests = {
+    { name = "kernels stop for pages all the time",
+      facts = { window = { device_time = 1e9 },
+                copy = { migration = { count = 3000, bytes = 2e8, time = 3e7, gpu_faults = 1200, lost = 1.5e8,
+                                       remedy = true } } },
+      expect = { share = 0.15, count = 3000, bytes = 2e8, time = 3e7, faults = 1200,
+                 faults_text = ", with 1200 page faults on the GPU" },
+      saving = { claims = 1.5e8, confidence = 0.8 } },
+    { name = "page faults were not captured",
+      facts = { window = { device_time = 1e9 }, copy = { migration = { count = 300, bytes = 2e8, time = 3e7, lost = 3e7,
+                                                                       remedy = true } } },
+      expect = { share = 0.03, faults_text = "" }, saving = { confidence = 0.65 } },
+    { name = "near miss: prefetched, nothing waits",
+      facts = { window = { device_time = 1e9 }, copy = { migration = { count = 100, bytes = 2e8, time = 2e7, lost = 1e6,
+                                                                       remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: two migrations",
+      facts = { window = { device_time = 1e9 }, copy = { migration = { count = 2, bytes = 2e8, time = 2e7, lost = 4e7,
+                                                                       remedy = true } } },
+      expect = "silent" },
+    { name = "no managed memory", facts = { window = { device_time = 1e9 }, copy = { migration = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "migrations were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

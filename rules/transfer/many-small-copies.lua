@@ -1,0 +1,72 @@
+-- Trains of small copies in one direction, several in a row. Each pays a call, a start on the copy engine and its
+-- latency, far more than its bytes need on the link; one copy of all the bytes would pay that once.
+return {
+  id        = "transfer/many-small-copies",
+  title     = "Pack small copies into one",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 74,
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/low-bandwidth", "host/cpu-bound" },
+  knowledge = { "K-B8", "K-H6" },
+
+  needs      = { "window.device_time", "copy.small.count", "copy.small.per_step", "copy.small.bytes", "copy.small.median_bytes",
+                 "copy.small.lost", "copy.small.remedy" },
+  thresholds = { "min_share", "min_per_step" },
+
+  symptom = "{per_step:count} small copies a step, {median:bytes} each in the middle; the GPU loses {share:pct} of its time " ..
+            "to them.",
+  cause   = "Each copy pays for a call and its latency, whatever its size.",
+  fixes   = {
+    { action  = "Collect the pieces in one pinned buffer, copy once, and split on the GPU",
+      snippet = [[packed = torch.cat([t.reshape(-1) for t in pieces]).pin_memory()   # one type
+on_gpu = packed.to(device, non_blocking=True)
+parts = on_gpu.split([t.numel() for t in pieces])]],
+      language = "python" },
+    { action  = "Let the loader hand over whole batches instead of samples",
+      snippet = "loader = DataLoader(dataset, batch_size=B, collate_fn=to_one_tensor, pin_memory=True)", language = "python" },
+    { action  = "In CUDA C++, copy a strided block by one call",
+      snippet = "cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, width, rows, cudaMemcpyHostToDevice, stream);",
+      language = "cpp" },
+  },
+  false_positives = "Pieces that come into being one after the other, such as results that other code waits for.",
+  references = { "cuda-best-practices/transfers", "pytorch/pinned-memory" },
+
+  applies = function(f) return f.copy.small.count > 0, "there are no trains of small copies" end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.small.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.copy.small.per_step, t.min_per_step) then return nil end
+    return { share = lost, count = f.copy.small.count, per_step = f.copy.small.per_step, bytes = f.copy.small.bytes,
+             median = f.copy.small.median_bytes }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.small.lost, remedy = f.copy.small.remedy, confidence = 0.8,
+             basis = "one copy in place of each train" }
+  end,
+
+  tests = {
+    { name = "four hundred copies a step",
+      facts = { window = { device_time = 1e9 },
+                copy = { small = { count = 4000, per_step = 400, bytes = 3.2e7, median_bytes = 8000, lost = 1e8,
+                                   remedy = true } } },
+      expect = { share = 0.1, count = 4000, per_step = 400, bytes = 3.2e7, median = 8000 },
+      saving = { claims = 1e8, confidence = 0.8 } },
+    { name = "near miss: a handful a step",
+      facts = { window = { device_time = 1e9 },
+                copy = { small = { count = 50, per_step = 4, bytes = 4e5, median_bytes = 8000, lost = 3e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: many, hidden behind kernels",
+      facts = { window = { device_time = 1e9 },
+                copy = { small = { count = 4000, per_step = 400, bytes = 3.2e7, median_bytes = 8000, lost = 2e6,
+                                   remedy = true } } },
+      expect = "silent" },
+    { name = "copies are large or alone", facts = { window = { device_time = 1e9 }, copy = { small = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "GPU work was not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,79 @@
+-- Asynchronous copies between ordinary (pageable) host memory and the GPU.
+-- The driver stages such memory through a small pinned buffer of its own: the copy is slower than the link, and the
+-- call named "Async" holds the host for all or most of it, so that the host is no longer ahead of the GPU.
+return {
+  id        = "transfer/pageable-copy",
+  title     = "Use pinned host memory for copies to and from the GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 75,
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "sync/host-busy-wait" },
+  knowledge = { "K-H11", "K-H18", "K-N17" },
+
+  needs      = { "window.device_time", "copy.pageable.count", "copy.pageable.bytes", "copy.pageable.bandwidth",
+                 "copy.pageable.per_step", "copy.pageable.lost", "copy.pageable.remedy" },
+  optional   = { "hw.host_link_bytes_per_s" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} asynchronous copies of {bytes:bytes} in all use pageable host memory and reach {rate:rate}; the " ..
+            "GPU loses {share:pct} of its time to them.",
+  cause   = "Pageable memory is staged through a small pinned buffer inside the driver, and the call holds the host meanwhile.",
+  fixes   = {
+    { action  = "Pin the loader's buffers and copy without blocking",
+      snippet = [[loader = DataLoader(dataset, pin_memory=True)
+x = x.to(device, non_blocking=True)]],
+      language = "python" },
+    { action  = "Allocate the host buffer pinned, once, and reuse it",
+      snippet = [[float* host;
+cudaMallocHost(&host, bytes);          // or cudaHostRegister(existing, bytes, cudaHostRegisterDefault)
+cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);]],
+      language = "cpp" },
+    { action  = "For results that go back, copy into a pinned tensor and read it only after an event",
+      snippet = [[out = torch.empty(y.shape, dtype=y.dtype, pin_memory=True)
+out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
+      language = "python" },
+  },
+  false_positives = "Uploads that happen once. Memory that is pinned for each single copy costs more than it wins: pin once.",
+  references = { "cuda-best-practices/pinned-memory", "pytorch/pinned-memory", "pytorch/dataloader-pinning" },
+
+  applies = function(f) return f.copy.pageable.count > 0, "no asynchronous copy of any size uses pageable memory" end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.pageable.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.copy.pageable.count, t.min_count) then return nil end
+    return { share = lost, count = f.copy.pageable.count, bytes = f.copy.pageable.bytes, rate = f.copy.pageable.bandwidth,
+             per_step = f.copy.pageable.per_step, link_rate = f.hw.host_link_bytes_per_s }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.pageable.lost, remedy = f.copy.pageable.remedy, confidence = 0.9,
+             basis = "the copies at the rate of pinned memory, with the host free meanwhile" }
+  end,
+
+  tests = {
+    { name = "half the run waits for pageable batches",
+      facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
+                copy = { pageable = { count = 20, bytes = 2e9, bandwidth = 4e9, per_step = 1, lost = 5e8, remedy = true } } },
+      expect = { share = 0.5, count = 20, bytes = 2e9, rate = 4e9, per_step = 1, link_rate = 2.5e10 },
+      saving = { claims = 5e8, confidence = 0.9 } },
+    { name = "the device is not known",
+      facts = { window = { device_time = 1e9 },
+                copy = { pageable = { count = 20, bytes = 2e9, bandwidth = 4e9, per_step = 1, lost = 2e7, remedy = true } } },
+      expect = { share = 0.02 } },
+    { name = "near miss: the same copies, hidden behind kernels",
+      facts = { window = { device_time = 1e9 },
+                copy = { pageable = { count = 20, bytes = 2e9, bandwidth = 4e9, per_step = 1, lost = 1e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one upload in the window",
+      facts = { window = { device_time = 1e9 },
+                copy = { pageable = { count = 1, bytes = 2e9, bandwidth = 4e9, per_step = 0, lost = 3e8, remedy = true } } },
+      expect = "silent" },
+    { name = "all copies are pinned", facts = { window = { device_time = 1e9 }, copy = { pageable = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "memory kinds were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

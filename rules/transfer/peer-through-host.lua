@@ -1,0 +1,72 @@
+-- Bytes leave one GPU for the host and are uploaded to another GPU soon after. Two trips over the host link at half the
+-- rate at best, through host memory, where the GPUs could talk to each other.
+return {
+  id        = "transfer/peer-through-host",
+  title     = "Copy directly from GPU to GPU, not through host memory",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 77,
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/pageable-copy", "transfer/blocking-copy",
+                "transfer/round-trip" },
+  knowledge = { "K-J1" },
+
+  needs      = { "window.device_time", "run.devices", "copy.through_host.count", "copy.through_host.bytes",
+                 "copy.through_host.lost", "copy.through_host.remedy" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{bytes:bytes} go from one GPU to another by way of host memory, {count:count} times; the GPUs lose {share:pct} " ..
+            "of their time to that.",
+  cause   = "Each byte crosses the host link twice; a direct copy over PCIe crosses it once, and NVLink is faster still.",
+  fixes   = {
+    { action  = "Copy from device to device, with peer access switched on",
+      snippet = [[int ok = 0;
+cudaDeviceCanAccessPeer(&ok, to, from);
+if (ok) { cudaSetDevice(to); cudaDeviceEnablePeerAccess(from, 0); }
+cudaMemcpyPeerAsync(dst, to, src, from, bytes, stream);]],
+      language = "cpp" },
+    { action  = "In PyTorch, move tensors directly or by NCCL, without .cpu()",
+      snippet = [[y = x.to("cuda:1", non_blocking=True)
+torch.distributed.send(x, dst=1)          # between processes, with the nccl backend]],
+      language = "python" },
+    { action  = "With MPI, hand over device pointers to a CUDA-aware library; check that the GPUs can reach each other",
+      snippet = "nvidia-smi topo -p2p rw\nompi_info --parsable --all | grep mpi_built_with_cuda_support:value",
+      language = "bash" },
+  },
+  false_positives = "GPUs that cannot reach each other (some consumer cards, virtual machines, containers without shared " ..
+                    "memory).",
+  references = { "cuda-best-practices/transfers", "nccl/troubleshooting" },
+
+  applies = function(f) return f.run.devices >= 2, "only one GPU did work" end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.through_host.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.copy.through_host.count, t.min_count) then return nil end
+    return { share = lost, count = f.copy.through_host.count, bytes = f.copy.through_host.bytes, devices = f.run.devices }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.through_host.lost, remedy = f.copy.through_host.remedy, confidence = 0.6,
+             basis = "one direct copy in place of two over the host link" }
+  end,
+
+  tests = {
+    { name = "halo exchange through the host",
+      facts = { window = { device_time = 2e9 }, run = { devices = 2 },
+                copy = { through_host = { count = 100, bytes = 1e9, lost = 2e8, remedy = true } } },
+      expect = { share = 0.1, count = 100, bytes = 1e9, devices = 2 }, saving = { claims = 2e8, confidence = 0.6 } },
+    { name = "near miss: results of the same size, at no cost",
+      facts = { window = { device_time = 2e9 }, run = { devices = 2 },
+                copy = { through_host = { count = 100, bytes = 1e6, lost = 2e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: once or twice",
+      facts = { window = { device_time = 2e9 }, run = { devices = 2 },
+                copy = { through_host = { count = 2, bytes = 1e9, lost = 2e8, remedy = true } } },
+      expect = "silent" },
+    { name = "one GPU", facts = { window = { device_time = 1e9 }, run = { devices = 1 } }, expect = "not_applicable" },
+    { name = "copies cannot be told", facts = { window = { device_time = 2e9 }, run = { devices = 2 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,77 @@
+-- The same set of uploads comes back in every step, and it is more than a batch explains: weights, constants or
+-- optimizer state that live on the host and travel to the GPU each time. The link is then the limit, and overlapping
+-- helps only as far as there is compute to hide the copies behind.
+return {
+  id        = "transfer/repeated-upload",
+  title     = "Upload what does not change once, and keep it on the GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "design",
+  priority  = 76,
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/pageable-copy", "transfer/blocking-copy",
+                "transfer/low-bandwidth", "sync/host-busy-wait" },
+  knowledge = { "K-A3", "K-M4" },
+
+  needs      = { "window.device_time", "copy.repeated.per_step", "copy.repeated.bytes_per_step", "copy.repeated.bandwidth",
+                 "copy.repeated.memory", "copy.repeated.lost", "copy.repeated.remedy" },
+  optional   = { "memory.peak", "memory.capacity" },
+  thresholds = { "min_share", "min_per_step" },
+
+  symptom = "{per_step:count} uploads of the same sizes come back every step, {bytes:bytes} a step from {memory:text} memory " ..
+            "at {rate:rate}; the GPU loses {share:pct} of its time to them.",
+  cause   = "Data that the GPU has seen before, such as weights, is sent from the host again and again.",
+  fixes   = {
+    { action  = "Keep weights and constants on the GPU: switch CPU offloading off where memory suffices",
+      snippet = [[model.to(device)                                  # once, before the loop
+fully_shard(model)                                # FSDP2 without offload_policy=CPUOffloadPolicy()
+pipe.to("cuda")                                   # diffusers, instead of enable_sequential_cpu_offload()]],
+      language = "python" },
+    { action  = "Build constants on the GPU, or register them with the module so that they move once",
+      snippet = 'self.register_buffer("mask", mask, persistent=False)   # not mask.to(x.device) in forward()',
+      language = "python" },
+    { action = "Make room so that the data fits: 16-bit or 8-bit weights, sharding over more GPUs, activation checkpointing" },
+    { action = "If it must stay on the host, use each upload for more work: a larger batch, or several requests at a time" },
+  },
+  false_positives = "A batch of many tensors of fixed size looks alike; compare the volume with what a batch should weigh.",
+  references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },
+
+  applies = function(f) return f.copy.repeated.per_step > 0, "no uploads come back beyond what a batch explains" end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.repeated.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.copy.repeated.per_step, t.min_per_step) then return nil end
+    return { share = lost, per_step = f.copy.repeated.per_step, bytes = f.copy.repeated.bytes_per_step,
+             rate = f.copy.repeated.bandwidth, memory = f.copy.repeated.memory, peak = f.memory.peak,
+             capacity = f.memory.capacity }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.repeated.lost, remedy = f.copy.repeated.remedy, confidence = 0.75,
+             basis = "these uploads are gone; whether the data fits into the GPU's memory is for you to check" }
+  end,
+
+  tests = {
+    { name = "weights travel each step",
+      facts = { window = { device_time = 2e9 },
+                copy = { repeated = { per_step = 223, bytes_per_step = 2.55e10, bandwidth = 2.77e10, memory = "pinned",
+                                      lost = 1.8e9, remedy = true } } },
+      expect = { share = 0.9, per_step = 223, bytes = 2.55e10, rate = 2.77e10, memory = "pinned" },
+      saving = { claims = 1.8e9, confidence = 0.75 } },
+    { name = "near miss: a few tensors a step",
+      facts = { window = { device_time = 2e9 },
+                copy = { repeated = { per_step = 2, bytes_per_step = 1e8, bandwidth = 2e10, memory = "pinned", lost = 1e8,
+                                      remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: offloading, prefetched behind kernels",
+      facts = { window = { device_time = 2e9 },
+                copy = { repeated = { per_step = 48, bytes_per_step = 8e8, bandwidth = 2e10, memory = "pinned", lost = 1e7,
+                                      remedy = true } } },
+      expect = "silent" },
+    { name = "only batches are uploaded", facts = { window = { device_time = 2e9 }, copy = { repeated = { per_step = 0 } } },
+      expect = "not_applicable" },
+    { name = "uploads were not recorded", facts = { window = { device_time = 2e9 } }, expect = "cannot_tell" },
+  },
+}

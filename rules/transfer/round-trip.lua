@@ -1,0 +1,68 @@
+-- Bytes go from the device to the host and come back soon after: a step that runs on the CPU in the middle of GPU
+-- work (NumPy, a library without a GPU version, .cpu() ... .cuda()). Both copies, the host work between them and the
+-- lost lead of the host are on the critical path.
+return {
+  id        = "transfer/round-trip",
+  title     = "Keep the data on the GPU instead of sending it to the host and back",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 77,
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/pageable-copy", "transfer/blocking-copy",
+                "sync/host-busy-wait", "host/cpu-bound" },
+  knowledge = { "K-H10" },
+
+  needs      = { "window.device_time", "copy.roundtrip.count", "copy.roundtrip.per_step", "copy.roundtrip.bytes",
+                 "copy.roundtrip.lost", "copy.roundtrip.remedy" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{bytes:bytes} go from the GPU to the host and come back, {count:count} times; the GPU loses {share:pct} of its " ..
+            "time to that.",
+  cause   = "A part of the computation runs on the CPU in the middle of GPU work.",
+  fixes   = {
+    { action  = "Do this part on the GPU as well",
+      snippet = [[# instead of: y = torch.from_numpy(np.clip(x.cpu().numpy(), 0, 1)).cuda()
+y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pandas]],
+      language = "python" },
+    { action  = "Where only a decision is taken on the host, take it on the GPU",
+      snippet = "y = torch.where(x > limit, a, b)      # instead of: a if x.cpu() > limit else b", language = "python" },
+    { action = "If it must stay on the CPU, use pinned buffers and work on the data of the step before, beside this step's " ..
+               "kernels" },
+  },
+  false_positives = "Offloading on purpose (optimizer state, activations) when the GPU's memory does not suffice.",
+  references = { "cuda-best-practices/transfers", "pytorch/tuning-guide" },
+
+  applies = function(f) return f.copy.roundtrip.count > 0, "nothing that was downloaded is uploaded again" end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.roundtrip.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.copy.roundtrip.count, t.min_count) then return nil end
+    return { share = lost, count = f.copy.roundtrip.count, per_step = f.copy.roundtrip.per_step, bytes = f.copy.roundtrip.bytes }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.roundtrip.lost, remedy = f.copy.roundtrip.remedy, confidence = 0.7,
+             basis = "both copies and the host work between them are gone" }
+  end,
+
+  tests = {
+    { name = "a result goes down and comes back every step",
+      facts = { window = { device_time = 1e9 },
+                copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 2e8, remedy = true } } },
+      expect = { share = 0.2, count = 20, per_step = 1, bytes = 6e8 }, saving = { claims = 2e8, confidence = 0.7 } },
+    { name = "near miss: beside kernels, at no cost",
+      facts = { window = { device_time = 1e9 },
+                copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: once in the window",
+      facts = { window = { device_time = 1e9 },
+                copy = { roundtrip = { count = 1, per_step = 0, bytes = 6e8, lost = 1e8, remedy = true } } },
+      expect = "silent" },
+    { name = "nothing comes back", facts = { window = { device_time = 1e9 }, copy = { roundtrip = { count = 0 } } },
+      expect = "not_applicable" },
+    { name = "GPU work was not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

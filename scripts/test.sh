@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change is merged: build without warnings, all tests, and the
+# unit tests again under AddressSanitizer and UndefinedBehaviorSanitizer.
+#   --quick    without the sanitizers
+#   --tidy     clang-tidy, too
+#   --accept   rewrite the golden files from what the program says now; read the diff
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+quick=no
+tidy=no
+for option in "$@"; do
+  case "$option" in
+    --quick) quick=yes ;;
+    --tidy) tidy=yes ;;
+    --accept) export ADVISE_ACCEPT=1 ;;
+    *)
+      echo "usage: scripts/test.sh [--quick] [--tidy] [--accept]" >&2
+      exit 2
+      ;;
+  esac
+done
+
+if [ $tidy = yes ]; then scripts/setup.sh --tidy; else scripts/setup.sh; fi
+configure_and_build dev
+ctest --preset dev
+if [ $quick = no ]; then
+  configure_and_build asan unit_tests
+  ctest --preset asan
+fi
+if [ $tidy = yes ]; then configure_and_build tidy advise; fi
+echo "test.sh: all good"

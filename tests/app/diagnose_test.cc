@@ -1,0 +1,173 @@
+// The main job from end to end, on traces that the simulator makes.
+#ifdef ADVISE_SIM_PROGRAM
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/program.h"
+#include "tests/report/schema.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kFaulty = "transfer/blocking-batch-cnn";
+constexpr const char* kHealthy = "healthy/cnn-a100";
+
+// The trace of a scenario, made once a run of the tests.
+std::string TraceOf(const std::string& scenario) {
+  static const Folder traces;
+  std::string name = scenario + ".sqlite";
+  std::replace(name.begin(), name.end(), '/', '-');
+  if (!std::filesystem::exists(traces / name)) {
+    const Ran made =
+        RunAdvise(traces, ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o " + name,
+                  ADVISE_SIM_PROGRAM);
+    INFO(made.err);
+    REQUIRE(made.status == 0);
+  }
+  return traces / name;
+}
+
+TEST_CASE("the report of a trace obeys the schema") {
+  const Folder folder;
+  for (const char* scenario : {kFaulty, kHealthy}) {
+    const Ran ran = RunAdvise(folder, TraceOf(scenario) + " --format json");
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    CHECK(SchemaProblems(Json::parse(ran.out)) == std::vector<std::string>());
+  }
+}
+
+TEST_CASE("budgets and idle causes add up, and savings do not exceed the run") {
+  const Folder folder;
+  const Json report = Json::parse(RunAdvise(folder, TraceOf(kFaulty) + " --format json").out);
+  for (const Json& device : report["devices"]) {
+    const Json& budget = device["budget"];
+    CHECK(budget["compute_ns"].get<std::int64_t>() + budget["comm_exposed_ns"].get<std::int64_t>() +
+              budget["copy_exposed_ns"].get<std::int64_t>() +
+              budget["memset_exposed_ns"].get<std::int64_t>() +
+              budget["idle_ns"].get<std::int64_t>() ==
+          budget["window_ns"].get<std::int64_t>());
+    std::int64_t idle = 0;
+    for (const auto& cause : device["idle"].items()) idle += cause.value().get<std::int64_t>();
+    CHECK(idle == budget["idle_ns"].get<std::int64_t>());
+  }
+  double share = 0;
+  for (const Json& finding : report["findings"]) share += finding["saving"]["share"].get<double>();
+  CHECK(share <= 1.0 + 1e-9);
+}
+
+TEST_CASE("the same report gives the same bytes, whatever --jobs says") {
+  const Folder folder;
+  const std::string trace = TraceOf(kFaulty);
+  const std::string one = RunAdvise(folder, trace + " --format json --jobs 1").out;
+  CHECK(one == RunAdvise(folder, trace + " --format json --jobs 4").out);
+  CHECK(RunAdvise(folder, trace + " --jobs 1").out == RunAdvise(folder, trace + " --jobs 4").out);
+}
+
+TEST_CASE("every statement of the evidence runs") {
+  const Folder folder;
+  const std::string trace = TraceOf(kFaulty);
+  const Json report = Json::parse(RunAdvise(folder, trace + " --format json").out);
+  for (const Json& finding : report["findings"]) {
+    for (const Json& item : finding["evidence"]) {
+      const std::string sql = item["sql"];
+      if (sql.empty()) continue;
+      const std::string file = folder.Write("check.sql", sql + ";\n");
+      const Ran ran =
+          RunAdvise(folder, "-bail -readonly '" + trace + "' '.read " + file + "'", "sqlite3");
+      INFO(finding["rule"] << ": " << sql << "\n" << ran.err);
+      CHECK(ran.status == 0);
+      CHECK_FALSE(ran.out.empty());
+    }
+  }
+}
+
+TEST_CASE("a planted fault is the first finding, and its page says how it was reached") {
+  const Folder folder;
+  const std::string trace = TraceOf(kFaulty);
+  const Json report = Json::parse(RunAdvise(folder, trace + " --format json").out);
+  REQUIRE_FALSE(report["findings"].empty());
+  const std::string rule = report["findings"][0]["rule"];
+  CHECK(rule.starts_with("transfer/"));
+  const Ran why = RunAdvise(folder, "why " + rule + " " + trace);
+  CHECK(why.status == 0);
+  CHECK_THAT(why.out, Contains("fired") && Contains("it compared"));
+}
+
+TEST_CASE("--fail-on and --baseline decide on the exit status") {
+  const Folder folder;
+  const std::string trace = TraceOf(kFaulty);
+  CHECK(RunAdvise(folder, trace + " --fail-on low").status == 1);
+  REQUIRE(RunAdvise(folder, trace + " --format json -o base.json").status == 0);
+  CHECK(RunAdvise(folder, trace + " --baseline base.json").status == 0);
+  CHECK(RunAdvise(folder, TraceOf(kHealthy) + " --fail-on low").status == 0);
+}
+
+TEST_CASE("a healthy run has nothing above info and is said to be healthy") {
+  const Folder folder;
+  const Json report = Json::parse(RunAdvise(folder, TraceOf(kHealthy) + " --format json").out);
+  CHECK(report["healthy"] == true);
+  for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
+  CHECK_THAT(RunAdvise(folder, TraceOf(kHealthy)).out, Contains("Healthy"));
+}
+
+TEST_CASE("an input is never written to") {
+  const Folder folder;
+  std::filesystem::copy(TraceOf(kFaulty), folder / "run.sqlite");
+  const std::string before = ReadAll(folder / "run.sqlite");
+  const Ran ran = RunAdvise(folder, "run.sqlite -o ./run.sqlite");
+  CHECK(ran.status == 2);
+  CHECK(ReadAll(folder / "run.sqlite") == before);
+}
+
+TEST_CASE("a folder is taken as all reports in it") {
+  const Folder folder;
+  folder.Write("ranks/notes.txt", "not a report");
+  std::filesystem::copy(TraceOf(kFaulty), folder / "ranks/a.sqlite");
+  const Ran ran = RunAdvise(folder, "ranks --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  CHECK(Json::parse(ran.out)["inputs"][0]["path"] == "ranks/a.sqlite");
+}
+
+TEST_CASE("output that is no terminal has neither colour nor progress") {
+  const Folder folder;
+  const Ran ran = RunAdvise(folder, TraceOf(kFaulty));
+  CHECK(ran.out.find('\x1b') == std::string::npos);
+  CHECK(ran.err.empty());
+  CHECK_FALSE(RunAdvise(folder, TraceOf(kFaulty) + " --progress always").err.empty());
+}
+
+TEST_CASE("only and skip narrow what is looked for") {
+  const Folder folder;
+  const std::string trace = TraceOf(kFaulty);
+  const Json only = Json::parse(RunAdvise(folder, trace + " --only input --format json").out);
+  for (const Json& finding : only["findings"]) {
+    CHECK(finding["rule"].get<std::string>().starts_with("input/"));
+  }
+  const Json skip = Json::parse(RunAdvise(folder, trace + " --skip transfer --format json").out);
+  for (const Json& finding : skip["findings"]) {
+    CHECK_FALSE(finding["rule"].get<std::string>().starts_with("transfer/"));
+  }
+}
+
+TEST_CASE("facts are printed by name, and as JSON") {
+  const Folder folder;
+  const std::string trace = TraceOf(kFaulty);
+  const Ran text = RunAdvise(folder, "facts " + trace);
+  CHECK(text.status == 0);
+  CHECK_THAT(text.out, Contains("window.time"));
+  const Json json =
+      Json::parse(RunAdvise(folder, "facts " + trace + " --tables --format json").out);
+  CHECK(json["facts"].size() > 20);
+}
+
+}  // namespace
+}  // namespace advise
+
+#endif  // ADVISE_SIM_PROGRAM

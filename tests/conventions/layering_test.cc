@@ -1,0 +1,111 @@
+// Dependencies point down only, and each package is seen by the rooms that own it. The two tables
+// below are the architecture: a new arrow is a decision, made here.
+#include <catch2/catch.hpp>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "tests/conventions/source_tree.h"
+
+namespace advise {
+namespace {
+
+using Rooms = std::set<std::string>;
+
+// Room → the rooms it may include, beside itself.
+const std::map<std::string, Rooms> kMayInclude = {
+    {"base", {}},
+    {"trace", {"base"}},
+    {"knowledge", {"base"}},
+    {"import", {"base", "trace"}},
+    {"metrics", {"base", "trace", "knowledge"}},
+    {"facts", {"base", "trace", "knowledge", "metrics"}},
+    {"advice", {"base", "trace", "knowledge", "metrics", "facts"}},
+    {"script", {"base", "trace", "knowledge", "facts", "advice"}},
+    {"report", {"base", "trace", "facts", "advice"}},
+    {"app",
+     {"base", "trace", "knowledge", "import", "metrics", "facts", "advice", "script", "report"}}};
+
+// Package (the start of the include) → the rooms that may see it. fmt and expected are everyone's.
+const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import"}},
+                                                {"sqlite3.h", {"import"}},
+                                                {"simdjson", {"import"}},
+                                                {"toml++/", {"knowledge"}},
+                                                {"lua.h", {"script"}},
+                                                {"lauxlib.h", {"script"}},
+                                                {"lualib.h", {"script"}},
+                                                {"CLI/", {"app"}},
+                                                {"nlohmann/", {"report", "app"}},
+                                                {"fmt/", {"*"}},
+                                                {"tl/expected.hpp", {"*"}},
+                                                {"sys/", {"*"}},
+                                                {"unistd.h", {"*"}},
+                                                {"time.h", {"*"}},
+                                                {"fcntl.h", {"*"}},
+                                                {"zlib.h", {"import"}}};
+
+// "engine/report/text.cc" → "report".
+std::string RoomOf(const std::string& path) {
+  const std::size_t start = path.find('/') + 1;
+  return path.substr(start, path.find('/', start) - start);
+}
+
+// What is wrong with an include, or "".
+std::string ProblemOf(const std::string& room, const std::string& included, bool own) {
+  if (own) {
+    if (!included.starts_with("engine/")) return "includes stand from the root: \"engine/…\"";
+    const std::string target = RoomOf(included);
+    const bool allowed = target == room || kMayInclude.at(room).count(target) > 0;
+    return allowed ? "" : room + " must not know " + target;
+  }
+  const bool standard =
+      included.find('/') == std::string::npos && included.find('.') == std::string::npos;
+  if (standard) return "";
+  for (const auto& [package, rooms] : kPackages) {
+    if (!included.starts_with(package)) continue;
+    return rooms.count("*") + rooms.count(room) > 0 ? "" : room + " must not see " + package;
+  }
+  return "a package that the table does not know";
+}
+
+TEST_CASE("every room stands in the table of dependencies") {
+  for (const SourceFile& file : SourceFiles({"engine"}, {".cc", ".h"})) {
+    INFO(file.path);
+    CHECK(kMayInclude.count(RoomOf(file.path)) == 1);
+  }
+}
+
+TEST_CASE("the table has no cycles: a room includes only rooms that do not include it") {
+  for (const auto& [room, below] : kMayInclude) {
+    for (const std::string& other : below) {
+      INFO(room << " and " << other);
+      CHECK(kMayInclude.at(other).count(room) == 0);
+    }
+  }
+}
+
+TEST_CASE("includes point down, and packages stay in their room") {
+  const std::regex include("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");
+  for (const SourceFile& file : SourceFiles({"engine"}, {".cc", ".h"})) {
+    const std::string room = RoomOf(file.path);
+    if (kMayInclude.count(room) == 0) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      std::smatch match;
+      if (!std::regex_match(file.lines[i], match, include)) continue;
+      INFO(file.path << ":" << i + 1 << ": " << file.lines[i]);
+      CHECK(ProblemOf(room, match[2], match[1] == "\"") == "");
+    }
+  }
+}
+
+TEST_CASE("the check itself notices a wrong arrow and a strayed package") {
+  CHECK(ProblemOf("base", "engine/trace/tables.h", true) == "base must not know trace");
+  CHECK(ProblemOf("metrics", "engine/report/text.h", true) == "metrics must not know report");
+  CHECK(ProblemOf("report", "toml++/toml.h", false) == "report must not see toml++/");
+  CHECK(ProblemOf("report", "boost/any.hpp", false) == "a package that the table does not know");
+  CHECK(ProblemOf("script", "engine/advice/finding.h", true).empty());
+  CHECK(ProblemOf("import", "sqlite3.h", false).empty());
+}
+
+}  // namespace
+}  // namespace advise

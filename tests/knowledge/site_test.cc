@@ -1,0 +1,144 @@
+#include "tests/knowledge/kb_text.h"
+
+using namespace advise;
+using Catch::Contains;
+
+namespace {
+
+Knowledge Sample() {
+  const std::string number =
+      "value = 0.02\nunit = \"share\"\nrange = [0.0, 1.0]\nwhy = \"w\"\nsource = \"s\"\n";
+  return LoadKb({{"kb/thresholds/transfer.toml", "[pageable-copy.min_share]\n" + number},
+                 {"kb/ranking.toml", "[high_share]\n" + number}});
+}
+
+double Value(const Knowledge& knowledge) {
+  return knowledge.FindThreshold("transfer/pageable-copy", "min_share")->value;
+}
+
+// The problems of one site file.
+std::vector<std::string> Problems(const std::string& text) {
+  Knowledge knowledge = Sample();
+  return Lines(knowledge.ApplySite({"advise.toml", text}));
+}
+
+}  // namespace
+
+TEST_CASE("a site sets thresholds, in any of the TOML spellings") {
+  for (const char* text : {"[thresholds.\"transfer/pageable-copy\"]\nmin_share = 0.05\n",
+                           "[thresholds.transfer.pageable-copy]\nmin_share = 0.05\n",
+                           "[thresholds.transfer]\npageable-copy.min_share = 0.05\n",
+                           "[thresholds]\n\"transfer/pageable-copy.min_share\" = 0.05\n"}) {
+    INFO(text);
+    Knowledge knowledge = Sample();
+    CHECK(Lines(knowledge.ApplySite({"advise.toml", text})).empty());
+    CHECK(Value(knowledge) == 0.05);
+    CHECK(knowledge.SiteChanges() ==
+          std::vector<std::string>{
+              "transfer/pageable-copy.min_share = 0.05 instead of 0.02 (advise.toml)"});
+  }
+}
+
+TEST_CASE("later settings win") {
+  Knowledge knowledge = Sample();
+  const auto site = [](const std::string& path, const std::string& value) {
+    return Knowledge::File{path,
+                           "[thresholds.\"transfer/pageable-copy\"]\nmin_share = " + value + "\n"};
+  };
+  CHECK(knowledge.ApplySite(site("/etc/advise/site.toml", "0.1")).empty());
+  CHECK(knowledge.ApplySite(site("advise.toml", "0.2")).empty());
+  CHECK(Value(knowledge) == 0.2);
+  CHECK(knowledge.ApplySetting("transfer/pageable-copy.min_share=0.3").empty());
+  CHECK(Value(knowledge) == 0.3);
+  CHECK(knowledge.FindThreshold("transfer/pageable-copy", "min_share")->set_by == "--set");
+  CHECK(knowledge.ApplySetting("transfer.pageable-copy.min_share=0.4").empty());
+  CHECK(knowledge.ApplySetting("thresholds.transfer.pageable-copy.min_share=0.5").empty());
+  CHECK(Value(knowledge) == 0.5);
+  CHECK(knowledge.ApplySetting("ranking.high_share=0.6").empty());
+  CHECK(knowledge.Number("ranking.high_share") == 0.6);
+}
+
+TEST_CASE("wrong settings are refused with place and suggestion, and change nothing") {
+  Knowledge knowledge = Sample();
+  CHECK(knowledge.ApplySetting("transfer/pageable-copy.min_shre=0.3")[0].Line() ==
+        "--set transfer/pageable-copy.min_shre=0.3: there is no threshold "
+        "\"transfer/pageable-copy.min_shre\" (did you mean \"transfer/pageable-copy.min_share\"?)");
+  CHECK_THAT(knowledge.ApplySetting("transfer/pageable-copy.min_share=2")[0].Line(),
+             Contains("2 is outside its range 0 to 1 (share)"));
+  for (const char* wrong :
+       {"transfer/pageable-copy.min_share=x",
+        "transfer/pageable-copy.min_share=", "transfer/pageable-copy.min_share=0.3x", "=1", "x",
+        "transfer/pageable-copy.min_share=nan"}) {
+    INFO(wrong);
+    CHECK(knowledge.ApplySetting(wrong).size() == 1);
+  }
+  CHECK(Value(knowledge) == 0.02);
+  CHECK(knowledge.SiteChanges().empty());
+
+  CHECK_THAT(
+      Problems("[thresholds.\"transfer/pageable-copy\"]\n\nmin_share = \"0.05\"\n")[0],
+      Contains("advise.toml:3: transfer/pageable-copy.min_share: wanted a number, got the text"));
+  CHECK_THAT(Problems("[thresholds.\"transfer/pageable-cpy\"]\nmin_share = 0.05\n")[0],
+             Contains("did you mean \"transfer/pageable-copy.min_share\"?"));
+  CHECK_THAT(Problems("[threshold]\n")[0], Contains("did you mean \"thresholds\"?"));
+  CHECK_THAT(Problems("[thresholds\n")[0], Contains("advise.toml:1: "));
+  CHECK(Problems("[thresholds.\"a/b\"]\nx = 1\ny = 2\n").size() == 2);
+}
+
+TEST_CASE("numbers of metrics and ranking can be set") {
+  Knowledge knowledge = Sample();
+  CHECK(knowledge.ApplySite({"a.toml", "[numbers]\n\"ranking.high_share\" = 0.15\n"}).empty());
+  CHECK(knowledge.Number("ranking.high_share") == 0.15);
+  CHECK(knowledge.ApplySite({"a.toml", "[numbers.ranking]\nhigh_share = 0.16\n"}).empty());
+  CHECK(knowledge.Number("ranking.high_share") == 0.16);
+}
+
+TEST_CASE("turning a rule off needs a reason") {
+  Knowledge knowledge = Sample();
+  CHECK(knowledge
+            .ApplySite({"advise.toml",
+                        "[rules.\"comm/strategy\"]\nenabled = false\nreason = \"fixed layout\"\n"})
+            .empty());
+  REQUIRE(knowledge.suppressed().size() == 1);
+  CHECK(knowledge.suppressed()[0].id == "comm/strategy");
+  CHECK(knowledge.suppressed()[0].reason == "fixed layout");
+  CHECK(knowledge.SiteChanges() ==
+        std::vector<std::string>{"comm/strategy is off: fixed layout (advise.toml)"});
+  CHECK(knowledge.CheckSuppressed({"comm/strategy"}).empty());
+  CHECK(knowledge.CheckSuppressed({"comm/strateg"})[0].Line() ==
+        "advise.toml:1: there is no rule \"comm/strategy\" (did you mean \"comm/strateg\"?)");
+
+  // A later file may turn it on again.
+  CHECK(knowledge.ApplySite({"b.toml", "[rules.comm.strategy]\nenabled = true\n"}).empty());
+  CHECK(knowledge.suppressed().empty());
+
+  CHECK_THAT(Problems("[rules.\"comm/strategy\"]\nenabled = false\n")[0],
+             Contains("missing field \"reason\""));
+  CHECK_THAT(Problems("[rules.\"comm/strategy\"]\nreason = \"x\"\n")[0],
+             Contains("missing field \"enabled\""));
+}
+
+TEST_CASE("a rule is off until its last day") {
+  Knowledge knowledge = Sample();
+  const auto off = [](const std::string& until) {
+    return Knowledge::File{
+        "a.toml", "[rules.\"x/y\"]\nenabled = false\nreason = \"r\"\nuntil = " + until + "\n"};
+  };
+  CHECK(knowledge.ApplySite(off("2999-01-31")).empty());
+  CHECK(knowledge.suppressed().size() == 1);
+  CHECK(knowledge.suppressed()[0].until == "2999-01-31");
+  CHECK(knowledge.ApplySite(off("2001-01-31")).empty());
+  CHECK(knowledge.suppressed().empty());
+  CHECK_THAT(knowledge.SiteChanges()[0], Contains("x/y is on again"));
+  CHECK_THAT(Problems(off("\"soon\"").text)[0], Contains("wanted a date"));
+}
+
+TEST_CASE("a site defines thresholds of its own rules only") {
+  const std::string number =
+      "value = 0.1\nunit = \"share\"\nrange = [0, 1]\nwhy = \"w\"\nsource = \"s\"\n";
+  Knowledge knowledge = Sample();
+  CHECK(knowledge.ApplySite({"a.toml", "[thresholds.\"site/mine\".min_share]\n" + number}).empty());
+  CHECK(knowledge.FindThreshold("site/mine", "min_share")->value == 0.1);
+  CHECK_THAT(Problems("[thresholds.\"transfer/pageable-copy\".min_share]\n" + number)[0],
+             Contains("only rules of the site"));
+}

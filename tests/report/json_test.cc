@@ -1,0 +1,96 @@
+#include "engine/report/json.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/report/sample_report.h"
+#include "tests/report/schema.h"
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST_CASE("the JSON report obeys its schema") {
+  const auto sample = MakeSampleReport();
+  CHECK(SchemaProblems(Json::parse(RenderJson(sample->report))) == std::vector<std::string>());
+}
+
+TEST_CASE("the schema is strict: an unknown key is refused") {
+  const auto sample = MakeSampleReport();
+  Json report = Json::parse(RenderJson(sample->report));
+  report["findings"][0]["colour"] = "red";
+  CHECK_FALSE(SchemaProblems(report).empty());
+}
+
+TEST_CASE("keys stand in the order of the contract") {
+  const auto sample = MakeSampleReport();
+  const auto report = nlohmann::ordered_json::parse(RenderJson(sample->report));
+  std::vector<std::string> keys;
+  for (const auto& item : report.items()) keys.push_back(item.key());
+  CHECK(keys == std::vector<std::string>{"schema", "tool", "inputs", "window", "devices", "facts",
+                                         "findings", "healthy", "checked", "not_checked",
+                                         "diagnostics"});
+}
+
+TEST_CASE("run facts are numbers or texts; absent facts, tables and device facts are left out") {
+  const auto sample = MakeSampleReport();
+  const Json facts = Json::parse(RenderJson(sample->report))["facts"];
+  CHECK(facts.size() == 2);
+  CHECK(facts["copy.pageable.bytes"]["value"] == 1500000000);
+  CHECK(facts["steps.source"]["value"] == "period");
+}
+
+TEST_CASE("numbers carry no noise of the arithmetic") {
+  const auto sample = MakeSampleReport();
+  sample->report.findings[0].saving_s = 0.1 + 0.2;
+  CHECK(RenderJson(sample->report).find("\"seconds\": 0.3,") != std::string::npos);
+}
+
+TEST_CASE("values that are not finite never reach the JSON text") {
+  const auto sample = MakeSampleReport();
+  sample->report.findings[0].evidence[0].value = std::nan("");
+  sample->report.findings[0].evidence[0].threshold = INFINITY;
+  sample->report.facts[0].fact.value = std::nan("");
+  const Json report = Json::parse(RenderJson(sample->report));
+  CHECK(SchemaProblems(report) == std::vector<std::string>());
+  CHECK_FALSE(report["facts"].contains("copy.pageable.bytes"));
+}
+
+TEST_CASE("names of a trace become valid UTF-8 without control characters") {
+  const auto sample = MakeSampleReport();
+  sample->report.inputs[0].host = "a\x1b[2J\xff";
+  const Json report = Json::parse(RenderJson(sample->report));
+  CHECK(report["inputs"][0]["host"] == "a [2J\xEF\xBF\xBD");
+}
+
+TEST_CASE("snippets keep their lines") {
+  const auto sample = MakeSampleReport();
+  const Json report = Json::parse(RenderJson(sample->report));
+  CHECK(report["findings"][0]["fixes"][0]["snippet"] ==
+        sample->report.findings[0].fixes[0].snippet);
+}
+
+TEST_CASE("notes of the importer are no warnings") {
+  const auto sample = MakeSampleReport();
+  const Json diagnostics = Json::parse(RenderJson(sample->report))["diagnostics"];
+  REQUIRE(diagnostics.size() == 1);
+  CHECK(diagnostics[0]["text"] == "rows end before they start, in KERNEL, 3 times");
+}
+
+TEST_CASE("why, facts and rules have a JSON form, too") {
+  const auto sample = MakeSampleReport();
+  const Json why = Json::parse(RenderWhyJson(sample->report, "transfer/repeated-upload"));
+  CHECK(why["verdicts"][0]["outcome"] == "fired");
+  CHECK(why["verdicts"][0]["comparisons"][0]["holds"] == true);
+  const Json facts = Json::parse(RenderFactsJson(sample->report.facts, true));
+  CHECK(facts["facts"].size() == 5);
+  RulePage page;
+  page.rule = sample->rules.front();
+  CHECK(Json::parse(RenderRulesJson({page}))["rules"][0]["id"] == "transfer/repeated-upload");
+  CHECK(Json::parse(RenderRuleJson(page))["rule"]["effort"] == "code");
+}
+
+}  // namespace
+}  // namespace advise

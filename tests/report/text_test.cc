@@ -1,0 +1,156 @@
+#include "engine/report/text.h"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "engine/report/facts_text.h"
+#include "engine/report/layout.h"
+#include "engine/report/shell.h"
+#include "engine/report/why.h"
+#include "tests/report/sample_report.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST_CASE("only commands and addresses pass the width of the page") {
+  const auto sample = MakeSampleReport();
+  for (const int width : {72, 80, 100, 120}) {
+    TextOptions options;
+    options.width = width;
+    options.devices = true;
+    for (const std::string& line : Lines(RenderText(sample->report, options))) {
+      const bool whole = line.find("sqlite3 ") != std::string::npos ||
+                         line.find("nsys profile") != std::string::npos ||
+                         line.find("https://") != std::string::npos;
+      if (!whole) {
+        INFO(line);
+        CHECK(DisplayWidth(line) <= width);
+      }
+    }
+  }
+}
+
+TEST_CASE("the report opens with the run and its verdict") {
+  const auto sample = MakeSampleReport();
+  const std::vector<std::string> lines = Lines(RenderText(sample->report, {}));
+  CHECK(lines[0] == "run.sqlite   2 × NVIDIA H100 80GB HBM3   0.97 s   nsys 2026.2   3 steps");
+  CHECK(lines[2] == "The GPUs wait for host-to-device copies 93 % of the time.");
+  CHECK(lines[4] == "Where the time went   compute 2 % | copies 93 % | idle 5 %");
+  CHECK(lines[5] == "Idle because of       launching 4 % | unknown 1 %");
+}
+
+TEST_CASE("a finding says what was seen, why, what to do and how to check it") {
+  const auto sample = MakeSampleReport();
+  const std::string text = RenderText(sample->report, {});
+  CHECK_THAT(text, Contains("saves up to 0.90 s of 0.97 s (93 %)"));
+  CHECK_THAT(text, Contains("    Seen   223 copies"));
+  CHECK_THAT(text, Contains("    Do     Keep the weights on the GPU"));
+  CHECK_THAT(text, Contains("             for batch in loader:\n                 step(model"));
+  CHECK_THAT(text, Contains("    Check  sqlite3 run.sqlite \"select sum(bytes) from "));
+  CHECK_THAT(text, Contains("(advise why transfer/repeated-upload run.sqlite)"));
+}
+
+TEST_CASE("an explained symptom stands under its cause and nowhere else") {
+  const auto sample = MakeSampleReport();
+  const std::string text = RenderText(sample->report, {});
+  CHECK_THAT(text, Contains("└─ explains: 428 ms in cudaStreamSynchronize (sync/host-busy-wait)"));
+  CHECK(text.find("The host waits in synchronising calls") == std::string::npos);
+}
+
+TEST_CASE("a finding of one GPU says which") {
+  const auto sample = MakeSampleReport();
+  const std::string text = RenderText(sample->report, {});
+  CHECK_THAT(text, Contains("    Where  GPU 1\n"));
+}
+
+TEST_CASE("findings past --top get one line each") {
+  const auto sample = MakeSampleReport();
+  TextOptions options;
+  options.top = 1;
+  const std::string text = RenderText(sample->report, options);
+  CHECK_THAT(text, Contains("Capture the step as a CUDA graph"));
+  CHECK(text.find("800 short gaps") == std::string::npos);
+}
+
+TEST_CASE("a healthy run is said to be healthy") {
+  const auto sample = MakeSampleReport();
+  sample->report.findings.clear();
+  sample->report.healthy = true;
+  sample->report.verdict = "The GPU computes 97 % of the time.";
+  CHECK_THAT(RenderText(sample->report, {}),
+             Contains("Healthy: 40 rules were checked and none found anything to fix."));
+}
+
+TEST_CASE("a capture without a verdict says why") {
+  const auto sample = MakeSampleReport();
+  sample->report.no_verdict_reason = "only start-up was captured";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("No verdict: only start-up was captured"));
+}
+
+TEST_CASE("an empty report renders") {
+  CHECK(RenderText(Report(), {}).find("Where the time went") == std::string::npos);
+}
+
+TEST_CASE("names of a trace cannot steer the terminal") {
+  const auto sample = MakeSampleReport();
+  sample->report.inputs[0].path = "evil\x1b[2J.sqlite";
+  sample->report.findings[0].symptom = "kernel \x1b]0;title\x07 \xff";
+  sample->report.findings[0].fixes[0].snippet = "a\x1b[31m";
+  CHECK(RenderText(sample->report, {}).find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("what could not be checked ends with one command, unbroken") {
+  const auto sample = MakeSampleReport();
+  const std::string text = RenderText(sample->report, {});
+  CHECK_THAT(text, Contains("1 rule (kernel/low-issue)"));
+  CHECK_THAT(text, Contains("\n  " + sample->report.capture_command + "\n"));
+}
+
+TEST_CASE("why shows value, threshold and what became of the finding") {
+  const auto sample = MakeSampleReport();
+  const std::string text = RenderWhyText(sample->report, "transfer/repeated-upload", 80, false);
+  CHECK_THAT(text, Contains("93 % ≥ 2 %") && Contains("min_share"));
+  CHECK_THAT(text, Contains("Finding 1 of the report, critical"));
+  CHECK_THAT(RenderWhyText(sample->report, "sync/host-busy-wait", 80, false),
+             Contains("Explained by transfer/repeated-upload"));
+}
+
+TEST_CASE("facts are listed with values, and absent ones with the reason") {
+  const auto sample = MakeSampleReport();
+  const std::string text = RenderFactsText(sample->report.facts, false, 80, false);
+  CHECK_THAT(text, Contains("copy.pageable.bytes") && Contains("1.50 GB"));
+  CHECK_THAT(text, Contains("absent: no GPU metrics were sampled"));
+  CHECK_THAT(RenderFactsText(sample->report.facts, true, 80, false), Contains("HtoD"));
+}
+
+TEST_CASE("numbers keep their unit when lines break") {
+  CHECK(WrapWords("it takes 93 % of it", 11) == std::vector<std::string>{"it takes", "93 % of it"});
+  CHECK(WrapWords("", 10) == std::vector<std::string>{""});
+}
+
+TEST_CASE("width counts columns, not bytes") {
+  CHECK(DisplayWidth("2 × H100") == 8);
+  CHECK(DisplayWidth("日本") == 4);
+  CHECK(CutMiddle("abcdefghij", 7) == "abcd…ij");
+  CHECK(CutEnd("two words", 6) == "two w…");
+}
+
+TEST_CASE("shell words survive a shell") {
+  CHECK(ShellQuote("run.sqlite") == "run.sqlite");
+  CHECK(ShellQuote("my run.sqlite") == "\"my run.sqlite\"");
+  CHECK(ShellQuote("it's \"x\"") == "'it'\\''s \"x\"'");
+  CHECK(ShellQuote("") == "\"\"");
+  CHECK(SqliteCommand("-x", "select\n'a'") == "sqlite3 ./-x \"select 'a'\"");
+}
+
+}  // namespace
+}  // namespace advise
