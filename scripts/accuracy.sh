@@ -6,5 +6,6 @@ source "$(dirname "$0")/common.sh"
 
 scripts/setup.sh
 configure_and_build release advise advise-sim advise-accuracy >&2
+mkdir -p build/accuracy
 exec build/release/fixtures/simulator/advise-accuracy --advise build/release/engine/app/advise \
-  --scenarios fixtures/scenarios "$@"
+  --scenarios fixtures/scenarios --work build/accuracy "$@"

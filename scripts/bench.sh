@@ -18,7 +18,7 @@ size_mb() { echo $(($(stat -c %s "$1") / 1000000)); }
 
 if [ -z "$report" ]; then
   report=build/release/bench-$megabytes.sqlite
-  scenario=$(ls fixtures/scenarios/demo.toml fixtures/scenarios/transfer/*.toml 2>/dev/null | head -n 1)
+  scenario=$(demo_scenario)
   if [ ! -e "$report" ]; then
     # A report grows with its steps: measure a short one, then ask for as many as the size needs.
     "$simulate" "$scenario" --steps 100 -o "$report.part"
@@ -31,14 +31,15 @@ fi
 has_table() { [ "$(sqlite3 -readonly "$report" "select count(*) from sqlite_master where name = '$1'")" = 1 ]; }
 
 # The floor: every column that a diagnosis reads, read once by the shell of the database itself.
+# total(), not sum(): packed thread ids overflow integers.
 sums=""
 add_sum() { if has_table "$1"; then sums+="select $2 from $1; "; fi; }
-add_sum CUPTI_ACTIVITY_KIND_KERNEL "sum(start), sum(end), sum(deviceId), sum(streamId), sum(correlationId), sum(globalPid), sum(demangledName), sum(gridX), sum(blockX)"
-add_sum CUPTI_ACTIVITY_KIND_MEMCPY "sum(start), sum(end), sum(bytes), sum(copyKind), sum(srcKind), sum(dstKind), sum(correlationId)"
-add_sum CUPTI_ACTIVITY_KIND_MEMSET "sum(start), sum(end), sum(bytes), sum(correlationId)"
-add_sum CUPTI_ACTIVITY_KIND_RUNTIME "sum(start), sum(end), sum(globalTid), sum(correlationId), sum(nameId), sum(returnValue)"
-add_sum OSRT_API "sum(start), sum(end), sum(globalTid), sum(nameId)"
-add_sum NVTX_EVENTS "sum(start), sum(end), sum(globalTid), sum(textId)"
+add_sum CUPTI_ACTIVITY_KIND_KERNEL "total(start), total(end), total(deviceId), total(streamId), total(correlationId), total(globalPid), total(demangledName), total(gridX), total(blockX)"
+add_sum CUPTI_ACTIVITY_KIND_MEMCPY "total(start), total(end), total(bytes), total(copyKind), total(srcKind), total(dstKind), total(correlationId)"
+add_sum CUPTI_ACTIVITY_KIND_MEMSET "total(start), total(end), total(bytes), total(correlationId)"
+add_sum CUPTI_ACTIVITY_KIND_RUNTIME "total(start), total(end), total(globalTid), total(correlationId), total(nameId), total(returnValue)"
+add_sum OSRT_API "total(start), total(end), total(globalTid), total(nameId)"
+add_sum NVTX_EVENTS "total(start), total(end), total(globalTid), total(textId)"
 
 # measure NAME COMMAND…: the median of the wall seconds and the highest peak memory (MB).
 measure() {

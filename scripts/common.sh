@@ -14,3 +14,16 @@ configure_and_build() {
   if [ $# -gt 0 ]; then targets=(--target "$@"); fi
   cmake --build "build/$preset" -j "$jobs" "${targets[@]}"
 }
+
+# The scenario that demonstrations and measurements simulate.
+demo_scenario() {
+  local scenario
+  for scenario in fixtures/scenarios/demo.toml fixtures/scenarios/transfer/*.toml; do
+    if [ -e "$scenario" ]; then
+      echo "$scenario"
+      return
+    fi
+  done
+  echo "no scenario in fixtures/scenarios" >&2
+  return 1
+}

@@ -6,7 +6,7 @@ source "$(dirname "$0")/common.sh"
 scripts/setup.sh
 configure_and_build release advise advise-sim
 
-scenario=${1:-$(ls fixtures/scenarios/demo.toml fixtures/scenarios/transfer/*.toml 2>/dev/null | head -n 1)}
+scenario=${1:-$(demo_scenario)}
 build/release/fixtures/simulator/advise-sim "$scenario" -o build/release/demo.sqlite
 echo "$ advise demo.sqlite        # simulated from $scenario"
 echo

@@ -43,7 +43,7 @@ std::vector<std::string> FindingsAtOrAbove(const Report& report, Severity level,
     }
     const std::string& id = finding.rule->id;
     const bool listed = std::find(rules.begin(), rules.end(), id) != rules.end();
-    if (!listed && known.count(id) == 0) rules.push_back(id);
+    if (!listed && !known.contains(id)) rules.push_back(id);
   }
   return rules;
 }

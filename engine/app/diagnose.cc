@@ -75,7 +75,7 @@ void FillBudget(const Analysis& analysis, Report* report) {
 
 // `facts` are kept by the report as values: the map itself dies with the diagnosis.
 void FillFacts(const Facts& facts, Report* report) {
-  for (const FactInfo& info : FactCatalogue()) {
+  for (const FactInfo& info : FactList()) {
     if (const Fact* fact = facts.Find(info.name)) report->facts.push_back({info, *fact, "run"});
   }
 }

@@ -51,8 +51,8 @@ class FactsCommand : public Command {
 
  private:
   std::string Catalogue(bool json) const {
-    return json ? RenderFactCatalogJson(FactCatalogue())
-                : RenderFactCatalog(FactCatalogue(), run_.output.Width(), run_.output.Color());
+    return json ? RenderFactCatalogJson(FactList())
+                : RenderFactCatalog(FactList(), run_.output.Width(), run_.output.Color());
   }
 
   int Write(const std::string& text) const {

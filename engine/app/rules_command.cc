@@ -79,6 +79,7 @@ class RulesCommand : public Command {
   int List(const Session& session) const {
     const std::vector<const RuleInfo*> rules = RuleInfos(session);
     std::vector<std::string> ids;
+    ids.reserve(rules.size());
     for (const RuleInfo* rule : rules) ids.push_back(rule->id);
     const auto known = CheckSelection("--only", site_.only, ids);
     if (!known) return Complain(known.error(), kWrongUsage);
@@ -139,7 +140,7 @@ class RulesCommand : public Command {
     const std::vector<std::string> ids(tree->ids.begin(), tree->ids.end());
     for (const RuleInfo* rule : tree->named) {
       for (const std::string& other : rule->explains) {
-        if (tree->ids.count(other) > 0) continue;
+        if (tree->ids.contains(other)) continue;
         const std::string near = DidYouMean(other, ids);
         errors.push_back({"explains: there is no rule \"" + other + "\"", rule->path,
                           near.empty() ? "" : "did you mean " + near + "?"});

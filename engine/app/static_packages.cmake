@@ -11,8 +11,3 @@ if(ADVISE_STATIC_SQLITE AND TARGET SQLite::SQLite3)
   set_property(TARGET SQLite::SQLite3 PROPERTY IMPORTED_LOCATION ${ADVISE_STATIC_SQLITE})
   set_property(TARGET SQLite::SQLite3 PROPERTY INTERFACE_LINK_LIBRARIES "m;dl;Threads::Threads")
 endif()
-
-# There is no static fmt: its headers alone do.
-if(TARGET fmt::fmt)
-  set_property(TARGET fmt::fmt APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY=1)
-endif()

@@ -11,7 +11,7 @@ namespace advise {
 struct Analysis;
 
 // Every fact there is, with unit and definition, in the order of the documentation.
-const std::vector<FactInfo>& FactCatalogue();
+const std::vector<FactInfo>& FactList();
 
 // The facts of the whole run. `analysis` must outlive the result.
 std::unique_ptr<Facts> MakeFacts(const Analysis& analysis);

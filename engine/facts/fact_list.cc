@@ -11,7 +11,7 @@
 
 namespace advise {
 
-const std::vector<FactInfo>& FactCatalogue() {
+const std::vector<FactInfo>& FactList() {
   static const std::vector<FactInfo> kFacts = {
       {"window.time", "ns", "Length of the analysed window."},
       {"window.device_time", "ns",

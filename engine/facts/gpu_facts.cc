@@ -170,7 +170,7 @@ void WriteKernelFacts(const Analysis& a, FactWriter* w) {
   w->Number("precision.matrix.share", Share(k.matrix_ns, compute));
   group("precision.fp32", k.fp32);
   w->KnownNumber(
-      "precision.fp32.speedup", a.hardware.TensorSpeedup() > 1 ? a.hardware.TensorSpeedup() : 0,
+      "precision.fp32.speedup", a.hardware.tensor_ratio > 1 ? a.hardware.tensor_ratio : 0,
       "the device has no tensor cores, or is not in the knowledge base (see --gpu)", "hardware");
   w->Text("precision.fp32.top", k.fp32_top);
   w->Number("precision.tensor.share", Share(k.tensor_ns, k.matrix_ns));

@@ -79,8 +79,8 @@ struct CaptureHint {
   std::string tag;     // "gpu-metrics"
   std::string option;  // of `nsys profile`: "--gpu-metrics-devices=all"; options of the same name
                        // are joined by commas; empty when no option helps
-  std::string text;   // one sentence
-  std::string torch;  // the option of torch.profiler that records it; empty when there is none
+  std::string text;    // one sentence
+  std::string torch;   // the option of torch.profiler that records it; empty when there is none
 };
 
 class Knowledge {

@@ -14,6 +14,33 @@ Run Prepare(const Trace& trace, const Knowledge& knowledge, const WindowRequest&
   return run;
 }
 
+// By compute capability; 0 for generations without tensor cores and for unknown ones.
+double GenerationRatio(const Knowledge& knowledge, const Device& device) {
+  const int minor = device.compute_major >= 10 ? 0 : device.compute_minor;
+  switch (10 * device.compute_major + minor) {
+    case 70:
+    case 72:
+      return knowledge.Number("precision.tensor_ratio_70");
+    case 75:
+      return knowledge.Number("precision.tensor_ratio_75");
+    case 80:
+      return knowledge.Number("precision.tensor_ratio_80");
+    case 86:
+    case 87:
+      return knowledge.Number("precision.tensor_ratio_86");
+    case 89:
+      return knowledge.Number("precision.tensor_ratio_89");
+    case 90:
+      return knowledge.Number("precision.tensor_ratio_90");
+    case 100:
+      return knowledge.Number("precision.tensor_ratio_100");
+    case 120:
+      return knowledge.Number("precision.tensor_ratio_120");
+    default:
+      return 0;
+  }
+}
+
 Hardware FindHardware(const Run& run, const std::string& gpu, double observed_link) {
   Hardware hardware;
   const Device* device = nullptr;
@@ -40,6 +67,11 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
   hardware.host_link_bytes_per_s = std::max(observed_link, fact("host_link_bytes_per_s"));
   hardware.peak_fp32_flops = fact("peak_fp32_flops");
   hardware.peak_tensor_flops = first(fact("peak_bf16_flops"), fact("peak_fp16_flops"));
+  if (hardware.peak_fp32_flops > 0) {
+    hardware.tensor_ratio = hardware.peak_tensor_flops / hardware.peak_fp32_flops;
+  } else if (device != nullptr) {
+    hardware.tensor_ratio = GenerationRatio(run.knowledge, *device);
+  }
   if (hardware.host_link_bytes_per_s <= 0) {
     hardware.host_link_bytes_per_s = run.knowledge.Number("copy.assumed_link");
   }
@@ -89,7 +121,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   copies = FindCopies(shared, hardware.host_link_bytes_per_s);
   syncs = FindSyncs(shared, copies, phases);
   launches = FindLaunches(shared);
-  kernels = FindKernels(shared, phases, hardware.TensorSpeedup());
+  kernels = FindKernels(shared, phases, hardware.tensor_ratio);
   input = FindInput(shared);
   host = FindHost(shared);
   step_stats = FindStepStats(shared, phases);

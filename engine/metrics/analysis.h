@@ -38,9 +38,8 @@ struct Hardware {
       0;  // what pinned copies of this trace reached, else the knowledge base's
   double peak_fp32_flops = 0;
   double peak_tensor_flops = 0;
-  double TensorSpeedup() const {
-    return peak_fp32_flops > 0 ? peak_tensor_flops / peak_fp32_flops : 0;
-  }
+  double tensor_ratio =
+      0;  // peak tensor rate over peak FP32 rate; of the generation when the device is not known
 };
 
 // Whether the capture holds enough like work to judge a run by, and if not, why and what to

@@ -289,6 +289,10 @@ const char* IdleCauseName(IdleCause cause) {
   return "unknown";
 }
 
+Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times) {
+  return Explainer(run, times).Explain();
+}
+
 bool BlocksHost(const Run& run, std::uint32_t call) {
   const CallClass call_class = run.ClassOfCall(call);
   if (IsSync(call_class) || IsAllocation(call_class)) return true;
@@ -312,29 +316,37 @@ bool BlocksHost(const Run& run, std::uint32_t call) {
 std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run) {
   const Trace& trace = run.trace;
   const auto ahead_ns = static_cast<Nanos>(run.knowledge.Number("idle.host_ahead"));
-  // When the device was free before each op, by one pass in time order.
+  // How long before its start each op had been launched, when it was queued behind other work: by
+  // one pass in time order.
   std::vector<Nanos> busy_until(trace.devices.size(), 0);
-  std::vector<std::uint8_t> queued(trace.calls.size(), 0);
+  std::vector<Nanos> lead(trace.calls.size(), 0);
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     Nanos& until = busy_until[trace.ops.device[op]];
     const std::uint32_t call = trace.ops.call[op];
-    if (call != kNone && run.first_op_of_call[call] == op) {
-      const bool waited_behind_work = until + ahead_ns > trace.ops.start[op];
-      if (waited_behind_work && trace.ops.start[op] - trace.calls.end[call] > ahead_ns)
-        queued[call] = 1;
+    if (call != kNone && run.first_op_of_call[call] == op &&
+        until + ahead_ns > trace.ops.start[op]) {
+      lead[call] = trace.ops.start[op] - trace.calls.end[call];
     }
     until = std::max(until, trace.ops.end[op]);
   }
   std::vector<std::uint32_t> blocks(trace.calls.size(), kNone);
   for (const std::uint32_t thread : run.launching_threads) {
     std::uint32_t last = kNone;
+    Nanos usual = 0;   // the lead that the thread had before it was blocked
+    Nanos recent = 0;  // the largest lead since the last blocking call
     for (std::uint32_t call = run.calls_of_thread[thread].first;
          call < run.calls_of_thread[thread].last; ++call) {
       if (run.first_op_of_call[call] != kNone) {
-        if (queued[call] != 0) last = kNone;
+        recent = std::max(recent, lead[call]);
+        if (last != kNone && lead[call] > std::max(ahead_ns, usual)) last = kNone;
         blocks[call] = last;
       }
-      if (BlocksHost(run, call)) last = call;
+      if (BlocksHost(run, call)) {
+        // Blocked again before it had recovered: what it had before the first time still counts.
+        usual = last == kNone ? recent : std::max(usual, recent);
+        last = call;
+        recent = 0;
+      }
     }
   }
   return blocks;

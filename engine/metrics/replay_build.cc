@@ -128,15 +128,23 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
     std::sort(list.begin(), list.end(),
               [&](auto a, auto b) { return calls_[a].end < calls_[b].end; });
   }
-  // Batches: ends of waits for data, per thread.
+  // Batches: ends of waits for data, per thread. Fetching a batch that lies ready takes a moment
+  // and says nothing of how fast the loader is; only a wait that fills a fair part of the time
+  // since the last batch does.
+  const double real = run.knowledge.Number("input.wait_share");
   std::map<std::uint32_t, std::vector<Nanos>> batches;
+  std::map<std::uint32_t, Nanos> last_batch;
   for (const GapPiece& piece : idle.pieces) {
     const bool waited = piece.activity == Activity::kOsWait ||
                         piece.activity == Activity::kFileIo || piece.activity == Activity::kSleep ||
                         piece.activity == Activity::kNetwork || piece.activity == Activity::kLock;
     const std::uint32_t thread = idle.gaps[piece.gap].thread;
     if (piece.cause != IdleCause::kDataLoading || !waited || thread == kNone) continue;
-    if (waits[thread].OverlapWith(piece.start, piece.end) * 2 >= piece.Length())
+    if (2 * waits[thread].OverlapWith(piece.start, piece.end) < piece.Length()) continue;
+    const auto [last, is_first] = last_batch.try_emplace(thread, from_);
+    const Nanos apart = piece.end - last->second;
+    last->second = piece.end;
+    if (static_cast<double>(piece.Length()) >= real * static_cast<double>(apart))
       batches[thread].push_back(piece.end);
   }
   for (auto& [thread, ends] : batches) std::sort(ends.begin(), ends.end());

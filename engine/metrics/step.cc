@@ -16,6 +16,14 @@ T MedianOf(std::vector<T> values) {
   return *middle;
 }
 
+// Median distance from one start to the next.
+Nanos MedianApart(const std::vector<Step>& steps) {
+  std::vector<Nanos> apart;
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    apart.push_back(steps[i].start - steps[i - 1].start);
+  return MedianOf(apart);
+}
+
 // "step 12" and "step 13" are one family; so are names that do not change.
 std::string Family(const std::string& name) {
   std::string family;
@@ -36,7 +44,8 @@ struct Candidate {
   bool annotated = false;
 };
 
-// The GPU work that calls inside [start, end) launched: its first start and last end, or {0, 0}.
+// The computing that calls inside [start, end) launched: its first start and last end, or {0, 0}.
+// Copies are left out: the copy of a batch may run long before the step's turn comes.
 Interval Project(const Run& run, std::uint32_t process, Nanos start, Nanos end,
                  const std::vector<std::pair<Nanos, std::uint32_t>>& launches) {
   Interval span;
@@ -63,7 +72,36 @@ Nanos Steps::Median() const {
   return MedianOf(lengths);
 }
 
-void SplitWarmup(const Knowledge& knowledge, Steps* steps) {
+namespace {
+
+// Steps in which code was loaded or compiled or memory allocated before their work could start.
+std::vector<std::uint8_t> ColdSteps(const Run& run, const Steps& steps) {
+  std::vector<std::uint8_t> cold(steps.all.size(), 0);
+  for (const std::uint32_t thread : run.launching_threads) {
+    bool pending = false;
+    for (std::uint32_t call = run.calls_of_thread[thread].first;
+         call < run.calls_of_thread[thread].last; ++call) {
+      const CallClass call_class = run.ClassOfCall(call);
+      pending = pending || call_class == CallClass::kModuleLoad || call_class == CallClass::kJit ||
+                IsAllocation(call_class);
+      const std::uint32_t op = run.first_op_of_call[call];
+      if (!pending || op == kNone) continue;
+      // The step whose work came next: with a host that runs ahead, calls come long before their
+      // step.
+      pending = false;
+      const Nanos start = run.trace.ops.start[op];
+      const auto after = std::upper_bound(steps.all.begin(), steps.all.end(), start,
+                                          [](Nanos t, const Step& s) { return t < s.start; });
+      if (after != steps.all.begin())
+        cold[static_cast<std::size_t>(after - steps.all.begin()) - 1] = 1;
+    }
+  }
+  return cold;
+}
+
+}  // namespace
+
+void SplitWarmup(const Run& run, Steps* steps) {
   steps->first_steady = 0;
   steps->outliers.clear();
   if (steps->all.size() < 3) return;
@@ -73,16 +111,23 @@ void SplitWarmup(const Knowledge& knowledge, Steps* steps) {
   std::vector<Nanos> deviations;
   for (const Nanos length : lengths) deviations.push_back(std::abs(length - median));
   const double band =
-      std::max(knowledge.Number("step.band_mads") * static_cast<double>(MedianOf(deviations)),
-               knowledge.Number("step.band_share") * static_cast<double>(median));
+      std::max(run.knowledge.Number("step.band_mads") * static_cast<double>(MedianOf(deviations)),
+               run.knowledge.Number("step.band_share") * static_cast<double>(median));
   const auto outside = [&](std::size_t i) {
     return std::abs(static_cast<double>(lengths[i] - median)) > band;
   };
-  // Warm-up is what leads the run and is slow; it never takes more than half of the steps.
+  // Loading and allocating is warm-up when the later steps do without.
+  const std::vector<std::uint8_t> cold = ColdSteps(run, *steps);
   const std::size_t most = lengths.size() / 2;
+  const auto late = static_cast<std::size_t>(
+      std::count(cold.begin() + static_cast<std::ptrdiff_t>(most), cold.end(), 1));
+  const bool starts_cold = 10 * late <= lengths.size() - most;
+  const auto leads = [&](std::size_t i) { return outside(i) || (starts_cold && cold[i] != 0); };
+  // Warm-up leads the run; it never takes more than half of the steps, and ends with the first two
+  // usual ones.
   for (std::size_t i = 0; i < most; ++i) {
-    if (outside(i)) steps->first_steady = i + 1;
-    if (!outside(i) && i + 1 < most && !outside(i + 1)) break;
+    if (leads(i)) steps->first_steady = i + 1;
+    if (!leads(i) && i + 1 < most && !leads(i + 1)) break;
   }
   for (std::size_t i = steps->first_steady; i < lengths.size(); ++i) {
     if (outside(i) && lengths[i] > median) steps->outliers.push_back(i);
@@ -106,7 +151,9 @@ Steps StepsFromRanges(const Run& run) {
   launches.reserve(run.trace.ops.size());
   for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
     const std::uint32_t call = run.trace.ops.call[op];
-    if (call != kNone) launches.emplace_back(run.trace.calls.start[call], op);
+    const bool computes = run.trace.ops.kind[op] == OpKind::kGraph ||
+                          (run.trace.ops.kind[op] == OpKind::kKernel && !run.IsComm(op));
+    if (call != kNone && computes) launches.emplace_back(run.trace.calls.start[call], op);
   }
   std::sort(launches.begin(), launches.end());
 
@@ -136,22 +183,13 @@ Steps StepsFromRanges(const Run& run) {
       lag = std::max(lag, span.start - step.start);
     }
     if (device.size() < min_count) continue;
-    // A step lasts until the next begins: what lies between two ranges belongs to the loop as well,
-    // unless it is so long that the loop was left.
-    std::vector<Nanos> starts_apart;
-    for (std::size_t i = 1; i < host.size(); ++i)
-      starts_apart.push_back(host[i].start - host[i - 1].start);
-    const Nanos period = MedianOf(starts_apart);
+    // A step lasts until the next begins: what lies between two ranges belongs to the loop as well.
+    const Nanos period = MedianApart(host);
     const bool ahead =
         2 * lag > period;  // the host runs ahead: its clock says nothing of the GPU's steps
     std::vector<Step>& steps = ahead ? device : host;
-    std::vector<Nanos> periods;
-    for (std::size_t i = 1; i < steps.size(); ++i)
-      periods.push_back(steps[i].start - steps[i - 1].start);
-    const Nanos usual = MedianOf(periods);
-    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-      if (steps[i + 1].start - steps[i].start < 3 * usual) steps[i].end = steps[i + 1].start;
-    }
+    const Nanos usual = ahead ? MedianApart(steps) : period;
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) steps[i].end = steps[i + 1].start;
     // Prefer annotations, then what covers most of the time, then the outermost (longest) family.
     const double score = (candidate.annotated ? 1e20 : 0) + static_cast<double>(covered) +
                          static_cast<double>(usual) * 1e-3;
@@ -162,7 +200,7 @@ Steps StepsFromRanges(const Run& run) {
     best.all = steps;
     best.thread = candidate.thread;
   }
-  SplitWarmup(run.knowledge, &best);
+  SplitWarmup(run, &best);
   return best;
 }
 
@@ -324,7 +362,7 @@ Steps StepsFromPeriod(const Run& run) {
   if (ops.kind[anchor] == OpKind::kKernel) {
     steps.name = run.trace.strings[run.trace.shapes[ops.detail[anchor]].short_name];
   }
-  SplitWarmup(run.knowledge, &steps);
+  SplitWarmup(run, &steps);
   return steps;
 }
 

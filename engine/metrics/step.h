@@ -15,8 +15,8 @@ Steps FindSteps(const Run& run);
 Steps StepsFromRanges(const Run& run);
 Steps StepsFromPeriod(const Run& run);
 
-// Marks warm-up and outliers: leading steps outside the robust band (median, MAD) of the rest are
-// warm-up.
-void SplitWarmup(const Knowledge& knowledge, Steps* steps);
+// Marks warm-up and outliers. Warm-up are the leading steps that are unusually long (median and
+// MAD), or that load code or allocate where later ones do not.
+void SplitWarmup(const Run& run, Steps* steps);
 
 }  // namespace advise

@@ -19,7 +19,12 @@ std::string_view UnitOfColumn(std::string_view column) {
   for (const std::string_view unit : {"bytes_per_s", "flop_per_s", "share", "bytes", "ns", "hz"}) {
     if (column == unit || column.ends_with("_" + std::string(unit))) return unit;
   }
-  return column == "time" || column == "exposed" ? "ns" : "count";
+  if (column == "bandwidth" || column == "rate") return "bytes_per_s";
+  for (const std::string_view time :
+       {"time", "exposed", "median", "lost", "wait", "idle", "gap", "start", "end", "duration"}) {
+    if (column == time) return "ns";
+  }
+  return "count";
 }
 
 std::string CellText(const std::string& column, const Cell& cell) {

@@ -11,7 +11,8 @@
 namespace advise {
 namespace {
 
-constexpr int kIndent = 4;   // under the title
+constexpr int kIndent = 4;  // under the title
+constexpr std::size_t kLinks = 2;
 constexpr int kColumn = 11;  // where the words after "Seen", "Why" … begin
 
 Ink InkOf(Severity severity) {
@@ -68,17 +69,18 @@ void WriteFixes(Page& page, const Finding& finding) {
   const std::string effort = finding.rule == nullptr || finding.rule->effort.empty()
                                  ? ""
                                  : " (" + finding.rule->effort + ")";
-  std::set<std::string> links;
+  std::vector<std::string> links;
   for (std::size_t i = 0; i < finding.fixes.size(); ++i) {
     const Fix& fix = finding.fixes[i];
     page.Labelled(i == 0 ? "Do" : "or", kIndent, kColumn, fix.action + (i == 0 ? effort : ""));
     if (!fix.snippet.empty()) page.Verbatim(fix.snippet, kColumn + 2, Ink::kGreen);
-    links.insert(fix.links.begin(), fix.links.end());
+    for (const std::string& link : fix.links) {
+      if (std::find(links.begin(), links.end(), link) == links.end()) links.push_back(link);
+    }
   }
-  std::string label = "See";
-  for (const std::string& link : links) {
-    page.Labelled(label, kIndent, kColumn, link);
-    label.clear();
+  // The first are the nearest to the fix; all of them stand in the JSON report.
+  for (std::size_t i = 0; i < std::min(kLinks, links.size()); ++i) {
+    page.Labelled(i == 0 ? "See" : "", kIndent, kColumn, links[i]);
   }
 }
 

@@ -23,6 +23,6 @@ std::string RenderFactCatalogJson(const std::vector<FactInfo>& catalog);
 std::string RenderWhyJson(const Report& report, const std::string& rule);
 
 std::string RenderRulesJson(const std::vector<RulePage>& rules);
-std::string RenderRuleJson(const RulePage& rule);
+std::string RenderRuleJson(const RulePage& page);
 
 }  // namespace advise

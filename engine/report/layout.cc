@@ -10,6 +10,8 @@
 namespace advise {
 namespace {
 
+constexpr int kNarrowest = 12;  // a column is not cut below this
+
 using CodeRange = std::pair<std::uint32_t, std::uint32_t>;
 
 constexpr std::array<CodeRange, 5> kZeroWidth = {
@@ -241,8 +243,9 @@ void WriteTable(Page& page, const std::vector<std::string>& header,
     }
     total += widths[c] + (c == 0 ? 0 : 2);
   }
-  if (columns > 0 && total > page.width()) {
-    widths[0] = std::max(12, widths[0] - (total - page.width()));
+  const auto widest = std::max_element(widths.begin(), widths.end());
+  if (widest != widths.end() && total > page.width() && *widest > kNarrowest) {
+    *widest = std::max(kNarrowest, *widest - (total - page.width()));
   }
   const auto write = [&](const std::vector<std::string>& cells, Ink ink) {
     std::string line;

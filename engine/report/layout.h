@@ -56,8 +56,8 @@ class Page {
   std::string text_;
 };
 
-// A table of plain cells: columns as wide as their widest cell, the first column shortened when the
-// table is wider than the page. Columns whose name ends in '>' are set to the right.
+// A table of plain cells: columns as wide as their widest cell; when the table is wider than the
+// page, its widest column is cut. Columns whose name ends in '>' are set to the right.
 void WriteTable(Page& page, const std::vector<std::string>& header,
                 const std::vector<std::vector<std::string>>& rows, int indent);
 

@@ -12,7 +12,7 @@ constexpr int kColumn = 16;
 
 std::string AreaOf(const std::string& id) { return id.substr(0, id.rfind('/')); }
 
-void List(Page& page, std::string label, const std::vector<std::string>& items) {
+void List(Page& page, const std::string& label, const std::vector<std::string>& items) {
   if (items.empty()) return;
   page.Labelled(label, 0, kColumn, fmt::format("{}", fmt::join(items, ", ")));
 }

@@ -30,6 +30,6 @@ struct RulePage {
 
 // One line a rule, by area.
 std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool color);
-std::string RenderRuleText(const RulePage& page, int width, bool color);
+std::string RenderRuleText(const RulePage& item, int width, bool color);
 
 }  // namespace advise

@@ -7,7 +7,7 @@
 namespace advise {
 
 std::string ShellQuote(std::string_view word) {
-  const std::string safe = SafeText(word);
+  std::string safe = SafeText(word);
   constexpr std::string_view kHarmless =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%";
   const bool plain = !safe.empty() && safe.find_first_not_of(kHarmless) == std::string::npos;

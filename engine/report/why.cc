@@ -50,13 +50,15 @@ std::string MarginText(const Comparison& item) {
   return fmt::format("{:.3g} × the threshold", item.value / item.threshold);
 }
 
-std::vector<std::string> ComparisonRow(const Comparison& item) {
+std::vector<std::string> ComparisonRow(const Comparison& item, const std::string& rule) {
+  // The rule's own thresholds go by their short name.
+  const std::string name =
+      item.name.starts_with(rule + ".") ? item.name.substr(rule.size() + 1) : item.name;
   const char* sign = item.what == "at_least" ? "≥" : item.what == "at_most" ? "≤" : "in";
   std::string bound = FormatQuantity(item.threshold, item.unit);
   if (item.what == "between") bound += " to " + FormatQuantity(item.upper, item.unit);
   return {item.holds ? "holds" : "fails",
-          FormatQuantity(item.value, item.unit) + " " + sign + " " + bound, item.name,
-          MarginText(item)};
+          FormatQuantity(item.value, item.unit) + " " + sign + " " + bound, name, MarginText(item)};
 }
 
 // Evidence has no units of its own; the rule's sentences say how each value reads.
@@ -96,7 +98,8 @@ void WriteVerdict(Page& page, const Verdict& verdict) {
   if (!verdict.comparisons.empty()) {
     page.Line("  " + page.Paint("it compared", Ink::kDim));
     std::vector<std::vector<std::string>> rows;
-    for (const Comparison& item : verdict.comparisons) rows.push_back(ComparisonRow(item));
+    for (const Comparison& item : verdict.comparisons)
+      rows.push_back(ComparisonRow(item, verdict.rule->id));
     WriteTable(page, {"", "value and threshold", "name", "margin"}, rows, 4);
   }
   WriteEvidence(page, verdict);

@@ -152,7 +152,7 @@ int Top(lua_State* state) {
   lua_newtable(state);
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     lua_geti(state, 1, ranked[i].at);
-    lua_rawseti(state, -2, static_cast<lua_Integer>(i + 1));
+    lua_rawseti(state, -2, static_cast<lua_Integer>(i) + 1);
   }
   return 1;
 }

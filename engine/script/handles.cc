@@ -18,7 +18,7 @@ constexpr const char* kRemedy = "remedy";
 
 template <typename T>
 void PushHandle(lua_State* state, const T* target, const char* name) {
-  *static_cast<const T**>(lua_newuserdatauv(state, sizeof(target), 0)) = target;
+  *static_cast<const T**>(lua_newuserdatauv(state, sizeof(void*), 0)) = target;
   luaL_setmetatable(state, name);
 }
 
@@ -74,7 +74,7 @@ int IndexRow(lua_State* state) {
       if (const auto* number = std::get_if<double>(&found->second)) {
         lua_pushnumber(state, *number);
       } else {
-        const std::string& text = std::get<std::string>(found->second);
+        const auto& text = std::get<std::string>(found->second);
         lua_pushlstring(state, text.data(), text.size());
       }
       return 1;

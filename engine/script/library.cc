@@ -16,7 +16,7 @@
 namespace advise {
 namespace {
 
-const char kEnvironment = 'e';  // its address is the key of the environment in the registry
+constexpr char kEnvironment = 'e';  // its address is the key of the environment in the registry
 
 std::vector<std::string> StringKeys(lua_State* state, int table) {
   std::vector<std::string> keys;

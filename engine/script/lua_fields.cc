@@ -66,6 +66,18 @@ std::vector<std::string> SortedKeys(lua_State* state, int table) {
   return keys;
 }
 
+bool IsList(lua_State* state, int table) {
+  const int at = lua_absindex(state, table);
+  const auto length = static_cast<lua_Integer>(lua_rawlen(state, at));
+  lua_Integer entries = 0;
+  lua_pushnil(state);
+  while (lua_next(state, at) != 0) {
+    lua_pop(state, 1);
+    ++entries;
+  }
+  return entries == length;
+}
+
 void LuaFields::Problem(std::string_view field, std::string what, std::string hint) {
   const int line = LineOfField(text_, field.substr(0, field.find_first_of(".[")));
   errors_.push_back({fmt::format("{}: {}", field, what),
@@ -106,7 +118,7 @@ int LuaFields::List(int table, const char* field, Need need, const std::string& 
     return -1;
   }
   const auto length = static_cast<int>(lua_rawlen(state_, -1));
-  if (SortedKeys(state_, -1).size() != static_cast<std::size_t>(length)) {
+  if (!IsList(state_, -1)) {
     Problem(label + field, "wanted a list, got a table with names or holes in it");
   }
   return length;
@@ -156,9 +168,9 @@ bool LuaFields::Function(int table, const char* field, Need need) {
 
 void LuaFields::OnlyFields(int table, std::initializer_list<std::string_view> known,
                            const std::string& label) {
-  const std::vector<std::string> names(known.begin(), known.end());
   for (const std::string& key : SortedKeys(state_, table)) {
-    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
     const std::string near = DidYouMean(key, names);
     Problem(label + key, "unknown field",
             near.empty() ? fmt::format("known fields: {}", fmt::join(names, ", "))

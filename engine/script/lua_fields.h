@@ -54,6 +54,9 @@ class LuaFields {
 // What a value is, for messages: `the text "x"`, `the number 3`, `nil`, `a table`.
 std::string DescribeLua(lua_State* state, int index);
 
+// Whether a table has the keys 1 to its length and no others.
+bool IsList(lua_State* state, int table);
+
 // The names of a table, sorted: Lua's own order changes from run to run.
 std::vector<std::string> SortedKeys(lua_State* state, int table);
 

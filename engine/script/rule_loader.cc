@@ -24,6 +24,7 @@ std::string Near(std::string_view word, const std::vector<std::string>& candidat
 template <typename Map>
 std::vector<std::string> KeysOf(const Map& map) {
   std::vector<std::string> keys;
+  keys.reserve(map.size());
   for (const auto& [key, value] : map) keys.push_back(key);
   return keys;
 }

@@ -156,7 +156,7 @@ void InstallFactTree(lua_State* state) {
 }
 
 void PushFacts(lua_State* state, const FactNode& root) {
-  *static_cast<const FactNode**>(lua_newuserdatauv(state, sizeof(&root), 0)) = &root;
+  *static_cast<const FactNode**>(lua_newuserdatauv(state, sizeof(void*), 0)) = &root;
   luaL_setmetatable(state, kFactTree);
 }
 

@@ -107,7 +107,7 @@ RuleSet::RuleSet(RuleSet&&) noexcept = default;
 RuleSet& RuleSet::operator=(RuleSet&&) noexcept = default;
 RuleSet::~RuleSet() = default;
 
-tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(std::vector<RuleFile> files,
+tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(const std::vector<RuleFile>& files,
                                                         const Knowledge& knowledge,
                                                         const std::vector<FactInfo>& catalogue) {
   RuleSet set;
@@ -151,6 +151,7 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(std::vector<RuleFile> fi
     }
     if (rule.replaces.empty()) continue;
     std::vector<std::string> ids;
+    ids.reserve(rules.size());
     for (const RuleInfo& other : rules) ids.push_back(other.id);
     if (std::find(ids.begin(), ids.end(), rule.replaces) == ids.end()) {
       const std::string near = DidYouMean(rule.replaces, ids);

@@ -27,7 +27,7 @@ class RuleSet {
   // Checks every file and collects all problems. A rule of a site that replaces another takes its
   // place. `knowledge` (with the site's settings applied) must outlive the set. About 0.2 ms a
   // rule.
-  static tl::expected<RuleSet, std::vector<Error>> Load(std::vector<RuleFile> files,
+  static tl::expected<RuleSet, std::vector<Error>> Load(const std::vector<RuleFile>& files,
                                                         const Knowledge& knowledge,
                                                         const std::vector<FactInfo>& catalogue);
   RuleSet(RuleSet&&) noexcept;

@@ -1,9 +1,9 @@
 #include "engine/script/sandbox.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <lua.hpp>
 #include <new>
@@ -160,13 +160,13 @@ void Sandbox::Compile(lua_State* state, std::string_view text, const std::string
   if (luaL_loadbufferx(state, text.data(), text.size(), name.c_str(), "t") != LUA_OK) {
     lua_error(state);
   }
-  PushEnvironment(state);
-  lua_setupvalue(state, -2, 1);
   chunk_ = luaL_ref(state, LUA_REGISTRYINDEX);
 }
 
 void Sandbox::CallChunk(lua_State* state) const {
   lua_rawgeti(state, LUA_REGISTRYINDEX, chunk_);
+  PushEnvironment(state);  // each time: the chunk may have assigned to _ENV
+  lua_setupvalue(state, -2, 1);
   lua_call(state, 0, 1);
 }
 

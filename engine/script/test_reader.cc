@@ -41,8 +41,7 @@ class TestReader {
  public:
   TestReader(lua_State* state, const RuleInfo& rule, const FactCatalogue& catalogue,
              std::vector<Error>& errors)
-      : state_(state), rule_(rule), catalogue_(catalogue), errors_(errors) {
-    declared_ = rule.needs;
+      : state_(state), rule_(rule), catalogue_(catalogue), errors_(errors), declared_(rule.needs) {
     declared_.insert(declared_.end(), rule.optional.begin(), rule.optional.end());
   }
 

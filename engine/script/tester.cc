@@ -120,7 +120,9 @@ class Checker {
       return Say(fmt::format("{} rows in {}", wanted.size(), name), fmt::format("{}", got.size()));
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      for (const auto& [column, cell] : wanted[i]) {
+      for (const auto& wanted_cell : wanted[i]) {
+        const std::string& column = wanted_cell.first;
+        const Cell& cell = wanted_cell.second;
         const auto found = std::find_if(got[i].begin(), got[i].end(),
                                         [&](const auto& one) { return one.first == column; });
         const bool there = found != got[i].end();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <lua.hpp>
 
 #include "engine/base/text.h"
@@ -17,7 +18,7 @@ constexpr lua_Integer kMostRows = 1000;
 
 [[noreturn]] void Refuse(lua_State* state, const std::string& text) {
   luaL_error(state, "%s", text.c_str());
-  throw;  // not reached: luaL_error does not return
+  std::abort();  // not reached: luaL_error does not return
 }
 
 bool IsName(const std::string& name) {
@@ -114,7 +115,7 @@ Rows ReadRows(lua_State* state, int index, const std::string& what) {
   const int list = lua_absindex(state, index);
   const lua_Integer count = luaL_len(state, list);
   if (count > kMostRows) Refuse(state, what + " has more than 1000 rows: use top()");
-  if (SortedKeys(state, list).size() != static_cast<std::size_t>(count)) {
+  if (!IsList(state, list)) {
     Refuse(state, what + ": wanted a list of records, got a table with names or holes in it");
   }
   Rows rows;

@@ -54,9 +54,9 @@ TEST_CASE("a failing test is shown and exits with 4") {
   const Folder folder;
   REQUIRE(RunAdvise(folder, "rules new site/my-rule").status == 0);
   std::string text = ReadAll(folder / "my-rule.lua");
-  const std::string from = "share = 0.5 }, saving";
+  const std::string from = "expect = { share = 0.5 }";
   REQUIRE(text.find(from) != std::string::npos);
-  text.replace(text.find(from), from.size(), "share = 0.7 }, saving");
+  text.replace(text.find(from), from.size(), "expect = { share = 0.7 }");
   folder.Write("my-rule.lua", text);
   const Ran test = RunAdvise(folder, "rules test my-rule.lua");
   CHECK(test.status == 4);

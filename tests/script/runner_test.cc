@@ -271,6 +271,21 @@ TEST_CASE("nothing is kept from one call of a rule to the next") {
   }
 }
 
+TEST_CASE("a rule cannot keep an environment of its own") {
+  const Knowledge knowledge = SampleKnowledge();
+  RuleFile file = MakeRule({{"detect", "function() return { share = calls, kind = 'x' } end"}});
+  file.text =
+      "local old = _ENV\nlocal fresh = { share = share, calls = 1 }\n"
+      "_ENV = fresh\nfresh.calls = fresh.calls + 1\n" +
+      file.text;
+  const auto rules = RuleSet::Load({file}, knowledge, SampleCatalogue());
+  REQUIRE(rules);
+  const MapFacts facts(SampleFacts());
+  for (std::uint32_t device = 0; device < 3; ++device) {
+    CHECK(Number(rules->Run(rules->rules()[0], facts, device), "share") == 2);
+  }
+}
+
 TEST_CASE_METHOD(RunnerFixture, "a rule that breaks says which limit it hit") {
   CHECK_THAT(Detect("while true do end").reason,
              Contains("rules/transfer/sample.lua:") && Contains("instruction limit reached"));

@@ -132,8 +132,13 @@ TEST_CASE("work inside library functions counts") {
 }
 
 TEST_CASE("memory is bounded") {
-  CheckStopped("local t = {}  for i = 1, 1e9 do t[i] = { i } end", "memory limit reached");
-  CheckStopped("local t = {}  for i = 1, 1e9 do t[i] = 'text ' .. i end", "memory limit reached");
+  SandboxLimits limits;
+  limits.memory_bytes = 8U << 20U;
+  const std::string wanted = "error: memory limit reached: a rule may hold 8 MiB";
+  CHECK(Run("local t = {}  for i = 1, 1e9 do t[i] = { i } end", limits) == wanted);
+  CHECK(Run("local t = {}  for i = 1, 1e9 do t[i] = 'text ' .. i end", limits) == wanted);
+  CHECK(Run("local t = {}  for i = 1, 1e9 do local u = t  t = { u } end", limits) == wanted);
+  CHECK(Contains(Run("local t = {}  for i = 1, 1e9 do t[i] = { i } end"), "64 MiB"));
 }
 
 TEST_CASE("texts are bounded, however they are made") {
