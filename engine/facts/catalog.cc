@@ -31,6 +31,9 @@ void FactWriter::Lost(const std::string& group, const Loss& loss) {
   facts_[group + ".lost"].value = std::shared_ptr<const Spans>(loss.lost);
   facts_[group + ".remedy"].value = std::shared_ptr<const Remedy>(loss.remedy);
 }
+void FactWriter::Remedied(std::string name, const Loss& loss) {
+  facts_[std::move(name)].value = std::shared_ptr<const Remedy>(loss.remedy);
+}
 void FactWriter::SpansOf(std::string name, std::vector<IntervalSet> by_device) {
   auto spans = std::make_shared<Spans>();
   spans->by_device = std::move(by_device);

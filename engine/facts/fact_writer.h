@@ -24,6 +24,7 @@ class FactWriter {
   void KnownNumber(std::string name, double value, std::string reason,
                    std::string needs);                    // absent unless > 0
   void Lost(const std::string& group, const Loss& loss);  // group.lost and group.remedy
+  void Remedied(std::string name, const Loss& loss);      // a remedy under a name of its own
   void SpansOf(std::string name, std::vector<IntervalSet> by_device);
   std::map<std::string, Fact, std::less<>> Take() { return std::move(facts_); }
 

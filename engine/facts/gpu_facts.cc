@@ -187,6 +187,11 @@ void WriteCommFacts(const Analysis& a, FactWriter* w) {
   std::vector<IntervalSet> exposed;
   for (const DeviceTime& t : a.times) exposed.push_back(t.comm_exposed);
   w->SpansOf("comm.exposed", std::move(exposed));
+  Loss beside;
+  for (std::uint32_t op = 0; op < a.run.trace.ops.size(); ++op) {
+    if (a.run.IsComm(op)) beside.remedy->detached_ops.push_back(op);
+  }
+  w->Remedied("comm.beside.remedy", beside);
   w->Number("comm.overlap", c.overlap);
   w->Number("comm.median", c.median_ns);
   Rows kinds;

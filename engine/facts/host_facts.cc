@@ -89,8 +89,7 @@ void WriteInputFacts(const Analysis& a, FactWriter* w) {
   w->Number("input.load.slow_count", static_cast<double>(in.slow.count));
   w->Number("input.load.slow_excess", in.slow_excess_ns);
   w->SpansOf("input.load.slow_lost", in.slow.lost->by_device);
-  auto writer_remedy = in.slow;
-  w->Lost("input.load.slow", writer_remedy);
+  w->Remedied("input.load.slow_remedy", in.slow);
   w->Number("input.file.share", in.file_share);
   double map_ns = static_cast<double>(in.map.lost->Total());
   w->Number("input.map.time",

@@ -85,6 +85,7 @@ void WriteStepFacts(const Analysis& a, FactWriter* w) {
                              "steps.outliers.excess",
                              "steps.outliers.rows",
                              "steps.outliers.lost",
+                             "steps.outliers.remedy",
                              "steps.stall.every",
                              "steps.stall.excess",
                              "steps.stall.what",
@@ -120,7 +121,7 @@ void WriteStepFacts(const Analysis& a, FactWriter* w) {
                     {"what", o.what}});
   }
   w->Table("steps.outliers.rows", std::move(rows));
-  w->SpansOf("steps.outliers.lost", stats.outlier.lost->by_device);
+  w->Lost("steps.outliers", stats.outlier);
   if (stats.stall_every == 0) {
     for (const char* name : {"steps.stall.every", "steps.stall.excess", "steps.stall.what",
                              "steps.stall.lost", "steps.stall.remedy"}) {

@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "engine/metrics/collectives.h"
+
 namespace advise {
 namespace {
 
@@ -208,58 +210,51 @@ class CommFinder {
   void Late() {
     LossBuilder loss(basis_);
     std::vector<std::uint32_t> devices;
-    std::size_t count = 0;
     for (const std::uint32_t d : run_.active_devices) {
       if (!of_device_[d].empty()) devices.push_back(d);
-      count = std::max(count, of_device_[d].size());
     }
-    const bool matched =
-        devices.size() >= 2 && std::all_of(devices.begin(), devices.end(), [&](std::uint32_t d) {
-          return of_device_[d].size() == count;
-        });
-    if (matched) {
-      std::map<std::uint32_t, std::size_t> last_at;
-      std::map<std::uint32_t, double> lateness;
-      std::size_t judged = 0;
-      for (std::size_t k = 0; k < count; ++k) {
-        std::vector<std::pair<Nanos, std::uint32_t>> starts;
-        for (const std::uint32_t d : devices)
-          starts.emplace_back(trace_.ops.start[of_device_[d][k]], d);
-        std::sort(starts.begin(), starts.end());
-        const Nanos median = starts[(starts.size() - 1) / 2].first;
-        const Nanos shortest = Shortest(devices, k);
-        if (starts.back().first - median <= shortest / 10) continue;
-        ++judged;
-        ++last_at[starts.back().second];
-        lateness[starts.back().second] += static_cast<double>(starts.back().first - median);
+    std::vector<std::vector<std::uint32_t>> collectives = MatchCollectives(run_);
+    std::erase_if(collectives, [&](const auto& group) {
+      return !basis_.InWindow(trace_.ops.start[group.front()]);
+    });
+    std::map<std::uint32_t, std::size_t> last_at;
+    std::map<std::uint32_t, double> lateness;
+    for (const auto& group : collectives) {
+      std::vector<std::pair<Nanos, std::uint32_t>> starts;
+      Nanos shortest = std::numeric_limits<Nanos>::max();
+      for (const std::uint32_t op : group) {
+        starts.emplace_back(trace_.ops.start[op], trace_.ops.device[op]);
+        shortest = std::min(shortest, Length(op));
       }
-      for (const auto& [d, times] : last_at) {
-        if (result_.late_device == kNone || times > last_at[result_.late_device])
-          result_.late_device = d;
-      }
-      if (result_.late_device != kNone) {
-        const std::size_t times = last_at[result_.late_device];
-        result_.late_share = static_cast<double>(times) / static_cast<double>(count);
-        result_.lateness_ns = lateness[result_.late_device] / static_cast<double>(times);
-        Waiting(devices, count, &loss);
-        Cause(devices, lateness[result_.late_device], &loss);
-      }
+      std::sort(starts.begin(), starts.end());
+      const Nanos median = starts[(starts.size() - 1) / 2].first;
+      if (starts.back().first - median <= shortest / 10) continue;
+      ++last_at[starts.back().second];
+      lateness[starts.back().second] += static_cast<double>(starts.back().first - median);
+    }
+    for (const auto& [d, times] : last_at) {
+      if (result_.late_device == kNone || lateness[d] > lateness[result_.late_device])
+        result_.late_device = d;
+    }
+    if (result_.late_device != kNone) {
+      const std::size_t times = last_at[result_.late_device];
+      result_.late_share = static_cast<double>(times) / static_cast<double>(collectives.size());
+      result_.lateness_ns = lateness[result_.late_device] / static_cast<double>(times);
+      Waiting(collectives, &loss);
+      Cause(devices, lateness[result_.late_device], &loss);
     }
     result_.late = loss.Build();
   }
 
-  Nanos Shortest(const std::vector<std::uint32_t>& devices, std::size_t k) const {
-    Nanos shortest = std::numeric_limits<Nanos>::max();
-    for (const std::uint32_t d : devices) shortest = std::min(shortest, Length(of_device_[d][k]));
-    return shortest;
-  }
-
   // What the others spend inside collectives before the late one arrives.
-  void Waiting(const std::vector<std::uint32_t>& devices, std::size_t count, LossBuilder* loss) {
-    for (std::size_t k = 0; k < count; ++k) {
-      const Nanos arrives = trace_.ops.start[of_device_[result_.late_device][k]];
-      for (const std::uint32_t d : devices) {
-        const std::uint32_t op = of_device_[d][k];
+  void Waiting(const std::vector<std::vector<std::uint32_t>>& collectives, LossBuilder* loss) {
+    for (const auto& group : collectives) {
+      Nanos arrives = 0;
+      for (const std::uint32_t op : group) {
+        if (trace_.ops.device[op] == result_.late_device) arrives = trace_.ops.start[op];
+      }
+      for (const std::uint32_t op : group) {
+        const std::uint32_t d = trace_.ops.device[op];
         if (d == result_.late_device || trace_.ops.start[op] >= arrives) continue;
         const IntervalSet waits = basis_.times[d].comm_exposed.Clip(
             trace_.ops.start[op], std::min(arrives, trace_.ops.end[op]));

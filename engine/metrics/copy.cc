@@ -374,6 +374,10 @@ class CopyFinder {
         const Nanos inside =
             sets[trace_.ops.device[op]].OverlapWith(trace_.ops.start[op], trace_.ops.end[op]);
         if (inside == 0) continue;
+        const IntervalSet waits =
+            sets[trace_.ops.device[op]].Clip(trace_.ops.start[op], trace_.ops.end[op]);
+        for (const Interval& i : waits.intervals())
+          loss.AddSpan(trace_.ops.device[op], i.start, i.end);
         loss.remedy().scaled_ops.emplace_back(
             op, 1.0F - static_cast<float>(static_cast<double>(inside) /
                                           static_cast<double>(Length(op))));

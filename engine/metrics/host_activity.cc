@@ -13,6 +13,8 @@ Activity ActivityOfOs(OsClass os_class) {
   switch (os_class) {
     case OsClass::kFileIo:
       return Activity::kFileIo;
+    case OsClass::kFileWrite:
+      return Activity::kFileWrite;
     case OsClass::kWait:
       return Activity::kOsWait;
     case OsClass::kSleep:

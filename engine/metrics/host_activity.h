@@ -22,6 +22,7 @@ enum class Activity : std::uint8_t {
   kNetwork,
   kLock,
   kMemoryMap,
+  kFileWrite,
   kFileIo,
   kSync,          // waiting for the GPU by a synchronize call
   kBlockingCopy,  // a copy or memset call that returns when the data has moved
@@ -30,7 +31,7 @@ enum class Activity : std::uint8_t {
   kJit,
   kProfiler,
 };
-inline constexpr std::size_t kActivityCount = 17;
+inline constexpr std::size_t kActivityCount = 18;
 
 struct HostPiece {
   Nanos start = 0;

@@ -24,6 +24,7 @@ IdleCause CauseOf(const HostPiece& piece) {
   if (piece.phase == Phase::kDataLoading) return IdleCause::kDataLoading;
   switch (piece.activity) {
     case Activity::kFileIo:
+    case Activity::kFileWrite:
     case Activity::kMemoryMap:
       return IdleCause::kFileIo;
     case Activity::kLock:
@@ -45,7 +46,7 @@ IdleCause CauseOf(const HostPiece& piece) {
 // GPU work.
 class Awaited {
  public:
-  explicit Awaited(const Run& run) : run_(run), busy_callers_(run.trace.threads.size()) {
+  explicit Awaited(const Run& run) : run_(run) {
     const Trace& trace = run.trace;
     std::vector<std::vector<Interval>> loading(trace.processes.size() + 1);
     for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
@@ -55,7 +56,10 @@ class Awaited {
       const std::uint32_t process = trace.threads[t].process;
       if (launches || process == kNone) continue;
       for (std::uint32_t i = run.os_of_thread[t].first; i < run.os_of_thread[t].last; ++i) {
-        if (run.names.Os(trace.os_calls.name[i]) == OsClass::kFileIo) {
+        const OsClass os = run.names.Os(trace.os_calls.name[i]);
+        const bool receives =
+            os == OsClass::kNetwork && run.names.ThreadRole(t) != Role::kCommunication;
+        if (os == OsClass::kFileIo || receives) {
           loading[process].push_back({trace.os_calls.start[i], trace.os_calls.end[i]});
         }
       }
@@ -94,7 +98,6 @@ class Awaited {
   const Run& run_;
   bool has_workers_ = false;
   std::vector<IntervalSet> loading_;
-  std::vector<IntervalSet> busy_callers_;
 };
 
 class Explainer {
@@ -190,10 +193,10 @@ class Explainer {
     }
     for (const HostPiece& piece : painter.Paint(start, end)) {
       IdleCause cause = CauseOf(piece);
+      // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
       const bool waits = piece.activity == Activity::kOsWait ||
                          piece.activity == Activity::kFileIo ||
-                         piece.activity == Activity::kNetwork ||
-                         piece.activity == Activity::kLock || piece.activity == Activity::kSleep;
+                         piece.activity == Activity::kNetwork || piece.activity == Activity::kSleep;
       const bool may_be_loader = cause == IdleCause::kHostWait || cause == IdleCause::kFileIo;
       if (waits && may_be_loader && awaited_.IsLoader(gap.thread, piece.start, piece.end)) {
         cause = IdleCause::kDataLoading;

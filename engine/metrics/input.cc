@@ -108,8 +108,10 @@ class InputFinder {
       Nanos loading = 0;
       while (last < pieces.size() && pieces[last].gap == pieces[i].gap) {
         const IdleCause cause = pieces[last].cause;
-        if (cause == IdleCause::kDataLoading || cause == IdleCause::kFileIo)
+        const bool writes = pieces[last].activity == Activity::kFileWrite;
+        if ((cause == IdleCause::kDataLoading || cause == IdleCause::kFileIo) && !writes) {
           loading += pieces[last].Length();
+        }
         ++last;
       }
       const Gap& gap = basis_.idle.gaps[pieces[i].gap];

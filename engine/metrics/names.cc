@@ -40,6 +40,7 @@ CallClass CallClassOf(const std::string& name) {
 
 OsClass OsClassOf(const std::string& name) {
   if (name == "file_io") return OsClass::kFileIo;
+  if (name == "file_write") return OsClass::kFileWrite;
   if (name == "wait") return OsClass::kWait;
   if (name == "sleep") return OsClass::kSleep;
   if (name == "memory_map") return OsClass::kMemoryMap;
@@ -68,6 +69,7 @@ Role RoleOf(const std::string& name) {
   if (name == "main") return Role::kMain;
   if (name == "pin_memory") return Role::kPinMemory;
   if (name == "profiler") return Role::kProfiler;
+  if (name == "nccl") return Role::kCommunication;
   return Role::kUnknown;
 }
 

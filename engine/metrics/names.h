@@ -34,7 +34,16 @@ enum class CallClass : std::uint8_t {
   kContext,
 };
 
-enum class OsClass : std::uint8_t { kOther, kFileIo, kWait, kSleep, kMemoryMap, kNetwork, kLock };
+enum class OsClass : std::uint8_t {
+  kOther,
+  kFileIo,
+  kFileWrite,
+  kWait,
+  kSleep,
+  kMemoryMap,
+  kNetwork,
+  kLock
+};
 
 // What a range says its time is for. Order is specificity: where several are open the later one
 // names the time.
@@ -53,7 +62,15 @@ enum class Phase : std::uint8_t {
 };
 const char* PhaseName(Phase phase);
 
-enum class Role : std::uint8_t { kUnknown, kLoaderWorker, kAutograd, kMain, kPinMemory, kProfiler };
+enum class Role : std::uint8_t {
+  kUnknown,
+  kLoaderWorker,
+  kAutograd,
+  kMain,
+  kPinMemory,
+  kProfiler,
+  kCommunication
+};
 
 inline bool IsSync(CallClass c) {
   return c == CallClass::kSyncDevice || c == CallClass::kSyncStream || c == CallClass::kSyncEvent;

@@ -22,6 +22,8 @@ struct Remedy {
   std::vector<std::pair<std::uint32_t, float>> scaled_ops;
   // Ops that run beside the others of their stream: nothing waits for them but the link they use.
   std::vector<std::uint32_t> detached_ops;
+  // Ops that no longer wait for other streams, only for their own.
+  std::vector<std::uint32_t> freed_ops;
   // Work that a host thread no longer does (it is done elsewhere, or not at all).
   struct HostCut {
     std::uint32_t thread = 0;

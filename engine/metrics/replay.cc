@@ -13,6 +13,7 @@ void Remedy::Join(const Remedy& other) {
   append(&vanished_calls, other.vanished_calls);
   append(&scaled_ops, other.scaled_ops);
   append(&detached_ops, other.detached_ops);
+  append(&freed_ops, other.freed_ops);
   append(&host_cuts, other.host_cuts);
   data_ready = data_ready || other.data_ready;
   floor_ns = std::max(floor_ns, other.floor_ns);
@@ -22,7 +23,7 @@ namespace {
 
 // Per-call and per-op flags of one remedy, dense for the replay's own indices.
 struct Changes {
-  std::vector<std::uint8_t> unblocked, vanished, detached;
+  std::vector<std::uint8_t> unblocked, vanished, detached, freed;
   std::vector<float> factor;
   std::map<std::uint32_t, IntervalSet> cuts;
 
@@ -39,6 +40,7 @@ Changes Spread(const Remedy& remedy, const std::vector<std::uint32_t>& call_inde
   changes.unblocked.assign(calls, 0);
   changes.vanished.assign(calls, 0);
   changes.detached.assign(ops, 0);
+  changes.freed.assign(ops, 0);
   changes.factor.assign(ops, 1.0F);
   const auto set = [](const std::vector<std::uint32_t>& rows,
                       const std::vector<std::uint32_t>& index, auto* flags) {
@@ -49,6 +51,7 @@ Changes Spread(const Remedy& remedy, const std::vector<std::uint32_t>& call_inde
   set(remedy.unblocked_calls, call_index, &changes.unblocked);
   set(remedy.vanished_calls, call_index, &changes.vanished);
   set(remedy.detached_ops, op_index, &changes.detached);
+  set(remedy.freed_ops, op_index, &changes.freed);
   for (const auto& [row, factor] : remedy.scaled_ops) {
     if (op_index[row] != kNone) changes.factor[op_index[row]] *= factor;
   }
@@ -125,12 +128,17 @@ Replay::Result Replay::With(const Remedy& remedy) const {
   };
   const auto start_op = [&](std::uint32_t i) {
     const GpuOp& op = ops_[i];
-    Nanos begin = op.call == kNone ? op.start : call_start[op.call] + op.latency;
-    if (op.call == kNone && op.previous != kNone) {
+    Nanos begin = op.start;
+    if (op.call != kNone) {
+      // What staging a pageable copy took before it reached the copy engine goes with the wait for
+      // it.
+      const bool staged = changes.unblocked[op.call] != 0;
+      begin = call_start[op.call] + (staged ? std::min(op.latency, usual_latency_ns_) : op.latency);
+    } else if (op.previous != kNone) {
       begin = chain_end[op.previous] + std::max<Nanos>(0, op.start - ops_[op.previous].end);
     }
     if (op.previous != kNone) begin = std::max(begin, chain_end[op.previous] + op.spacing);
-    if (op.awaited != kNone && changes.detached[op.awaited] == 0) {
+    if (op.awaited != kNone && changes.detached[op.awaited] == 0 && changes.freed[i] == 0) {
       begin = std::max(begin, op_end[op.awaited] + (op.start - ops_[op.awaited].end));
     }
     op_start[i] = begin;
@@ -141,7 +149,7 @@ Replay::Result Replay::With(const Remedy& remedy) const {
       link_busy[op.device] += duration(i);
     } else {
       device_busy[op.device] += duration(i);
-      if (op.group == kNone) end = std::max(end, op_end[i]);
+      if (op.group == kNone && changes.factor[i] > 0.0F) end = std::max(end, op_end[i]);
     }
   };
   const auto end_group = [&](std::uint32_t g) {

@@ -84,7 +84,8 @@ class Replay {
       last_calls_;  // the last caller of each process: its tail reaches to the window's end
   std::vector<Node> order_;
   Nanos nominal_call_ns_;
-  Nanos latency_ns_;
+  Nanos latency_ns_;            // the longest that a launch takes to reach an idle device
+  Nanos usual_latency_ns_ = 0;  // as this run shows it
   Nanos baseline_ns_ = 0;
 };
 

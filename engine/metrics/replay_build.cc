@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "engine/metrics/collectives.h"
 #include "engine/metrics/replay.h"
 
 namespace advise {
@@ -218,11 +219,11 @@ void Replay::LinkOps() {
     if (stream_free && latency >= 0 && latency < 10 * latency_ns_)
       free_latencies.push_back(latency);
   }
-  Nanos usual = latency_ns_;
+  usual_latency_ns_ = latency_ns_;
   if (!free_latencies.empty()) {
     auto middle = free_latencies.begin() + static_cast<std::ptrdiff_t>(free_latencies.size() / 2);
     std::nth_element(free_latencies.begin(), middle, free_latencies.end());
-    usual = *middle;
+    usual_latency_ns_ = *middle;
   }
   std::vector<std::uint32_t> by_end(ops_.size());
   for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
@@ -233,17 +234,22 @@ void Replay::LinkOps() {
   for (std::uint32_t i = 0; i < ops_.size(); ++i) {
     GpuOp& op = ops_[i];
     const Nanos since_launch = op.call == kNone ? 0 : op.start - calls_[op.call].start;
-    const bool queued = op.previous != kNone && op.start - ops_[op.previous].end <= latency_ns_;
-    op.spacing = op.previous == kNone ? 0
-                 : queued && since_launch > usual
-                     ? op.start - ops_[op.previous].end
-                     : std::min<Nanos>(0, op.start - ops_[op.previous].end);
-    op.latency = queued ? std::min(since_launch, usual) : since_launch;
+    // Queued: launched while the op before it in its stream had not ended. Else only its launch
+    // held it.
+    const bool queued =
+        op.previous != kNone && op.call != kNone && calls_[op.call].start < ops_[op.previous].end;
+    const Nanos behind = op.previous == kNone ? 0 : op.start - ops_[op.previous].end;
+    op.latency = queued ? std::min(since_launch, usual_latency_ns_) : since_launch;
+    op.spacing =
+        !queued || behind < 0
+            ? std::min<Nanos>(0, behind)
+            : std::min({behind, std::max<Nanos>(0, since_launch - usual_latency_ns_), latency_ns_});
+    const bool stream_explains = queued && behind <= latency_ns_;
     if (op.call != kNone && last_node[op.call] != kNone) {
       // A later node of the same graph: it follows the node before it.
       op.awaited = last_node[op.call];
-      op.latency = std::min(since_launch, usual);
-    } else if (!queued && op.call != kNone && since_launch > 2 * usual &&
+      op.latency = std::min(since_launch, usual_latency_ns_);
+    } else if (!stream_explains && op.call != kNone && since_launch > 2 * usual_latency_ns_ &&
                op.start > calls_[op.call].end + latency_ns_) {
       // Launched early and not held by its own stream: the op that ended just before it let it go.
       auto at = std::upper_bound(by_end.begin(), by_end.end(), op.start,
@@ -253,7 +259,7 @@ void Replay::LinkOps() {
         if (before != i && op.start - ops_[before].end <= latency_ns_ &&
             ops_[before].start < op.start) {
           op.awaited = before;
-          op.latency = usual;
+          op.latency = usual_latency_ns_;
         }
       }
     }
@@ -263,31 +269,15 @@ void Replay::LinkOps() {
 }
 
 void Replay::GroupCollectives(const Run& run) {
-  if (run.active_devices.size() < 2) return;
-  // The k-th communication kernel of each device belongs to the same collective when all devices
-  // have equally many and the k-th ones overlap.
-  std::vector<std::vector<std::uint32_t>> comm(run.trace.devices.size());
-  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
-    if (run.IsComm(ops_[i].row)) comm[ops_[i].device].push_back(i);
-  }
-  std::size_t count = 0;
-  for (const auto& list : comm) count = std::max(count, list.size());
-  std::vector<std::uint32_t> members;
-  for (std::size_t k = 0; k < count; ++k) {
-    members.clear();
-    Nanos latest_start = std::numeric_limits<Nanos>::min();
-    Nanos earliest_end = std::numeric_limits<Nanos>::max();
-    for (const auto& list : comm) {
-      if (list.empty()) continue;
-      if (list.size() != count) return;
-      members.push_back(list[k]);
-      latest_start = std::max(latest_start, ops_[list[k]].start);
-      earliest_end = std::min(earliest_end, ops_[list[k]].end);
+  for (const std::vector<std::uint32_t>& rows : MatchCollectives(run)) {
+    std::vector<std::uint32_t> members;
+    for (const std::uint32_t row : rows) {
+      if (op_index_[row] != kNone) members.push_back(op_index_[row]);
     }
-    if (members.size() < 2 || latest_start >= earliest_end) continue;
+    if (members.size() != rows.size()) continue;  // cut by the window
     for (const std::uint32_t i : members)
       ops_[i].group = static_cast<std::uint32_t>(groups_.size());
-    groups_.push_back(members);
+    groups_.push_back(std::move(members));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace advise {
 namespace {
@@ -123,79 +124,96 @@ class SyncFinder {
     result_.memset = loss.Build();
   }
 
-  // Streams of one process and device that take turns though their kernels leave room for each
-  // other.
+  // Streams of one process and device that take turns: an op that was launched in time, whose own
+  // stream was free, and that starts only when an op of another stream has ended. Either the
+  // program says so (stream waits) or the legacy default stream does, which waits for all and is
+  // waited for by all. It costs time where both leave room for each other.
   void Streams() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>,
-             std::map<std::uint32_t, std::vector<std::uint32_t>>>
-        by_place;
+    const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    LossBuilder by_default(basis_);
+    LossBuilder chain(basis_);
+    std::vector<std::uint8_t> waits(trace_.processes.size(), 0);
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      const std::uint32_t process = run_.ProcessOfCall(c);
+      const bool waits_event = run_.ClassOfCall(c) == CallClass::kStreamWaitEvent;
+      if (process != kNone && waits_event && basis_.InWindow(trace_.calls.start[c]))
+        waits[process] = 1;
+    }
+    struct Last {
+      std::uint32_t op = kNone;
+      Nanos end = 0;
+    };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, Last>>
+        places;  // per stream: its last op
+    std::vector<std::uint8_t> counted(trace_.ops.size(), 0);
+    std::set<std::uint32_t> others;
+    std::set<std::uint32_t> chained;
+    double default_ns = 0;
+    double all_ns = 0;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kKernel || trace_.ops.stream[op] == kNone ||
           run_.IsComm(op))
         continue;
       if (!basis_.InWindow(trace_.ops.start[op])) continue;
-      const Stream& stream = trace_.streams[trace_.ops.stream[op]];
-      by_place[{stream.process, trace_.ops.device[op]}][trace_.ops.stream[op]].push_back(op);
-    }
-    std::vector<Nanos> waits;
-    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
-      if (run_.ClassOfCall(c) == CallClass::kStreamWaitEvent &&
-          basis_.InWindow(trace_.calls.start[c])) {
-        waits.push_back(trace_.calls.start[c]);
-      }
-    }
-    LossBuilder by_default(basis_);
-    LossBuilder chain(basis_);
-    double default_time = 0;
-    double all_time = 0;
-    for (const auto& [place, streams] : by_place) {
-      std::map<std::uint32_t, IntervalSet> busy;
-      IntervalSet all;
-      Nanos sum = 0;
-      std::uint32_t longest = kNone;
-      std::uint32_t null_stream = kNone;
-      for (const auto& [stream, ops] : streams) {
-        IntervalSet& set = busy[stream];
-        for (const std::uint32_t op : ops) set.Append(trace_.ops.start[op], trace_.ops.end[op]);
-        all = all.Union(set);
-        sum += set.Total();
-        if (longest == kNone || set.Total() > busy[longest].Total()) longest = stream;
-        if (trace_.streams[stream].is_default) null_stream = stream;
-      }
-      all_time += static_cast<double>(all.Total());
-      if (null_stream != kNone) default_time += static_cast<double>(busy[null_stream].Total());
-      if (streams.size() < 2) continue;
-      // Taking turns: side by side for next to nothing of the shorter streams' time.
-      const Nanos shorter = sum - busy[longest].Total();
-      const Nanos together = sum - all.Total();
-      if (shorter <= 0 ||
-          static_cast<double>(together) >
-              run_.knowledge.Number("sync.together_share") * static_cast<double>(shorter))
-        continue;
-      const bool by_null = null_stream != kNone;
-      if (!by_null && waits.empty()) continue;
-      LossBuilder& loss = by_null ? by_default : chain;
-      if (by_null) {
-        result_.other_streams = std::max(result_.other_streams, streams.size() - 1);
-      } else {
-        result_.chain_streams = std::max(result_.chain_streams, streams.size());
-      }
-      for (const auto& [stream, ops] : streams) {
-        for (const std::uint32_t op : ops) {
-          if (by_null && stream == null_stream)
-            loss.Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
-          if (stream == longest || !LeavesRoom(op)) continue;
-          loss.AddOp(op);
-          loss.remedy().detached_ops.push_back(op);
+      const std::uint32_t stream = trace_.ops.stream[op];
+      const std::uint32_t process = trace_.streams[stream].process;
+      auto& lasts = places[{process, trace_.ops.device[op]}];
+      const Nanos start = trace_.ops.start[op];
+      const auto length = static_cast<double>(trace_.ops.end[op] - start);
+      all_ns += length;
+      if (trace_.streams[stream].is_default) default_ns += length;
+      const std::uint32_t holder = Holder(op, lasts, latency);
+      if (holder != kNone && LeavesRoom(op) && LeavesRoom(holder)) {
+        const std::uint32_t held_by = trace_.ops.stream[holder];
+        const bool by_null =
+            trace_.streams[stream].is_default || trace_.streams[held_by].is_default;
+        const bool by_event = process != kNone && waits[process] != 0;
+        LossBuilder& loss = by_event || !by_null ? chain : by_default;
+        for (const std::uint32_t part : {holder, op}) {
+          if (counted[part] != 0) continue;
+          counted[part] = 1;
+          loss.AddOp(part);
+          if (by_event || !by_null) {
+            chained.insert(trace_.ops.stream[part]);
+          } else if (!trace_.streams[trace_.ops.stream[part]].is_default) {
+            others.insert(trace_.ops.stream[part]);
+          }
         }
+        loss.Count(start, 0, trace_.ops.end[op] - start);
+        loss.remedy().freed_ops.push_back(op);
       }
-      if (!by_null) {
-        for (const Nanos when : waits) loss.Count(when, 0, 0);
-      }
+      Last& last = lasts[stream];
+      if (trace_.ops.end[op] >= last.end) last = {op, trace_.ops.end[op]};
     }
-    result_.default_share = all_time > 0 ? default_time / all_time : 0;
+    result_.default_share = all_ns > 0 ? default_ns / all_ns : 0;
+    result_.other_streams = others.size();
+    result_.chain_streams = chained.size();
     result_.default_stream = by_default.Build();
     result_.event_chain = chain.Build();
+  }
+
+  // The op of another stream whose end released `op`: it ended just before, `op` had been launched
+  // before that, and the stream of `op` had been free for longer.
+  template <typename Lasts>
+  std::uint32_t Holder(std::uint32_t op, const Lasts& lasts, Nanos latency) const {
+    const std::uint32_t call = trace_.ops.call[op];
+    if (call == kNone) return kNone;
+    const Nanos start = trace_.ops.start[op];
+    Nanos own_free = 0;
+    std::uint32_t holder = kNone;
+    Nanos latest = 0;
+    for (const auto& [stream, last] : lasts) {
+      if (last.op == kNone) continue;
+      if (stream == trace_.ops.stream[op]) {
+        own_free = last.end;
+      } else if (last.end <= start && last.end > latest) {
+        latest = last.end;
+        holder = last.op;
+      }
+    }
+    const bool just_ended = holder != kNone && start - latest <= latency;
+    const bool launched_before = trace_.calls.end[call] + latency < latest;
+    return just_ended && launched_before && own_free + latency < start ? holder : kNone;
   }
 
   // A kernel that fills the GPU by itself gains nothing from company.

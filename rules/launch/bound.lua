@@ -14,7 +14,7 @@ return {
                 "monitor/low-utilisation", "monitor/busy-but-idle-inside" },
   knowledge = { "K-A1", "K-B3", "K-A8" },
 
-  needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.gap.median", "launch.call.median",
+  needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median",
                  "launch.kernel.median", "launch.bound.lost", "launch.bound.remedy" },
   optional   = { "launch.kernels_per_step" },
   thresholds = { "min_share", "min_queue_empty", "min_gap_of_kernel", "min_gap_of_call" },
@@ -41,10 +41,12 @@ return {
     local lost = share(f.launch.bound.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
     if not at_least(f.launch.queue_empty, t.min_queue_empty) then return nil end
-    local of_kernel = share(f.launch.gap.median, f.launch.kernel.median)
-    local of_call = share(f.launch.gap.median, f.launch.call.median)
+    -- The mean, not the median: where the host is late only now and then, most gaps are the usual microsecond.
+    local gap = share(f.launch.bound.lost.time, f.launch.bound.lost.count)
+    local of_kernel = share(gap, f.launch.kernel.median)
+    local of_call = share(gap, f.launch.call.median)
     if not at_least(of_kernel, t.min_gap_of_kernel) and not at_least(of_call, t.min_gap_of_call) then return nil end
-    return { share = lost, empty = f.launch.queue_empty, gap = f.launch.gap.median, kernel = f.launch.kernel.median,
+    return { share = lost, empty = f.launch.queue_empty, gap = gap, kernel = f.launch.kernel.median,
              call = f.launch.call.median, launches = f.launch.count, kernels_per_step = f.launch.kernels_per_step }
   end,
 

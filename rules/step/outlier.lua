@@ -13,15 +13,14 @@ return {
   knowledge = { "K-A2" },
 
   needs      = { "window.time", "steps.count", "steps.median", "steps.outliers.count", "steps.outliers.excess",
-                 "steps.outliers.rows" },
+                 "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
   thresholds = { "min_share", "min_ratio" },
 
   symptom = "{count:count} of {steps:count} steps stand out, the slowest with {slowest:time} against {median:time}; together " ..
             "they cost {share:pct} of the time. What grew most: {what:text}.",
   cause   = "Something happened in these steps that does not belong to a step.",
   fixes   = {
-    { action = "Look at the slowest step in a trace viewer",
-      snippet = "advise slice REPORT --finding N -o slice.json", language = "bash" },
+    { action = "Open the capture in the profiler's timeline at the slowest step, and compare it with its neighbours" },
     { action  = "When it is Python's garbage collector, collect at a time of your own",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()      # after warm-up
 if step % 500 == 0: gc.collect()]],
@@ -45,28 +44,34 @@ if step % 500 == 0: gc.collect()]],
              what = rows[1].what, rows = rows }
   end,
 
+  -- What no cause has claimed of the excess.
+  saving = function(f)
+    return { claims = f.steps.outliers.lost, remedy = f.steps.outliers.remedy, confidence = 0.4,
+             basis = "these steps as long as the median step" }
+  end,
+
   tests = {
     { name = "one step of twenty takes five times as long",
       facts = { window = { time = 2.4e9 },
                 steps = { count = 20, median = 1e8,
-                          outliers = { count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,
+                          outliers = { lost = 1e6, remedy = true, count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,
                                                                            what = "idle: host_compute" } } } } },
       expect = { share = 1 / 6, count = 1, steps = 20, slowest = 5e8, median = 1e8, what = "idle: host_compute",
                  rows = { { index = 10 } } } },
     { name = "near miss: a step that is a little slower",
       facts = { window = { time = 2e9 },
                 steps = { count = 20, median = 1e8,
-                          outliers = { count = 3, excess = 4.5e7, rows = { { index = 3, time = 1.15e8, median = 1e8,
+                          outliers = { lost = 1e6, remedy = true, count = 3, excess = 4.5e7, rows = { { index = 3, time = 1.15e8, median = 1e8,
                                                                              what = "compute" } } } } },
       expect = "silent" },
     { name = "near miss: one outlier in a long run",
       facts = { window = { time = 1e12 },
                 steps = { count = 10000, median = 1e8,
-                          outliers = { count = 1, excess = 4e8, rows = { { index = 3, time = 5e8, median = 1e8,
+                          outliers = { lost = 1e6, remedy = true, count = 1, excess = 4e8, rows = { { index = 3, time = 5e8, median = 1e8,
                                                                            what = "compute" } } } } },
       expect = "silent" },
     { name = "steps are alike",
-      facts = { window = { time = 2e9 }, steps = { count = 20, median = 1e8, outliers = { count = 0, excess = 0, rows = {} } } },
+      facts = { window = { time = 2e9 }, steps = { count = 20, median = 1e8, outliers = { lost = 1e6, remedy = true, count = 0, excess = 0, rows = {} } } },
       expect = "not_applicable" },
     { name = "no steps were found", facts = { window = { time = 2e9 } }, expect = "cannot_tell" },
   },

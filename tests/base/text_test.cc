@@ -1,0 +1,159 @@
+#include "engine/base/text.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "engine/base/error.h"
+#include "tests/support/dice.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("times are shown with three digits in the unit that fits") {
+  CHECK(FormatQuantity(0, "ns") == "0 s");
+  CHECK(FormatQuantity(7, "ns") == "7.00 ns");
+  CHECK(FormatQuantity(1500, "ns") == "1.50 us");
+  CHECK(FormatQuantity(428e6, "ns") == "428 ms");
+  CHECK(FormatQuantity(0.97e9, "ns") == "970 ms");
+  CHECK(FormatQuantity(12.34e9, "ns") == "12.3 s");
+  CHECK(FormatQuantity(0.5, "s") == "500 ms");
+}
+
+TEST_CASE("bytes and rates count in thousands") {
+  CHECK(FormatQuantity(25.5e9, "bytes") == "25.5 GB");
+  CHECK(FormatQuantity(4, "bytes") == "4.00 B");
+  CHECK(FormatQuantity(27.7e9, "bytes_per_s") == "27.7 GB/s");
+  CHECK(FormatQuantity(19.5e12, "flop_per_s") == "19.5 TFLOP/s");
+  CHECK(FormatQuantity(1.41e9, "hz") == "1.41 GHz");
+}
+
+TEST_CASE("a value just below the next unit does not print four digits") {
+  CHECK(FormatQuantity(999.9e3, "ns") == "1.00 ms");
+  CHECK(FormatQuantity(999.6e6, "bytes") == "1.00 GB");
+  CHECK(FormatQuantity(99.96e3, "ns") == "100 us");
+}
+
+TEST_CASE("shares are shown in percent, small ones with two digits") {
+  CHECK(FormatQuantity(0.93, "share") == "93 %");
+  CHECK(FormatQuantity(1, "share") == "100 %");
+  CHECK(FormatQuantity(0, "share") == "0 %");
+  CHECK(FormatQuantity(0.0042, "share") == "0.42 %");
+}
+
+TEST_CASE("counts are whole where they are whole") {
+  CHECK(FormatQuantity(223, "count") == "223");
+  CHECK(FormatQuantity(2.5, "count") == "2.5");
+  CHECK(FormatQuantity(3, "watts") == "3 watts");
+}
+
+TEST_CASE("negative quantities keep their sign and their unit") {
+  CHECK(FormatQuantity(-1500, "ns") == "-1.50 us");
+  CHECK(FormatQuantity(-0.25, "share") == "-25 %");
+}
+
+TEST_CASE("what is not a number is unknown") {
+  CHECK(FormatQuantity(std::nan(""), "ns") == "unknown");
+  CHECK(FormatQuantity(std::numeric_limits<double>::infinity(), "bytes") == "unknown");
+}
+
+TEST_CASE("no time prints more than four digits or an exponent") {
+  Dice dice(3);
+  for (int i = 0; i < 5000; ++i) {
+    const double value = std::pow(10.0, static_cast<double>(dice.Roll(12000)) / 1000.0);
+    const std::string shown = FormatQuantity(value, "ns");
+    INFO(value << " is shown as " << shown);
+    CHECK(shown.find('e') == std::string::npos);
+    CHECK(shown.find(' ') <= 4);
+  }
+}
+
+TEST_CASE("a template's places are filled by name and kind") {
+  const auto value = [](std::string_view name, std::string_view kind) -> std::string {
+    return name == "share" && kind == "pct" ? "93 %" : "";
+  };
+  CHECK(FillTemplate("{share:pct} of the time", value) == "93 % of the time");
+  CHECK(FillTemplate("no places", value) == "no places");
+  CHECK(FillTemplate("", value).empty());
+}
+
+TEST_CASE("an unknown place is kept as it stands") {
+  const auto none = [](std::string_view, std::string_view) { return std::string(); };
+  CHECK(FillTemplate("{what:pct} of {x}", none) == "{what:pct} of {x}");
+  CHECK(FillTemplate("an open {brace", none) == "an open {brace");
+  CHECK(FillTemplate("a closing } brace", none) == "a closing } brace");
+}
+
+TEST_CASE("a value that looks like a place is not filled again") {
+  const auto value = [](std::string_view, std::string_view) { return std::string("{b:num}"); };
+  CHECK(FillTemplate("<{a:num}>", value) == "<{b:num}>");
+}
+
+TEST_CASE("the places of a template are listed in order") {
+  const auto places = TemplatePlaces("{count:count} copies of {bytes:bytes}, {count:count} times");
+  REQUIRE(places.size() == 3);
+  CHECK(places[0] == std::pair<std::string, std::string>("count", "count"));
+  CHECK(places[1] == std::pair<std::string, std::string>("bytes", "bytes"));
+  CHECK(places[2].first == "count");
+  CHECK(TemplatePlaces("none").empty());
+}
+
+TEST_CASE("a misspelt word brings up the nearest candidate") {
+  const std::vector<std::string> known = {"min_share", "min_count", "max_bytes"};
+  CHECK(DidYouMean("min_shrae", known) == "min_share");
+  CHECK(DidYouMean("min_cout", known) == "min_count");
+  CHECK(DidYouMean("min_share", known) == "min_share");
+}
+
+TEST_CASE("nothing is suggested when nothing is near") {
+  CHECK(DidYouMean("bandwidth", {"min_share", "min_count"}).empty());
+  CHECK(DidYouMean("x", {}).empty());
+  CHECK(DidYouMean("ab", {"xyzzy"}).empty());
+}
+
+TEST_CASE("valid text passes unchanged, in every length of character") {
+  const std::string text = "gemm \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x9A\x80";
+  CHECK(SafeText(text) == text);
+  CHECK(SafeText("").empty());
+}
+
+TEST_CASE("control characters become spaces") {
+  CHECK(SafeText("a\nb\tc\x1b[31m") == "a b c [31m");
+  CHECK(SafeText(std::string("a\0b", 3)) == "a b");
+  CHECK(SafeText("a\x7f") == "a ");
+  CHECK(SafeText("a\xC2\x85z") == "a z");  // a control character of two bytes
+}
+
+TEST_CASE("each wrong byte becomes one replacement character") {
+  const std::string bad = "\xEF\xBF\xBD";
+  CHECK(SafeText("\xFFz") == bad + "z");
+  CHECK(SafeText("a\x80") == "a" + bad);
+  CHECK(SafeText("\xC3") == bad);            // cut short
+  CHECK(SafeText("\xC0\xAF") == bad + bad);  // longer than it need be
+  CHECK(SafeText("\xE2\x82z") == bad + bad + "z");
+  CHECK(SafeText("\xED\xA0\x80") == bad + bad + bad);  // half of a surrogate pair
+  CHECK(SafeText("\xF4\x90\x80\x80").find('\x90') == std::string::npos);  // beyond Unicode
+}
+
+TEST_CASE("safe text stays as it is when made safe again") {
+  Dice dice(11);
+  for (int i = 0; i < 3000; ++i) {
+    std::string raw(static_cast<std::size_t>(dice.Roll(12)), ' ');
+    for (char& c : raw) c = static_cast<char>(dice.Roll(256));
+    const std::string once = SafeText(raw);
+    REQUIRE(SafeText(once) == once);
+    for (const char c : once) REQUIRE((static_cast<unsigned char>(c) >= 0x20 && c != 0x7F));
+  }
+}
+
+TEST_CASE("an error is one line that says where, what and what to try") {
+  CHECK(Error{"no kernels were recorded", "run.sqlite", "capture with --trace=cuda"}.Line() ==
+        "run.sqlite: no kernels were recorded (capture with --trace=cuda)");
+  CHECK(Error{"it is empty", "", ""}.Line() == "it is empty");
+  const Result<int> failed = Fail("it is empty", "a.json");
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().Line() == "a.json: it is empty");
+}
+
+}  // namespace
+}  // namespace advise

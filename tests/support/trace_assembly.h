@@ -1,0 +1,157 @@
+// How TraceBuilder makes tables of its rows. Included by trace_builder.h only.
+#pragma once
+
+#include "tests/support/trace_builder.h"
+
+namespace advise {
+
+template <typename Change>
+void TraceBuilder::ForEachTime(Change change) {
+  const auto all = [&](auto* rows) {
+    for (auto& row : *rows) row.when = {change(row.when.start), change(row.when.end)};
+  };
+  all(&calls_);
+  all(&ops_);
+  all(&ranges_);
+  all(&os_calls_);
+  all(&overheads_);
+}
+
+inline TraceBuilder& TraceBuilder::Stretch(Nanos factor) {
+  ForEachTime([factor](Nanos t) { return t * factor; });
+  return *this;
+}
+
+inline TraceBuilder& TraceBuilder::Shift(Nanos by) {
+  ForEachTime([by](Nanos t) { return t + by; });
+  return *this;
+}
+
+inline TraceBuilder& TraceBuilder::SwapDevices(std::uint32_t a, std::uint32_t b) {
+  const auto swapped = [a, b](std::uint32_t d) { return d == a ? b : d == b ? a : d; };
+  for (OpRow& op : ops_) op.device = swapped(op.device);
+  for (auto& stream : streams_) std::get<1>(stream) = swapped(std::get<1>(stream));
+  return *this;
+}
+
+inline std::vector<std::uint32_t> TraceBuilder::ByThread(const std::vector<NamedRow>& rows) {
+  std::vector<std::uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto key = [&](std::uint32_t i) {
+      return std::tuple(rows[i].thread, rows[i].when.start, -rows[i].when.end);
+    };
+    return key(a) < key(b);
+  });
+  return order;
+}
+
+inline void TraceBuilder::BuildPlaces(Trace* trace) const {
+  trace->path = "story.sqlite";
+  trace->kind = "nsys-sqlite";
+  trace->cpu_cores = cores_;
+  trace->devices = devices_;
+  for (std::size_t p = 0; p < processes_.size(); ++p) {
+    const auto id = static_cast<std::int64_t>(p + 1);
+    trace->processes.push_back({id << 24, id, processes_[p].first, processes_[p].second});
+  }
+  for (std::size_t t = 0; t < threads_.size(); ++t) {
+    const auto id = static_cast<std::int64_t>(t + 100);
+    trace->threads.push_back(
+        {id, id, threads_[t].first, trace->strings.Intern(threads_[t].second)});
+  }
+  for (const auto& [process, device, id] : streams_) {
+    Stream stream;
+    stream.process = process;
+    stream.device = device;
+    stream.context = 1;
+    stream.id = id;
+    stream.is_default = id == kDefaultStream;
+    trace->streams.push_back(stream);
+  }
+}
+
+inline std::vector<std::uint32_t> TraceBuilder::BuildCalls(Trace* trace) const {
+  std::vector<std::uint32_t> row_of_call(calls_.size());
+  for (const std::uint32_t i : ByThread(calls_)) {
+    row_of_call[i] = static_cast<std::uint32_t>(trace->calls.size());
+    trace->calls.start.push_back(calls_[i].when.start);
+    trace->calls.end.push_back(calls_[i].when.end);
+    trace->calls.thread.push_back(calls_[i].thread);
+    trace->calls.name.push_back(trace->strings.Intern(calls_[i].name));
+    trace->calls.correlation.push_back(i + 1);
+    trace->calls.failed.push_back(0);
+  }
+  const auto named = [trace](const std::vector<NamedRow>& rows, auto* table) {
+    for (const std::uint32_t i : ByThread(rows)) {
+      table->start.push_back(rows[i].when.start);
+      table->end.push_back(rows[i].when.end);
+      table->thread.push_back(rows[i].thread);
+      table->name.push_back(trace->strings.Intern(rows[i].name));
+    }
+  };
+  named(ranges_, &trace->ranges);
+  trace->ranges.domain.assign(ranges_.size(), 0);
+  trace->ranges.payload.assign(ranges_.size(), 0);
+  named(os_calls_, &trace->os_calls);
+  named(overheads_, &trace->overheads);
+  return row_of_call;
+}
+
+inline void TraceBuilder::BuildOps(const std::vector<std::uint32_t>& row_of_call,
+                                   Trace* trace) const {
+  std::vector<std::uint32_t> order(ops_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(ops_[a].when.start, ops_[a].when.end) <
+           std::pair(ops_[b].when.start, ops_[b].when.end);
+  });
+  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+      shapes;
+  for (const std::uint32_t i : order) {
+    const OpRow& op = ops_[i];
+    trace->ops.start.push_back(op.when.start);
+    trace->ops.end.push_back(op.when.end);
+    trace->ops.kind.push_back(op.kind);
+    trace->ops.device.push_back(static_cast<std::uint16_t>(op.device));
+    trace->ops.stream.push_back(op.stream);
+    trace->ops.call.push_back(op.call == kNone ? kNone : row_of_call[op.call]);
+    trace->ops.in_graph.push_back(op.in_graph);
+    std::uint32_t detail = op.graph;
+    if (op.kind == OpKind::kKernel) {
+      const auto [at, is_new] =
+          shapes.try_emplace({op.kernel, op.look.blocks, op.look.threads, op.look.local_bytes},
+                             static_cast<std::uint32_t>(trace->shapes.size()));
+      detail = at->second;
+      if (is_new) {
+        KernelShape shape;
+        shape.name = shape.short_name = trace->strings.Intern(op.kernel);
+        shape.grid = {op.look.blocks, 1, 1};
+        shape.block = {op.look.threads, 1, 1};
+        shape.local_bytes = op.look.local_bytes;
+        trace->shapes.push_back(shape);
+      }
+    } else if (op.kind == OpKind::kCopy) {
+      detail = static_cast<std::uint32_t>(trace->copies.size());
+      trace->copies.bytes.push_back(op.bytes);
+      trace->copies.direction.push_back(op.direction);
+      trace->copies.source.push_back(op.source);
+      trace->copies.target.push_back(op.target);
+      trace->copies.peer.push_back(kNone);
+    } else if (op.kind == OpKind::kMemset) {
+      detail = static_cast<std::uint32_t>(trace->memsets.size());
+      trace->memsets.bytes.push_back(op.bytes);
+      trace->memsets.memory.push_back(MemoryKind::kDevice);
+    }
+    trace->ops.detail.push_back(detail);
+  }
+}
+
+inline Trace TraceBuilder::Build() const {
+  Trace trace;
+  BuildPlaces(&trace);
+  BuildOps(BuildCalls(&trace), &trace);
+  return trace;
+}
+
+}  // namespace advise

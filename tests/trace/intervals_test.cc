@@ -1,0 +1,156 @@
+#include "engine/trace/intervals.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "tests/support/dice.h"
+
+namespace advise {
+namespace {
+
+IntervalSet Set(std::vector<Interval> intervals) { return IntervalSet::Of(std::move(intervals)); }
+
+TEST_CASE("overlapping and touching intervals merge, in whatever order they come") {
+  CHECK(Set({{5, 8}, {0, 3}, {2, 5}}).intervals() == std::vector<Interval>{{0, 8}});
+  CHECK(Set({{0, 2}, {3, 5}}).intervals() == std::vector<Interval>{{0, 2}, {3, 5}});
+  CHECK(Set({{0, 10}, {2, 3}}).intervals() == std::vector<Interval>{{0, 10}});
+}
+
+TEST_CASE("empty and backward intervals are dropped") {
+  CHECK(Set({{5, 5}, {9, 2}}).empty());
+  CHECK(Set({{9, 2}, {1, 2}}).intervals() == std::vector<Interval>{{1, 2}});
+}
+
+TEST_CASE("appending in order of start gives the same set as all at once") {
+  IntervalSet set;
+  set.Append(0, 4);
+  set.Append(2, 3);
+  set.Append(4, 6);
+  set.Append(7, 7);
+  set.Append(8, 9);
+  CHECK(set == Set({{0, 6}, {8, 9}}));
+}
+
+TEST_CASE("intervals are half-open: they hold their start and not their end") {
+  const IntervalSet set = Set({{2, 4}});
+  CHECK_FALSE(set.Contains(1));
+  CHECK(set.Contains(2));
+  CHECK(set.Contains(3));
+  CHECK_FALSE(set.Contains(4));
+  CHECK_FALSE(IntervalSet().Contains(0));
+}
+
+TEST_CASE("gaps reach to both ends of the range that is asked for") {
+  CHECK(Set({{2, 4}, {6, 8}}).GapsWithin(0, 10) == Set({{0, 2}, {4, 6}, {8, 10}}));
+  CHECK(Set({{0, 10}}).GapsWithin(2, 8).empty());
+  CHECK(IntervalSet().GapsWithin(3, 7) == Set({{3, 7}}));
+  CHECK(IntervalSet().GapsWithin(3, 3).empty());
+}
+
+TEST_CASE("times before zero and large times are times as any other") {
+  const Nanos year = 31'557'600LL * 1'000'000'000LL;
+  CHECK(Set({{-5, 5}}).Clip(-2, 50).Total() == 7);
+  CHECK(Set({{0, 50 * year}}).Subtract(Set({{year, 2 * year}})).Total() == 49 * year);
+}
+
+// The algebra against a model that says of each nanosecond whether it is in the set.
+constexpr Nanos kSpan = 60;
+using Model = std::vector<bool>;
+
+Model ModelOf(const IntervalSet& set) {
+  Model model(kSpan, false);
+  for (const Interval& i : set.intervals()) {
+    for (Nanos t = i.start; t < i.end; ++t) model[static_cast<std::size_t>(t)] = true;
+  }
+  return model;
+}
+
+struct Sample {
+  std::vector<Interval> raw;
+  IntervalSet set;
+  Model model = Model(kSpan, false);
+};
+
+Sample RandomSet(Dice* dice) {
+  Sample sample;
+  for (std::int64_t n = dice->Roll(9); n > 0; --n) {
+    const Nanos start = dice->Roll(kSpan);
+    const Nanos end = std::min<Nanos>(kSpan, start + dice->Roll(12));
+    sample.raw.push_back({start, end});
+    for (Nanos t = start; t < end; ++t) sample.model[static_cast<std::size_t>(t)] = true;
+  }
+  sample.set = IntervalSet::Of(sample.raw);
+  return sample;
+}
+
+template <typename Keep>
+Model Combined(const Model& a, const Model& b, Keep keep) {
+  Model model(kSpan);
+  for (std::size_t t = 0; t < model.size(); ++t) model[t] = keep(a[t], b[t]);
+  return model;
+}
+
+// Sorted, not empty, and with space between neighbours: touching ones would have been merged.
+bool IsCanonical(const IntervalSet& set) {
+  const auto& list = set.intervals();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].end <= list[i].start) return false;
+    if (i > 0 && list[i].start <= list[i - 1].end) return false;
+  }
+  return true;
+}
+
+TEST_CASE("union, intersection and difference agree with the model of single nanoseconds") {
+  Dice dice(20260101);
+  for (int i = 0; i < 4000; ++i) {
+    const Sample a = RandomSet(&dice);
+    const Sample b = RandomSet(&dice);
+    REQUIRE(ModelOf(a.set) == a.model);
+    const IntervalSet both = a.set.Union(b.set);
+    const IntervalSet common = a.set.Intersect(b.set);
+    const IntervalSet rest = a.set.Subtract(b.set);
+    CHECK(ModelOf(both) == Combined(a.model, b.model, [](bool x, bool y) { return x || y; }));
+    CHECK(ModelOf(common) == Combined(a.model, b.model, [](bool x, bool y) { return x && y; }));
+    CHECK(ModelOf(rest) == Combined(a.model, b.model, [](bool x, bool y) { return x && !y; }));
+    CHECK((IsCanonical(a.set) && IsCanonical(both) && IsCanonical(common) && IsCanonical(rest)));
+  }
+}
+
+TEST_CASE("clips, gaps, overlaps and lookups agree with the model of single nanoseconds") {
+  Dice dice(7);
+  for (int i = 0; i < 4000; ++i) {
+    const Sample a = RandomSet(&dice);
+    const Nanos from = dice.Roll(kSpan);
+    const Nanos to = dice.Between(from, kSpan);
+    Model inside(kSpan, false);
+    Model gaps(kSpan, false);
+    Nanos overlap = 0;
+    for (Nanos t = from; t < to; ++t) {
+      const bool in = a.model[static_cast<std::size_t>(t)];
+      inside[static_cast<std::size_t>(t)] = in;
+      gaps[static_cast<std::size_t>(t)] = !in;
+      overlap += in ? 1 : 0;
+    }
+    CHECK(ModelOf(a.set.Clip(from, to)) == inside);
+    CHECK(ModelOf(a.set.GapsWithin(from, to)) == gaps);
+    CHECK(a.set.OverlapWith(from, to) == overlap);
+    CHECK(a.set.Contains(from) == a.model[static_cast<std::size_t>(from)]);
+    CHECK((IsCanonical(a.set.Clip(from, to)) && IsCanonical(a.set.GapsWithin(from, to))));
+  }
+}
+
+TEST_CASE("sizes add up: a set is its common part and its rest, a union its two parts once") {
+  Dice dice(99);
+  for (int i = 0; i < 2000; ++i) {
+    const IntervalSet a = RandomSet(&dice).set;
+    const IntervalSet b = RandomSet(&dice).set;
+    CHECK(a.Total() == a.Intersect(b).Total() + a.Subtract(b).Total());
+    CHECK(a.Union(b).Total() == a.Total() + b.Subtract(a).Total());
+    CHECK(a.Union(b) == b.Union(a));
+    CHECK(a.Intersect(b) == b.Intersect(a));
+    CHECK(a.Clip(0, kSpan) == a);
+  }
+}
+
+}  // namespace
+}  // namespace advise
