@@ -384,7 +384,8 @@ const std::vector<FactInfo>& FactList() {
       {"rank.late.device", "count",
        "The device that comes last at most collectives; absent with less than two devices or "
        "without collectives."},
-      {"rank.late.share", "share", "Share of the collectives at which it comes last."},
+      {"rank.late.share", "share",
+       "Share of the collectives with a late device at which it is this one."},
       {"rank.late.lateness", "ns", "Mean time by which it comes after the median device."},
       {"rank.late.cause", "name",
        "What it does more than the median device: loading, compute, launch, copies …"},

@@ -125,6 +125,9 @@ class CommFinder {
         if (length <= 0 ||
             static_cast<double>(length - exposed) > hidden * static_cast<double>(length))
           continue;
+        // Begun while compute ran: as early as it could be, and slow for another reason.
+        const bool begun_alone = !basis_.times[d].compute.Contains(trace_.ops.start[train.front()]);
+        if (!begun_alone) continue;
         const bool after_backward = AfterBackward(train.front());
         const bool at_end = !phases_.known(Phase::kBackward) && steps > 0 &&
                             trains_per_step <= 1.5 && Reduces(train.front());
@@ -219,6 +222,7 @@ class CommFinder {
     });
     std::map<std::uint32_t, std::size_t> last_at;
     std::map<std::uint32_t, double> lateness;
+    std::size_t judged = 0;
     for (const auto& group : collectives) {
       std::vector<std::pair<Nanos, std::uint32_t>> starts;
       Nanos shortest = std::numeric_limits<Nanos>::max();
@@ -228,7 +232,9 @@ class CommFinder {
       }
       std::sort(starts.begin(), starts.end());
       const Nanos median = starts[(starts.size() - 1) / 2].first;
-      if (starts.back().first - median <= shortest / 10) continue;
+      if (starts.back().first - median <= shortest / 10)
+        continue;  // together, as far as it matters
+      ++judged;
       ++last_at[starts.back().second];
       lateness[starts.back().second] += static_cast<double>(starts.back().first - median);
     }
@@ -238,7 +244,7 @@ class CommFinder {
     }
     if (result_.late_device != kNone) {
       const std::size_t times = last_at[result_.late_device];
-      result_.late_share = static_cast<double>(times) / static_cast<double>(collectives.size());
+      result_.late_share = static_cast<double>(times) / static_cast<double>(judged);
       result_.lateness_ns = lateness[result_.late_device] / static_cast<double>(times);
       Waiting(collectives, &loss);
       Cause(devices, lateness[result_.late_device], &loss);

@@ -46,7 +46,8 @@ IdleCause CauseOf(const HostPiece& piece) {
 // GPU work.
 class Awaited {
  public:
-  explicit Awaited(const Run& run) : run_(run) {
+  explicit Awaited(const Run& run)
+      : run_(run), awaited_share_(run.knowledge.Number("input.awaited_share")) {
     const Trace& trace = run.trace;
     std::vector<std::vector<Interval>> loading(trace.processes.size() + 1);
     for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
@@ -78,7 +79,8 @@ class Awaited {
   bool IsLoader(std::uint32_t thread, Nanos start, Nanos end) {
     const std::uint32_t process = run_.trace.threads[thread].process;
     if (process == kNone || OtherCallerActive(thread, process, start, end)) return false;
-    return has_workers_ || 2 * loading_[process].OverlapWith(start, end) >= end - start;
+    return has_workers_ || static_cast<double>(loading_[process].OverlapWith(start, end)) >=
+                               awaited_share_ * static_cast<double>(end - start);
   }
 
  private:
@@ -96,6 +98,7 @@ class Awaited {
   }
 
   const Run& run_;
+  double awaited_share_;
   bool has_workers_ = false;
   std::vector<IntervalSet> loading_;
 };

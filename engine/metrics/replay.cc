@@ -72,6 +72,8 @@ Replay::Result Replay::With(const Remedy& remedy) const {
   std::vector<Nanos> op_end(ops_.size());
   std::vector<Nanos> chain_end(ops_.size());  // when the op's stream is free after it
   std::vector<Nanos> arrival(arrivals_.size());
+  std::vector<Nanos> reached(device_count_,
+                             from_);  // end of what has run so far, less what runs aside
   std::vector<Nanos> device_busy(device_count_, 0);
   std::vector<Nanos> link_busy(device_count_, 0);
   Nanos waited_for_data = 0;
@@ -121,8 +123,11 @@ Replay::Result Replay::With(const Remedy& remedy) const {
     if (changes.unblocked[i] != 0) own = std::min(own, nominal_call_ns_);
     Nanos done = call_start[i] + std::max<Nanos>(own, 0);
     if (call.awaited_op != kNone && changes.unblocked[i] == 0 && changes.vanished[i] == 0) {
-      const Nanos tail = std::max<Nanos>(0, call.end - ops_[call.awaited_op].end);
-      done = std::max(done, op_end[call.awaited_op] + tail);
+      const GpuOp& awaited = ops_[call.awaited_op];
+      const Nanos tail = std::max<Nanos>(0, call.end - awaited.end);
+      // An op that now runs beside the others is done by the time that those are.
+      const bool aside = changes.detached[call.awaited_op] != 0;
+      done = std::max(done, (aside ? reached[awaited.device] : op_end[call.awaited_op]) + tail);
     }
     call_end[i] = done;
   };
@@ -149,6 +154,7 @@ Replay::Result Replay::With(const Remedy& remedy) const {
       link_busy[op.device] += duration(i);
     } else {
       device_busy[op.device] += duration(i);
+      reached[op.device] = std::max(reached[op.device], op_end[i]);
       if (op.group == kNone && changes.factor[i] > 0.0F) end = std::max(end, op_end[i]);
     }
   };

@@ -242,12 +242,23 @@ struct Period {
   double match = 0;                 // share of tokens equal to the one a period later
 };
 
-double MatchAt(const std::vector<std::uint64_t>& tokens, std::size_t from, std::size_t to,
-               std::size_t period) {
-  if (to - from <= period) return 0;
+// Share of the tokens from the first anchor on that come again at the same place after the next
+// anchor. Counting from anchors, an iteration with something extra (a checkpoint, an evaluation)
+// does not shift the ones after it; what stands between a period's end and the next anchor counts
+// as different.
+double MatchFrom(const std::vector<std::uint64_t>& tokens, const std::vector<std::size_t>& anchors,
+                 std::size_t period) {
   std::size_t same = 0;
-  for (std::size_t i = from; i + period < to; ++i) same += tokens[i] == tokens[i + period] ? 1 : 0;
-  return static_cast<double>(same) / static_cast<double>(to - from - period);
+  std::size_t all = 0;
+  for (std::size_t i = 1; i < anchors.size(); ++i) {
+    const std::size_t next =
+        i + 1 < anchors.size() ? anchors[i + 1] : std::min(tokens.size(), anchors[i] + period);
+    const std::size_t length = std::min(period, next - anchors[i]);
+    for (std::size_t k = 0; k < length; ++k)
+      same += tokens[anchors[i - 1] + k] == tokens[anchors[i] + k] ? 1 : 0;
+    all += next - anchors[i];
+  }
+  return all == 0 ? 0 : static_cast<double>(same) / static_cast<double>(all);
 }
 
 // Tokens that come back at even distances open a period; the rarest such token gives the longest
@@ -277,7 +288,7 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
     const std::size_t to = std::min(tokens.size(), at->back() + period);
     if (static_cast<double>(to - from) < min_cover * static_cast<double>(tokens.size())) continue;
     if (tried.count(period) != 0) continue;
-    const double match = MatchAt(tokens, from, to, period);
+    const double match = MatchFrom(tokens, *at, period);
     tried[period] = match;
     if (match < min_match) continue;
     // A later (shorter) period wins only when it explains the sequence as well: layers inside a

@@ -132,13 +132,6 @@ class SyncFinder {
     const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
     LossBuilder by_default(basis_);
     LossBuilder chain(basis_);
-    std::vector<std::uint8_t> waits(trace_.processes.size(), 0);
-    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
-      const std::uint32_t process = run_.ProcessOfCall(c);
-      const bool waits_event = run_.ClassOfCall(c) == CallClass::kStreamWaitEvent;
-      if (process != kNone && waits_event && basis_.InWindow(trace_.calls.start[c]))
-        waits[process] = 1;
-    }
     struct Last {
       std::uint32_t op = kNone;
       Nanos end = 0;
@@ -167,7 +160,7 @@ class SyncFinder {
         const std::uint32_t held_by = trace_.ops.stream[holder];
         const bool by_null =
             trace_.streams[stream].is_default || trace_.streams[held_by].is_default;
-        const bool by_event = process != kNone && waits[process] != 0;
+        const bool by_event = WaitsForEvent(trace_.ops.call[op]);
         LossBuilder& loss = by_event || !by_null ? chain : by_default;
         for (const std::uint32_t part : {holder, op}) {
           if (counted[part] != 0) continue;
@@ -190,6 +183,16 @@ class SyncFinder {
     result_.chain_streams = chained.size();
     result_.default_stream = by_default.Build();
     result_.event_chain = chain.Build();
+  }
+
+  // A stream wait was asked for since the launch before this one.
+  bool WaitsForEvent(std::uint32_t call) const {
+    const std::uint32_t first = run_.calls_of_thread[trace_.calls.thread[call]].first;
+    for (std::uint32_t c = call; c > first;) {
+      if (run_.ClassOfCall(--c) == CallClass::kStreamWaitEvent) return true;
+      if (run_.first_op_of_call[c] != kNone) return false;
+    }
+    return false;
   }
 
   // The op of another stream whose end released `op`: it ended just before, `op` had been launched
