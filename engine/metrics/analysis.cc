@@ -82,20 +82,30 @@ Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& 
   const std::size_t ops = run.trace.ops.size();
   if (ops == 0) return {false, "no GPU activity was recorded"};
   const auto length = run.window.Length();
-  if (run.steps.known()) {
-    const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
-    if (length < least) {
-      return {false, fmt::format("the repeated work lasts only {:.2g} ms in all",
-                                 static_cast<double>(length) * 1e-6)};
-    }
-    return {};
-  }
   Nanos starting = 0;
   Nanos all = 0;
   for (const std::uint32_t d : run.active_devices) {
     starting += idle.by_device[d][static_cast<std::size_t>(IdleCause::kJitOrModuleLoad)] +
                 idle.by_device[d][static_cast<std::size_t>(IdleCause::kAllocation)];
     all += times[d].idle.Total();
+  }
+  if (run.steps.known()) {
+    const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
+    if (length < least) {
+      return {false, fmt::format("the repeated work lasts only {:.2g} ms in all",
+                                 static_cast<double>(length) * 1e-6)};
+    }
+    const auto devices = static_cast<double>(run.active_devices.size());
+    const bool starts =
+        static_cast<double>(starting) >=
+        run.knowledge.Number("verdict.start_up_share") * devices * static_cast<double>(length);
+    const bool few =
+        static_cast<double>(run.steps.all.size()) < run.knowledge.Number("verdict.start_up_steps");
+    if (run.steps.source == "period" && starts && few) {
+      return {false,
+              "the capture holds little but start-up: code is loaded in every repetition seen"};
+    }
+    return {};
   }
   const bool long_enough =
       static_cast<double>(ops) >= run.knowledge.Number("verdict.min_ops") &&

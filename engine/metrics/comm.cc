@@ -141,8 +141,28 @@ class CommFinder {
       }
     }
     result_.serial = serial.Build();
+    // Gradients can hide behind the backward pass only, not behind the whole step.
+    const double exposed = static_cast<double>(result_.serial.lost->Total()) / Devices();
+    const double hideable = std::min(exposed, BackwardNs());
+    result_.serial.remedy->floor_ns = run_.window.Length() - static_cast<Nanos>(hideable);
+    result_.serial.remedy->floor_reason = "the backward pass, too short to hide more,";
     result_.no_overlap = apart.Build();
     result_.serial_share = static_cast<double>(in_serial) / static_cast<double>(result_.count);
+  }
+
+  // Compute time of the backward pass on a device; its usual share of the step when no ranges tell.
+  double BackwardNs() const {
+    double all = 0;
+    double backward = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op) ||
+          !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      all += static_cast<double>(Length(op));
+      if (phases_.OfOp(run_, op) == Phase::kBackward) backward += static_cast<double>(Length(op));
+    }
+    return (backward > 0 ? backward : run_.knowledge.Number("comm.backward_share") * all) /
+           Devices();
   }
 
   // Gradients: sums over ranks, or a name that hides the kind.
@@ -246,14 +266,15 @@ class CommFinder {
       const std::size_t times = last_at[result_.late_device];
       result_.late_share = static_cast<double>(times) / static_cast<double>(judged);
       result_.lateness_ns = lateness[result_.late_device] / static_cast<double>(times);
-      Waiting(collectives, &loss);
-      Cause(devices, lateness[result_.late_device], &loss);
+      const double waited = Waiting(collectives, &loss);
+      Cause(devices, waited / static_cast<double>(devices.size() - 1), &loss);
     }
     result_.late = loss.Build();
   }
 
-  // What the others spend inside collectives before the late one arrives.
-  void Waiting(const std::vector<std::vector<std::uint32_t>>& collectives, LossBuilder* loss) {
+  // What the others spend inside collectives before the late one arrives; the sum over them.
+  double Waiting(const std::vector<std::vector<std::uint32_t>>& collectives, LossBuilder* loss) {
+    double sum = 0;
     for (const auto& group : collectives) {
       Nanos arrives = 0;
       for (const std::uint32_t op : group) {
@@ -265,14 +286,16 @@ class CommFinder {
         const IntervalSet waits = basis_.times[d].comm_exposed.Clip(
             trace_.ops.start[op], std::min(arrives, trace_.ops.end[op]));
         for (const Interval& i : waits.intervals()) loss->AddSpan(d, i.start, i.end);
+        sum += static_cast<double>(waits.Total());
         loss->Count(trace_.ops.start[op], 0, arrives - trace_.ops.start[op]);
       }
     }
+    return sum;
   }
 
   // What the late device does more of than the median one; the fix brings that down to the
   // next-latest.
-  void Cause(const std::vector<std::uint32_t>& devices, double total_lateness, LossBuilder* loss) {
+  void Cause(const std::vector<std::uint32_t>& devices, double waited_ns, LossBuilder* loss) {
     const std::uint32_t late = result_.late_device;
     const auto excess = [&](auto value_of) {
       std::vector<double> others;
@@ -283,7 +306,7 @@ class CommFinder {
     };
     const auto compute =
         excess([&](std::uint32_t d) { return static_cast<double>(basis_.times[d].ComputeNs()); });
-    if (compute.first >= 0.4 * total_lateness && compute.second > 0) {
+    if (compute.first >= 0.4 * waited_ns && compute.second > 0) {
       const bool same_work = SameKernels(devices);
       result_.late_cause =
           same_work ? "the same kernels run slower there" : "it has more work on the GPU";
@@ -308,6 +331,7 @@ class CommFinder {
       case IdleCause::kDataLoading:
       case IdleCause::kFileIo:
         result_.late_cause = "it waits longer for data";
+        loss->remedy().data_ready = true;
         break;
       case IdleCause::kLaunch:
         result_.late_cause = "its host launches more slowly";

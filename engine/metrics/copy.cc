@@ -364,8 +364,12 @@ class CopyFinder {
       loss.remedy().scaled_ops.emplace_back(op, 0.0F);
       when[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
     }
-    // A kernel that faults waits for its pages: the time that migrations take inside it is not its
-    // own.
+    for (std::size_t i = 0; i < trace_.faults.size(); ++i) {
+      if (trace_.faults.device[i] == kNone || !basis_.InWindow(trace_.faults.start[i])) continue;
+      when[trace_.faults.device[i]].push_back({trace_.faults.start[i], trace_.faults.end[i]});
+    }
+    // A kernel that faults waits for its pages: the time that faults and migrations take inside it
+    // is not its own.
     if (loss.count() > 0) {
       std::vector<IntervalSet> sets;
       for (auto& intervals : when) sets.push_back(IntervalSet::Of(std::move(intervals)));

@@ -210,6 +210,7 @@ class InputFinder {
           IntervalSet::Of(std::move(intervals)).Clip(run_.window.start, run_.window.end);
       const auto floor = static_cast<Nanos>(static_cast<double>(when.Total()) / workers);
       loss->remedy().floor_ns = std::max(loss->remedy().floor_ns, floor);
+      loss->remedy().floor_reason = "loading, now done in parallel,";
       loss->remedy().host_cuts.push_back({thread, std::move(when)});
     }
   }

@@ -32,9 +32,10 @@ struct Remedy {
   std::vector<HostCut> host_cuts;
   // Batches are there when they are asked for.
   bool data_ready = false;
-  // The step cannot become shorter than this because of what the fix itself costs elsewhere
-  // (loading in parallel); 0 none.
+  // The window cannot become shorter than this, because of what the fix itself costs or how far it
+  // reaches; 0 none.
   Nanos floor_ns = 0;
+  const char* floor_reason = "";  // what the limit is then, in words
 
   void Join(const Remedy& other);
 };

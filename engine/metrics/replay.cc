@@ -16,7 +16,10 @@ void Remedy::Join(const Remedy& other) {
   append(&freed_ops, other.freed_ops);
   append(&host_cuts, other.host_cuts);
   data_ready = data_ready || other.data_ready;
-  floor_ns = std::max(floor_ns, other.floor_ns);
+  if (other.floor_ns > floor_ns) {
+    floor_ns = other.floor_ns;
+    floor_reason = other.floor_reason;
+  }
 }
 
 namespace {
@@ -139,6 +142,11 @@ Replay::Result Replay::With(const Remedy& remedy) const {
       // it.
       const bool staged = changes.unblocked[op.call] != 0;
       begin = call_start[op.call] + (staged ? std::min(op.latency, usual_latency_ns_) : op.latency);
+    } else if (op.early && (op.previous != kNone || op.awaited != kNone)) {
+      begin = from_;
+      // What held it, when nothing visible did, holds it still.
+      if (op.awaited == kNone)
+        begin = chain_end[op.previous] + std::max<Nanos>(0, op.start - ops_[op.previous].end);
     } else if (op.previous != kNone) {
       begin = chain_end[op.previous] + std::max<Nanos>(0, op.start - ops_[op.previous].end);
     }
@@ -204,7 +212,7 @@ Replay::Result Replay::With(const Remedy& remedy) const {
     result.next_bound = "the link that the copies use";
   } else if (remedy.floor_ns > result.length_ns) {
     result.length_ns = remedy.floor_ns;
-    result.next_bound = "loading, now done in parallel";
+    result.next_bound = remedy.floor_reason;
   } else if (static_cast<double>(busiest) > 0.9 * length) {
     result.next_bound = "the work on the GPU itself";
   } else if (static_cast<double>(waited_for_data) > 0.2 * length) {

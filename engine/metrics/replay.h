@@ -55,6 +55,7 @@ class Replay {
     std::uint32_t awaited;   // op elsewhere that it visibly waited for
     std::uint32_t group;     // collective, kNone
     std::uint32_t device;
+    bool early;     // launched before the window: ready whenever its turn comes
     Nanos latency;  // from the start of the call
     Nanos spacing;  // from the end of the previous op of its stream, when it was queued behind it
   };

@@ -104,6 +104,7 @@ void Replay::AddOps(const Run& run) {
     op.end = std::min(std::max(table.end[row], op.start + 1), std::max(to_, op.start + 1));
     op.row = row;
     op.call = table.call[row] == kNone ? kNone : call_index_[table.call[row]];
+    op.early = op.call == kNone && table.call[row] != kNone;
     op.device = table.device[row];
     op.awaited = op.group = op.previous = kNone;
     const std::uint32_t stream = table.stream[row];
@@ -225,19 +226,38 @@ void Replay::LinkOps() {
     std::nth_element(free_latencies.begin(), middle, free_latencies.end());
     usual_latency_ns_ = *middle;
   }
-  std::vector<std::uint32_t> by_end(ops_.size());
-  for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
-  std::sort(by_end.begin(), by_end.end(),
-            [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
+  // By end, for each device and (last) for all.
+  std::vector<std::vector<std::uint32_t>> by_end(device_count_ + 1);
+  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+    by_end[ops_[i].device].push_back(i);
+    by_end.back().push_back(i);
+  }
+  for (auto& list : by_end) {
+    std::sort(list.begin(), list.end(), [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
+  }
+  // The op of `list` that ended last before `op` began, when that was just before.
+  const auto released = [&](const std::vector<std::uint32_t>& list, std::uint32_t i) {
+    const Nanos start = ops_[i].start;
+    const auto at = std::upper_bound(list.begin(), list.end(), start,
+                                     [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
+    if (at == list.begin()) return kNone;
+    const std::uint32_t before = *std::prev(at);
+    return before != i && start - ops_[before].end <= latency_ns_ && ops_[before].start < start
+               ? before
+               : kNone;
+  };
   std::vector<std::uint32_t> last_node(calls_.size(),
                                        kNone);  // of each call: graphs launch many ops
   for (std::uint32_t i = 0; i < ops_.size(); ++i) {
     GpuOp& op = ops_[i];
-    const Nanos since_launch = op.call == kNone ? 0 : op.start - calls_[op.call].start;
+    const Nanos since_launch = op.call != kNone ? op.start - calls_[op.call].start
+                               : op.early       ? op.start - from_ + 4 * usual_latency_ns_
+                                                : 0;
     // Queued: launched while the op before it in its stream had not ended. Else only its launch
     // held it.
     const bool queued =
-        op.previous != kNone && op.call != kNone && calls_[op.call].start < ops_[op.previous].end;
+        op.previous != kNone &&
+        (op.early || (op.call != kNone && calls_[op.call].start < ops_[op.previous].end));
     const Nanos behind = op.previous == kNone ? 0 : op.start - ops_[op.previous].end;
     op.latency = queued ? std::min(since_launch, usual_latency_ns_) : since_launch;
     op.spacing =
@@ -249,18 +269,14 @@ void Replay::LinkOps() {
       // A later node of the same graph: it follows the node before it.
       op.awaited = last_node[op.call];
       op.latency = std::min(since_launch, usual_latency_ns_);
-    } else if (!stream_explains && op.call != kNone && since_launch > 2 * usual_latency_ns_ &&
-               op.start > calls_[op.call].end + latency_ns_) {
+    } else if (!stream_explains && since_launch > 2 * usual_latency_ns_ &&
+               (op.early || op.start > calls_[op.call].end + latency_ns_)) {
       // Launched early and not held by its own stream: the op that ended just before it let it go.
-      auto at = std::upper_bound(by_end.begin(), by_end.end(), op.start,
-                                 [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
-      if (at != by_end.begin()) {
-        const std::uint32_t before = *std::prev(at);
-        if (before != i && op.start - ops_[before].end <= latency_ns_ &&
-            ops_[before].start < op.start) {
-          op.awaited = before;
-          op.latency = usual_latency_ns_;
-        }
+      std::uint32_t before = released(by_end[op.device], i);
+      if (before == kNone) before = released(by_end.back(), i);
+      if (before != kNone) {
+        op.awaited = before;
+        op.latency = usual_latency_ns_;
       }
     }
     if (op.latency < 0) op.latency = 0;

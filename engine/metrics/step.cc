@@ -261,6 +261,15 @@ double MatchFrom(const std::vector<std::uint64_t>& tokens, const std::vector<std
   return all == 0 ? 0 : static_cast<double>(same) / static_cast<double>(all);
 }
 
+// Is there an upload in the period that begins at `from`?
+bool TakesInData(const std::vector<std::uint64_t>& tokens, std::size_t from, std::size_t period) {
+  for (std::size_t i = from; i < std::min(tokens.size(), from + period); ++i) {
+    const auto direction = static_cast<CopyDirection>((tokens[i] >> 8U) & 0xFFU);
+    if ((tokens[i] >> 32U) == 2 && direction == CopyDirection::kHostToDevice) return true;
+  }
+  return false;
+}
+
 // Tokens that come back at even distances open a period; the rarest such token gives the longest
 // one.
 Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& tokens) {
@@ -292,9 +301,13 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
     tried[period] = match;
     if (match < min_match) continue;
     // A later (shorter) period wins only when it explains the sequence as well: layers inside a
-    // step do not.
+    // step do not. Or when each period takes in data from the host, which layers do not: then the
+    // longer one is several iterations with something extra in the last (a checkpoint, an
+    // evaluation).
+    const bool as_good = match >= best.match - 0.005 && match >= 0.97;
     if (best.length == 0 ||
-        (period < best.length && match >= best.match - 0.005 && match >= 0.97)) {
+        (period < best.length &&
+         (as_good || (TakesInData(tokens, at->front(), period) && 5 * even >= 3 * apart.size())))) {
       best = {period, *at, match};
     }
     if (tried.size() > 64) break;  // enough distinct candidates

@@ -1,0 +1,142 @@
+// The documentation says what is true: its commands run, its links lead somewhere, and what it takes
+// from the program is what the program says now.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include "tests/app/program.h"
+#include "tests/conventions/source_tree.h"
+
+namespace advise {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<SourceFile> Documents() {
+  std::vector<SourceFile> documents = SourceFiles({"docs"}, {".md"});
+  for (const char* path : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}) {
+    SourceFile file{path, {}};
+    std::istringstream text(ReadAll(std::string(ADVISE_SOURCE_DIR) + "/" + path));
+    for (std::string line; std::getline(text, line);) file.lines.push_back(line);
+    documents.push_back(std::move(file));
+  }
+  return documents;
+}
+
+// The `advise …` lines of the fences that hold commands (sh, bash, or no language), in order. A line
+// that ends in "# not run" is left out.
+std::vector<std::string> CommandsOf(const SourceFile& document) {
+  static const std::regex kCommand("^([$] )?(([A-Z_]+=[^ ]+ )*advise( .*)?)$");
+  std::vector<std::string> commands;
+  bool fenced = false;
+  bool of_commands = false;
+  for (const std::string& line : document.lines) {
+    if (line.starts_with("```")) {
+      fenced = !fenced;
+      const std::string language = line.substr(3);
+      of_commands = fenced && (language.empty() || language == "sh" || language == "bash");
+      continue;
+    }
+    std::smatch match;
+    if (!of_commands || !std::regex_match(line, match, kCommand)) continue;
+    if (!line.ends_with("# not run")) commands.push_back(match[2]);
+  }
+  return commands;
+}
+
+TEST_CASE("what documents take from the program is fresh") {
+  const Folder folder;
+  const bool accept = std::getenv("ADVISE_ACCEPT") != nullptr;
+  std::string arguments = ADVISE_SOURCE_DIR "/scripts/make-docs.sh ";
+  arguments += accept ? "" : "--check ";
+  arguments += ADVISE_PROGRAM;
+#ifdef ADVISE_SIM_PROGRAM
+  arguments += " " ADVISE_SIM_PROGRAM;
+#endif
+  const Ran ran = RunAdvise(folder, arguments, "/bin/bash");
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+}
+
+TEST_CASE("links between documents lead to files that exist") {
+  static const std::regex kLink(R"(\]\(([^)#]+)(#[^)]*)?\))");
+  for (const SourceFile& document : Documents()) {
+    const fs::path folder = (fs::path(ADVISE_SOURCE_DIR) / document.path).parent_path();
+    for (std::size_t i = 0; i < document.lines.size(); ++i) {
+      const std::string& line = document.lines[i];
+      for (std::sregex_iterator at(line.begin(), line.end(), kLink), end; at != end; ++at) {
+        const std::string target = (*at)[1];
+        if (target.find("://") != std::string::npos) continue;
+        INFO(document.path << ":" << i + 1 << ": " << target);
+        CHECK(fs::exists(folder / target));
+      }
+    }
+  }
+}
+
+TEST_CASE("sections of the architecture that the code refers to exist") {
+  static const std::regex kReference(R"(docs/architecture\.md, "([^"]+)\")");
+  const std::string pages = ReadAll(ADVISE_SOURCE_DIR "/docs/architecture.md");
+  int references = 0;
+  for (const SourceFile& file : SourceFiles({"engine"}, {".h", ".cc"})) {
+    std::string text;
+    for (const std::string& line : file.lines) {
+      // A reference may go on in the next line of its comment.
+      const std::size_t start = line.find("// ");
+      text += start == std::string::npos ? "\n" : line.substr(start + 3) + " ";
+    }
+    for (std::sregex_iterator at(text.begin(), text.end(), kReference), end; at != end; ++at) {
+      INFO(file.path << ": " << (*at)[1]);
+      CHECK(pages.find("\n## " + (*at)[1].str() + "\n") != std::string::npos);
+      ++references;
+    }
+  }
+  CHECK(references > 0);
+}
+
+#ifdef ADVISE_SIM_PROGRAM
+
+// A place as documents assume it: the source tree's rules and knowledge, a report, and the program
+// on PATH.
+void Furnish(const Folder& folder) {
+  const fs::path root = ADVISE_SOURCE_DIR;
+  for (const char* name : {"rules", "kb"}) {
+    fs::copy(root / name, folder / name, fs::copy_options::recursive);
+  }
+  fs::create_directory(folder / "bin");
+  fs::create_symlink(ADVISE_PROGRAM, folder / "bin/advise");
+  const Ran made = RunAdvise(folder,
+                             ADVISE_SOURCE_DIR
+                             "/fixtures/scenarios/pairs/loading-over-pageable.toml -o run.sqlite",
+                             ADVISE_SIM_PROGRAM);
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+  for (const char* name : {"REPORT", "demo.sqlite"}) {
+    fs::create_symlink("run.sqlite", folder / name);
+  }
+}
+
+TEST_CASE("every command that a document shows runs") {
+  int commands = 0;
+  for (const SourceFile& document : Documents()) {
+    const std::vector<std::string> lines = CommandsOf(document);
+    if (lines.empty()) continue;
+    const Folder folder;
+    Furnish(folder);
+    for (const std::string& line : lines) {
+      folder.Write("command.sh", "PATH='" + (folder / "bin") + "':\"$PATH\"\n" + line + "\n");
+      const Ran ran = RunAdvise(folder, "command.sh", "/bin/sh");
+      INFO(document.path << ": " << line << "\n" << ran.err);
+      CHECK(ran.status == 0);
+      ++commands;
+    }
+  }
+  CHECK(commands > 0);
+}
+
+#endif  // ADVISE_SIM_PROGRAM
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,172 @@
+// Copies: each host-device copy has one class, by what is most specific about it.
+#include "engine/metrics/copy.h"
+
+#include "tests/metrics/stories.h"
+#include "tests/support/analysed.h"
+
+namespace advise {
+namespace {
+
+std::int64_t ClassedCopies(const Analysed& run) {
+  return run->copies.pageable.count + run->copies.blocking.count + run->copies.small.count +
+         run->syncs.item.count;
+}
+
+TEST_CASE("an asynchronous upload from ordinary memory is pageable, not blocking") {
+  const Analysed run(
+      TraceBuilder()
+          .CopyToGpu(64_MiB, MemoryKind::kPageable, {0_us, 5000_us}, {20_us, 4990_us})
+          .Launch("gemm", {5010_us, 5015_us}, {5020_us, 6000_us}));
+  CHECK(run->copies.pageable.count == 1);
+  CHECK(run->copies.pageable.bytes == Approx(64_MiB));
+  CHECK(run->copies.pageable.time_ns == Approx(4970_us));
+  CHECK(run->copies.pageable.lost->Total() >= 4970_us);
+  CHECK(ClassedCopies(run) == 1);
+}
+
+TEST_CASE("a call that holds the host by its name is blocking, whatever its memory") {
+  for (const MemoryKind memory : {MemoryKind::kPageable, MemoryKind::kPinned}) {
+    const Analysed run(
+        TraceBuilder()
+            .CopyToGpu(64_MiB, memory, {0_us, 5000_us}, {20_us, 4990_us}, "cudaMemcpy")
+            .Launch("gemm", {5010_us, 5015_us}, {5020_us, 6000_us}));
+    CHECK(run->copies.blocking.count == 1);
+    CHECK(run->copies.blocking_pageable_share == (memory == MemoryKind::kPageable ? 1.0 : 0.0));
+    CHECK(ClassedCopies(run) == 1);
+  }
+}
+
+TEST_CASE("a few bytes that the host waits for are an item, not a pageable copy") {
+  const Analysed run(TraceBuilder()
+                         .Launch("loss", {0_us, 5_us}, {10_us, 100_us})
+                         .CopyFromGpu(4, MemoryKind::kPageable, {6_us, 104_us}, {100_us, 102_us})
+                         .Sync({104_us, 106_us})
+                         .Launch("next", {200_us, 205_us}, {210_us, 300_us}));
+  CHECK(run->syncs.item.count == 1);
+  CHECK(run->syncs.item_median_bytes == 4);
+  CHECK(run->syncs.item_direction == "device to host");
+  CHECK(ClassedCopies(run) == 1);
+}
+
+TEST_CASE("many small uploads in a row are a train") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 20; ++i, at += 20_us) {
+    story.CopyToGpu(16_KiB, MemoryKind::kPinned, {at, at + 4_us}, {at + 8_us, at + 12_us});
+  }
+  story.Launch("gemm", {at, at + 5_us}, {at + 8_us, at + 100_us});
+  const Analysed run(story);
+  CHECK(run->copies.small.count == 20);
+  CHECK(run->copies.small_median_bytes == 16_KiB);
+  CHECK(ClassedCopies(run) == 20);
+  // Their own time and the gaps between them: 19 x 20 us + 4 us.
+  CHECK(run->copies.small.lost->Total() == 384_us);
+}
+
+TEST_CASE("kernels between small copies break the train") {
+  TraceBuilder story;
+  for (int i = 0; i < 12; ++i) {
+    const Nanos at = i * 40_us;
+    story.CopyToGpu(16_KiB, MemoryKind::kPinned, {at, at + 4_us}, {at + 8_us, at + 12_us});
+    story.Launch("use", {at + 14_us, at + 18_us}, {at + 20_us, at + 30_us});
+  }
+  CHECK(Analysed(story)->copies.small.count == 0);
+}
+
+TEST_CASE("pinned asynchronous copies are no problem of a kind of their own") {
+  const Analysed run(TraceBuilder()
+                         .OnStream(8)
+                         .CopyToGpu(64_MiB, MemoryKind::kPinned, {0_us, 5_us}, {20_us, 2500_us})
+                         .OnStream(7)
+                         .Launch("gemm", {10_us, 15_us}, {20_us, 3000_us}));
+  CHECK(ClassedCopies(run) == 0);
+  CHECK(run->copies.slow.count == 0);
+  CHECK(run->copies.serial.lost->Total() == 0);
+}
+
+TEST_CASE("pinned copies on the kernels' own stream cannot hide behind them") {
+  const Analysed run(TraceBuilder()
+                         .Launch("gemm", {0_us, 5_us}, {10_us, 100_us})
+                         .CopyToGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 200_us})
+                         .Launch("gemm", {9_us, 12_us}, {200_us, 300_us}));
+  CHECK(run->copies.serial.lost->Total() == 100_us);
+}
+
+TEST_CASE("a large pinned copy far below the rate of the link is slow") {
+  const Analysed run(TraceBuilder()
+                         .CopyToGpu(64_MiB, MemoryKind::kPinned, {0_us, 5_us}, {10_us, 2700_us})
+                         .CopyToGpu(64_MiB, MemoryKind::kPinned, {6_us, 8_us}, {2700_us, 5400_us})
+                         .CopyToGpu(64_MiB, MemoryKind::kPinned, {9_us, 12_us}, {5400_us, 25_ms})
+                         .Launch("gemm", {13_us, 15_us}, {25_ms, 26_ms}));
+  CHECK(run->copies.slow.count == 1);
+  CHECK(run->copies.slow.time_ns == Approx(25_ms - 5400_us));
+}
+
+TEST_CASE("unified memory that the driver moves is migration, and has no launching call") {
+  const Analysed run(TraceBuilder()
+                         .Launch("touch", {0_us, 5_us}, {10_us, 500_us})
+                         .MigrateToGpu(2_MiB, {20_us, 220_us})
+                         .MigrateToGpu(2_MiB, {240_us, 440_us}));
+  CHECK(run->copies.migration.count == 2);
+  CHECK(run->copies.migration.bytes == Approx(4_MiB));
+  CHECK(run->copies.migration.lost->Total() == 400_us);
+  CHECK(ClassedCopies(run) == 0);
+}
+
+TEST_CASE("a download whose bytes come back soon after is a round trip") {
+  const Analysed run(
+      TraceBuilder()
+          .Launch("make", {0_us, 5_us}, {10_us, 100_us})
+          .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 205_us}, {100_us, 200_us}, "cudaMemcpy")
+          .CopyToGpu(2_MiB, MemoryKind::kPinned, {300_us, 405_us}, {305_us, 400_us}, "cudaMemcpy")
+          .Launch("use", {410_us, 415_us}, {420_us, 2000_us}));
+  CHECK(run->copies.roundtrip.count == 1);
+  CHECK(run->copies.through_host.count == 0);
+  // Both ways and the time between.
+  CHECK(run->copies.roundtrip.lost->Total() == 300_us);
+}
+
+TEST_CASE("bytes that go down from one device and up to another go through the host") {
+  const Analysed run(
+      TraceBuilder()
+          .Launch("make", {0_us, 5_us}, {10_us, 100_us})
+          .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 205_us}, {100_us, 200_us}, "cudaMemcpy")
+          .OnDevice(1)
+          .CopyToGpu(2_MiB, MemoryKind::kPinned, {206_us, 305_us}, {210_us, 300_us}, "cudaMemcpy")
+          .Launch("use", {310_us, 315_us}, {320_us, 2000_us}));
+  CHECK(run->copies.through_host.count == 1);
+  CHECK(run->copies.roundtrip.count == 0);
+}
+
+TEST_CASE("copies are grouped by direction and memory, with bytes, time and what is exposed") {
+  const Analysed run(
+      TraceBuilder()
+          .Launch("gemm", {0_us, 5_us}, {10_us, 100_us})
+          .OnStream(8)
+          .CopyToGpu(1_MiB, MemoryKind::kPinned, {6_us, 8_us}, {80_us, 120_us})
+          .CopyToGpu(1_MiB, MemoryKind::kPinned, {9_us, 11_us}, {120_us, 160_us})
+          .CopyFromGpu(1_KiB, MemoryKind::kPageable, {12_us, 15_us}, {160_us, 161_us}));
+  REQUIRE(run->copies.groups.size() == 2);
+  const CopyGroup& up = run->copies.groups[0];
+  CHECK(up.direction == "host to device");
+  CHECK(up.memory == "pinned");
+  CHECK(up.count == 2);
+  CHECK(up.bytes == Approx(2_MiB));
+  CHECK(up.time_ns == Approx(80_us));
+  CHECK(up.exposed_ns == Approx(60_us));
+  CHECK(run->copies.groups[1].memory == "pageable");
+}
+
+TEST_CASE("hidden pageable copies cost nothing") {
+  const Analysed run(
+      TraceBuilder()
+          .Launch("gemm", {0_us, 5_us}, {10_us, 9000_us})
+          .Launch("gemm", {6_us, 8_us}, {9000_us, 18_ms})
+          .OnStream(8)
+          .CopyToGpu(16_MiB, MemoryKind::kPageable, {10_us, 4000_us}, {30_us, 3990_us}));
+  CHECK(run->copies.pageable.count == 1);
+  CHECK(run->copies.pageable.lost->Total() == 0);
+}
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,151 @@
+// What runs on the GPU: precision, grids, and sequences that a better kernel would replace.
+#include "engine/metrics/kernel.h"
+
+#include "tests/metrics/stories.h"
+#include "tests/support/analysed.h"
+
+namespace advise {
+namespace {
+
+// Kernels back to back on one stream, all launched in time.
+class Line {
+ public:
+  Line& Add(const std::string& name, Nanos length, Look look = {}) {
+    const Nanos call = calls_++ * 2_us;
+    story_.Launch(name, {call, call + 1_us}, {at_, at_ + length}, look);
+    at_ += length;
+    return *this;
+  }
+  Analysed Run() { return Analysed(story_); }
+
+ private:
+  TraceBuilder story_;
+  Nanos at_ = 1_ms;
+  int calls_ = 0;
+};
+
+TEST_CASE("matrix kernels in FP32 without tensor cores are told from those with") {
+  const Analysed run =
+      Line().Add(kMatrixFp32, 300_us).Add(kMatrixBf16, 500_us).Add(kElementwise, 200_us).Run();
+  CHECK(run->kernels.matrix_ns == 800_us);
+  CHECK(run->kernels.tensor_ns == 500_us);
+  CHECK(run->kernels.fp32.count == 1);
+  CHECK(run->kernels.fp32.lost->Total() == 300_us);
+  CHECK(run->kernels.fp32_top == kMatrixFp32);
+  CHECK(run->kernels.compute_ns == 1_ms);
+}
+
+TEST_CASE("TF32 runs on tensor cores and is no FP32") {
+  const Analysed run =
+      Line().Add("ampere_sgemm_tf32_s1688gemm_128x128_nn", 300_us).Add("x", 10_us).Run();
+  CHECK(run->kernels.fp32.count == 0);
+}
+
+TEST_CASE("runs of element-wise kernels count once each, single ones are no run") {
+  Line line;
+  for (int i = 0; i < 3; ++i) {
+    line.Add(kMatrixBf16, 50_us);
+    line.Add(kElementwise, 10_us).Add(kElementwise, 10_us).Add(kElementwise, 10_us);
+  }
+  line.Add(kMatrixBf16, 50_us).Add(kElementwise, 10_us).Add(kMatrixBf16, 50_us);
+  const Analysed run = line.Run();
+  if (run->kernels.elementwise.count > 0) {  // kernels that a compiler has fused may not count
+    CHECK(run->kernels.elementwise.count == 10);
+    CHECK(run->kernels.elementwise_runs == 3);
+    CHECK(run->kernels.elementwise.lost->Total() == 100_us);
+  }
+}
+
+TEST_CASE("product, softmax, product is an unfused attention, with what stands between") {
+  const char* const softmax =
+      "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>("
+      "float*, float const*, int, int, int, bool const*, int, bool)";
+  const char* const scale =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float, float, "
+      "float, at::native::MulFunctor<float> >, at::detail::Array<char*, 2> >(int)";
+  Line line;
+  for (int i = 0; i < 4; ++i) {
+    line.Add(kMatrixBf16, 20_us).Add(scale, 5_us).Add(softmax, 10_us).Add(kMatrixBf16, 20_us);
+    line.Add("layer_norm_kernel", 5_us);
+  }
+  const Analysed run = line.Run();
+  CHECK(run->kernels.attention.count == 4);
+  CHECK(run->kernels.attention.lost->Total() == 4 * 55_us);
+}
+
+TEST_CASE("a softmax at the end of a network is no attention") {
+  const char* const softmax =
+      "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>("
+      "float*, float const*, int, int, int, bool const*, int, bool)";
+  const Analysed run =
+      Line().Add(kMatrixBf16, 20_us).Add(softmax, 10_us).Add("layer_norm_kernel", 5_us).Run();
+  CHECK(run->kernels.attention.count == 0);
+}
+
+TEST_CASE("a kernel with fewer blocks than SMs that runs alone has a small grid") {
+  const Analysed run =
+      Line().Add("narrow", 100_us, {.blocks = 25}).Add("wide", 100_us, {.blocks = 5000}).Run();
+  CHECK(run->kernels.small_grid.count == 1);
+  CHECK(run->kernels.small_grid.lost->Total() == 100_us);
+  CHECK(run->kernels.small_grid_blocks == 25);
+  CHECK(run->kernels.small_grid_fill == Approx(0.25));
+  REQUIRE(run->kernels.small_grid_rows.size() == 1);
+  CHECK(run->kernels.small_grid_rows[0].name == "narrow");
+}
+
+TEST_CASE("narrow kernels side by side fill the device together") {
+  TraceBuilder story;
+  for (int stream = 0; stream < 4; ++stream) {
+    story.OnStream(7 + stream);
+    story.Launch("narrow", {stream * 5_us, stream * 5_us + 4_us}, {100_us, 300_us}, {.blocks = 25});
+  }
+  const Analysed run(story);
+  CHECK(run->kernels.small_grid.count == 0);
+  CHECK(run->kernels.concurrency == Approx(4));
+  CHECK(run->kernels.streams == 4);
+}
+
+TEST_CASE("communication kernels are small by design") {
+  const Analysed run = Line().Add(kAllReduce, 100_us, {.blocks = 16}).Run();
+  CHECK(run->kernels.small_grid.count == 0);
+}
+
+TEST_CASE("a device of unknown size has no small grids") {
+  TraceBuilder story;
+  story.Device("", 0).Launch("narrow", {0_us, 5_us}, {10_us, 100_us}, {.blocks = 2});
+  CHECK(Analysed(story)->kernels.small_grid.count == 0);
+}
+
+TEST_CASE("a last wave that is almost empty is found, a full one is not") {
+  // 2048 threads an SM, 1024 a block: two blocks an SM, 200 in a wave of 100 SMs.
+  const Analysed run = Line()
+                           .Add("one block too many", 100_us, {.blocks = 201, .threads = 1024})
+                           .Add("fits", 100_us, {.blocks = 400, .threads = 1024})
+                           .Run();
+  CHECK(run->kernels.tail.lost->Total() <= 100_us);
+  for (const KernelRow& row : run->kernels.tail_rows) CHECK(row.name == "one block too many");
+}
+
+TEST_CASE("kernels that keep local memory are listed as spilling") {
+  const Analysed run =
+      Line().Add("spills", 100_us, {.local_bytes = 64}).Add("does not", 100_us).Run();
+  CHECK(run->kernels.spilling_ns == 100_us);
+  REQUIRE(run->kernels.spilling_rows.size() == 1);
+  CHECK(run->kernels.spilling_rows[0].name == "spills");
+}
+
+TEST_CASE("the kernel table is in order of time and adds up") {
+  const Analysed run =
+      Line().Add("b", 10_us).Add("a", 100_us).Add("b", 10_us).Add("c", 50_us).Run();
+  REQUIRE(run->kernels.top.size() == 3);
+  CHECK(run->kernels.top[0].name == "a");
+  CHECK(run->kernels.top[2].name == "b");
+  CHECK(run->kernels.top[2].count == 2);
+  double sum = 0;
+  for (const KernelRow& row : run->kernels.top) sum += row.time_ns;
+  CHECK(sum == run->kernels.time_ns);
+  CHECK(run->kernels.count == 4);
+}
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,124 @@
+// Is the host fast enough at launching, and if not, why?
+#include "engine/metrics/launch.h"
+
+#include "tests/metrics/loops.h"
+#include "tests/support/analysed.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("a queue that is empty at each launch is seen as empty") {
+  TraceBuilder story;
+  AddEmptyQueue(&story, "tiny", 0, 100, 5_us, 25_us);
+  const Analysed run(story);
+  CHECK(run->launches.count == 100);
+  CHECK(run->launches.queue_empty == 1.0);
+  CHECK(run->launches.kernel_median_ns == 5_us);
+  CHECK(run->launches.call_median_ns == 5_us);
+  CHECK(run->launches.gap_median_ns == 20_us);
+}
+
+TEST_CASE("short gaps that launching makes are lost to launching") {
+  TraceBuilder story;
+  AddEmptyQueue(&story, "tiny", 0, 100, 5_us, 25_us);
+  const Analysed run(story);
+  CHECK(run->launches.bound.lost->Total() == 99 * 20_us);
+  CHECK(run->launches.framework.lost->Total() == 0);
+}
+
+TEST_CASE("a full queue of tiny kernels is not launch-bound") {
+  TraceBuilder story;
+  Nanos start = 2_ms;
+  for (int i = 0; i < 200; ++i, start += 6_us) {
+    story.Launch("tiny", {1_us + i * 5_us, 5_us + i * 5_us}, {start, start + 6_us});
+  }
+  const Analysed run(story);
+  CHECK(run->launches.tiny_share == 1.0);
+  CHECK(run->launches.queue_empty <= 0.01);  // only the very first found nothing to do
+  CHECK(run->launches.bound.lost->Total() == 0);
+}
+
+TEST_CASE("tiny kernels inside a graph are no launches and not tiny") {
+  TraceBuilder story;
+  for (int g = 0; g < 10; ++g) {
+    const Nanos at = g * 200_us;
+    std::vector<Interval> nodes;
+    for (int k = 0; k < 20; ++k) nodes.push_back({at + 20_us + k * 4_us, at + 23_us + k * 4_us});
+    story.GraphNodes("tiny", {at, at + 8_us}, nodes);
+  }
+  const Analysed run(story);
+  CHECK(run->launches.count == 10);
+  CHECK(run->launches.tiny_share == 0);
+}
+
+TEST_CASE("a device that waits for its one long step is not launch-bound") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 10; ++i, at += 10_ms) {
+    story.Launch("long", {at, at + 5_us}, {at + 10_us, at + 8_ms});  // then 2 ms of host code
+  }
+  const Analysed run(story);
+  CHECK(run->launches.bound.lost->Total() == 0);
+  CHECK(run->launches.framework.lost->Total() > 15_ms);
+}
+
+TEST_CASE("launching calls that take long while the queue is empty are slow calls") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 50; ++i, at += 60_us)
+    story.Launch("work", {at, at + 40_us}, {at + 42_us, at + 55_us});
+  const Analysed run(story);
+  CHECK(run->launches.slow_median_ns == 40_us);
+  CHECK(run->launches.slow.count >= 49);
+  CHECK(run->launches.slow.lost->Total() > 0);
+  CHECK(run->launches.slow_contended == 0);
+}
+
+TEST_CASE("slow calls beside calls of another thread of the process are contended") {
+  TraceBuilder story;
+  for (int i = 0; i < 50; ++i) {
+    const Nanos at = i * 60_us;
+    story.Thread("main").Launch("work", {at, at + 40_us}, {at + 42_us, at + 55_us});
+    story.Thread("other").OnStream(8).Launch("work", {at + 5_us, at + 45_us},
+                                             {at + 47_us, at + 58_us});
+    story.OnStream(7);
+  }
+  const Analysed run(story);
+  CHECK(run->launches.threads == 2);
+  CHECK(run->launches.slow_contended > 0.9);
+}
+
+TEST_CASE("steps with the same kernels in the same order have one sequence") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int, Nanos at) { AddLayeredStep(&story, at, 50_us); });
+  const Analysed run(story, WindowRequest::Mode::kAuto);
+  CHECK(run->launches.sequence_length == 14);
+  CHECK(run->launches.sequence_same >= 0.9);
+  CHECK(run->launches.sequence_breaks == 0);
+  CHECK(run->launches.kernels_per_step == 14);
+}
+
+TEST_CASE("a synchronise inside each step breaks the sequence once a step") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int, Nanos at) {
+    AddLayeredStep(&story, at, 50_us);
+    story.Sync({at + 780_us, at + 805_us});
+  });
+  const Analysed run(story, WindowRequest::Mode::kAuto);
+  CHECK(run->launches.sequence_breaks == 1);
+}
+
+TEST_CASE("tiny device copies back to back are a train") {
+  TraceBuilder story;
+  story.Launch("work", {0_us, 5_us}, {10_us, 100_us});
+  Nanos at = 100_us;
+  for (int i = 0; i < 20; ++i, at += 10_us)
+    story.CopyOnGpu(1_KiB, {6_us + i * 4_us, 9_us + i * 4_us}, {at, at + 3_us});
+  story.Launch("work", {88_us, 92_us}, {at, at + 100_us});
+  const Analysed run(story);
+  CHECK(run->launches.trains.count == 1);
+  CHECK(run->launches.trains.lost->Total() == 193_us);
+}
+
+}  // namespace
+}  // namespace advise

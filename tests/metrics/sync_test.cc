@@ -1,0 +1,142 @@
+// Waiting that need not be: harmless behind a full queue, costly until the host is ahead again.
+#include "engine/metrics/sync.h"
+
+#include "tests/metrics/stories.h"
+#include "tests/support/analysed.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("a synchronise behind a full queue loses nothing") {
+  TraceBuilder story;
+  AddFullQueue(&story, "work", 1_ms, 20, 200_us);
+  // All 20 have been launched; the host waits for the third one's event and has nothing to do.
+  story.Sync({1_ms + 1_us, 1_ms + 600_us}, "cudaEventSynchronize");
+  const Analysed run(story);
+  CHECK(run->syncs.count == 1);
+  CHECK(run->syncs.loop.count == 1);
+  CHECK(run->syncs.loop.lost->Total() == 0);
+}
+
+TEST_CASE("a synchronise at the very end loses nothing") {
+  TraceBuilder story;
+  const Nanos end = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
+  story.Sync({1_ms + 1_us, end + 5_us}, "cudaDeviceSynchronize");
+  CHECK(Analysed(story)->syncs.loop.lost->Total() == 0);
+}
+
+TEST_CASE("a synchronise that drains the queue loses the bubble after it") {
+  TraceBuilder story;
+  const Nanos drained = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
+  story.Sync({1_ms + 1_us, drained + 5_us}, "cudaDeviceSynchronize");
+  for (int i = 0; i < 20; ++i) {
+    // 100 us of host code, then the queue fills again.
+    const Nanos call = drained + 100_us + i * 5_us;
+    const Nanos start = drained + 110_us + i * 200_us;
+    story.Launch("work", {call, call + 4_us}, {start, start + 200_us});
+  }
+  const Analysed run(story);
+  CHECK(run->syncs.loop.lost->Total() == 110_us);
+  CHECK(run->syncs.loop_name == "cudaDeviceSynchronize");
+}
+
+TEST_CASE("what is lost after a synchronise lasts until the host is ahead again, not longer") {
+  TraceBuilder story;
+  const Nanos drained = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
+  story.Sync({1_ms + 1_us, drained + 5_us}, "cudaDeviceSynchronize");
+  Nanos at = drained + 50_us;
+  at = AddEmptyQueue(&story, "short", at, 5, 10_us, 40_us);  // behind: the host catches up
+  const Nanos full = at + 20_us;
+  for (int i = 0; i < 40; ++i) {  // ahead again, by far
+    const Nanos call = at + 5_us + i * 5_us;
+    story.Launch("work", {call, call + 4_us}, {full + i * 200_us, full + (i + 1) * 200_us});
+  }
+  const Nanos later = full + 40 * 200_us + 300_us;  // and much later a pause of another cause
+  story.Launch("after", {later - 10_us, later - 5_us}, {later, later + 100_us});
+  const Analysed run(story);
+  const Nanos lost = run->syncs.loop.lost->Total();
+  CHECK(lost >= 50_us);
+  CHECK(lost <= full - drained);
+}
+
+TEST_CASE("back-pressure in a launching call costs nothing") {
+  TraceBuilder story;
+  AddFullQueue(&story, "work", 1_ms, 30, 200_us);
+  // The queue is full: this launch takes as long as three kernels.
+  story.Launch("work", {960_us, 1_ms + 600_us}, {7_ms, 7_ms + 200_us});
+  const Analysed run(story);
+  CHECK(run->times[0].idle.empty());
+  CHECK(run->syncs.count == 0);
+  CHECK(run->launches.slow.lost->Total() == 0);
+}
+
+TEST_CASE("an item that is read in every iteration costs the time until the GPU has work again") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 10; ++i, at += 400_us) {
+    story.Launch("loss", {at, at + 5_us}, {at + 10_us, at + 200_us});
+    story.CopyFromGpu(4, MemoryKind::kPageable, {at + 6_us, at + 204_us},
+                      {at + 201_us, at + 203_us});
+    story.Sync({at + 205_us, at + 206_us});
+  }
+  const Analysed run(story);
+  CHECK(run->syncs.item.count == 10);
+  // Nine bubbles of 207 us, and the copies themselves.
+  CHECK(run->syncs.item.lost->Total() >= 9 * 207_us);
+  CHECK(run->syncs.item.lost->Total() <= 9 * 210_us + 10 * 4_us);
+  CHECK(run->syncs.loop.lost->Total() == 0);  // the synchronise is the item's
+}
+
+TEST_CASE("waits inside forward ranges are told apart") {
+  TraceBuilder story;
+  story.Launch("first", {0_us, 5_us}, {10_us, 100_us});
+  for (int i = 1; i < 5; ++i) {
+    const Nanos at = i * 1_ms;
+    story.Range("forward", {at, at + 400_us});
+    story.Launch("layer", {at, at + 5_us}, {at + 10_us, at + 100_us});
+    story.Sync({at + 6_us, at + 102_us});
+    story.Launch("layer", {at + 500_us, at + 505_us}, {at + 510_us, at + 600_us});
+    story.Sync({at + 506_us, at + 602_us});
+  }
+  const Analysed run(story);
+  CHECK(run->syncs.loop.count == 8);
+  CHECK(run->syncs.forward.count == 4);
+  CHECK(run->syncs.forward.lost->Total() < run->syncs.loop.lost->Total());
+}
+
+TEST_CASE("a memset that holds the host is found, an asynchronous one is not") {
+  TraceBuilder story;
+  story.Launch("work", {0_us, 5_us}, {10_us, 100_us});
+  story.Memset(1_MiB, {6_us, 106_us}, {100_us, 105_us}, "cudaMemset");
+  story.Memset(1_MiB, {110_us, 113_us}, {120_us, 125_us}, "cudaMemsetAsync");
+  story.Launch("work", {200_us, 205_us}, {210_us, 300_us});
+  const Analysed run(story);
+  CHECK(run->syncs.memset.count == 1);
+}
+
+TEST_CASE("kernels of the default stream that could run beside others are found") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 10; ++i, at += 100_us) {
+    story.OnStream(8).Launch("a", {at, at + 4_us}, {at + 10_us, at + 60_us}, {.blocks = 10});
+    story.OnDefaultStream().Launch("b", {at + 5_us, at + 9_us}, {at + 60_us, at + 100_us},
+                                   {.blocks = 10});
+  }
+  const Analysed run(story);
+  CHECK(run->syncs.default_stream.count == 10);
+  CHECK(run->syncs.other_streams == 1);
+  CHECK(run->syncs.default_share == Approx(400.0 / 900.0));
+  // The default stream's own time, and no more than all that takes turns.
+  CHECK(run->syncs.default_stream.lost->Total() >= 400_us);
+  CHECK(run->syncs.default_stream.lost->Total() <= 900_us);
+}
+
+TEST_CASE("the default stream alone is no problem") {
+  TraceBuilder story;
+  story.OnDefaultStream();
+  AddFullQueue(&story, "work", 1_ms, 20, 50_us);
+  CHECK(Analysed(story)->syncs.default_stream.lost->Total() == 0);
+}
+
+}  // namespace
+}  // namespace advise
