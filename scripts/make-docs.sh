@@ -43,7 +43,8 @@ facts_page() {
 What rules may read, what `advise facts run.sqlite` prints, and what stands under `facts` in the JSON report. Made by
 `scripts/make-docs.sh` from the program; do not edit.
 
-- Times (`ns`) are averages over the devices that did work, so that they compare with `window.time`.
+- Stretches of time (`ns`) are averages over the devices that did work, so that they compare with `window.time`; where the
+  definition says "summed", they are sums over the things counted, of all devices.
 - `spans` are time on devices, for a finding to claim: their total compares with `window.device_time`.
 - `remedy` is what a fix would change, for the replay; it has no value to print.
 - `rows` are small tables; `advise facts run.sqlite --tables` prints them in full.

@@ -43,13 +43,14 @@ Severity SeverityOf(double share, const Knowledge& knowledge) {
 }
 
 std::string Filled(const std::string& text, const Verdict& verdict) {
-  return FillTemplate(text, [&](std::string_view name, std::string_view kind) -> std::string {
-    const auto found = verdict.evidence.find(std::string(name));
-    if (found == verdict.evidence.end()) return "";
-    if (const auto* number = std::get_if<double>(&found->second))
-      return FormatQuantity(*number, kind);
-    return SafeText(std::get<std::string>(found->second));
-  });
+  return FillTemplate(
+      text, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {
+        const auto found = verdict.evidence.find(std::string(name));
+        if (found == verdict.evidence.end()) return std::nullopt;
+        if (const auto* number = std::get_if<double>(&found->second))
+          return FormatQuantity(*number, kind);
+        return SafeText(std::get<std::string>(found->second));
+      });
 }
 
 class Ranker {

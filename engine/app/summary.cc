@@ -50,6 +50,16 @@ const char* IdleWords(IdleCause cause) {
 
 std::string VerdictSentence(const Analysis& analysis, const Report& report) {
   if (analysis.run.active_devices.empty()) {
+    std::size_t launches = 0;
+    for (std::uint32_t call = 0; call < analysis.run.trace.calls.size(); ++call) {
+      const CallClass call_class = analysis.run.ClassOfCall(call);
+      launches += call_class == CallClass::kLaunch || call_class == CallClass::kGraphLaunch ? 1 : 0;
+    }
+    if (launches > 0) {
+      return fmt::format(
+          "{} launches were recorded but no GPU activity: the profiler could not collect it.",
+          launches);
+    }
     return "No GPU activity was recorded, so there is nothing to judge.";
   }
   const bool many = analysis.run.active_devices.size() > 1;
@@ -98,8 +108,17 @@ std::string VerdictSentence(const Analysis& analysis, const Report& report) {
 std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   std::vector<std::string> notes;
   const Trace& trace = analysis.run.trace;
-  if (!analysis.support.verdict)
+  if (trace.ops.size() == 0) {
+    notes.push_back(
+        "capture the program while it works on the GPU, with --trace=cuda; check that the profiler "
+        "may use the GPU");
+  } else if (!analysis.support.verdict) {
     notes.push_back(analysis.support.reason + ": no finding is rated above low");
+  }
+  for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
+    if (message.level == Level::kError)
+      notes.push_back("the profiler said: " + SafeText(message.text));
+  }
   if (trace.ops.size() > 0 && analysis.hardware.name.empty()) {
     notes.push_back("the report does not name the GPU: peaks are unknown (see --gpu)");
   } else if (trace.ops.size() > 0 && !analysis.hardware.known) {

@@ -70,7 +70,8 @@ std::string FormatQuantity(double value, std::string_view unit) {
 
 std::string FillTemplate(
     std::string_view text,
-    const std::function<std::string(std::string_view name, std::string_view kind)>& value_of) {
+    const std::function<std::optional<std::string>(std::string_view name, std::string_view kind)>&
+        value_of) {
   std::string filled;
   filled.reserve(text.size());
   std::size_t at = 0;
@@ -81,10 +82,10 @@ std::string FillTemplate(
     filled += text.substr(at, open - at);
     const std::string_view place = text.substr(open + 1, close - open - 1);
     const std::size_t colon = place.find(':');
-    const std::string value = colon == std::string_view::npos
-                                  ? ""
-                                  : value_of(place.substr(0, colon), place.substr(colon + 1));
-    filled += value.empty() ? std::string(text.substr(open, close - open + 1)) : value;
+    std::optional<std::string> value;
+    if (colon != std::string_view::npos)
+      value = value_of(place.substr(0, colon), place.substr(colon + 1));
+    filled += value ? *value : std::string(text.substr(open, close - open + 1));
     at = close + 1;
   }
   filled += text.substr(at);

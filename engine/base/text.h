@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,8 @@ std::string FormatQuantity(double value, std::string_view unit);
 // the name is unknown (the place is kept as it stands).
 std::string FillTemplate(
     std::string_view text,
-    const std::function<std::string(std::string_view name, std::string_view kind)>& value_of);
+    const std::function<std::optional<std::string>(std::string_view name, std::string_view kind)>&
+        value_of);
 
 // The names of all "{name:kind}" places, as (name, kind), in order.
 std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view text);

@@ -124,10 +124,11 @@ void WriteKernelFacts(const Analysis& a, FactWriter* w) {
   const double compute = k.compute_ns;
   w->Number("kernel.count", static_cast<double>(k.count));
   w->Number("kernel.time", k.time_ns);
-  w->Table("kernel.top", KernelRows(k.top, k.time_ns, 50, ""));
+  w->Table("kernel.top", KernelRows(k.top, std::max(k.time_ns, compute), 50, ""));
   w->Table("kernel.classes", KernelRows(k.classes, k.time_ns, 50, ""));
   w->Text("kernel.top.name", k.top.empty() ? "" : k.top.front().name);
-  w->Number("kernel.top.share", k.top.empty() ? 0 : Share(k.top.front().time_ns, k.time_ns));
+  w->Number("kernel.top.share",
+            k.top.empty() ? 0 : Share(k.top.front().time_ns, std::max(k.time_ns, compute)));
   const char* const kNoSms = "the number of SMs of the device is not known (see --gpu)";
   if (a.hardware.sm_count > 0) {
     w->Number("kernel.small_grid.share", Share(k.small_grid.time_ns, compute));

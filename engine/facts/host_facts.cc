@@ -136,8 +136,10 @@ void WriteHostFacts(const Analysis& a, FactWriter* w) {
     w->Number("host.preempted", h.preempted_ns);
     w->SpansOf("host.preempted.lost", h.preempted.lost->by_device);
   } else {
-    w->Missing("host.preempted", "scheduling events were not recorded", "cpu-sampling");
-    w->Missing("host.preempted.lost", "scheduling events were not recorded", "cpu-sampling");
+    w->Missing("host.preempted", "scheduling events with OS calls were not recorded",
+               "cpu-sampling");
+    w->Missing("host.preempted.lost", "scheduling events with OS calls were not recorded",
+               "cpu-sampling");
   }
   w->Number("host.gpu_processes", static_cast<double>(h.gpu_processes));
   w->SpansOf("host.gpu_switch.lost", h.gpu_switch.lost->by_device);
@@ -177,7 +179,9 @@ void WriteCaptureFacts(const Analysis& a, FactWriter* w) {
   for (std::size_t i = 0; i < trace.overheads.size(); ++i) {
     const bool launching = std::binary_search(
         a.run.launching_threads.begin(), a.run.launching_threads.end(), trace.overheads.thread[i]);
-    if (launching) overhead.push_back({trace.overheads.start[i], trace.overheads.end[i]});
+    const bool own =
+        ActivityOfOverhead(trace.strings[trace.overheads.name[i]]) == Activity::kProfiler;
+    if (launching && own) overhead.push_back({trace.overheads.start[i], trace.overheads.end[i]});
   }
   w->Number(
       "capture.overhead",

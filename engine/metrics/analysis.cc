@@ -79,8 +79,9 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
 }
 
 Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle) {
-  const std::size_t ops = run.trace.ops.size();
-  if (ops == 0) return {false, "no GPU activity was recorded"};
+  std::size_t ops = 0;  // migrations are not launched work
+  for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
+  if (run.trace.ops.size() == 0) return {false, "no GPU activity was recorded"};
   const auto length = run.window.Length();
   Nanos starting = 0;
   Nanos all = 0;
@@ -91,9 +92,10 @@ Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& 
   }
   if (run.steps.known()) {
     const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
-    if (length < least) {
+    const Nanos steady = run.steps.all.back().end - run.steps.all[run.steps.first_steady].start;
+    if (steady < least) {
       return {false, fmt::format("the repeated work lasts only {:.2g} ms in all",
-                                 static_cast<double>(length) * 1e-6)};
+                                 static_cast<double>(steady) * 1e-6)};
     }
     const auto devices = static_cast<double>(run.active_devices.size());
     const bool starts =

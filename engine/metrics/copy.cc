@@ -263,7 +263,15 @@ class CopyFinder {
       }
       std::vector<std::size_t> counts;
       for (const auto& [step, count] : recurring) counts.push_back(count);
-      if (Median(counts) >= least * run_.active_devices.size()) {
+      double upload = 0;
+      for (const std::uint32_t op : ops) upload += static_cast<double>(Length(op));
+      double compute = 0;
+      for (const std::uint32_t d : run_.active_devices)
+        compute += static_cast<double>(basis_.times[d].ComputeNs());
+      const bool many = Median(counts) >= least * run_.active_devices.size();
+      const bool heavy = 2 * Median(counts) >= least * run_.active_devices.size() &&
+                         upload >= run_.knowledge.Number("copy.heavy_upload") * compute;
+      if (many || heavy) {
         std::sort(ops.begin(), ops.end());
         std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
         double pageable = 0;
@@ -302,21 +310,36 @@ class CopyFinder {
   void RoundTrips() {
     LossBuilder trip(basis_);
     LossBuilder through(basis_);
-    const Nanos median = run_.steps.Median();
-    const Nanos reach = median > 0 ? median : run_.window.Length() / 4;
+    const Nanos reach = run_.window.Length() / 4;
+    std::map<std::int64_t, std::int64_t> balance;  // size -> uploads less downloads
+    for (const std::uint32_t op : copies_) {
+      if (!IsHostDevice(Direction(op))) continue;
+      balance[trace_.copies.bytes[trace_.ops.detail[op]]] +=
+          Direction(op) == CopyDirection::kHostToDevice ? 1 : -1;
+    }
     std::multimap<std::int64_t, std::uint32_t> waiting;
     for (const std::uint32_t op : copies_) {
       const std::int64_t bytes = trace_.copies.bytes[trace_.ops.detail[op]];
       if (static_cast<double>(bytes) <= small_bytes_ || !IsHostDevice(Direction(op))) continue;
       if (Direction(op) == CopyDirection::kDeviceToHost) {
-        waiting.emplace(bytes, op);
+        // Only a host that waited for the download can have worked on it.
+        const std::uint32_t call = trace_.ops.call[op];
+        if (call != kNone && (BlocksHost(run_, call) || synced_[call] != kNone))
+          waiting.emplace(bytes, op);
         continue;
       }
+      // More uploads than downloads of a size: these are inputs, and the results happen to have
+      // their size.
+      if (2 * balance[bytes] > static_cast<std::int64_t>(waiting.count(bytes)) + 1 &&
+          balance[bytes] > 1)
+        continue;
       for (auto [at, last] = waiting.equal_range(bytes); at != last; ++at) {
         const std::uint32_t down = at->second;
-        if (trace_.ops.start[op] - trace_.ops.end[down] > reach ||
-            trace_.ops.end[down] > trace_.ops.start[op])
-          continue;
+        const bool in_time = trace_.ops.end[down] <= trace_.ops.start[op] &&
+                             trace_.ops.start[op] - trace_.ops.end[down] <= reach;
+        const bool same_step =
+            !run_.steps.known() || StepOf(trace_.ops.start[op]) == StepOf(trace_.ops.start[down]);
+        if (!in_time || !same_step) continue;
         const bool same = trace_.ops.device[op] == trace_.ops.device[down];
         LossBuilder& loss = same ? trip : through;
         loss.Count(trace_.ops.start[down], static_cast<double>(bytes), Length(op) + Length(down));

@@ -41,7 +41,7 @@ class HostFinder {
     for (const std::uint32_t thread : run_.launching_threads) {
       for (std::uint32_t c = run_.calls_of_thread[thread].first;
            c < run_.calls_of_thread[thread].last; ++c) {
-        if (!IsAllocation(run_.ClassOfCall(c)) || !basis_.InWindow(trace_.calls.start[c])) continue;
+        if (!IsAllocation(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
         const Nanos length = trace_.calls.end[c] - trace_.calls.start[c];
         loss.Count(trace_.calls.start[c], 0, length);
         names[trace_.calls.name[c]] += static_cast<double>(length);
@@ -52,7 +52,11 @@ class HostFinder {
     }
     AddCuts(std::move(cuts), &loss);
     loss.AddBlamed(blamed);
-    AddPieces([](const GapPiece& p) { return p.cause == IdleCause::kAllocation; }, &loss);
+    AddPieces(
+        [this](const GapPiece& p) {
+          return p.cause == IdleCause::kAllocation && basis_.InLoop(p.start);
+        },
+        &loss);
     double most = 0;
     for (const auto& [name, time] : names) {
       if (time > most) most = time, result_.alloc_name = trace_.strings[name];
@@ -71,7 +75,7 @@ class HostFinder {
     LossBuilder loss(basis_);
     Cuts cuts;
     for (const GapPiece& piece : basis_.idle.pieces) {
-      if (piece.cause != IdleCause::kJitOrModuleLoad) continue;
+      if (piece.cause != IdleCause::kJitOrModuleLoad || !basis_.InLoop(piece.start)) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
     }
@@ -80,7 +84,7 @@ class HostFinder {
            c < run_.calls_of_thread[thread].last; ++c) {
         const CallClass call_class = run_.ClassOfCall(c);
         const bool compiles = call_class == CallClass::kJit || call_class == CallClass::kModuleLoad;
-        if (compiles && basis_.InWindow(trace_.calls.start[c])) {
+        if (compiles && basis_.InLoop(trace_.calls.start[c])) {
           cuts[thread].push_back({trace_.calls.start[c], trace_.calls.end[c]});
         }
       }
@@ -143,13 +147,16 @@ class HostFinder {
 
   // Idle while the launching thread ran no call and waited for nothing, yet was not on a CPU.
   void Preemption() {
-    if (trace_.sched.size() == 0) return;
+    // Off the CPU is blocked or preempted; without OS calls nothing tells which.
+    if (trace_.sched.size() == 0 || trace_.os_calls.size() == 0) return;
+    const auto longest = static_cast<Nanos>(run_.knowledge.Number("host.longest_preemption"));
     const std::vector<RowRange> rows = RowsByThread(trace_.sched.thread, trace_.threads.size());
     std::map<std::uint32_t, IntervalSet> off;
     for (const std::uint32_t thread : run_.launching_threads) {
       std::vector<Interval> intervals;
       for (std::uint32_t i = rows[thread].first; i + 1 < rows[thread].last; ++i) {
-        if (trace_.sched.on[i] == 0 && trace_.sched.on[i + 1] != 0) {
+        const bool away = trace_.sched.on[i] == 0 && trace_.sched.on[i + 1] != 0;
+        if (away && trace_.sched.time[i + 1] - trace_.sched.time[i] <= longest) {
           intervals.push_back({trace_.sched.time[i], trace_.sched.time[i + 1]});
         }
       }

@@ -31,6 +31,8 @@ Activity ActivityOfOs(OsClass os_class) {
   return Activity::kCode;
 }
 
+}  // namespace
+
 // Names as the profiler's overhead tables print them; what is not CUDA's own work is the
 // profiler's.
 Activity ActivityOfOverhead(std::string_view name) {
@@ -42,8 +44,6 @@ Activity ActivityOfOverhead(std::string_view name) {
   if (has("ommand buffer") || has("ommand Buffer")) return Activity::kLaunch;  // back-pressure
   return Activity::kProfiler;
 }
-
-}  // namespace
 
 Activity ActivityOfCall(CallClass call_class) {
   switch (call_class) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <array>
-#include <functional>
+#include <string_view>
 #include <vector>
 
 #include "engine/metrics/run.h"
@@ -67,5 +67,8 @@ class HostPainter {
 };
 
 Activity ActivityOfCall(CallClass call_class);
+// Of a row of an overhead table, by its name: the profiler's own work, or CUDA's (loading,
+// compiling, a full queue).
+Activity ActivityOfOverhead(std::string_view name);
 
 }  // namespace advise

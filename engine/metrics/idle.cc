@@ -1,6 +1,7 @@
 #include "engine/metrics/idle.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace advise {
@@ -22,6 +23,10 @@ IdleCause CauseOf(const HostPiece& piece) {
       break;
   }
   if (piece.phase == Phase::kDataLoading) return IdleCause::kDataLoading;
+  if (piece.phase == Phase::kCompilation) return IdleCause::kJitOrModuleLoad;
+  // Inside a call of a communication library (MPI) the thread waits for its peer.
+  if (piece.phase == Phase::kCommunication && piece.activity == Activity::kCode)
+    return IdleCause::kPeerWait;
   switch (piece.activity) {
     case Activity::kFileIo:
     case Activity::kFileWrite:
@@ -112,6 +117,13 @@ class Explainer {
         blocks_(UnrecoveredBlocks(run)),
         latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
     idle_.by_device.resize(times.size());
+    slow_launch_ns_ = static_cast<Nanos>(20 * run.knowledge.Number("launch.usual_call"));
+    const OpTable& ops = run.trace.ops;
+    for (std::uint32_t op = 0; op < ops.size(); ++op) {
+      if (ops.kind[op] != OpKind::kKernel || ops.call[op] == kNone) continue;
+      first_launch_.try_emplace(
+          {run.ProcessOfCall(ops.call[op]), run.trace.shapes[ops.detail[op]].name}, op);
+    }
   }
 
   Idle Explain() {
@@ -213,7 +225,11 @@ class Explainer {
   // allocation).
   void Launch(const Gap& gap, Nanos start, Nanos end) {
     if (end <= start) return;
-    for (const HostPiece& piece : Painter(gap.thread).Paint(start, end)) {
+    // Older captures do not record lazy loading: it hides in the first launch of a kernel.
+    const Nanos loaded =
+        IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[gap.call]) : start;
+    if (loaded > start) Add(gap, start, loaded, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
+    for (const HostPiece& piece : Painter(gap.thread).Paint(loaded, end)) {
       const IdleCause cause = CauseOf(piece);
       const bool inside_call = cause == IdleCause::kJitOrModuleLoad ||
                                cause == IdleCause::kProfilerOverhead ||
@@ -221,6 +237,19 @@ class Explainer {
       Add(gap, piece.start, piece.end, inside_call ? cause : IdleCause::kLaunch,
           inside_call ? piece.activity : Activity::kLaunch, piece.phase);
     }
+  }
+
+  // The first launch of its kernel in the process, and far slower than launches are.
+  bool IsFirstAndSlow(const Gap& gap) const {
+    const Trace& trace = run_.trace;
+    if (trace.ops.kind[gap.op] != OpKind::kKernel ||
+        run_.ClassOfCall(gap.call) != CallClass::kLaunch)
+      return false;
+    const Nanos length = trace.calls.end[gap.call] - trace.calls.start[gap.call];
+    const std::uint32_t process = run_.ProcessOfCall(gap.call);
+    const StringId name = trace.shapes[trace.ops.detail[gap.op]].name;
+    const auto first = first_launch_.find({process, name});
+    return first != first_launch_.end() && first->second == gap.op && length > slow_launch_ns_;
   }
 
   // The host was in time: the op itself waited for something.
@@ -259,6 +288,9 @@ class Explainer {
   Awaited awaited_;
   std::vector<std::uint32_t> blocks_;
   Nanos latency_ns_;
+  Nanos slow_launch_ns_ = 0;
+  std::map<std::pair<std::uint32_t, StringId>, std::uint32_t>
+      first_launch_;  // (process, kernel) -> its first op
   Idle idle_;
   std::vector<std::optional<HostPainter>> painters_;
 };

@@ -17,6 +17,13 @@ struct Basis {
   const Idle& idle;
 
   bool InWindow(Nanos time) const { return time >= run.window.start && time < run.window.end; }
+  // Inside the steady loop: what happens before and after it is not "a step", also when the window
+  // holds it.
+  bool InLoop(Nanos time) const {
+    const Steps& steps = run.steps;
+    return InWindow(time) && (!steps.known() || (time >= steps.all[steps.first_steady].start &&
+                                                 time < steps.all.back().end));
+  }
   Nanos Device() const {  // device time: window times devices that did work
     return run.window.Length() *
            static_cast<Nanos>(std::max<std::size_t>(1, run.active_devices.size()));

@@ -59,6 +59,7 @@ Phase PhaseOf(const std::string& name) {
   if (name == "logging") return Phase::kLogging;
   if (name == "evaluation") return Phase::kEvaluation;
   if (name == "garbage_collection") return Phase::kGarbageCollection;
+  if (name == "compilation") return Phase::kCompilation;
   if (name == "communication") return Phase::kCommunication;
   return Phase::kUnnamed;
 }
@@ -95,6 +96,8 @@ const char* PhaseName(Phase phase) {
       return "checkpoint";
     case Phase::kGarbageCollection:
       return "garbage collection";
+    case Phase::kCompilation:
+      return "compilation";
     case Phase::kDataLoading:
       return "data loading";
     case Phase::kUnnamed:

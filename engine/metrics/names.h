@@ -58,6 +58,7 @@ enum class Phase : std::uint8_t {
   kLogging,
   kCheckpoint,
   kGarbageCollection,
+  kCompilation,
   kDataLoading,
 };
 const char* PhaseName(Phase phase);

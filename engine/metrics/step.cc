@@ -317,6 +317,22 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
 
 }  // namespace
 
+namespace {
+
+// Interquartile range of the steady lengths over their median; 0 for fewer than four.
+double Spread(const Steps& steps) {
+  std::vector<Nanos> lengths;
+  for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i)
+    lengths.push_back(steps.all[i].Length());
+  if (lengths.size() < 4) return 0;
+  std::sort(lengths.begin(), lengths.end());
+  const Nanos median = lengths[lengths.size() / 2];
+  const Nanos range = lengths[lengths.size() * 3 / 4] - lengths[lengths.size() / 4];
+  return median > 0 ? static_cast<double>(range) / static_cast<double>(median) : 0;
+}
+
+}  // namespace
+
 Steps StepsFromPeriod(const Run& run) {
   Steps steps;
   const OpTable& ops = run.trace.ops;
@@ -349,15 +365,23 @@ Steps StepsFromPeriod(const Run& run) {
   // Cut where the device usually waits longest: that is where one iteration ends and the next
   // begins.
   const std::vector<std::size_t>& starts = period.starts;
-  std::vector<double> wait(period.length, 0);
-  for (const std::size_t start : starts) {
-    for (std::size_t k = 0; k < period.length && start + k + 1 < sequence.size(); ++k) {
-      wait[k] += static_cast<double>(
+  const auto usual_wait = [&](std::size_t k) {
+    std::vector<Nanos> waits;
+    for (const std::size_t start : starts) {
+      if (start + k + 1 >= sequence.size()) continue;
+      waits.push_back(
           std::max<Nanos>(0, ops.start[sequence[start + k + 1]] - ops.end[sequence[start + k]]));
     }
+    return MedianOf(waits);
+  };
+  // Where no wait stands out, no cut is better than another: the anchor's own place keeps the most
+  // whole iterations.
+  Nanos longest = static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"));
+  std::size_t cut = 0;
+  for (std::size_t k = 0; k < period.length; ++k) {
+    const Nanos wait = usual_wait(k);
+    if (wait > longest) longest = wait, cut = k + 1;
   }
-  const auto cut =
-      static_cast<std::size_t>(std::max_element(wait.begin(), wait.end()) - wait.begin()) + 1;
   std::vector<Nanos> bounds;
   const std::size_t offset = cut % period.length;
   if (starts.front() + offset >=
@@ -387,6 +411,8 @@ Steps StepsFromPeriod(const Run& run) {
     steps.name = run.trace.strings[run.trace.shapes[ops.detail[anchor]].short_name];
   }
   SplitWarmup(run, &steps);
+  // Iterations of one loop take about the same time; repeats that do not are something else.
+  if (Spread(steps) > run.knowledge.Number("step.period_spread")) return {};
   return steps;
 }
 

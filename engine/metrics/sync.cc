@@ -35,7 +35,7 @@ class SyncFinder {
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     std::map<StringId, double> by_name;
     for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
-      if (!IsSync(run_.ClassOfCall(c)) || !basis_.InWindow(trace_.calls.start[c])) continue;
+      if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
       result_.count += 1;
       result_.time_ns += static_cast<double>(CallLength(c));
       if (copies_.copy_of_sync[c] != kNone) {

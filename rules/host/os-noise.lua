@@ -12,6 +12,7 @@ return {
   effort    = "flag",
 
   needs      = { "host.preempted.lost", "window.device_time" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_count", "part" },
 
   symptom = "{share:pct} of the time the GPU waits for a launching thread that is ready but has no CPU ({count:count} times).",
@@ -28,7 +29,10 @@ return {
   false_positives = "A node that was shared with another job during this capture only.",
   references = { "pytorch/tuning-guide", "nsys/user-guide" },
 
-  applies = function(f) return f.host.preempted.lost.time > 0, "the launching thread always had a CPU when the GPU waited" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.host.preempted.lost.time > 0, "the launching thread always had a CPU when the GPU waited"
+  end,
 
   detect = function(f, t)
     local lost = f.host.preempted.lost
@@ -43,6 +47,7 @@ return {
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "preempted 40 times, a tenth of the time",
       facts = { window = { device_time = 1e9 }, host = { preempted = { lost = { time = 1e8, count = 40 } } } },
       expect = { share = 0.1, count = 40, time = 1e8 },

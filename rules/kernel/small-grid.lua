@@ -55,7 +55,7 @@ return {
                 kernel = { small_grid = { share = 0.9, fill = 0.0185, median_blocks = 2, sms = 108, lost = 5e8,
                                           rows = { { name = "saxpy", blocks = 2, count = 5, time = 5e8 } } } } },
       expect = { share = 0.5, fill = 0.0185, blocks = 2, sms = 108, rows = { { name = "saxpy", blocks = 2 } } },
-      saving = { claims = 5e8, part = 0.5 } },
+      saving = { claims = 5e8, part = 0.9 } },
     { name = "a third of the SMs at work: less to win",
       facts = { window = { device_time = 1e9 },
                 kernel = { small_grid = { share = 0.3, fill = 0.36, median_blocks = 48, sms = 132, lost = 2e8,

@@ -16,7 +16,7 @@ return {
 
   needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median",
                  "launch.kernel.median", "launch.bound.lost", "launch.bound.remedy" },
-  optional   = { "launch.kernels_per_step" },
+  optional   = { "window.supports_verdict", "launch.kernels_per_step" },
   thresholds = { "min_share", "min_queue_empty", "min_gap_of_kernel", "min_gap_of_call" },
 
   symptom = "{empty:pct} of the launches find the GPU with nothing to do; gaps of {gap:time} between kernels of {kernel:time} " ..
@@ -35,7 +35,10 @@ return {
   false_positives = "The profiler makes each launch slower; a run that is only just launch-bound may not be so without it.",
   references = { "pytorch/compile", "pytorch/cuda-graphs", "cuda-programming/graphs" },
 
-  applies = function(f) return f.launch.count > 0, "nothing was launched" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.launch.count > 0, "nothing was launched"
+  end,
 
   detect = function(f, t)
     local lost = share(f.launch.bound.lost.time, f.window.device_time)
@@ -56,6 +59,7 @@ return {
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "gaps as long as the kernels",
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.93, kernels_per_step = 1000, gap = { median = 8000 },

@@ -15,7 +15,7 @@ return {
 
   needs      = { "window.device_time", "steps.count", "launch.sequence.length", "launch.sequence.same", "launch.sequence.breaks",
                  "launch.queue_empty", "launch.bound.lost", "launch.bound.remedy" },
-  optional   = { "launch.call.median", "launch.gap.median" },
+  optional   = { "window.supports_verdict", "launch.call.median", "launch.gap.median" },
   thresholds = { "min_share", "min_queue_empty", "min_same", "min_steps", "min_length", "max_breaks" },
 
   symptom = "The same {length:count} kernels repeat in {same:pct} of the steps with nothing between that a graph forbids, and " ..
@@ -44,7 +44,10 @@ cudaGraphLaunch(executable, stream);       // each step]],
                     "GPU tensors first.",
   references = { "pytorch/cuda-graphs", "cuda-programming/graphs", "pytorch/compile" },
 
-  applies = function(f) return f.launch.sequence.length > 0, "no sequence of kernels repeats" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.launch.sequence.length > 0, "no sequence of kernels repeats"
+  end,
 
   detect = function(f, t)
     local lost = share(f.launch.bound.lost.time, f.window.device_time)
@@ -64,6 +67,7 @@ cudaGraphLaunch(executable, stream);       // each step]],
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "decoding launches the same 400 kernels each time",
       facts = { window = { device_time = 1e9 }, steps = { count = 60 },
                 launch = { queue_empty = 0.95, gap = { median = 6000 }, sequence = { length = 400, same = 1, breaks = 0 },

@@ -13,7 +13,7 @@ return {
   knowledge = { "K-A8" },
 
   needs      = { "window.device_time", "launch.count", "launch.framework.lost" },
-  optional   = { "launch.kernels_per_step", "launch.call.median", "steps.count", "run.devices" },
+  optional   = { "window.supports_verdict", "launch.kernels_per_step", "launch.call.median", "steps.count", "run.devices" },
   thresholds = { "min_share", "min_gaps" },
 
   symptom = "The GPU idles {share:pct} of its time while the launching thread runs framework or user code between launches.",
@@ -29,7 +29,10 @@ return {
   false_positives = "Ranges and call stacks that the profiler records make Python slower than it is.",
   references = { "pytorch/compile", "pytorch/tuning-guide", "pytorch/profiler" },
 
-  applies = function(f) return f.launch.count > 0, "nothing was launched" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.launch.count > 0, "nothing was launched"
+  end,
 
   detect = function(f, t)
     local lost = share(f.launch.framework.lost.time, f.window.device_time)
@@ -40,6 +43,7 @@ return {
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "Python takes a third of the GPU's time",
       facts = { window = { device_time = 1e9 }, steps = { count = 10 },
                 launch = { count = 5000, framework = { lost = { time = 3e8, count = 200 } }, call = { median = 5000 } } },

@@ -15,7 +15,7 @@ return {
   knowledge = { "K-O4" },
 
   needs      = { "window.device_time", "launch.count", "launch.slow.lost", "launch.slow.remedy" },
-  optional   = { "launch.slow.median", "launch.slow.contended", "launch.threads", "capture.overhead", "window.time" },
+  optional   = { "window.supports_verdict", "launch.slow.median", "launch.slow.contended", "launch.threads", "capture.overhead", "window.time" },
   thresholds = { "min_share", "min_median", "min_contended", "min_overhead" },
 
   symptom = "A launch call takes {median:time} though the GPU's queue is not full; the GPU idles {share:pct} of its time " ..
@@ -35,7 +35,10 @@ export OMP_NUM_THREADS=4]],
   false_positives = "Kernels with very many arguments, cooperative launches, and virtual machines launch more slowly by nature.",
   references = { "nsys/cli-options", "cuda-programming/graphs" },
 
-  applies = function(f) return f.launch.count > 0 and f.launch.slow.median ~= nil, "launch calls are not slow" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.launch.count > 0 and f.launch.slow.median ~= nil, "launch calls are not slow"
+  end,
 
   detect = function(f, t)
     local lost = share(f.launch.slow.lost.time, f.window.device_time)
@@ -58,6 +61,7 @@ export OMP_NUM_THREADS=4]],
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "60 µs a launch, against other threads",
       facts = { window = { device_time = 1e9, time = 1e9 },
                 launch = { count = 10000, threads = 4, slow = { median = 60000, contended = 0.8, lost = 3e8, remedy = true } } },

@@ -13,6 +13,7 @@ return {
 
   needs      = { "window.device_time", "launch.count", "launch.tiny.share", "launch.tiny.time", "launch.queue_empty",
                  "launch.bound.lost", "launch.kernel.median" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_tiny", "min_share", "min_queue_empty" },
 
   symptom = "{tiny:pct} of the kernels run less than 10 µs (median {kernel:time}), and the GPU idles between them {share:pct} " ..
@@ -30,7 +31,10 @@ y = F.scaled_dot_product_attention(q, k, v)]],
   false_positives = "Short kernels by nature, such as those of one decoded token; a CUDA graph helps there.",
   references = { "pytorch/compile", "pytorch/optimizer-implementations" },
 
-  applies = function(f) return f.launch.count > 0, "nothing was launched" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.launch.count > 0, "nothing was launched"
+  end,
 
   detect = function(f, t)
     if not at_least(f.launch.tiny.share, t.min_tiny) then return nil end
@@ -42,6 +46,7 @@ y = F.scaled_dot_product_attention(q, k, v)]],
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "nine of ten kernels are tiny, and the GPU runs dry",
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.9, tiny = { share = 0.9, time = 2e8 }, kernel = { median = 4000 },

@@ -13,6 +13,7 @@ return {
   knowledge = { "K-H6" },
 
   needs      = { "window.device_time", "launch.trains.count", "launch.trains.ops", "launch.trains.lost", "launch.trains.remedy" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_ops" },
 
   symptom = "{ops:count} tiny device copies or memsets a step come in trains; they and the gaps between them take {share:pct} " ..
@@ -31,7 +32,10 @@ torch._foreach_zero_(buffers)]],
   false_positives = "Pieces that come into being one after the other.",
   references = { "cuda-programming/graphs", "pytorch/compile" },
 
-  applies = function(f) return f.launch.trains.count > 0, "no trains of tiny device copies or memsets" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.launch.trains.count > 0, "no trains of tiny device copies or memsets"
+  end,
 
   detect = function(f, t)
     local lost = share(f.launch.trains.lost.time, f.window.device_time)
@@ -46,6 +50,7 @@ torch._foreach_zero_(buffers)]],
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "two hundred tiny copies a step",
       facts = { window = { device_time = 1e9 }, launch = { trains = { count = 40, ops = 200, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, trains = 40, ops = 200 }, saving = { claims = 6e7, confidence = 0.7 } },

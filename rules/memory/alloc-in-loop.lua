@@ -15,6 +15,7 @@ return {
 
   needs      = { "window.device_time", "memory.alloc.count", "memory.alloc.per_step", "memory.alloc.time", "memory.alloc.name",
                  "memory.alloc.lost", "memory.alloc.remedy" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_per_step" },
 
   symptom = "{per_step:num} allocations and frees a step, mostly {call:text}; the GPU idles {share:pct} of its time for them.",
@@ -37,7 +38,10 @@ import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   
   false_positives = "Caches that still grow in the first steps.",
   references = { "cuda-best-practices/allocation", "cuda-programming/stream-ordered-allocator", "pytorch/memory-management" },
 
-  applies = function(f) return f.memory.alloc.count > 0, "the window has no allocations or frees" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.memory.alloc.count > 0, "the window has no allocations or frees"
+  end,
 
   detect = function(f, t)
     local lost = share(f.memory.alloc.lost.time, f.window.device_time)
@@ -52,6 +56,7 @@ import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "eight buffers are allocated and freed a step",
       facts = { window = { device_time = 1e9 },
                 memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, name = "cudaFree", lost = 1e8, remedy = true } } },

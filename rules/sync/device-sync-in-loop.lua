@@ -15,6 +15,7 @@ return {
 
   needs      = { "window.device_time", "sync.loop.count", "sync.loop.per_step", "sync.loop.name", "sync.loop.lost",
                  "sync.loop.remedy" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_per_step" },
 
   symptom = "{per_step:num} waits for the GPU a step, mostly {call:text}; afterwards the GPU idles, {share:pct} of its time " ..
@@ -36,7 +37,10 @@ start.record(); train_step(batch); end.record()
   false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can go on.",
   references = { "cuda-runtime/sync-behaviour", "cuda-best-practices/timing", "cuda-programming/streams" },
 
-  applies = function(f) return f.sync.loop.count > 0, "the host does not synchronise with the GPU" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.sync.loop.count > 0, "the host does not synchronise with the GPU"
+  end,
 
   detect = function(f, t)
     local lost = share(f.sync.loop.lost.time, f.window.device_time)
@@ -51,6 +55,7 @@ start.record(); train_step(batch); end.record()
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "a wait after each layer",
       facts = { window = { device_time = 1e9 },
                 sync = { loop = { count = 320, per_step = 16, name = "cudaDeviceSynchronize", lost = 9e7, remedy = true } } },

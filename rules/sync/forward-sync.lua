@@ -15,7 +15,7 @@ return {
 
   needs      = { "window.device_time", "sync.forward.count", "sync.forward.per_step", "sync.forward.lost", "sync.forward.remedy",
                  "steps.forward.host_time", "steps.backward.host_time" },
-  optional   = { "steps.forward.time", "steps.backward.time" },
+  optional   = { "window.supports_verdict", "steps.forward.time", "steps.backward.time" },
   thresholds = { "min_share", "min_per_step", "min_forward_ratio" },
 
   symptom = "The forward pass takes {ratio:num} times as long as the backward pass; {per_step:num} waits a step lie inside " ..
@@ -35,7 +35,10 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
   false_positives = "A frozen backbone with a small trained head has little to do in the backward pass.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
 
-  applies = function(f) return f.sync.forward.count > 0, "no wait lies inside a forward range" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.sync.forward.count > 0, "no wait lies inside a forward range"
+  end,
 
   detect = function(f, t)
     local lost = share(f.sync.forward.lost.time, f.window.device_time)
@@ -55,6 +58,7 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "a wait a layer makes the forward pass three times the backward pass",
       facts = { window = { device_time = 1e9 },
                 sync = { forward = { count = 240, per_step = 12, lost = 1e8, remedy = true } },

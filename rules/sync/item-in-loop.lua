@@ -15,6 +15,7 @@ return {
 
   needs      = { "window.device_time", "sync.item.count", "sync.item.per_step", "sync.item.median_bytes", "sync.item.direction",
                  "sync.item.lost", "sync.item.remedy" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_per_step" },
 
   symptom = "{per_step:num} times a step the host waits for a copy of {bytes:bytes} {way:text}; the GPU loses {share:pct} of " ..
@@ -41,7 +42,10 @@ n = torch.tensor([length]).pin_memory().to(device, non_blocking=True)]],
                     "there, test every few tokens.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
 
-  applies = function(f) return f.sync.item.count > 0, "the host waits for no tiny copies" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.sync.item.count > 0, "the host waits for no tiny copies"
+  end,
 
   detect = function(f, t)
     local lost = share(f.sync.item.lost.time, f.window.device_time)
@@ -61,6 +65,7 @@ n = torch.tensor([length]).pin_memory().to(device, non_blocking=True)]],
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "ten .item() calls a step",
       facts = { window = { device_time = 1e9 },
                 sync = { item = { count = 200, per_step = 10, median_bytes = 4, direction = "device to host", lost = 1.2e8,

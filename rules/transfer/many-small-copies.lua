@@ -14,6 +14,7 @@ return {
 
   needs      = { "window.device_time", "copy.small.count", "copy.small.per_step", "copy.small.bytes", "copy.small.median_bytes",
                  "copy.small.lost", "copy.small.remedy" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_per_step" },
 
   symptom = "{per_step:count} small copies a step, {median:bytes} each in the middle; the GPU loses {share:pct} of its time " ..
@@ -34,7 +35,10 @@ parts = on_gpu.split([t.numel() for t in pieces])]],
   false_positives = "Pieces that come into being one after the other, such as results that other code waits for.",
   references = { "cuda-best-practices/transfers", "pytorch/pinned-memory" },
 
-  applies = function(f) return f.copy.small.count > 0, "there are no trains of small copies" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.copy.small.count > 0, "there are no trains of small copies"
+  end,
 
   detect = function(f, t)
     local lost = share(f.copy.small.lost.time, f.window.device_time)
@@ -50,6 +54,7 @@ parts = on_gpu.split([t.numel() for t in pieces])]],
   end,
 
   tests = {
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "four hundred copies a step",
       facts = { window = { device_time = 1e9 },
                 copy = { small = { count = 4000, per_step = 400, bytes = 3.2e7, median_bytes = 8000, lost = 1e8,

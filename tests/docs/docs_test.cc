@@ -1,5 +1,5 @@
-// The documentation says what is true: its commands run, its links lead somewhere, and what it takes
-// from the program is what the program says now.
+// The documentation says what is true: its commands run, its links lead somewhere, and what it
+// takes from the program is what the program says now.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -25,8 +25,8 @@ std::vector<SourceFile> Documents() {
   return documents;
 }
 
-// The `advise …` lines of the fences that hold commands (sh, bash, or no language), in order. A line
-// that ends in "# not run" is left out.
+// The `advise …` lines of the fences that hold commands (sh, bash, or no language), in order. A
+// line that ends in "# not run" is left out.
 std::vector<std::string> CommandsOf(const SourceFile& document) {
   static const std::regex kCommand("^([$] )?(([A-Z_]+=[^ ]+ )*advise( .*)?)$");
   std::vector<std::string> commands;
@@ -77,7 +77,7 @@ TEST_CASE("links between documents lead to files that exist") {
 }
 
 TEST_CASE("sections of the architecture that the code refers to exist") {
-  static const std::regex kReference(R"(docs/architecture\.md, "([^"]+)\")");
+  static const std::regex kReference(R"re(docs/architecture\.md, "([^"]+)")re");
   const std::string pages = ReadAll(ADVISE_SOURCE_DIR "/docs/architecture.md");
   int references = 0;
   for (const SourceFile& file : SourceFiles({"engine"}, {".h", ".cc"})) {

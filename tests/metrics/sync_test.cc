@@ -90,12 +90,14 @@ TEST_CASE("an item that is read in every iteration costs the time until the GPU 
 TEST_CASE("waits inside forward ranges are told apart") {
   TraceBuilder story;
   story.Launch("first", {0_us, 5_us}, {10_us, 100_us});
+  // Different kernels, so that no step is seen in it.
   for (int i = 1; i < 5; ++i) {
     const Nanos at = i * 1_ms;
     story.Range("forward", {at, at + 400_us});
-    story.Launch("layer", {at, at + 5_us}, {at + 10_us, at + 100_us});
+    story.Launch("layer " + std::string(5, static_cast<char>('a' + i)), {at, at + 5_us},
+                 {at + 10_us, at + 100_us});
     story.Sync({at + 6_us, at + 102_us});
-    story.Launch("layer", {at + 500_us, at + 505_us}, {at + 510_us, at + 600_us});
+    story.Launch("head", {at + 500_us, at + 505_us}, {at + 510_us, at + 600_us});
     story.Sync({at + 506_us, at + 602_us});
   }
   const Analysed run(story);

@@ -15,7 +15,12 @@ namespace advise {
 // Names that the shipped knowledge base classes as they are called here.
 inline const char* const kMatrixFp32 = "ampere_sgemm_128x64_tn";
 inline const char* const kMatrixBf16 = "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn";
-inline const char* const kElementwise = "triton_poi_fused_add_mul_silu_2";
+inline const char* const kElementwise =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float, float, "
+    "float, at::native::MulFunctor<float> >, at::detail::Array<char*, 2> >(int)";
+inline const char* const kSoftmax =
+    "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>("
+    "float*, float const*, int, int, int, bool const*, int, bool)";
 inline const char* const kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
 inline const char* const kAllGather = "ncclDevKernel_AllGather_RING_LL";
 

@@ -1,0 +1,113 @@
+// The data pipeline as the GPU feels it.
+#include "engine/metrics/input.h"
+
+#include "tests/metrics/loops.h"
+#include "tests/support/analysed.h"
+
+namespace advise {
+namespace {
+
+constexpr auto kAuto = WindowRequest::Mode::kAuto;
+
+// Ten steps of a millisecond: 600 us of work, then what `between` adds in [at + 610, at + 990) us.
+TraceBuilder Starved(const std::function<void(TraceBuilder*, int, Nanos)>& between) {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Thread("main").Range("step " + std::to_string(i), {at, at + 995_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 610_us});
+    between(&story, i, at);
+    story.Thread("main");
+  });
+  return story;
+}
+
+TEST_CASE("loading on the launching thread is its own loading") {
+  const Analysed run(Starved([](TraceBuilder* story, int, Nanos at) {
+                       story->Range("load_batch", {at + 610_us, at + 990_us});
+                     }),
+                     kAuto);
+  CHECK(run->input.own_ns > 9 * 350_us);
+  CHECK(run->input.waiting_ns == 0);
+  CHECK(run->input.workers == 0);
+  CHECK_FALSE(run->input.background);
+  CHECK(run->input.steps_affected >= 0.8);
+  CHECK(run->input.loss.lost->Total() > 9 * 350_us);
+}
+
+TEST_CASE("the part of the loading that reads files is told") {
+  const Analysed run(Starved([](TraceBuilder* story, int, Nanos at) {
+                       story->Range("load_batch", {at + 610_us, at + 990_us});
+                       story->OsCall("read", {at + 610_us, at + 800_us});
+                     }),
+                     kAuto);
+  CHECK(run->input.file_share > 0.4);
+  CHECK(run->input.file_share < 0.6);
+}
+
+TEST_CASE("waiting for workers is waiting, and workers are counted") {
+  TraceBuilder story = Starved([](TraceBuilder* s, int, Nanos at) {
+    s->OsCall("poll", {at + 612_us, at + 988_us});
+  });
+  for (int worker = 0; worker < 2; ++worker) {
+    story.Process("worker " + std::to_string(worker)).Thread("pt_data_worker");
+    Repeat(10, 1_ms, [&](int, Nanos at) { story.OsCall("read", {at + 100_us, at + 900_us}); });
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->input.waiting_ns > 9 * 350_us);
+  CHECK(run->input.own_ns < run->input.waiting_ns / 10);
+  CHECK(run->input.workers == 2);
+  CHECK(run->input.background);
+}
+
+TEST_CASE("loading that the GPU does not feel costs nothing") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 995_us});
+    story.Launch("work", {at + 10_us, at + 15_us}, {at + 100_us, at + 1100_us});
+    story.Range("load_batch", {at + 20_us, at + 900_us});
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->input.loss.lost->Total() == 0);
+  CHECK(run->input.loads == 0);
+}
+
+TEST_CASE("single loads that take far longer than the median are slow loads") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 20; ++i) {
+    const Nanos load = i == 7 || i == 15 ? 2_ms : 200_us;
+    story.Range("step " + std::to_string(i), {at, at + 600_us + load});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 600_us});
+    story.Range("load_batch", {at + 600_us, at + 600_us + load});
+    at += 600_us + load;
+  }
+  const Analysed run(story);
+  CHECK(run->input.slow.count == 2);
+  CHECK(run->input.load_max_ns == Approx(2_ms).epsilon(0.05));
+  CHECK(run->input.load_median_ns == Approx(200_us).epsilon(0.05));
+  CHECK(run->input.slow_excess_ns == Approx(2 * 1800_us).epsilon(0.05));
+}
+
+TEST_CASE("even loads hold no slow ones") {
+  const Analysed run(Starved([](TraceBuilder* story, int, Nanos at) {
+                       story->Range("load_batch", {at + 610_us, at + 990_us});
+                     }),
+                     kAuto);
+  CHECK(run->input.slow.count == 0);
+  CHECK(run->input.slow_excess_ns == 0);
+}
+
+TEST_CASE("mapping memory between steps is told apart") {
+  const Analysed run(Starved([](TraceBuilder* story, int, Nanos at) {
+    story->OsCall("mmap", {at + 650_us, at + 750_us}).OsCall("munmap", {at + 760_us, at + 860_us});
+  }));
+  CHECK(run->input.map.lost->Total() == 9 * 200_us);
+}
+
+TEST_CASE("code between steps that no range names is no loading") {
+  const Analysed run(Starved([](TraceBuilder*, int, Nanos) {}), kAuto);
+  CHECK(run->input.loss.lost->Total() == 0);
+}
+
+}  // namespace
+}  // namespace advise
