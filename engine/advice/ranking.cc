@@ -165,7 +165,7 @@ class Ranker {
             std::find(says.begin(), says.end(), effect.verdict->rule->id) != says.end();
         const auto took = effect.taken_by.find(cause.verdict);
         const bool lost = took != effect.taken_by.end() && 2 * took->second > effect.claimed;
-        if (!(said || lost) || (cause.saving < effect.saving && !said)) continue;
+        if (!(said || lost) || cause.saving < effect.saving) continue;
         AddOnce(&effect.explained_by, cause.verdict->rule->id);
         AddOnce(&cause.explains, effect.verdict->rule->id);
       }

@@ -391,6 +391,8 @@ const std::vector<FactInfo>& FactList() {
        "What it does more than the median device: loading, compute, launch, copies …"},
       {"rank.late.lost", "spans", "Waiting of the other devices inside collectives."},
       {"rank.late.remedy", "remedy", "The late device is as fast as the next-latest."},
+      {"rank.idle.lost", "spans",
+       "Compute time of the working devices, which the idle ones could share."},
       {"rank.idle.devices", "count",
        "Devices listed in the report (and visible to the job) that did nothing."},
 

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/trace/intervals.h"
+#include "engine/trace/spans.h"
 
 namespace advise {
 
@@ -31,12 +31,6 @@ using Cell = std::variant<double, std::string>;
 using Row =
     std::vector<std::pair<std::string, Cell>>;  // (column, value), the same columns in every row
 using Rows = std::vector<Row>;
-
-// Time on devices that a finding may claim: one interval set per device of the trace.
-struct Spans {
-  std::vector<IntervalSet> by_device;
-  Nanos Total() const;
-};
 
 struct Remedy;  // what a fix changes in the run; metrics make it, the replay understands it, rules
                 // hand it on

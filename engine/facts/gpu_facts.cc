@@ -222,6 +222,9 @@ void WriteCommFacts(const Analysis& a, FactWriter* w) {
     w->Text("rank.late.cause", c.late_cause);
     w->Lost("rank.late", c.late);
   }
+  std::vector<IntervalSet> compute;
+  for (const DeviceTime& t : a.times) compute.push_back(t.compute);
+  w->SpansOf("rank.idle.lost", std::move(compute));
   w->Number("rank.idle.devices",
             static_cast<double>(a.run.trace.devices.size() - a.run.active_devices.size()));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <future>
+
 #include "engine/metrics/step.h"
 
 namespace advise {
@@ -130,14 +132,18 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       phases(run) {
   const Basis shared = basis();
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
+  // Subjects do not know each other: half of them on a second thread.
+  auto others = std::async(std::launch::async, [&] {
+    launches = FindLaunches(shared);
+    input = FindInput(shared);
+    host = FindHost(shared);
+    step_stats = FindStepStats(shared, phases);
+    comm = FindComm(shared, phases);
+  });
   copies = FindCopies(shared, hardware.host_link_bytes_per_s);
   syncs = FindSyncs(shared, copies, phases);
-  launches = FindLaunches(shared);
   kernels = FindKernels(shared, phases, hardware.tensor_ratio);
-  input = FindInput(shared);
-  host = FindHost(shared);
-  step_stats = FindStepStats(shared, phases);
-  comm = FindComm(shared, phases);
+  others.get();
   support = Judge(run, times, idle);
 }
 

@@ -49,8 +49,8 @@ class HostPainter {
   // Pieces that cover [from, to) exactly, in order; neighbours differ.
   std::vector<HostPiece> Paint(Nanos from, Nanos to);
 
-  // True when the thread has any recorded event at or before `time`.
-  bool SeenBefore(Nanos time) const { return first_event_ <= time; }
+  // When the thread is first seen doing anything; the end of time when never.
+  Nanos FirstEvent() const { return first_event_; }
 
  private:
   struct Event {

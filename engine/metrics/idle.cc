@@ -202,11 +202,11 @@ class Explainer {
   void Host(const Gap& gap, Nanos start, Nanos end) {
     if (end <= start) return;
     HostPainter& painter = Painter(gap.thread);
-    if (!painter.SeenBefore(end)) {
-      Add(gap, start, end, IdleCause::kNoWorkQueued);
-      return;
-    }
-    for (const HostPiece& piece : painter.Paint(start, end)) {
+    // Before its thread did anything at all, the device had nobody to work for.
+    const Nanos seen = std::clamp(painter.FirstEvent(), start, end);
+    Add(gap, start, seen, IdleCause::kNoWorkQueued);
+    if (seen == end) return;
+    for (const HostPiece& piece : painter.Paint(seen, end)) {
       IdleCause cause = CauseOf(piece);
       // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
       const bool waits = piece.activity == Activity::kOsWait ||
@@ -262,19 +262,26 @@ class Explainer {
   }
 
   // Did an op on another device end just before this one began?
-  bool PeerReleased(const Gap& gap) const {
+  bool PeerReleased(const Gap& gap) {
     if (run_.IsComm(gap.op)) return true;
-    const OpTable& ops = run_.trace.ops;
     for (const std::uint32_t d : run_.active_devices) {
       if (d == gap.device) continue;
-      const auto& busy = times_[d].busy.intervals();
-      const auto after = std::upper_bound(busy.begin(), busy.end(), gap.end,
-                                          [](Nanos t, const Interval& i) { return t < i.start; });
-      if (after == busy.begin()) continue;
-      const Nanos ended = std::prev(after)->end;
-      if (ended <= ops.start[gap.op] + latency_ns_ && ended >= gap.end - latency_ns_) return true;
+      const std::vector<Nanos>& ends = EndsOf(d);
+      const auto after = std::upper_bound(ends.begin(), ends.end(), gap.end);
+      if (after != ends.begin() && *std::prev(after) >= gap.end - latency_ns_) return true;
     }
     return false;
+  }
+
+  // When the ops of a device ended, ascending.
+  const std::vector<Nanos>& EndsOf(std::uint32_t device) {
+    std::vector<Nanos>& ends = ends_[device];
+    if (ends.empty()) {
+      for (const std::uint32_t op : run_.ops_of_device[device])
+        ends.push_back(run_.trace.ops.end[op]);
+      std::sort(ends.begin(), ends.end());
+    }
+    return ends;
   }
 
   HostPainter& Painter(std::uint32_t thread) {
@@ -289,6 +296,7 @@ class Explainer {
   std::vector<std::uint32_t> blocks_;
   Nanos latency_ns_;
   Nanos slow_launch_ns_ = 0;
+  std::map<std::uint32_t, std::vector<Nanos>> ends_;
   std::map<std::pair<std::uint32_t, StringId>, std::uint32_t>
       first_launch_;  // (process, kernel) -> its first op
   Idle idle_;

@@ -14,7 +14,9 @@ class KernelFinder {
         run_(basis.run),
         trace_(basis.run.trace),
         phases_(phases),
-        tensor_speedup_(tensor_speedup) {
+        tensor_speedup_(tensor_speedup),
+        room_share_(run_.knowledge.Number("kernel.room_share")),
+        tail_waste_(run_.knowledge.Number("kernel.tail_waste")) {
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
         continue;
@@ -49,7 +51,7 @@ class KernelFinder {
   }
 
   static std::vector<KernelRow> ByTime(
-      std::map<std::string, std::pair<KernelRow, std::vector<double>>> rows) {
+      std::map<std::string, std::pair<KernelRow, std::vector<std::uint32_t>>> rows) {
     std::vector<KernelRow> sorted;
     for (auto& [key, row] : rows) {
       row.first.median_ns = Median(std::move(row.second));
@@ -60,24 +62,45 @@ class KernelFinder {
     return sorted;
   }
 
-  using RowMap = std::map<std::string, std::pair<KernelRow, std::vector<double>>>;
+  using RowMap = std::map<std::string, std::pair<KernelRow, std::vector<std::uint32_t>>>;
   KernelRow& Tally(RowMap* rows, const std::string& key, std::uint32_t op) const {
     auto& [row, lengths] = (*rows)[key];
     row.name = key;
     row.kernel_class = Class(op).name;
     row.count += 1;
     row.time_ns += Length(op);
-    lengths.push_back(Length(op));
+    lengths.push_back(static_cast<std::uint32_t>(std::min(Length(op), 4.29e9)));
     return row;
   }
 
+  // Totals by name and by class: gathered by shape first, since shapes are few and names are long.
   void Tables() {
+    std::vector<std::vector<std::uint32_t>> lengths(
+        trace_.shapes.size());  // ns, at most 4.29 s each
+    std::vector<std::uint32_t> example(trace_.shapes.size(), kNone);
+    std::vector<double> sums(trace_.shapes.size(), 0);
+    for (const std::uint32_t op : kernels_) {
+      const std::uint32_t shape = trace_.ops.detail[op];
+      lengths[shape].push_back(static_cast<std::uint32_t>(std::min(Length(op), 4.29e9)));
+      sums[shape] += Length(op);
+      example[shape] = op;
+    }
     RowMap names;
     RowMap classes;
-    for (const std::uint32_t op : kernels_) {
-      result_.time_ns += Length(op);
-      Tally(&names, trace_.strings[Shape(op).name], op);
-      Tally(&classes, Class(op).name, op);
+    for (std::uint32_t shape = 0; shape < lengths.size(); ++shape) {
+      if (example[shape] == kNone) continue;
+      result_.time_ns += sums[shape];
+      for (auto* rows : {&names, &classes}) {
+        const bool by_name = rows == &names;
+        const std::string& key =
+            by_name ? trace_.strings[trace_.shapes[shape].name] : Class(example[shape]).name;
+        auto& [row, all] = (*rows)[key];
+        row.name = key;
+        row.kernel_class = Class(example[shape]).name;
+        row.count += static_cast<std::int64_t>(lengths[shape].size());
+        row.time_ns += sums[shape];
+        all.insert(all.end(), lengths[shape].begin(), lengths[shape].end());
+      }
     }
     result_.count = static_cast<std::int64_t>(kernels_.size());
     result_.top = ByTime(std::move(names));
@@ -129,7 +152,7 @@ class KernelFinder {
             1.0, 32.0);
         const double waves = blocks / (per_sm * sms);
         const double waste = waves > 1 ? (std::ceil(waves) - waves) / std::ceil(waves) : 0;
-        if (waves <= 1 || waves > 8 || waste < run_.knowledge.Number("kernel.tail_waste")) continue;
+        if (waves <= 1 || waves > 8 || waste < tail_waste_) continue;
         Count(op, &tail);
         Tally(&tail_rows, name, op).waves = waves;
         result_.tail_waste_ns += waste * Length(op);
@@ -178,8 +201,7 @@ class KernelFinder {
         if (!any || end > reached) reached = end, holder = i;
         any = true;
         const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
-        if (sms > 0 && static_cast<double>(Shape(op).Blocks()) <=
-                           run_.knowledge.Number("kernel.room_share") * sms) {
+        if (sms > 0 && static_cast<double>(Shape(op).Blocks()) <= room_share_ * sms) {
           result_.narrow_ns += static_cast<double>(std::max<Nanos>(0, alone[i]));
         }
       }
@@ -353,6 +375,8 @@ class KernelFinder {
   const Trace& trace_;
   const Phases& phases_;
   double tensor_speedup_;
+  double room_share_;
+  double tail_waste_;
   std::vector<std::uint32_t> kernels_;  // ops of the window, in time order
   Kernels result_;
 };

@@ -4,12 +4,6 @@
 
 namespace advise {
 
-Nanos Spans::Total() const {
-  Nanos total = 0;
-  for (const IntervalSet& set : by_device) total += set.Total();
-  return total;
-}
-
 double PerStep(const Run& run, std::vector<Nanos> whens) {
   if (!run.steps.known()) return static_cast<double>(whens.size());
   std::sort(whens.begin(), whens.end());

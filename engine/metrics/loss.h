@@ -7,6 +7,7 @@
 
 #include "engine/metrics/idle.h"
 #include "engine/metrics/remedy.h"
+#include "engine/trace/spans.h"
 
 namespace advise {
 

@@ -1,5 +1,7 @@
 #include "engine/metrics/phase.h"
 
+#include <algorithm>
+
 namespace advise {
 
 Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
@@ -18,6 +20,28 @@ Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
       sets_[p][phase] = IntervalSet::Of(std::move(collected[p][phase]));
     }
   }
+  if (std::any_of(known_.begin(), known_.end(), [](bool known) { return known; })) LabelCalls(run);
+}
+
+void Phases::LabelCalls(const Run& run) {
+  of_call_.assign(run.trace.calls.size(), Phase::kUnnamed);
+  for (const std::uint32_t thread : run.launching_threads) {
+    const std::uint32_t process = run.trace.threads[thread].process;
+    if (process == kNone) continue;
+    std::array<std::size_t, kCount> next{};  // calls of a thread ascend in time: one cursor a phase
+    for (std::uint32_t call = run.calls_of_thread[thread].first;
+         call < run.calls_of_thread[thread].last; ++call) {
+      const Nanos time = run.trace.calls.start[call];
+      for (std::size_t phase = 1; phase < kCount; ++phase) {
+        const auto& intervals = sets_[process][phase].intervals();
+        std::size_t& at = next[phase];
+        while (at < intervals.size() && intervals[at].end <= time) ++at;
+        // The most specific phase is the last one that holds.
+        if (at < intervals.size() && intervals[at].start <= time)
+          of_call_[call] = static_cast<Phase>(phase);
+      }
+    }
+  }
 }
 
 Phase Phases::At(std::uint32_t process, Nanos time) const {
@@ -26,11 +50,6 @@ Phase Phases::At(std::uint32_t process, Nanos time) const {
     if (sets_[process][phase - 1].Contains(time)) return static_cast<Phase>(phase - 1);
   }
   return Phase::kUnnamed;
-}
-
-Phase Phases::OfOp(const Run& run, std::uint32_t op) const {
-  const std::uint32_t call = run.trace.ops.call[op];
-  return call == kNone ? Phase::kUnnamed : At(run.ProcessOfCall(call), run.trace.calls.start[call]);
 }
 
 }  // namespace advise

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/facts/facts.h"
 #include "engine/trace/intervals.h"
 
 namespace advise {

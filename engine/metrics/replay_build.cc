@@ -74,7 +74,7 @@ void Replay::AddCalls(const Run& run) {
       covered = calls.end[c];
       HostCall call{};
       call.start = std::max(calls.start[c], from_);
-      call.end = std::max(call.start + 1, calls.end[c]);
+      call.end = std::max(call.start + 1, std::min(calls.end[c], to_));
       call.row = c;
       call.thread = t;
       call.previous = previous;
@@ -91,7 +91,22 @@ void Replay::AddCalls(const Run& run) {
     const auto [at, is_new] = last.try_emplace(process, i);
     if (!is_new && calls_[i].end > calls_[at->second].end) at->second = i;
   }
-  for (const auto& [process, call] : last) last_calls_.push_back(call);
+  // A host that had queued all its work before the end does not hold the window open; one whose
+  // device is idle then does.
+  for (const auto& [process, call] : last) {
+    bool busy_at_end = false;
+    for (const std::uint32_t d : run.active_devices) {
+      for (auto op = run.ops_of_device[d].rbegin(); op != run.ops_of_device[d].rend(); ++op) {
+        const std::uint32_t launch = run.trace.ops.call[*op];
+        if (run.trace.ops.start[*op] >= to_ || launch == kNone ||
+            run.ProcessOfCall(launch) != process)
+          continue;
+        busy_at_end = busy_at_end || run.trace.ops.end[*op] + latency_ns_ >= to_;
+        break;
+      }
+    }
+    if (!busy_at_end) last_calls_.push_back(call);
+  }
 }
 
 void Replay::AddOps(const Run& run) {

@@ -372,7 +372,11 @@ Steps StepsFromPeriod(const Run& run) {
       waits.push_back(
           std::max<Nanos>(0, ops.start[sequence[start + k + 1]] - ops.end[sequence[start + k]]));
     }
-    return MedianOf(waits);
+    if (waits.empty()) return Nanos{0};
+    // The lower median: a wait that only half of the repeats have is not their boundary.
+    const auto middle = waits.begin() + static_cast<std::ptrdiff_t>((waits.size() - 1) / 2);
+    std::nth_element(waits.begin(), middle, waits.end());
+    return *middle;
   };
   // Where no wait stands out, no cut is better than another: the anchor's own place keeps the most
   // whole iterations.

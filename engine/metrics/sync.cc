@@ -10,7 +10,12 @@ namespace {
 class SyncFinder {
  public:
   SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace), copies_(copies), phases_(phases) {}
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        copies_(copies),
+        phases_(phases),
+        room_share_(basis.run.knowledge.Number("kernel.room_share")) {}
 
   Syncs Find() {
     Loops();
@@ -25,9 +30,7 @@ class SyncFinder {
   Nanos CallLength(std::uint32_t call) const {
     return trace_.calls.end[call] - trace_.calls.start[call];
   }
-  bool InForward(std::uint32_t call) const {
-    return phases_.At(run_.ProcessOfCall(call), trace_.calls.start[call]) == Phase::kForward;
-  }
+  bool InForward(std::uint32_t call) const { return phases_.OfCall(call) == Phase::kForward; }
 
   void Loops() {
     LossBuilder loss(basis_);
@@ -223,7 +226,7 @@ class SyncFinder {
   bool LeavesRoom(std::uint32_t op) const {
     const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
     const auto blocks = static_cast<double>(trace_.shapes[trace_.ops.detail[op]].Blocks());
-    return sms > 0 && blocks <= run_.knowledge.Number("kernel.room_share") * sms;
+    return sms > 0 && blocks <= room_share_ * sms;
   }
 
   void BusyWait() {
@@ -249,6 +252,7 @@ class SyncFinder {
   const Trace& trace_;
   const Copies& copies_;
   const Phases& phases_;
+  double room_share_;
   std::vector<std::uint8_t> forward_calls_;
   Syncs result_;
 };

@@ -9,7 +9,7 @@ return {
   scope     = "run",
   effort    = "code",
   priority  = 71,
-  explains  = { "input/starved", "input/too-few-workers", "host/cpu-bound", "monitor/low-utilisation" },
+  explains  = { "input/starved", "input/too-few-workers", "host/cpu-bound" },
   knowledge = { "K-H4", "K-H5" },
 
   needs      = { "window.device_time", "input.lost", "input.background", "input.after_gpu", "input.remedy" },

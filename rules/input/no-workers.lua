@@ -11,7 +11,7 @@ return {
   scope     = "run",
   effort    = "flag",
   priority  = 70,
-  explains  = { "input/starved", "host/cpu-bound", "monitor/low-utilisation" },
+  explains  = { "input/starved", "host/cpu-bound" },
   knowledge = { "K-A1", "K-H3", "K-N4" },
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.workers", "input.remedy",

@@ -9,7 +9,7 @@ return {
   scope     = "run",
   effort    = "flag",
   priority  = 72,
-  explains  = { "input/too-few-workers", "input/starved", "host/os-noise", "monitor/low-utilisation" },
+  explains  = { "input/too-few-workers", "input/starved", "host/os-noise" },
   knowledge = { "K-H21" },
 
   needs      = { "window.device_time", "input.lost", "input.workers", "run.cpu_cores", "input.remedy" },

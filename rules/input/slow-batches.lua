@@ -11,8 +11,7 @@ return {
   scope     = "run",
   effort    = "code",
   priority  = 77,
-  explains  = { "input/starved", "input/no-workers", "input/too-few-workers", "step/jitter", "step/outlier",
-                "monitor/low-utilisation" },
+  explains  = { "input/starved", "input/no-workers", "input/too-few-workers", "step/jitter", "step/outlier" },
   knowledge = { "K-I2" },
 
   needs      = { "window.device_time", "input.lost", "input.remedy", "input.load.count", "input.load.median",

@@ -10,7 +10,7 @@ return {
   scope     = "run",
   effort    = "code",
   priority  = 60,
-  explains  = { "host/cpu-bound", "monitor/low-utilisation", "step/jitter" },
+  explains  = { "host/cpu-bound", "step/jitter" },
   knowledge = { "K-A1", "K-B1", "K-C1", "K-K14", "K-N5" },
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.remedy" },

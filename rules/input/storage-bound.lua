@@ -9,8 +9,7 @@ return {
   scope     = "run",
   effort    = "code",
   priority  = 76,
-  explains  = { "input/starved", "input/no-workers", "input/too-few-workers", "input/no-prefetch", "host/cpu-bound",
-                "monitor/low-utilisation" },
+  explains  = { "input/starved", "input/no-workers", "input/too-few-workers", "input/no-prefetch", "host/cpu-bound" },
   knowledge = { "K-N5", "K-H20" },
 
   needs      = { "window.device_time", "input.lost", "input.file.share", "input.remedy" },

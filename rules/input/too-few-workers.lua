@@ -10,7 +10,7 @@ return {
   scope     = "run",
   effort    = "flag",
   priority  = 70,
-  explains  = { "input/starved", "host/cpu-bound", "monitor/low-utilisation" },
+  explains  = { "input/starved", "host/cpu-bound" },
   knowledge = { "K-B1", "K-H4" },
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.workers", "input.remedy" },

@@ -10,8 +10,7 @@ return {
   scope     = "run",
   effort    = "code",
   priority  = 50,
-  explains  = { "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound", "kernel/low-throughput",
-                "monitor/low-utilisation", "monitor/busy-but-idle-inside" },
+  explains  = { "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound" },
   knowledge = { "K-A1", "K-B3", "K-A8" },
 
   needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median",

@@ -10,7 +10,7 @@ return {
   scope     = "run",
   effort    = "code",
   priority  = 55,
-  explains  = { "launch/bound", "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound", "monitor/low-utilisation" },
+  explains  = { "launch/bound", "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound" },
   knowledge = { "K-H6" },
 
   needs      = { "window.device_time", "steps.count", "launch.sequence.length", "launch.sequence.same", "launch.sequence.breaks",

@@ -9,7 +9,7 @@ return {
   scope     = "run",
   effort    = "code",
   priority  = 30,
-  explains  = { "host/cpu-bound", "monitor/low-utilisation" },
+  explains  = { "host/cpu-bound" },
   knowledge = { "K-A8" },
 
   needs      = { "window.device_time", "launch.count", "launch.framework.lost" },

@@ -10,8 +10,7 @@ return {
   scope     = "run",
   effort    = "code",
   priority  = 58,
-  explains  = { "launch/bound", "launch/graph-candidate", "launch/host-op-overhead", "host/cpu-bound",
-                "monitor/low-utilisation" },
+  explains  = { "launch/bound", "launch/graph-candidate", "launch/host-op-overhead", "host/cpu-bound" },
   knowledge = { "K-O4" },
 
   needs      = { "window.device_time", "launch.count", "launch.slow.lost", "launch.slow.remedy" },

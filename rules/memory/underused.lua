@@ -10,7 +10,6 @@ return {
   scope     = "run",
   effort    = "flag",
   priority  = 35,
-  explains  = { "kernel/low-sm-active", "monitor/memory-headroom" },
   knowledge = { "K-K15" },
 
   needs      = { "memory.peak", "memory.capacity", "kernel.small_grid.share" },

@@ -11,7 +11,7 @@ return {
   knowledge = { "K-G1" },
   effort    = "flag",
 
-  needs      = { "run.devices", "rank.idle.devices" },
+  needs      = { "run.devices", "rank.idle.devices", "rank.idle.lost" },
   thresholds = { "min_used", "min_idle" },
 
   symptom = "{idle:count} of the {listed:count} GPUs that the job sees did nothing; {used:count} worked.",
@@ -36,14 +36,20 @@ return {
     return { idle = f.rank.idle.devices, used = f.run.devices, listed = f.run.devices + f.rank.idle.devices }
   end,
 
+  -- The idle GPUs could take their share of the work, if the work can be divided.
+  saving = function(f, _, e)
+    return { claims = f.rank.idle.lost, part = share(e.idle, e.listed), confidence = 0.3,
+             basis = "the work divided among all GPUs evenly" }
+  end,
+
   tests = {
     { name = "three of four GPUs work",
-      facts = { run = { devices = 3 }, rank = { idle = { devices = 1 } } },
+      facts = { run = { devices = 3 }, rank = { idle = { devices = 1, lost = 1e9 } } },
       expect = { idle = 1, used = 3, listed = 4 } },
     { name = "near miss: a single-GPU program on a node with four",
-      facts = { run = { devices = 1 }, rank = { idle = { devices = 3 } } },
+      facts = { run = { devices = 1 }, rank = { idle = { devices = 3, lost = 1e9 } } },
       expect = "silent" },
-    { name = "all of them work", facts = { run = { devices = 4 }, rank = { idle = { devices = 0 } } }, expect = "not_applicable" },
+    { name = "all of them work", facts = { run = { devices = 4 }, rank = { idle = { devices = 0, lost = 1e9 } } }, expect = "not_applicable" },
     { name = "the report lists no GPUs", facts = { run = { devices = 2 } }, expect = "cannot_tell" },
   },
 }

@@ -9,7 +9,7 @@ return {
   scope     = "run",
   effort    = "design",
   priority  = 30,
-  explains  = { "transfer/exposed-copy", "monitor/low-utilisation" },
+  explains  = { "transfer/exposed-copy" },
   knowledge = { "K-A3", "K-B8" },
 
   needs      = { "window.device_time", "copy.count", "copy.time", "copy.bytes", "copy.exposed", "budget.compute", "copy.groups" },

@@ -10,7 +10,6 @@ return {
   scope     = "run",
   effort    = "code",
   priority  = 30,
-  explains  = { "monitor/low-utilisation" },
   knowledge = { "K-B4", "K-H9" },
 
   needs      = { "window.device_time", "copy.count", "copy.exposed", "copy.groups" },

@@ -62,7 +62,7 @@ const std::vector<Capture>& Captures() {
        20.47,
        true,
        {"transfer/exposed-copy", "transfer/copy-dominates", "transfer/low-bandwidth"},
-       0.06},
+       0.08},
       {"hpcgroup__pipit/saxpy-mpi-cuda_nsys_perlmutter0.sqlite",
        1097327843,
        {{88573480, 0, 284699600, 0, 724054763}},
@@ -345,7 +345,8 @@ TEST_CASE("real captures: one without GPU work is no error, and says how to capt
     CHECK(SchemaProblems(report) == std::vector<std::string>());
     for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
     CHECK_THAT(RunAdvise(folder, "'" + path + "'").out,
-               Contains("No GPU activity was recorded") && Contains("nsys profile --trace=cuda"));
+               Contains("no GPU activity", Catch::CaseSensitive::No) &&
+                   Contains("nsys profile --trace=cuda"));
   }
 }
 

@@ -1,0 +1,187 @@
+// What a finding says: severity, confidence, words, places and evidence.
+#include <algorithm>
+
+#include "tests/advice/verdicts.h"
+
+namespace advise {
+namespace {
+
+constexpr auto kAuto = WindowRequest::Mode::kAuto;
+
+std::vector<Interval> Percent(const Analysed& run, Nanos from, Nanos to) {
+  const Nanos start = run->run.window.start;
+  return {{start + run.Window() * from / 100, start + run.Window() * to / 100}};
+}
+
+TEST_CASE("severity follows the share that is saved") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  REQUIRE(run->support.verdict);
+  const auto severity = [&](Nanos percent) {
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, percent)}});
+    return verdicts.Rank(run).at(0).severity;
+  };
+  CHECK(severity(60) == Severity::kCritical);
+  CHECK(severity(15) == Severity::kHigh);
+  CHECK(severity(5) == Severity::kMedium);
+  CHECK(severity(2) == Severity::kLow);
+  CHECK(severity(0) == Severity::kInfo);
+}
+
+TEST_CASE("rules that inform stay at info, claim nothing, and come last") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add(
+      {.id = "a/info", .priority = 100, .claims = {Percent(run, 0, 90)}, .kind = RuleKind::kInfo});
+  verdicts.Add({.id = "a/small", .priority = 10, .claims = {Percent(run, 0, 2)}});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].rule->id == "a/small");
+  CHECK(findings[0].saving_share == Approx(0.02).epsilon(0.01));
+  CHECK(findings[1].rule->id == "a/info");
+  CHECK(findings[1].severity == Severity::kInfo);
+  CHECK(findings[1].saving_s == 0);
+}
+
+TEST_CASE("a capture that supports no verdict gets nothing above low, with less confidence") {
+  TraceBuilder once;
+  once.Launch("a", {0_us, 5_us}, {10_us, 100_us}).Launch("b", {400_us, 405_us}, {410_us, 500_us});
+  const Analysed run(once, kAuto);
+  REQUIRE_FALSE(run->support.verdict);
+  CHECK_FALSE(run->support.reason.empty());
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/b", .claims = {Percent(run, 20, 80)}, .confidence = 0.8});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kLow);
+  CHECK(findings[0].confidence < 0.8);
+}
+
+TEST_CASE("confidence falls with the share of ops whose launch is unknown") {
+  const Analysed known(HalfIdleSteps(), kAuto);
+  TraceBuilder story = HalfIdleSteps();
+  story.OnStream(9);
+  for (int i = 0; i < 100; ++i) story.Kernel("unknown", {i * 200_us + 20_us, i * 200_us + 30_us});
+  const Analysed half(story, kAuto);
+  const auto confidence = [](const Analysed& run) {
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 20)}, .confidence = 0.8});
+    return verdicts.Rank(run).at(0).confidence;
+  };
+  CHECK(confidence(known) == Approx(0.8));
+  CHECK(confidence(half) < 0.8);
+  CHECK(confidence(half) > 0);
+}
+
+TEST_CASE("words are filled from the evidence, with units, and names made safe") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  Verdict& verdict = verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 20)}});
+  verdicts.rule(0).symptom = "{share:pct} of the time in {name:text}";
+  verdicts.rule(0).cause = "{count:count} calls";
+  verdicts.rule(0).fixes = {
+      {.action = "Move {bytes:bytes}", .snippet = "f({x:num})", .language = "python", .links = {}}};
+  verdict.evidence = {
+      {"share", 0.25}, {"name", std::string("a\nb")}, {"count", 3.0}, {"bytes", 2e6}};
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].symptom == "25 % of the time in a b");
+  CHECK(findings[0].cause == "3 calls");
+  REQUIRE(findings[0].fixes.size() == 1);
+  CHECK(findings[0].fixes[0].action == "Move 2.00 MB");
+  CHECK(findings[0].fixes[0].snippet == "f({x:num})");  // code is left alone
+}
+
+TEST_CASE("links of a fix are those of the rule's references") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  REQUIRE_FALSE(ShippedKnowledge().references().empty());
+  const auto& [key, reference] = *ShippedKnowledge().references().begin();
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 20)}});
+  verdicts.rule(0).references = {key, "no/such-key"};
+  verdicts.rule(0).fixes = {{.action = "Do it", .snippet = "", .language = "", .links = {}}};
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].fixes[0].links == std::vector<std::string>{reference.url});
+}
+
+TEST_CASE("a finding says on which devices and in which steps it is") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/b", .claims = {{{600_us, 1000_us}}}});  // steps 3 and 4
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].where.devices == std::vector<int>{0});
+  CHECK(findings[0].where.steps == std::vector<int>{3, 4});
+}
+
+// Well-formed as far as text alone can tell: one statement, closed quotes and brackets, no holes.
+void CheckStatement(const std::string& sql) {
+  INFO(sql);
+  CHECK((sql.rfind("select", 0) == 0 || sql.rfind("with", 0) == 0));
+  CHECK(sql.back() == ';');
+  CHECK(std::count(sql.begin(), sql.end(), ';') == 1);
+  CHECK(std::count(sql.begin(), sql.end(), '(') == std::count(sql.begin(), sql.end(), ')'));
+  CHECK(std::count(sql.begin(), sql.end(), '\'') % 2 == 0);
+  CHECK(std::count(sql.begin(), sql.end(), '"') % 2 == 0);
+  CHECK(sql.find('{') == std::string::npos);
+  CHECK(sql.find('\n') == std::string::npos);
+}
+
+TEST_CASE("evidence names its table and can be checked with one statement") {
+  TraceBuilder story = HalfIdleSteps();
+  for (int i = 0; i < 100; ++i) {
+    const Nanos at = i * 200_us;
+    story.CopyToGpu(1_MiB, MemoryKind::kPageable, {at + 111_us, at + 190_us},
+                    {at + 115_us, at + 189_us});
+  }
+  story.Launch("it's \"quoted\"", {20_ms, 20_ms + 5_us}, {20_ms + 10_us, 22_ms});
+  Trace trace = story.Build();
+  trace.table_rows = {{"CUPTI_ACTIVITY_KIND_KERNEL", 101}, {"CUPTI_ACTIVITY_KIND_MEMCPY", 100}};
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  auto remedy = std::make_shared<Remedy>();
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) remedy->scaled_ops.emplace_back(op, 0.5F);
+  remedy->unblocked_calls = {0, 1, 2};
+  auto spans = std::make_shared<Spans>();
+  spans->by_device = {analysis.times[0].idle};
+  RuleInfo rule;
+  rule.id = "a/b";
+  Verdict verdict;
+  verdict.rule = &rule;
+  verdict.outcome = Outcome::kFired;
+  verdict.saving.claims = spans;
+  verdict.saving.remedies = {remedy};
+  const auto findings = Rank({verdict}, analysis, ShippedKnowledge());
+  REQUIRE(findings.size() == 1);
+  REQUIRE(findings[0].evidence.size() >= 3);
+  for (const Evidence& item : findings[0].evidence) {
+    CHECK_FALSE(item.what.empty());
+    CHECK_FALSE(item.table.empty());
+    CHECK(item.source == "story.sqlite");
+    CHECK(item.end_ns >= item.start_ns);
+    REQUIRE_FALSE(item.sql.empty());
+    CheckStatement(item.sql);
+    CHECK(item.sql.find(item.table) != std::string::npos);
+  }
+}
+
+TEST_CASE("evidence of a report that is no database has no statement") {
+  Trace trace = HalfIdleSteps().Build();
+  trace.kind = "kineto";
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  auto spans = std::make_shared<Spans>();
+  spans->by_device = {analysis.times[0].compute};
+  RuleInfo rule;
+  rule.id = "a/b";
+  Verdict verdict;
+  verdict.rule = &rule;
+  verdict.outcome = Outcome::kFired;
+  verdict.saving.claims = spans;
+  const auto findings = Rank({verdict}, analysis, ShippedKnowledge());
+  REQUIRE(findings.size() == 1);
+  REQUIRE_FALSE(findings[0].evidence.empty());
+  for (const Evidence& item : findings[0].evidence) CHECK(item.sql.empty());
+}
+
+}  // namespace
+}  // namespace advise

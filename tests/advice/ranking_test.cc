@@ -1,0 +1,182 @@
+// From verdicts to a fix list whose savings never overlap.
+#include "engine/advice/ranking.h"
+
+#include "tests/advice/verdicts.h"
+#include "tests/support/dice.h"
+
+namespace advise {
+namespace {
+
+constexpr auto kAuto = WindowRequest::Mode::kAuto;
+
+// [from, to) of the window in percent.
+std::vector<Interval> Percent(const Analysed& run, Nanos from, Nanos to) {
+  const Nanos start = run->run.window.start;
+  return {{start + run.Window() * from / 100, start + run.Window() * to / 100}};
+}
+
+TEST_CASE("verdicts that did not fire make no findings") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  for (const Outcome outcome :
+       {Outcome::kFine, Outcome::kNotApplicable, Outcome::kCannotTell, Outcome::kBroken})
+    verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 50)}}).outcome = outcome;
+  CHECK(verdicts.Rank(run).empty());
+}
+
+TEST_CASE("a finding saves its part of what it claims, in seconds and as a share of the window") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/half", .claims = {Percent(run, 0, 40)}, .part = 0.5});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].rank == 1);
+  CHECK(findings[0].saving_share == Approx(0.2).epsilon(0.001));
+  CHECK(findings[0].saving_s ==
+        Approx(0.2 * static_cast<double>(run.Window()) * 1e-9).epsilon(0.001));
+}
+
+TEST_CASE("time that two claim is given to the more specific") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/vague", .priority = 20, .claims = {Percent(run, 0, 40)}});
+  verdicts.Add({.id = "a/specific", .priority = 80, .claims = {Percent(run, 0, 30)}});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(Named(findings, "a/specific") != nullptr);
+  CHECK(Named(findings, "a/specific")->saving_share == Approx(0.3).epsilon(0.001));
+  REQUIRE(Named(findings, "a/vague") != nullptr);
+  CHECK(Named(findings, "a/vague")->saving_share == Approx(0.1).epsilon(0.001));
+}
+
+TEST_CASE("the order in which verdicts come changes nothing") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  std::vector<Fired> fired = {{.id = "a/one", .priority = 50, .claims = {Percent(run, 0, 30)}},
+                              {.id = "a/two", .priority = 50, .claims = {Percent(run, 10, 40)}},
+                              {.id = "a/three", .priority = 70, .claims = {Percent(run, 20, 25)}}};
+  Verdicts forward;
+  Verdicts backward;
+  for (const Fired& f : fired) forward.Add(f);
+  for (auto f = fired.rbegin(); f != fired.rend(); ++f) backward.Add(*f);
+  const auto a = forward.Rank(run);
+  const auto b = backward.Rank(run);
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    CHECK(a[i].rule->id == b[i].rule->id);
+    CHECK(a[i].saving_s == b[i].saving_s);
+  }
+}
+
+TEST_CASE("findings come in the order of what they save, and are numbered so") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/small", .priority = 90, .claims = {Percent(run, 0, 5)}});
+  verdicts.Add({.id = "a/large", .priority = 10, .claims = {Percent(run, 50, 90)}});
+  verdicts.Add({.id = "a/middle", .priority = 50, .claims = {Percent(run, 10, 25)}});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 3);
+  CHECK(findings[0].rule->id == "a/large");
+  CHECK(findings[1].rule->id == "a/middle");
+  CHECK(findings[2].rule->id == "a/small");
+  for (int i = 0; i < 3; ++i) CHECK(findings[static_cast<std::size_t>(i)].rank == i + 1);
+}
+
+TEST_CASE("a symptom that its cause takes all time from is listed under the cause only") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/cause",
+                .priority = 80,
+                .claims = {Percent(run, 0, 40)},
+                .explains = {"a/symptom"}});
+  verdicts.Add({.id = "a/symptom",
+                .priority = 20,
+                .claims = {Percent(run, 0, 40)},
+                .kind = RuleKind::kSymptom});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].rule->id == "a/cause");
+  CHECK(findings[0].explains == std::vector<std::string>{"a/symptom"});
+}
+
+TEST_CASE("a symptom that is larger than its cause keeps the rest, and says what explains it") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/cause",
+                .priority = 80,
+                .claims = {Percent(run, 0, 20)},
+                .explains = {"a/symptom"}});
+  verdicts.Add({.id = "a/symptom",
+                .priority = 20,
+                .claims = {Percent(run, 0, 50)},
+                .kind = RuleKind::kSymptom});
+  const auto findings = verdicts.Rank(run);
+  const Finding* symptom = Named(findings, "a/symptom");
+  REQUIRE(symptom != nullptr);
+  CHECK(symptom->saving_share == Approx(0.3).epsilon(0.001));
+  CHECK(symptom->explained_by == std::vector<std::string>{"a/cause"});
+}
+
+TEST_CASE("a claim on two devices is worth the longer of them, never their sum") {
+  TraceBuilder story = HalfIdleSteps();
+  story.Process("rank 1", 1).Thread("main").OnDevice(1);
+  for (int i = 0; i < 100; ++i) {
+    const Nanos at = i * 200_us;
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+  }
+  const Analysed run(story, kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/both", .claims = {Percent(run, 0, 30), Percent(run, 0, 40)}});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].saving_share == Approx(0.4).epsilon(0.001));
+  CHECK(findings[0].where.devices == std::vector<int>{0, 1});
+}
+
+TEST_CASE("a remedy wins what the replay says, and never more than the claim") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  auto halved = std::make_shared<Remedy>();
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    halved->scaled_ops.emplace_back(op, 0.5F);
+  const Nanos gain = run->replay().Gain(*halved);
+  CHECK(gain < run.Window() / 10);  // the host sets the pace, not the kernels
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/faster", .claims = {Percent(run, 0, 90)}, .remedy = halved});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].saving_s == Approx(static_cast<double>(gain) * 1e-9));
+
+  auto gone = std::make_shared<Remedy>();
+  gone->vanished_calls = run.Calls("cudaLaunchKernel");
+  REQUIRE(run->replay().Gain(*gone) > run.Window() / 5);
+  Verdicts small;
+  small.Add({.id = "a/small-claim", .claims = {Percent(run, 0, 10)}, .remedy = gone});
+  CHECK(small.Rank(run).at(0).saving_share == Approx(0.1).epsilon(0.01));
+}
+
+TEST_CASE("savings of random claims never overlap: their shares add up to at most one") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Dice dice(77);
+  for (int round = 0; round < 100; ++round) {
+    Verdicts verdicts;
+    for (std::int64_t n = dice.Between(2, 12); n > 0; --n) {
+      const Nanos from = dice.Roll(100);
+      verdicts.Add({.id = "a/rule-" + std::to_string(n),
+                    .priority = static_cast<int>(dice.Roll(100)),
+                    .claims = {Percent(run, from, dice.Between(from, 100))},
+                    .part = static_cast<double>(dice.Between(1, 10)) / 10});
+    }
+    const auto findings = verdicts.Rank(run);
+    REQUIRE(Shares(findings) <= 1.0 + 1e-9);
+    for (const Finding& finding : findings) REQUIRE(finding.saving_s >= 0);
+  }
+}
+
+TEST_CASE("claims outside the window save nothing") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  const Nanos end = run->run.window.end;
+  verdicts.Add({.id = "a/later", .claims = {{{end, end + 10_ms}}}});
+  for (const Finding& finding : verdicts.Rank(run)) CHECK(finding.saving_s == 0);
+}
+
+}  // namespace
+}  // namespace advise
