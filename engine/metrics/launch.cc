@@ -59,13 +59,10 @@ class LaunchFinder {
 
   // One pass over ops in time order: had the device anything left to do when the op was launched?
   void Queue() {
-    std::vector<std::vector<std::pair<Nanos, Nanos>>> launches(
-        trace_.devices.size());  // (call start, op end)
     std::vector<Nanos> until(trace_.devices.size(), 0);
     std::size_t empty = 0;
     std::size_t all = 0;
     std::vector<double> calls;
-    std::vector<Nanos> busy_until_start;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t device = trace_.ops.device[op];
       const std::uint32_t call = trace_.ops.call[op];

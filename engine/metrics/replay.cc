@@ -205,13 +205,14 @@ Replay::Result Replay::With(const Remedy& remedy) const {
   Result result;
   result.length_ns = std::max(end, host_end) - from_;
   const Nanos link = *std::max_element(link_busy.begin(), link_busy.end());
+  const auto floor = static_cast<Nanos>(static_cast<double>(remedy.floor_ns) / scale_);
   const Nanos busiest = *std::max_element(device_busy.begin(), device_busy.end());
   const double length = static_cast<double>(std::max<Nanos>(1, result.length_ns));
   if (link > result.length_ns) {
     result.length_ns = link;
     result.next_bound = "the link that the copies use";
-  } else if (remedy.floor_ns > result.length_ns) {
-    result.length_ns = remedy.floor_ns;
+  } else if (floor > result.length_ns) {
+    result.length_ns = floor;
     result.next_bound = remedy.floor_reason;
   } else if (static_cast<double>(busiest) > 0.9 * length) {
     result.next_bound = "the work on the GPU itself";
@@ -227,7 +228,8 @@ Nanos Replay::Gain(const Remedy& remedy, std::string* next_bound) const {
   if (ops_.empty()) return 0;
   const Result result = With(remedy);
   if (next_bound != nullptr) *next_bound = result.next_bound;
-  return std::max<Nanos>(0, baseline_ns_ - result.length_ns);
+  return static_cast<Nanos>(
+      scale_ * static_cast<double>(std::max<Nanos>(0, baseline_ns_ - result.length_ns)));
 }
 
 }  // namespace advise

@@ -30,9 +30,12 @@ class Replay {
   Result With(const Remedy& remedy) const;
 
   // Length without any fix; differs from the window only by what the model cannot explain.
-  Nanos BaselineNs() const { return baseline_ns_; }
+  Nanos BaselineNs() const {
+    return static_cast<Nanos>(static_cast<double>(baseline_ns_) * scale_);
+  }
 
-  // By how much the window gets shorter. Never negative.
+  // By how much the window gets shorter. Never negative. Of a long run the first steps are replayed
+  // and stand for all.
   Nanos Gain(const Remedy& remedy, std::string* next_bound = nullptr) const;
 
  private:
@@ -66,6 +69,7 @@ class Replay {
     std::uint32_t index;
   };
 
+  void Shorten(const Run& run);
   void AddCalls(const Run& run);
   void AddOps(const Run& run);
   void LinkCalls(const Run& run, const Idle& idle);
@@ -88,6 +92,7 @@ class Replay {
   Nanos latency_ns_;            // the longest that a launch takes to reach an idle device
   Nanos usual_latency_ns_ = 0;  // as this run shows it
   Nanos baseline_ns_ = 0;
+  double scale_ = 1;  // the window over the part of it that is replayed
 };
 
 }  // namespace advise

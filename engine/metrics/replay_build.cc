@@ -50,6 +50,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
       nominal_call_ns_(
           MedianCallNs(run, static_cast<Nanos>(run.knowledge.Number("replay.call_cost")))),
       latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
+  Shorten(run);
   AddCalls(run);
   AddOps(run);
   LinkCalls(run, idle);
@@ -57,6 +58,23 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   GroupCollectives(run);
   Order();
   if (!ops_.empty()) baseline_ns_ = With(Remedy{}).length_ns;
+}
+
+// Long runs repeat themselves: as many whole steps as the limit allows stand for all.
+void Replay::Shorten(const Run& run) {
+  const auto most = static_cast<std::size_t>(run.knowledge.Number("replay.most_ops"));
+  const OpTable& ops = run.trace.ops;
+  const auto first = std::lower_bound(ops.start.begin(), ops.start.end(), from_);
+  const auto last = std::lower_bound(first, ops.start.end(), to_);
+  if (static_cast<std::size_t>(last - first) <= most) return;
+  const Nanos length = to_ - from_;
+  const Nanos limit = *(first + static_cast<std::ptrdiff_t>(most));
+  Nanos end = limit;
+  for (const Step& step : run.steps.all) {
+    if (step.start > from_ && step.start <= limit) end = step.start;
+  }
+  to_ = end;
+  scale_ = static_cast<double>(length) / static_cast<double>(to_ - from_);
 }
 
 void Replay::AddCalls(const Run& run) {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "engine/base/error.h"
 #include "tests/support/dice.h"
@@ -69,8 +70,10 @@ TEST_CASE("no time prints more than four digits or an exponent") {
 }
 
 TEST_CASE("a template's places are filled by name and kind") {
-  const auto value = [](std::string_view name, std::string_view kind) -> std::string {
-    return name == "share" && kind == "pct" ? "93 %" : "";
+  const auto value = [](std::string_view name,
+                        std::string_view kind) -> std::optional<std::string> {
+    if (name == "share" && kind == "pct") return "93 %";
+    return std::nullopt;
   };
   CHECK(FillTemplate("{share:pct} of the time", value) == "93 % of the time");
   CHECK(FillTemplate("no places", value) == "no places");
@@ -78,14 +81,23 @@ TEST_CASE("a template's places are filled by name and kind") {
 }
 
 TEST_CASE("an unknown place is kept as it stands") {
-  const auto none = [](std::string_view, std::string_view) { return std::string(); };
+  const auto none = [](std::string_view, std::string_view) { return std::optional<std::string>(); };
   CHECK(FillTemplate("{what:pct} of {x}", none) == "{what:pct} of {x}");
   CHECK(FillTemplate("an open {brace", none) == "an open {brace");
   CHECK(FillTemplate("a closing } brace", none) == "a closing } brace");
 }
 
+TEST_CASE("a known value that is empty leaves nothing") {
+  const auto empty = [](std::string_view, std::string_view) {
+    return std::optional<std::string>("");
+  };
+  CHECK(FillTemplate("<{a:text}>", empty) == "<>");
+}
+
 TEST_CASE("a value that looks like a place is not filled again") {
-  const auto value = [](std::string_view, std::string_view) { return std::string("{b:num}"); };
+  const auto value = [](std::string_view, std::string_view) {
+    return std::optional<std::string>("{b:num}");
+  };
   CHECK(FillTemplate("<{a:num}>", value) == "<{b:num}>");
 }
 

@@ -120,9 +120,30 @@ TEST_CASE("launched work that another device lets go of waits for a peer") {
   CHECK(run.Idle(IdleCause::kPeerWait) + run.Idle(IdleCause::kLaunch) == 200_us);
 }
 
+TEST_CASE("launched work that another device lets go of waits for a peer that goes on working") {
+  const Analysed run(TraceBuilder()
+                         .Launch("before", {0_us, 5_us}, {10_us, 100_us})
+                         .Launch("after", {20_us, 25_us}, {300_us, 400_us})
+                         .OnDevice(1)
+                         .Launch("slow", {6_us, 9_us}, {10_us, 298_us})
+                         .Launch("slow", {26_us, 29_us}, {298_us, 400_us}));
+  // Up to the usual latency may be called launch.
+  CHECK(run.Idle(IdleCause::kPeerWait) >= 180_us);
+  CHECK(run.Idle(IdleCause::kPeerWait) + run.Idle(IdleCause::kLaunch) == 200_us);
+}
+
 TEST_CASE("a device without ops has no work queued") {
   const Analysed run(GapStory().OnDevice(1).OnDevice(0));
   CHECK(run.Causes(1) == Told({{"no_work_queued", run.Window()}}));
+}
+
+TEST_CASE("before its launching thread was first seen, a device has no work queued") {
+  TraceBuilder story;
+  story.Launch("alone", {0_us, 5_us}, {10_us, 300_us});
+  story.Process("second").Thread("late").OnDevice(1);
+  story.Launch("first", {200_us, 205_us}, {210_us, 300_us});
+  const Analysed run(story);
+  CHECK(run.Causes(1) == Told({{"launch", 10_us}, {"no_work_queued", 190_us}}));
 }
 
 TEST_CASE("a gap that ends with work whose launch was not captured is unknown") {

@@ -80,6 +80,24 @@ TEST_CASE("making a kernel faster in a run that the GPU bounds gains exactly tha
   CHECK(bound == "the work on the GPU itself");
 }
 
+TEST_CASE("a host that queued all its work early does not hold the window open") {
+  TraceBuilder story;
+  story.Launch("work", {0_us, 5_us}, {10_us, 1_ms});
+  AddFullQueue(&story, "work", 1_ms, 20, 200_us);  // the last call ends at 1 ms, the work at 5 ms
+  const Analysed run(story);
+  Remedy remedy;
+  remedy.scaled_ops = {{7, 0.25F}};  // one of 200 us
+  CHECK(run->replay().Gain(remedy) == 150_us);
+}
+
+TEST_CASE("a last wait that returns after the last op does not lengthen the baseline") {
+  TraceBuilder story;
+  story.Launch("work", {0_us, 5_us}, {10_us, 1_ms});
+  story.Sync({10_us, 1_ms + 3_us}, "cudaDeviceSynchronize");
+  const Analysed run(story);
+  CHECK(run->replay().BaselineNs() == run.Window());
+}
+
 TEST_CASE("making kernels faster in a run that the host bounds gains no more than the last one") {
   const Analysed run(HostBound());
   std::string bound;
