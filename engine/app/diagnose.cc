@@ -32,7 +32,7 @@ Result<WindowRequest> ParseWindow(const std::string& text) {
   if (colon == std::string::npos || !number(0, colon, &request.from_s) ||
       !number(colon + 1, text.size(), &request.to_s) || request.to_s <= request.from_s) {
     return Fail("'" + text + "' is no window", "--window",
-                "all, steady, or A:B in seconds from the first GPU operation");
+                "all, steady, or A:B in seconds from the start of the trace");
   }
   return request;
 }
@@ -99,6 +99,10 @@ Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) 
   stage("measuring");
   const Knowledge& knowledge = *session.knowledge;
   const Analysis analysis(*trace, knowledge, AnalysisOptions{*window, options.gpu});
+  if (window->mode == WindowRequest::Mode::kGiven && analysis.run.window.Length() == 0) {
+    return Fail("no GPU work lies in the window " + options.window, trace->path,
+                "seconds count from the start of the trace");
+  }
   const std::unique_ptr<Facts> facts = MakeFacts(analysis);
 
   stage("judging");

@@ -15,8 +15,8 @@ namespace advise {
 std::string FormatQuantity(double value, std::string_view unit);
 
 // Fills "{name:kind}" places of a template. kind: pct (share), time (ns), bytes, rate (bytes/s),
-// flops, count, num, text. `value_of` returns the text for (name, kind), or an empty string when
-// the name is unknown (the place is kept as it stands).
+// flops, count, num, text. `value_of` returns the text for (name, kind), or
+// nothing when the name is unknown (the place is kept as it stands).
 std::string FillTemplate(
     std::string_view text,
     const std::function<std::optional<std::string>(std::string_view name, std::string_view kind)>&

@@ -185,13 +185,14 @@ class CopyFinder {
     return built;
   }
 
+  // An upload need not hold the host; a download must: the host asked for the data.
   void Release(std::uint32_t call, std::vector<std::uint8_t>* blamed, LossBuilder* loss) {
+    const std::uint32_t sync = synced_[call];
     (*blamed)[call] = 1;
+    if (sync != kNone) (*blamed)[sync] = 1;
+    if (Direction(run_.first_op_of_call[call]) != CopyDirection::kHostToDevice) return;
     loss->remedy().unblocked_calls.push_back(call);
-    if (synced_[call] != kNone) {
-      (*blamed)[synced_[call]] = 1;
-      loss->remedy().unblocked_calls.push_back(synced_[call]);
-    }
+    if (sync != kNone) loss->remedy().unblocked_calls.push_back(sync);
   }
 
   void Small() {

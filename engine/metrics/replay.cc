@@ -79,6 +79,7 @@ Replay::Result Replay::With(const Remedy& remedy) const {
                              from_);  // end of what has run so far, less what runs aside
   std::vector<Nanos> device_busy(device_count_, 0);
   std::vector<Nanos> link_busy(device_count_, 0);
+  std::vector<double> wide_busy(device_count_, 0);
   Nanos waited_for_data = 0;
   Nanos end = from_;
 
@@ -162,6 +163,7 @@ Replay::Result Replay::With(const Remedy& remedy) const {
       link_busy[op.device] += duration(i);
     } else {
       device_busy[op.device] += duration(i);
+      if (op.wide) wide_busy[op.device] += static_cast<double>(duration(i));
       reached[op.device] = std::max(reached[op.device], op_end[i]);
       if (op.group == kNone && changes.factor[i] > 0.0F) end = std::max(end, op_end[i]);
     }
@@ -204,6 +206,11 @@ Replay::Result Replay::With(const Remedy& remedy) const {
   }
   Result result;
   result.length_ns = std::max(end, host_end) - from_;
+  // Kernels that fill the device cannot run side by side, whatever the order allows.
+  for (std::size_t d = 0; d < device_count_; ++d) {
+    result.length_ns =
+        std::max(result.length_ns, static_cast<Nanos>(wide_busy[d] * wide_union_[d]));
+  }
   const Nanos link = *std::max_element(link_busy.begin(), link_busy.end());
   const auto floor = static_cast<Nanos>(static_cast<double>(remedy.floor_ns) / scale_);
   const Nanos busiest = *std::max_element(device_busy.begin(), device_busy.end());

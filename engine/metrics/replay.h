@@ -59,6 +59,7 @@ class Replay {
     std::uint32_t group;     // collective, kNone
     std::uint32_t device;
     bool early;     // launched before the window: ready whenever its turn comes
+    bool wide;      // a compute kernel that fills the device by itself
     Nanos latency;  // from the start of the call
     Nanos spacing;  // from the end of the previous op of its stream, when it was queued behind it
   };
@@ -91,6 +92,8 @@ class Replay {
   Nanos nominal_call_ns_;
   Nanos latency_ns_;            // the longest that a launch takes to reach an idle device
   Nanos usual_latency_ns_ = 0;  // as this run shows it
+  std::vector<double>
+      wide_union_;  // per device: union over sum of its wide kernels, 1 when they never overlap
   Nanos baseline_ns_ = 0;
   double scale_ = 1;  // the window over the part of it that is replayed
 };

@@ -130,6 +130,7 @@ void Replay::AddCalls(const Run& run) {
 void Replay::AddOps(const Run& run) {
   const OpTable& table = run.trace.ops;
   std::vector<std::uint32_t> last_of_stream(run.trace.streams.size(), kNone);
+  const double room = run.knowledge.Number("kernel.room_share");
   for (std::uint32_t row = 0; row < table.size(); ++row) {
     if (table.end[row] <= from_ || table.start[row] >= to_) continue;
     GpuOp op{};
@@ -139,6 +140,11 @@ void Replay::AddOps(const Run& run) {
     op.call = table.call[row] == kNone ? kNone : call_index_[table.call[row]];
     op.early = op.call == kNone && table.call[row] != kNone;
     op.device = table.device[row];
+    const int sms = run.trace.devices[op.device].sm_count;
+    const bool computes = table.kind[row] == OpKind::kKernel && !run.IsComm(row);
+    op.wide = computes &&
+              (sms == 0 ||
+               static_cast<double>(run.trace.shapes[table.detail[row]].Blocks()) > room * sms);
     op.awaited = op.group = op.previous = kNone;
     const std::uint32_t stream = table.stream[row];
     const auto index = static_cast<std::uint32_t>(ops_.size());
@@ -148,6 +154,16 @@ void Replay::AddOps(const Run& run) {
     }
     op_index_[row] = index;
     ops_.push_back(op);
+  }
+  std::vector<IntervalSet> wide(device_count_);
+  std::vector<double> sum(device_count_, 0);
+  for (const GpuOp& op : ops_) {
+    if (!op.wide) continue;
+    wide[op.device].Append(op.start, op.end);
+    sum[op.device] += static_cast<double>(op.end - op.start);
+  }
+  for (std::size_t d = 0; d < device_count_; ++d) {
+    wide_union_.push_back(sum[d] > 0 ? static_cast<double>(wide[d].Total()) / sum[d] : 1);
   }
 }
 
@@ -233,8 +249,14 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
       const std::uint32_t op = *--at;
       if (ops_[op].end <= call.start) break;
       const std::uint32_t launch = run.trace.ops.call[ops_[op].row];
-      if (launch == kNone || run.ProcessOfCall(launch) != process) continue;
-      if (run.trace.calls.start[launch] > run.trace.calls.start[call.row]) continue;
+      const std::uint32_t stream = run.trace.ops.stream[ops_[op].row];
+      // The launch may be missing in the capture: then the op's stream tells whose it is.
+      const std::uint32_t of = launch != kNone   ? run.ProcessOfCall(launch)
+                               : stream != kNone ? run.trace.streams[stream].process
+                                                 : kNone;
+      if (of != process) continue;
+      if (launch != kNone && run.trace.calls.start[launch] > run.trace.calls.start[call.row])
+        continue;
       if (held && call.end - ops_[op].end > latency_ns_) break;
       call.awaited_op = op;
       call.own = std::min(call.own, std::max(nominal_call_ns_, call.end - ops_[op].end));

@@ -39,11 +39,12 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
   }
   const Steps& steps = run->steps;
   if (request.mode == WindowRequest::Mode::kGiven) {
-    const Nanos origin = window.start;
+    // Zero of the trace's clock; of normalised clocks (nanoseconds since 1970), the first op.
+    const Nanos origin = window.start > static_cast<Nanos>(1e15) ? window.start : 0;
     const Nanos last = window.end;
     window.mode = "given";
-    window.start =
-        std::clamp(origin + static_cast<Nanos>(request.from_s * kNanosPerSecond), origin, last);
+    window.start = std::clamp(origin + static_cast<Nanos>(request.from_s * kNanosPerSecond),
+                              window.start, last);
     window.end =
         std::clamp(origin + static_cast<Nanos>(request.to_s * kNanosPerSecond), window.start, last);
   } else if (request.mode != WindowRequest::Mode::kAll && steps.known()) {

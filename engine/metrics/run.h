@@ -13,7 +13,7 @@ namespace advise {
 
 struct WindowRequest {
   enum class Mode { kAuto, kAll, kSteady, kGiven } mode = Mode::kAuto;
-  double from_s = 0;  // kGiven: seconds from the start of the first GPU op
+  double from_s = 0;  // kGiven: seconds on the clock of the trace
   double to_s = 0;
 };
 

@@ -333,6 +333,35 @@ double Spread(const Steps& steps) {
 
 }  // namespace
 
+namespace {
+
+// An iteration meets the host: it takes in data, hands something back, or is waited for. The layers
+// of a model do not. Told by the calls between that of op `first` and that of op `last`, for the
+// host may run far ahead of the steps.
+bool HostTakesPart(const Run& run, std::uint32_t first, std::uint32_t last, std::size_t steps) {
+  const Trace& trace = run.trace;
+  if (trace.ops.call[first] == kNone || trace.ops.call[last] == kNone)
+    return true;  // cannot be told: benefit of the doubt
+  const Nanos from = trace.calls.start[trace.ops.call[first]];
+  const Nanos to = trace.calls.start[trace.ops.call[last]];
+  std::size_t met = 0;
+  for (const std::uint32_t thread : run.launching_threads) {
+    for (std::uint32_t call = run.calls_of_thread[thread].first;
+         call < run.calls_of_thread[thread].last; ++call) {
+      if (trace.calls.start[call] < from || trace.calls.start[call] > to) continue;
+      const std::uint32_t op = run.first_op_of_call[call];
+      const bool copies =
+          op != kNone && trace.ops.kind[op] == OpKind::kCopy &&
+          (trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kHostToDevice ||
+           trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kDeviceToHost);
+      if (copies || IsSync(run.ClassOfCall(call))) ++met;
+    }
+  }
+  return 5 * met >= 3 * steps;
+}
+
+}  // namespace
+
 Steps StepsFromPeriod(const Run& run) {
   Steps steps;
   const OpTable& ops = run.trace.ops;
@@ -408,6 +437,20 @@ Steps StepsFromPeriod(const Run& run) {
     if (end > bounds.back()) steps.all.push_back({bounds.back(), end});
   }
   if (steps.all.size() < static_cast<std::size_t>(run.knowledge.Number("step.min_count")))
+    return {};
+  const bool waits_at_cut = cut > 0;
+  // A graph launched as a whole is an iteration by itself.
+  const bool graph = std::any_of(
+      sequence.begin() + static_cast<std::ptrdiff_t>(starts.front()),
+      sequence.begin() +
+          static_cast<std::ptrdiff_t>(std::min(sequence.size(), starts.front() + period.length)),
+      [&ops](std::uint32_t op) { return ops.kind[op] == OpKind::kGraph; });
+  const bool uniform = period.length <= 2 && static_cast<double>(starts.size()) >=
+                                                 run.knowledge.Number("step.uniform_count");
+  const bool longer_than_a_layer =
+      static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
+  if (!waits_at_cut && !graph && !uniform && !longer_than_a_layer &&
+      !HostTakesPart(run, sequence[starts.front()], sequence[starts.back()], steps.all.size()))
     return {};
   steps.source = "period";
   const std::uint32_t anchor = sequence[starts.front()];

@@ -16,7 +16,9 @@ class StepFinder {
         median_(run_.steps.Median()) {}
 
   StepStats Find() {
-    if (!run_.steps.known()) return {};
+    result_.outlier = LossBuilder(basis_).Build();
+    result_.stall = LossBuilder(basis_).Build();
+    if (!run_.steps.known()) return std::move(result_);
     Jitter();
     Warmup();
     Outliers();
@@ -147,11 +149,9 @@ class StepFinder {
       result_.stall_excess_ns = excess;
       result_.stall_what = Largest(total);
       result_.stall = loss.Build();
-      result_.outlier = LossBuilder(basis_).Build();
     } else {
       result_.outlier_excess_ns = excess;
       result_.outlier = loss.Build();
-      result_.stall = LossBuilder(basis_).Build();
     }
   }
 

@@ -3,7 +3,7 @@
 -- and the GPU idles until the host is ahead again.
 return {
   id        = "sync/item-in-loop",
-  title     = "Take .item() and other tiny read-backs out of the loop",
+  title     = "Take .item() and other tiny copies that the host waits for out of the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",

@@ -108,7 +108,7 @@ TEST_CASE("a window that was given cuts ops at its edges") {
   const Trace trace =
       TraceBuilder().Kernel("gemm", {100_us, 200_us}).Kernel("gemm", {300_us, 400_us}).Build();
   AnalysisOptions options;
-  options.window = {WindowRequest::Mode::kGiven, 50e-6, 250e-6};  // from the first GPU op
+  options.window = {WindowRequest::Mode::kGiven, 150e-6, 350e-6};  // on the clock of the trace
   const Analysis analysis(trace, ShippedKnowledge(), options);
   CHECK(analysis.run.window.mode == "given");
   CHECK(analysis.run.window.Length() == 200_us);

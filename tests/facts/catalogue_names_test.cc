@@ -1,0 +1,37 @@
+// The catalogue and what is computed name the same facts: none is undocumented, none is promised
+// only.
+#include <set>
+#include <string>
+
+#include "engine/facts/fact_writer.h"
+#include "engine/metrics/analysis.h"
+#include "tests/facts/runs.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("the facts that are written are those of the catalogue") {
+  std::set<std::string> promised;
+  for (const FactInfo& info : FactList()) promised.insert(info.name);
+  for (const std::uint32_t devices : {0U, 1U, 2U}) {
+    const Analysed run(devices == 0 ? TraceBuilder() : TrainingRun(devices));
+    facts::FactWriter writer;
+    facts::WriteRunFacts(*run, &writer);
+    facts::WriteStepFacts(*run, &writer);
+    facts::WriteCopyFacts(*run, &writer);
+    facts::WriteSyncFacts(*run, &writer);
+    facts::WriteLaunchFacts(*run, &writer);
+    facts::WriteKernelFacts(*run, &writer);
+    facts::WriteInputFacts(*run, &writer);
+    facts::WriteHostFacts(*run, &writer);
+    facts::WriteCommFacts(*run, &writer);
+    facts::WriteCaptureFacts(*run, &writer);
+    std::set<std::string> written;
+    for (const auto& [name, fact] : writer.Take()) written.insert(name);
+    INFO("devices: " << devices);
+    CHECK(written == promised);
+  }
+}
+
+}  // namespace
+}  // namespace advise
