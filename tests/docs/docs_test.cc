@@ -46,6 +46,16 @@ std::vector<std::string> CommandsOf(const SourceFile& document) {
   return commands;
 }
 
+TEST_CASE("the README gives the figures of docs/accuracy.md") {
+  std::string all;
+  std::istringstream page(ReadAll(ADVISE_SOURCE_DIR "/docs/accuracy.md"));
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("| **all**")) all = line;
+  }
+  REQUIRE_FALSE(all.empty());
+  CHECK(ReadAll(ADVISE_SOURCE_DIR "/README.md").find(all) != std::string::npos);
+}
+
 TEST_CASE("what documents take from the program is fresh") {
   const Folder folder;
   const bool accept = std::getenv("ADVISE_ACCEPT") != nullptr;
