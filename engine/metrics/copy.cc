@@ -6,9 +6,6 @@
 namespace advise {
 namespace {
 
-bool IsHostDevice(CopyDirection d) {
-  return d == CopyDirection::kHostToDevice || d == CopyDirection::kDeviceToHost;
-}
 bool IsMigration(CopyDirection d) {
   return d == CopyDirection::kMigrationToDevice || d == CopyDirection::kMigrationToHost ||
          d == CopyDirection::kMigrationPeer;
@@ -30,7 +27,7 @@ class CopyFinder {
     Collect();
     TieSyncs();
     Classify();
-    Groups();
+    result_.groups = GroupCopies(basis_);
     result_.pageable = Held(CopyKind::kPageable);
     result_.blocking = Held(CopyKind::kBlocking);
     Small();
@@ -129,30 +126,6 @@ class CopyFinder {
       if (small) train.push_back(op);
     }
     for (auto& [stream, train] : open) close(&train);
-  }
-
-  void Groups() {
-    std::map<std::pair<std::string, std::string>, CopyGroup> groups;
-    for (const std::uint32_t op : copies_) {
-      const std::uint32_t copy = trace_.ops.detail[op];
-      const bool up = Direction(op) == CopyDirection::kHostToDevice ||
-                      Direction(op) == CopyDirection::kMigrationToDevice;
-      const MemoryKind memory = up ? trace_.copies.source[copy] : trace_.copies.target[copy];
-      CopyGroup& group = groups[{DirectionName(Direction(op)), MemoryName(memory)}];
-      group.count += 1;
-      group.bytes += Bytes(op);
-      group.time_ns += static_cast<double>(Length(op));
-      group.exposed_ns +=
-          static_cast<double>(basis_.times[trace_.ops.device[op]].copy_exposed.OverlapWith(
-              trace_.ops.start[op], trace_.ops.end[op]));
-    }
-    for (auto& [key, group] : groups) {
-      group.direction = key.first;
-      group.memory = key.second;
-      result_.groups.push_back(group);
-    }
-    std::stable_sort(result_.groups.begin(), result_.groups.end(),
-                     [](const CopyGroup& a, const CopyGroup& b) { return a.time_ns > b.time_ns; });
   }
 
   // Copies of one kind that hold the host: exposed time and recovery; the fix is pinned and
@@ -448,71 +421,6 @@ class CopyFinder {
 };
 
 }  // namespace
-
-const char* DirectionName(CopyDirection direction) {
-  switch (direction) {
-    case CopyDirection::kHostToDevice:
-      return "host to device";
-    case CopyDirection::kDeviceToHost:
-      return "device to host";
-    case CopyDirection::kDeviceToDevice:
-      return "device to device";
-    case CopyDirection::kPeerToPeer:
-      return "peer to peer";
-    case CopyDirection::kHostToHost:
-      return "host to host";
-    case CopyDirection::kMigrationToDevice:
-      return "unified memory to device";
-    case CopyDirection::kMigrationToHost:
-      return "unified memory to host";
-    case CopyDirection::kMigrationPeer:
-      return "unified memory peer to peer";
-    case CopyDirection::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
-const char* MemoryName(MemoryKind memory) {
-  switch (memory) {
-    case MemoryKind::kPageable:
-      return "pageable";
-    case MemoryKind::kPinned:
-      return "pinned";
-    case MemoryKind::kDevice:
-    case MemoryKind::kDeviceStatic:
-      return "device";
-    case MemoryKind::kArray:
-      return "array";
-    case MemoryKind::kManaged:
-    case MemoryKind::kManagedStatic:
-      return "managed";
-    case MemoryKind::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
-double ObservedLinkRate(const Basis& basis) {
-  const Trace& trace = basis.run.trace;
-  const double large = basis.run.knowledge.Number("copy.large_bytes");
-  std::vector<double> rates;
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.kind[op] != OpKind::kCopy) continue;
-    const std::uint32_t copy = trace.ops.detail[op];
-    const Nanos length = trace.ops.end[op] - trace.ops.start[op];
-    const bool pinned = trace.copies.source[copy] == MemoryKind::kPinned ||
-                        trace.copies.target[copy] == MemoryKind::kPinned;
-    if (!pinned || !IsHostDevice(trace.copies.direction[copy]) || length <= 0) continue;
-    if (static_cast<double>(trace.copies.bytes[copy]) < large) continue;
-    rates.push_back(static_cast<double>(trace.copies.bytes[copy]) / static_cast<double>(length) *
-                    kNanosPerSecond);
-  }
-  if (rates.empty()) return 0;
-  auto high = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() * 9 / 10);
-  std::nth_element(rates.begin(), high, rates.end());
-  return *high;
-}
 
 Copies FindCopies(const Basis& basis, double link_bytes_per_s) {
   return CopyFinder(basis, link_bytes_per_s).Find();

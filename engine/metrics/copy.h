@@ -36,6 +36,12 @@ struct Copies {
 // `link_bytes_per_s`: what pinned copies reach on this host, 0 unknown. O(ops + calls).
 Copies FindCopies(const Basis& basis, double link_bytes_per_s);
 
+// Between host and device, in either direction; migrations are not counted.
+inline bool IsHostDevice(CopyDirection d) {
+  return d == CopyDirection::kHostToDevice || d == CopyDirection::kDeviceToHost;
+}
+// All copies of the window by direction and memory kind, most time first.
+std::vector<CopyGroup> GroupCopies(const Basis& basis);
 const char* DirectionName(CopyDirection direction);
 const char* MemoryName(MemoryKind memory);
 // Large pinned copies of the window show what the link reaches: their 90th percentile; 0 when there

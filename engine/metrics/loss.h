@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/metrics/idle.h"
+#include "engine/metrics/median.h"
 #include "engine/metrics/remedy.h"
 #include "engine/trace/spans.h"
 
@@ -68,13 +69,5 @@ class LossBuilder {
 
 // Median number of `whens` in a steady step of the window; their number when there are no steps.
 double PerStep(const Run& run, std::vector<Nanos> whens);
-
-template <typename T>
-T Median(std::vector<T> values) {
-  if (values.empty()) return T{};
-  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace advise

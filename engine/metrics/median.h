@@ -1,0 +1,19 @@
+// The upper median: the value with half of the others on either side.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace advise {
+
+// A value-initialised T for no values. O(n).
+template <typename T>
+T Median(std::vector<T> values) {
+  if (values.empty()) return T{};
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace advise
