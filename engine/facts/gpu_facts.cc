@@ -174,6 +174,15 @@ void WriteKernelFacts(const Analysis& a, FactWriter* w) {
       "precision.fp32.speedup", a.hardware.tensor_ratio > 1 ? a.hardware.tensor_ratio : 0,
       "the device has no tensor cores, or is not in the knowledge base (see --gpu)", "hardware");
   w->Text("precision.fp32.top", k.fp32_top);
+  if (a.samples.tensor_in_matrix >= 0) {
+    w->Number("precision.tensor.sampled", a.samples.tensor_in_matrix);
+    w->Number("precision.tensor.samples", static_cast<double>(a.samples.tensor_samples));
+  } else {
+    w->Missing("precision.tensor.sampled", "no GPU metric samples fell into matrix kernels",
+               "gpu-metrics");
+    w->Missing("precision.tensor.samples", "no GPU metric samples fell into matrix kernels",
+               "gpu-metrics");
+  }
   w->Number("precision.tensor.share", Share(k.tensor_ns, k.matrix_ns));
   group("precision.cast", k.cast);
   w->Number("precision.cast.per_step", k.cast.per_step);

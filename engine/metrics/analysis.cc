@@ -139,6 +139,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
     host = FindHost(shared);
     step_stats = FindStepStats(shared, phases);
     comm = FindComm(shared, phases);
+    samples = FindSamples(shared);
   });
   copies = FindCopies(shared, hardware.host_link_bytes_per_s);
   syncs = FindSyncs(shared, copies, phases);

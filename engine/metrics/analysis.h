@@ -16,6 +16,7 @@
 #include "engine/metrics/phase.h"
 #include "engine/metrics/replay.h"
 #include "engine/metrics/run.h"
+#include "engine/metrics/samples.h"
 #include "engine/metrics/step_stats.h"
 #include "engine/metrics/sync.h"
 
@@ -69,6 +70,7 @@ struct Analysis {
   Host host;
   StepStats step_stats;
   Comm comm;
+  Samples samples;
   Support support;
 
  private:

@@ -365,26 +365,27 @@ std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run) {
   // How long before its start each op had been launched, when it was queued behind other work: by
   // one pass in time order.
   std::vector<Nanos> busy_until(trace.devices.size(), 0);
-  std::vector<Nanos> lead(trace.calls.size(), 0);
+  std::vector<float> lead(trace.calls.size(), 0);  // ns
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     Nanos& until = busy_until[trace.ops.device[op]];
     const std::uint32_t call = trace.ops.call[op];
     if (call != kNone && run.first_op_of_call[call] == op &&
         until + ahead_ns > trace.ops.start[op]) {
-      lead[call] = trace.ops.start[op] - trace.calls.end[call];
+      lead[call] = static_cast<float>(trace.ops.start[op] - trace.calls.end[call]);
     }
     until = std::max(until, trace.ops.end[op]);
   }
   std::vector<std::uint32_t> blocks(trace.calls.size(), kNone);
   for (const std::uint32_t thread : run.launching_threads) {
     std::uint32_t last = kNone;
-    Nanos usual = 0;   // the lead that the thread had before it was blocked
-    Nanos recent = 0;  // the largest lead since the last blocking call
+    float usual = 0;   // the lead that the thread had before it was blocked
+    float recent = 0;  // the largest lead since the last blocking call
     for (std::uint32_t call = run.calls_of_thread[thread].first;
          call < run.calls_of_thread[thread].last; ++call) {
       if (run.first_op_of_call[call] != kNone) {
         recent = std::max(recent, lead[call]);
-        if (last != kNone && lead[call] > std::max(ahead_ns, usual)) last = kNone;
+        if (last != kNone && lead[call] > std::max(static_cast<float>(ahead_ns), usual))
+          last = kNone;
         blocks[call] = last;
       }
       if (BlocksHost(run, call)) {

@@ -176,34 +176,35 @@ class KernelFinder {
   // For each kernel of kernels_: how long it ran with no other kernel beside it on its device.
   std::vector<Nanos> Alone() {
     std::vector<Nanos> alone(kernels_.size(), 0);
-    std::vector<std::vector<std::size_t>> of_device(trace_.devices.size());
-    for (std::size_t i = 0; i < kernels_.size(); ++i)
-      of_device[trace_.ops.device[kernels_[i]]].push_back(i);
-    double busy = 0;
-    double sum = 0;
-    for (const auto& list : of_device) {
-      Nanos reached = 0;       // latest end so far
+    struct Reached {
+      Nanos end = 0;           // latest end so far
       std::size_t holder = 0;  // who reaches there
       bool any = false;
-      for (const std::size_t i : list) {
-        const std::uint32_t op = kernels_[i];
-        const Nanos start = trace_.ops.start[op];
-        const Nanos end = trace_.ops.end[op];
-        sum += static_cast<double>(end - start);
-        if (!any || start >= reached) {
-          alone[i] = end - start;
-        } else {
-          alone[holder] -= std::min(reached, end) - start;
-          alone[i] = std::max<Nanos>(0, end - reached);
-        }
-        busy +=
-            static_cast<double>(std::max<Nanos>(0, end - std::max(start, any ? reached : start)));
-        if (!any || end > reached) reached = end, holder = i;
-        any = true;
-        const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
-        if (sms > 0 && static_cast<double>(Shape(op).Blocks()) <= room_share_ * sms) {
-          result_.narrow_ns += static_cast<double>(std::max<Nanos>(0, alone[i]));
-        }
+    };
+    std::vector<Reached> devices(trace_.devices.size());
+    double busy = 0;
+    double sum = 0;
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const std::uint32_t op = kernels_[i];
+      const Nanos start = trace_.ops.start[op];
+      const Nanos end = trace_.ops.end[op];
+      Reached& reached = devices[trace_.ops.device[op]];
+      sum += static_cast<double>(end - start);
+      if (!reached.any || start >= reached.end) {
+        alone[i] = end - start;
+      } else {
+        alone[reached.holder] -= std::min(reached.end, end) - start;
+        alone[i] = std::max<Nanos>(0, end - reached.end);
+      }
+      busy += static_cast<double>(
+          std::max<Nanos>(0, end - (reached.any ? std::max(start, reached.end) : start)));
+      if (!reached.any || end > reached.end) reached = {end, i, true};
+    }
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const std::uint32_t op = kernels_[i];
+      const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
+      if (sms > 0 && static_cast<double>(Shape(op).Blocks()) <= room_share_ * sms) {
+        result_.narrow_ns += static_cast<double>(std::max<Nanos>(0, alone[i]));
       }
     }
     result_.concurrency = busy > 0 ? sum / busy : 0;

@@ -35,14 +35,14 @@ class LaunchFinder {
   }
 
   void Kernels() {
-    std::vector<double> lengths;
+    std::vector<float> lengths;
     std::vector<Nanos> whens;
     std::size_t tiny = 0;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
         continue;
       const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
-      lengths.push_back(static_cast<double>(length));
+      lengths.push_back(static_cast<float>(length));
       whens.push_back(trace_.ops.start[op]);
       if (length < tiny_ns_ && trace_.ops.in_graph[op] == 0) {
         ++tiny;
@@ -52,8 +52,8 @@ class LaunchFinder {
     const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
     result_.tiny_share =
         lengths.empty() ? 0 : static_cast<double>(tiny) / static_cast<double>(lengths.size());
-    result_.kernel_median_ns = Median(lengths);
-    result_.kernels_per_step = PerStep(run_, whens) / devices;
+    result_.kernel_median_ns = static_cast<double>(Median(std::move(lengths)));
+    result_.kernels_per_step = PerStep(run_, std::move(whens)) / devices;
     result_.tiny_ns /= devices;
   }
 
@@ -62,7 +62,7 @@ class LaunchFinder {
     std::vector<Nanos> until(trace_.devices.size(), 0);
     std::size_t empty = 0;
     std::size_t all = 0;
-    std::vector<double> calls;
+    std::vector<float> calls;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t device = trace_.ops.device[op];
       const std::uint32_t call = trace_.ops.call[op];
@@ -73,13 +73,13 @@ class LaunchFinder {
         // was made.
         if (until[device] <= trace_.calls.end[call]) ++empty;
         const Nanos lead = trace_.ops.start[op] - trace_.calls.end[call];
-        if (lead < 100 * tiny_ns_) calls.push_back(static_cast<double>(CallLength(call)));
+        if (lead < 100 * tiny_ns_) calls.push_back(static_cast<float>(CallLength(call)));
       }
       until[device] = std::max(until[device], trace_.ops.end[op]);
     }
     result_.count = static_cast<std::int64_t>(all);
     result_.queue_empty = all == 0 ? 0 : static_cast<double>(empty) / static_cast<double>(all);
-    result_.call_median_ns = Median(calls);
+    result_.call_median_ns = static_cast<double>(Median(std::move(calls)));
   }
 
   // Gaps between kernels that are short and that launching (or the code between launches) makes.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/metrics/collectives.h"
+#include "engine/metrics/median.h"
 #include "engine/metrics/replay.h"
 
 namespace advise {
@@ -33,10 +34,7 @@ Nanos MedianCallNs(const Run& run, Nanos fallback) {
       lengths.push_back(run.trace.calls.end[c] - run.trace.calls.start[c]);
     }
   }
-  if (lengths.empty()) return fallback;
-  auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-  std::nth_element(lengths.begin(), middle, lengths.end());
-  return *middle;
+  return lengths.empty() ? fallback : Median(std::move(lengths));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   scope     = "run",
   priority  = 65,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "precision/tensor-idle" },
   knowledge = { "K-K13", "K-H1", "K-H17", "K-N12", "K-N18", "K-F4" },
   effort    = "flag",
 

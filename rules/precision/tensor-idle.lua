@@ -1,0 +1,53 @@
+-- Matrix kernels run, and the sampled tensor pipes rest. The samples carry no kernel names: they are read only while matrix
+-- and convolution kernels ran on the same device.
+return {
+  id        = "precision/tensor-idle",
+  title     = "Let the matrix products use the tensor cores",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "flag",
+  knowledge = { "K-F4", "K-F7" },
+
+  needs      = { "precision.matrix.share", "precision.tensor.sampled", "precision.tensor.samples" },
+  thresholds = { "min_matrix", "max_active", "min_samples" },
+
+  symptom = "The tensor pipes are active {active:pct} of the time in which matrix kernels run ({samples:count} samples); such " ..
+            "kernels take {matrix:pct} of the compute time.",
+  cause   = "The products run in a precision or layout that the tensor cores do not take, or are too small or too starved of " ..
+            "data to keep them busy.",
+  fixes   = {
+    { action = "Turn on mixed precision", snippet = 'with torch.autocast("cuda", dtype=torch.bfloat16):\n    loss = model(x)',
+      language = "python" },
+    { action = "Keep sizes multiples of 8 (16-bit) or 16 (8-bit), and images in channels-last layout",
+      snippet = "model = model.to(memory_format=torch.channels_last)", language = "python" },
+    { action = "Make the products larger: a larger batch fills the pipes for longer" },
+  },
+  false_positives = "Matrix-vector products, as in decoding one token at a time, are limited by memory and cannot fill the pipes.",
+  references = { "pytorch/amp" },
+
+  applies = function(f) return f.precision.matrix.share > 0, "no matrix or convolution kernels ran" end,
+
+  detect = function(f, t)
+    if not at_least(f.precision.matrix.share, t.min_matrix) then return nil end
+    if not at_least(f.precision.tensor.samples, t.min_samples) then return nil end
+    if not at_most(f.precision.tensor.sampled, t.max_active) then return nil end
+    return { active = f.precision.tensor.sampled, matrix = f.precision.matrix.share, samples = f.precision.tensor.samples }
+  end,
+
+  tests = {
+    { name = "matrix kernels without tensor activity",
+      facts = { precision = { matrix = { share = 0.7 }, tensor = { sampled = 0.01, samples = 5000 } } },
+      expect = { active = 0.01, matrix = 0.7, samples = 5000 } },
+    { name = "near miss: the pipes work half of the time",
+      facts = { precision = { matrix = { share = 0.7 }, tensor = { sampled = 0.5, samples = 5000 } } },
+      expect = "silent" },
+    { name = "near miss: a handful of samples says nothing",
+      facts = { precision = { matrix = { share = 0.7 }, tensor = { sampled = 0.0, samples = 3 } } },
+      expect = "silent" },
+    { name = "no matrix kernels",
+      facts = { precision = { matrix = { share = 0 }, tensor = { sampled = 0, samples = 100 } } }, expect = "not_applicable" },
+    { name = "no samples were recorded", facts = { precision = { matrix = { share = 0.7 } } }, expect = "cannot_tell" },
+  },
+}
