@@ -11,6 +11,20 @@
 namespace advise {
 namespace {
 
+// Per thread: when its calls were held because the queue to the device was full.
+std::vector<IntervalSet> BackPressure(const Run& run) {
+  std::vector<IntervalSet> held(run.trace.threads.size());
+  for (const std::uint32_t t : run.launching_threads) {
+    for (std::uint32_t i = run.overheads_of_thread[t].first; i < run.overheads_of_thread[t].last;
+         ++i) {
+      if (ActivityOfOverhead(run.trace.strings[run.trace.overheads.name[i]]) != Activity::kLaunch)
+        continue;
+      held[t].Append(run.trace.overheads.start[i], run.trace.overheads.end[i]);
+    }
+  }
+  return held;
+}
+
 // Per thread: when it was blocked in the OS.
 std::vector<IntervalSet> WaitsOfThreads(const Run& run) {
   std::vector<IntervalSet> waits(run.trace.threads.size());
@@ -167,6 +181,7 @@ void Replay::AddOps(const Run& run) {
 
 void Replay::LinkCalls(const Run& run, const Idle& idle) {
   const std::vector<IntervalSet> waits = WaitsOfThreads(run);
+  const std::vector<IntervalSet> back_pressure = BackPressure(run);
   const bool os_known = !run.trace.os_calls.start.empty();
   // Calls by process in order of their end: who released whom.
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;
@@ -239,7 +254,11 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
         !blocks && call.own > 10 * nominal_call_ns_ &&
         (call_class == CallClass::kLaunch || call_class == CallClass::kCopyAsync ||
          call_class == CallClass::kGraphLaunch || call_class == CallClass::kMemsetAsync);
-    if (!blocks && !held) continue;
+    // Newer captures say so themselves.
+    const bool pressed =
+        !blocks &&
+        2 * back_pressure[call.thread].OverlapWith(call.start, call.end) > call.end - call.start;
+    if (!blocks && !held && !pressed) continue;
     const std::uint32_t process = run.trace.threads[call.thread].process;
     auto at = std::upper_bound(by_end.begin(), by_end.end(), call.end,
                                [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
@@ -255,7 +274,7 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
       if (of != process) continue;
       if (launch != kNone && run.trace.calls.start[launch] > run.trace.calls.start[call.row])
         continue;
-      if (held && call.end - ops_[op].end > latency_ns_) break;
+      if (held && !pressed && call.end - ops_[op].end > latency_ns_) break;
       call.awaited_op = op;
       call.own = std::min(call.own, std::max(nominal_call_ns_, call.end - ops_[op].end));
       break;

@@ -37,8 +37,9 @@ return {
     local messages = at_least(f.capture.dropped, t.min_messages)
     local orphans = at_least(unattributed, t.min_unattributed)
     if not messages and not orphans then return nil end
+    local has_text = f.capture.dropped_text ~= nil and f.capture.dropped_text ~= ""
     return { dropped = f.capture.dropped, unattributed = unattributed,
-             text = f.capture.dropped_text or "launches before the capture began, or lost." }
+             text = has_text and f.capture.dropped_text or "launches before the capture began, or lost." }
   end,
 
   tests = {
