@@ -77,7 +77,7 @@ const std::vector<Capture>& Captures() {
        kNotJudged,
        true,
        {"transfer/repeated-upload", "transfer/copy-dominates", "transfer/exposed-copy"},
-       0.94},
+       0.96},
       {"GindaChen__nsys-ai/mfu_2gpu_before.sqlite",
        299877006,
        {{253690832, 17172652, 2844479, 109824, 26059219},
