@@ -1,6 +1,7 @@
 // Steps without annotations: from the periodicity of the GPU work itself.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "engine/metrics/median.h"
@@ -65,18 +66,37 @@ double MatchFrom(const std::vector<std::uint64_t>& tokens, const std::vector<std
   return all == 0 ? 0 : static_cast<double>(same) / static_cast<double>(all);
 }
 
-// Is there an upload in the period that begins at `from`?
-bool TakesInData(const std::vector<std::uint64_t>& tokens, std::size_t from, std::size_t period) {
-  for (std::size_t i = from; i < std::min(tokens.size(), from + period); ++i) {
-    const auto direction = static_cast<CopyDirection>((tokens[i] >> 8U) & 0xFFU);
-    if ((tokens[i] >> 32U) == 2 && direction == CopyDirection::kHostToDevice) return true;
+// An iteration meets the host: it takes in data, hands something back, or is waited for. The layers
+// of a model do not. Told by the calls between that of op `first` and that of op `last`, for the
+// host may run far ahead of the steps.
+bool HostTakesPart(const Run& run, std::uint32_t first, std::uint32_t last, std::size_t steps) {
+  const Trace& trace = run.trace;
+  if (trace.ops.call[first] == kNone || trace.ops.call[last] == kNone)
+    return true;  // cannot be told: benefit of the doubt
+  const Nanos from = trace.calls.start[trace.ops.call[first]];
+  const Nanos to = trace.calls.start[trace.ops.call[last]];
+  std::size_t met = 0;
+  for (const std::uint32_t thread : run.launching_threads) {
+    for (std::uint32_t call = run.calls_of_thread[thread].first;
+         call < run.calls_of_thread[thread].last; ++call) {
+      if (trace.calls.start[call] < from || trace.calls.start[call] > to) continue;
+      const std::uint32_t op = run.first_op_of_call[call];
+      const bool copies =
+          op != kNone && trace.ops.kind[op] == OpKind::kCopy &&
+          (trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kHostToDevice ||
+           trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kDeviceToHost);
+      if (copies || IsSync(run.ClassOfCall(call))) ++met;
+    }
   }
-  return false;
+  return 5 * met >= 3 * steps;
 }
 
 // Tokens that come back at even distances open a period; the rarest such token gives the longest
 // one.
-Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& tokens) {
+// `meets_host(first, last, count)`: whether the host takes part in each of `count` iterations
+// between two tokens.
+Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& tokens,
+                  const std::function<bool(std::size_t, std::size_t, std::size_t)>& meets_host) {
   const auto min_count = static_cast<std::size_t>(knowledge.Number("step.min_count"));
   const double min_match = knowledge.Number("step.period_match");
   const double min_cover = knowledge.Number("step.period_cover");
@@ -110,8 +130,7 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
     // evaluation).
     const bool as_good = match >= best.match - 0.005 && match >= 0.97;
     if (best.length == 0 ||
-        (period < best.length &&
-         (as_good || (TakesInData(tokens, at->front(), period) && 5 * even >= 3 * apart.size())))) {
+        (period < best.length && (as_good || meets_host(at->front(), at->back(), at->size())))) {
       best = {period, *at, match};
     }
     if (tried.size() > 64) break;  // enough distinct candidates
@@ -123,45 +142,17 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
 
 namespace {
 
-// Interquartile range of the steady lengths over their median; 0 for fewer than four.
+// Median absolute deviation of the steady lengths over their median: what is usual, whatever stands
+// out now and then (a checkpoint every few steps). 0 for fewer than four.
 double Spread(const Steps& steps) {
   std::vector<Nanos> lengths;
   for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i)
     lengths.push_back(steps.all[i].Length());
   if (lengths.size() < 4) return 0;
-  std::sort(lengths.begin(), lengths.end());
-  const Nanos median = lengths[lengths.size() / 2];
-  const Nanos range = lengths[lengths.size() * 3 / 4] - lengths[lengths.size() / 4];
-  return median > 0 ? static_cast<double>(range) / static_cast<double>(median) : 0;
-}
-
-}  // namespace
-
-namespace {
-
-// An iteration meets the host: it takes in data, hands something back, or is waited for. The layers
-// of a model do not. Told by the calls between that of op `first` and that of op `last`, for the
-// host may run far ahead of the steps.
-bool HostTakesPart(const Run& run, std::uint32_t first, std::uint32_t last, std::size_t steps) {
-  const Trace& trace = run.trace;
-  if (trace.ops.call[first] == kNone || trace.ops.call[last] == kNone)
-    return true;  // cannot be told: benefit of the doubt
-  const Nanos from = trace.calls.start[trace.ops.call[first]];
-  const Nanos to = trace.calls.start[trace.ops.call[last]];
-  std::size_t met = 0;
-  for (const std::uint32_t thread : run.launching_threads) {
-    for (std::uint32_t call = run.calls_of_thread[thread].first;
-         call < run.calls_of_thread[thread].last; ++call) {
-      if (trace.calls.start[call] < from || trace.calls.start[call] > to) continue;
-      const std::uint32_t op = run.first_op_of_call[call];
-      const bool copies =
-          op != kNone && trace.ops.kind[op] == OpKind::kCopy &&
-          (trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kHostToDevice ||
-           trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kDeviceToHost);
-      if (copies || IsSync(run.ClassOfCall(call))) ++met;
-    }
-  }
-  return 5 * met >= 3 * steps;
+  const Nanos median = Median(lengths);
+  for (Nanos& length : lengths) length = std::abs(length - median);
+  return median > 0 ? static_cast<double>(Median(std::move(lengths))) / static_cast<double>(median)
+                    : 0;
 }
 
 }  // namespace
@@ -188,9 +179,12 @@ Steps StepsFromPeriod(const Run& run) {
   for (const std::uint32_t op : run.ops_of_device[busiest]) {
     if (ops.stream[op] == stream && !run.IsComm(op)) sequence.push_back(op);
   }
+  const auto meets_host = [&](std::size_t first, std::size_t last, std::size_t count) {
+    return HostTakesPart(run, sequence[first], sequence[last], count);
+  };
   Period period;
   for (const bool with_grid : {true, false}) {
-    period = FindPeriod(run.knowledge, Tokens(run, sequence, with_grid));
+    period = FindPeriod(run.knowledge, Tokens(run, sequence, with_grid), meets_host);
     if (period.length > 0) break;
   }
   if (period.length == 0) return steps;
