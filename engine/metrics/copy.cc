@@ -302,11 +302,9 @@ class CopyFinder {
           waiting.emplace(bytes, op);
         continue;
       }
-      // More uploads than downloads of a size: these are inputs, and the results happen to have
-      // their size.
-      if (2 * balance[bytes] > static_cast<std::int64_t>(waiting.count(bytes)) + 1 &&
-          balance[bytes] > 1)
-        continue;
+      // More uploads than downloads of a size (but for one at the edge): these are inputs, and the
+      // results happen to have their size.
+      if (balance[bytes] > 1) continue;
       for (auto [at, last] = waiting.equal_range(bytes); at != last; ++at) {
         const std::uint32_t down = at->second;
         const bool in_time = trace_.ops.end[down] <= trace_.ops.start[op] &&
