@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "engine/advice/ranking.h"
+#include "engine/app/run_inputs.h"
 #include "engine/app/summary.h"
 #include "engine/base/text.h"
 #include "engine/facts/catalog.h"
@@ -86,16 +87,17 @@ Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) 
   const auto stage = [&options](const char* name) {
     if (options.progress) options.progress(name);
   };
-  if (options.reports.size() != 1) {
-    return Fail(fmt::format("{} reports were given", options.reports.size()), "",
-                "this version reads one report at a time: name the report of one rank");
-  }
   const Result<WindowRequest> window = ParseWindow(options.window);
   if (!window) return tl::unexpected(window.error());
 
   stage("reading");
-  Result<Trace> trace = ImportReport(options.reports.front(), ImportOptions{options.jobs});
-  if (!trace) return tl::unexpected(trace.error());
+  Result<RunInputs> inputs = ReadRun(options.reports, ImportOptions{options.jobs});
+  if (!inputs) return tl::unexpected(inputs.error());
+  if (inputs->traces.size() != 1) {
+    return Fail(fmt::format("{} reports with a timeline were given", inputs->traces.size()), "",
+                "this version reads one at a time: name the report of one rank");
+  }
+  const Trace* const trace = &inputs->traces.front();
   stage("measuring");
   const Knowledge& knowledge = *session.knowledge;
   const Analysis analysis(*trace, knowledge, AnalysisOptions{*window, options.gpu});
@@ -121,7 +123,10 @@ Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) 
                    std::none_of(report.findings.begin(), report.findings.end(),
                                 [](const Finding& f) { return f.severity != Severity::kInfo; });
   report.tool_version = ADVISE_VERSION;
-  report.inputs.push_back({trace->path, trace->kind, trace->producer, 0, trace->host});
+  for (const InputFile& input : inputs->inputs) {
+    report.inputs.push_back(
+        {input.path, input.kind, input.producer, std::max(input.rank, 0), input.host});
+  }
   report.window = {analysis.run.window.mode, analysis.run.window.start, analysis.run.window.end};
   FillBudget(analysis, &report);
   FillFacts(*facts, &report);

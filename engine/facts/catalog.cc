@@ -54,6 +54,10 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteHostFacts(analysis, &writer);
   facts::WriteCommFacts(analysis, &writer);
   facts::WriteCaptureFacts(analysis, &writer);
+  facts::WriteOperatorFacts(analysis, &writer);
+  facts::WriteCounterFacts(analysis, &writer);
+  facts::WriteMonitorFacts(analysis, &writer);
+  facts::WriteTopologyFacts(analysis, &writer);
   return std::make_unique<MapFacts>(writer.Take());
 }
 

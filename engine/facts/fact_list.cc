@@ -8,11 +8,14 @@
 // what the fix would change. "per step" facts are medians over the steps of the window, or the
 // count over the window when there are no steps.
 #include "engine/facts/catalog.h"
+#include "engine/facts/fact_writer.h"
 
 namespace advise {
 
-const std::vector<FactInfo>& FactList() {
-  static const std::vector<FactInfo> kFacts = {
+namespace {
+
+std::vector<FactInfo> CommonFactList() {
+  return {
       {"window.time", "ns", "Length of the analysed window."},
       {"window.device_time", "ns",
        "Length of the window times the number of devices that did work."},
@@ -442,6 +445,21 @@ const std::vector<FactInfo>& FactList() {
       {"hw.peak_fp32_flops", "flop_per_s", "Peak FP32 rate without tensor cores."},
       {"hw.peak_tensor_flops", "flop_per_s", "Peak dense 16-bit tensor rate."},
   };
+}
+
+std::vector<FactInfo> AllFacts() {
+  std::vector<FactInfo> all = CommonFactList();
+  for (const std::vector<FactInfo>& part : {facts::OperatorFactList(), facts::CounterFactList(),
+                                            facts::MonitorFactList(), facts::TopologyFactList()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<FactInfo>& FactList() {
+  static const std::vector<FactInfo> kFacts = AllFacts();
   return kFacts;
 }
 

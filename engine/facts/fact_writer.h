@@ -43,4 +43,14 @@ void WriteHostFacts(const Analysis& a, FactWriter* w);     // host, memory
 void WriteCommFacts(const Analysis& a, FactWriter* w);     // comm, rank
 void WriteCaptureFacts(const Analysis& a, FactWriter* w);  // capture
 
+// Subjects with a list of their own: the catalogue's part stands in the file that writes it.
+std::vector<FactInfo> OperatorFactList();
+void WriteOperatorFacts(const Analysis& a, FactWriter* w);  // op: framework operators
+std::vector<FactInfo> CounterFactList();
+void WriteCounterFacts(const Analysis& a, FactWriter* w);  // counter, roofline, sample
+std::vector<FactInfo> MonitorFactList();
+void WriteMonitorFacts(const Analysis& a, FactWriter* w);  // monitor
+std::vector<FactInfo> TopologyFactList();
+void WriteTopologyFacts(const Analysis& a, FactWriter* w);  // topology, nccl
+
 }  // namespace advise::facts

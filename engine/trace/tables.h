@@ -16,8 +16,12 @@
 #include <vector>
 
 #include "engine/base/units.h"
+#include "engine/trace/collectives.h"
+#include "engine/trace/counters.h"
 #include "engine/trace/diagnostics.h"
+#include "engine/trace/monitor.h"
 #include "engine/trace/strings.h"
+#include "engine/trace/topology.h"
 
 namespace advise {
 
@@ -250,7 +254,7 @@ struct Series {
   std::vector<double> value;
 };
 
-// One report, or several of one run joined.
+// One report, with what logs beside it say of the same run.
 struct Trace {
   // Where it came from.
   std::string path;
@@ -295,6 +299,25 @@ struct Trace {
   OverheadTable overheads;
   std::vector<Series> gpu_series;
   std::vector<Series> nic_series;
+  OperatorTable operators;   // framework operators; ranges hold what users annotated
+  RangeTable python_frames;  // python functions that were traced, "file.py(12): name"
+  CollectiveTable collectives;
+  std::vector<CommGroup> groups;
+
+  // Of a distributed job; -1 and 0 unknown.
+  int rank = -1;
+  int world_size = 0;
+
+  // From inputs without a timeline: kernel profilers, monitors, topology tools, NCCL's log.
+  std::vector<KernelCounters> counters;
+  Monitor monitor;
+  Topology topology;
+  NcclLog nccl;
+
+  // Whether the input has a timeline, or only adds to one.
+  bool HasTimeline() const {
+    return ops.size() + calls.size() + ranges.size() > 0 || kind == "nsys-sqlite";
+  }
 
   Diagnostics diagnostics;
 

@@ -1,0 +1,38 @@
+// What a monitor (nvidia-smi, DCGM) logged of GPUs: coarse samples without any code in them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace advise {
+
+// One quantity of one GPU over time. `time_s` counts from the log's first sample, in seconds; where
+// the log has no clock it is the sample's number.
+struct MonitorSeries {
+  std::string quantity;  // canonical: "utilization", "memory_used", "power", "sm_clock", …
+  std::string unit;      // "share", "bytes", "W", "hz", "C", "flag", "bytes_per_s"
+  std::vector<double> time_s;
+  std::vector<double> value;
+};
+
+struct MonitoredGpu {
+  std::string label;  // "0", as the log numbers it
+  std::string name;
+  std::string uuid;
+  std::vector<MonitorSeries> series;
+  const MonitorSeries* Find(const std::string& quantity) const {
+    for (const MonitorSeries& one : series) {
+      if (one.quantity == quantity) return &one;
+    }
+    return nullptr;
+  }
+};
+
+struct Monitor {
+  std::vector<MonitoredGpu> gpus;
+  bool has_clock = false;  // time_s are real seconds
+  bool empty() const { return gpus.empty(); }
+};
+
+}  // namespace advise

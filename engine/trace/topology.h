@@ -1,0 +1,58 @@
+// How the GPUs and network cards of a node hang together, as tools print it, and what NCCL's log
+// says of the paths that it took.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace advise {
+
+// `nvidia-smi topo -m` (links) or `-p2p` (status): a matrix of labels.
+struct TopologyMatrix {
+  std::string kind;                  // "links", "p2p_read", "p2p_write", "p2p_nvlink", …
+  std::vector<std::string> rows;     // "GPU0", "NIC0" …
+  std::vector<std::string> columns;  // same, in the order printed
+  std::vector<std::vector<std::string>> cells;  // "X", "NV4", "SYS", "OK" …; [row][column]
+  std::string source;
+};
+
+// A port of an InfiniBand adapter (`ibstat`).
+struct NetworkPort {
+  std::string adapter;  // "mlx5_0"
+  int port = 0;
+  std::string state;           // "Active"
+  std::string physical_state;  // "LinkUp"
+  double rate_gbit = 0;        // 0 unknown
+  std::string link_layer;      // "InfiniBand" | "Ethernet"
+};
+
+struct Topology {
+  std::vector<TopologyMatrix> matrices;
+  std::vector<NetworkPort> ports;
+  bool empty() const { return matrices.empty() && ports.empty(); }
+};
+
+// One line of a NCCL INFO log that says how two ranks talk.
+struct NcclChannel {
+  int from = -1;
+  int to = -1;
+  int channel = -1;
+  std::string transport;  // "P2P/CUMEM", "SHM/direct", "NET/IB/0/GDRDMA", "NET/Socket/0" …
+  std::string source;     // "path:line"
+};
+
+struct NcclLog {
+  std::string version;  // "2.21.5+cuda12.4", may be empty
+  int ranks = 0;
+  int nodes = 0;
+  std::map<std::string, int> rank_hosts;  // host -> number of ranks seen on it
+  std::vector<NcclChannel> channels;
+  std::vector<std::pair<std::string, std::string>> environment;  // "set by environment" lines
+  std::vector<std::string> warnings;                             // "path:line: text"
+  std::vector<std::string> facts;  // other lines worth showing: NET/IB devices, no plugin …
+  bool empty() const { return version.empty() && channels.empty() && environment.empty(); }
+};
+
+}  // namespace advise
