@@ -142,6 +142,9 @@ class CopyFinder {
       if (Touches(op, MemoryKind::kPageable)) pageable_bytes += Bytes(op);
       loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
       Release(call, &blamed, &loss);
+      // An upload that need not be waited for can run on a stream of its own, one batch ahead.
+      if (kind == CopyKind::kBlocking && Direction(op) == CopyDirection::kHostToDevice)
+        loss.remedy().detached_ops.push_back(op);
       // The time that a staged upload takes before the copy engine starts is the copy's, too.
       const Nanos staged = trace_.ops.start[op] - trace_.calls.start[call];
       if (staged > 0) {
@@ -309,8 +312,11 @@ class CopyFinder {
         const std::uint32_t down = at->second;
         const bool in_time = trace_.ops.end[down] <= trace_.ops.start[op] &&
                              trace_.ops.start[op] - trace_.ops.end[down] <= reach;
-        const bool same_step =
-            !run_.steps.known() || StepOf(trace_.ops.start[op]) == StepOf(trace_.ops.start[down]);
+        // Steps found from periodicity begin anywhere, perhaps between the two ways.
+        const bool same_step = !run_.steps.known() ||
+                               StepOf(trace_.ops.start[op]) == StepOf(trace_.ops.start[down]) ||
+                               (run_.steps.source == "period" &&
+                                trace_.ops.end[op] - trace_.ops.start[down] <= run_.steps.Median());
         if (!in_time || !same_step) continue;
         const bool same = trace_.ops.device[op] == trace_.ops.device[down];
         LossBuilder& loss = same ? trip : through;

@@ -47,21 +47,35 @@ struct Period {
   double match = 0;                 // share of tokens equal to the one a period later
 };
 
-// Share of the tokens from the first anchor on that come again at the same place after the next
-// anchor. Counting from anchors, an iteration with something extra (a checkpoint, an evaluation)
-// does not shift the ones after it; what stands between a period's end and the next anchor counts
-// as different.
+// How many tokens of two stretches are alike. Of unequal lengths, one holds something extra (a
+// checkpoint, an evaluation): then what is alike from the front and from the back counts.
+std::size_t Alike(const std::uint64_t* one, std::size_t one_length, const std::uint64_t* two,
+                  std::size_t two_length) {
+  std::size_t same = 0;
+  if (one_length == two_length) {
+    for (std::size_t k = 0; k < one_length; ++k) same += one[k] == two[k] ? 1 : 0;
+    return same;
+  }
+  const std::size_t most = std::min(one_length, two_length);
+  while (same < most && one[same] == two[same]) ++same;
+  std::size_t back = 0;
+  while (same + back < most && one[one_length - 1 - back] == two[two_length - 1 - back]) ++back;
+  return same + back;
+}
+
+// Share of the tokens from the second anchor on that are as in the stretch before.
 double MatchFrom(const std::vector<std::uint64_t>& tokens, const std::vector<std::size_t>& anchors,
                  std::size_t period) {
   std::size_t same = 0;
   std::size_t all = 0;
   for (std::size_t i = 1; i < anchors.size(); ++i) {
-    const std::size_t next =
-        i + 1 < anchors.size() ? anchors[i + 1] : std::min(tokens.size(), anchors[i] + period);
-    const std::size_t length = std::min(period, next - anchors[i]);
-    for (std::size_t k = 0; k < length; ++k)
-      same += tokens[anchors[i - 1] + k] == tokens[anchors[i] + k] ? 1 : 0;
-    all += next - anchors[i];
+    const std::size_t before = anchors[i] - anchors[i - 1];
+    // The last stretch may be cut off by the end of the trace: as much as there is, from the front.
+    const bool last = i + 1 == anchors.size();
+    const std::size_t length =
+        last ? std::min({period, before, tokens.size() - anchors[i]}) : anchors[i + 1] - anchors[i];
+    same += Alike(&tokens[anchors[i - 1]], last ? length : before, &tokens[anchors[i]], length);
+    all += length;
   }
   return all == 0 ? 0 : static_cast<double>(same) / static_cast<double>(all);
 }
@@ -100,6 +114,9 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
   const auto min_count = static_cast<std::size_t>(knowledge.Number("step.min_count"));
   const double min_match = knowledge.Number("step.period_match");
   const double min_cover = knowledge.Number("step.period_cover");
+  const double exact = knowledge.Number("step.period_exact");
+  const double most_loss = knowledge.Number("step.period_loss");
+  const double extra = knowledge.Number("step.period_extra");
   std::map<std::uint64_t, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < tokens.size(); ++i) places[tokens[i]].push_back(i);
   std::vector<const std::vector<std::size_t>*> by_rarity;
@@ -124,11 +141,13 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
     const double match = MatchFrom(tokens, *at, period);
     tried[period] = match;
     if (match < min_match) continue;
-    // A later (shorter) period wins only when it explains the sequence as well: layers inside a
-    // step do not. Or when each period takes in data from the host, which layers do not: then the
-    // longer one is several iterations with something extra in the last (a checkpoint, an
-    // evaluation).
-    const bool as_good = match >= best.match - 0.005 && match >= 0.97;
+    // A later (shorter) period wins when it leaves hardly more unexplained than the longer one:
+    // layers leave what stands between two passes through them. Or when each period takes in data
+    // from the host, which layers do not: then the longer one is several iterations with something
+    // extra in the last (a checkpoint, an evaluation).
+    const double loss = best.match - match;
+    const bool as_good =
+        match >= exact && loss <= most_loss && loss * static_cast<double>(best.length) < extra;
     if (best.length == 0 ||
         (period < best.length && (as_good || meets_host(at->front(), at->back(), at->size())))) {
       best = {period, *at, match};
@@ -160,8 +179,8 @@ double Spread(const Steps& steps) {
 Steps StepsFromPeriod(const Run& run) {
   Steps steps;
   const OpTable& ops = run.trace.ops;
-  // The device with most ops, on all its streams in time order without communication (whose order
-  // varies).
+  // The busiest stream of the device with most ops, in time order without communication (whose
+  // order varies).
   std::uint32_t busiest = kNone;
   for (const std::uint32_t d : run.active_devices) {
     if (busiest == kNone || run.ops_of_device[d].size() > run.ops_of_device[busiest].size())
@@ -169,7 +188,9 @@ Steps StepsFromPeriod(const Run& run) {
   }
   if (busiest == kNone) return steps;
   std::map<std::uint32_t, std::size_t> per_stream;
-  for (const std::uint32_t op : run.ops_of_device[busiest]) per_stream[ops.stream[op]]++;
+  for (const std::uint32_t op : run.ops_of_device[busiest]) {
+    if (!run.IsComm(op)) per_stream[ops.stream[op]]++;
+  }
   std::uint32_t stream = kNone;
   std::size_t most = 0;
   for (const auto& [s, count] : per_stream) {

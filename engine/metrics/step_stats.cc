@@ -1,7 +1,10 @@
 #include "engine/metrics/step_stats.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace advise {
 namespace {
@@ -65,10 +68,62 @@ class StepFinder {
                                                        : "first-time work on the host";
   }
 
-  // The longest gaps of a step until they make up what it took beyond the median.
+  // A copy by direction and size (to a power of two).
+  using CopyClass = std::pair<CopyDirection, long>;
+  CopyClass ClassOfCopy(std::uint32_t op) const {
+    const std::uint32_t row = trace_.ops.detail[op];
+    const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
+    return {trace_.copies.direction[row], std::lround(std::log2(1.0 + bytes))};
+  }
+
+  // The classes of copies that at least half of the steady steps make.
+  std::set<CopyClass> UsualCopies() const {
+    std::map<CopyClass, std::set<std::size_t>> steps_with;
+    for (const auto& [op, step] : CopiesOfSteps()) steps_with[ClassOfCopy(op)].insert(step);
+    std::set<CopyClass> usual;
+    for (const auto& [kind, steps] : steps_with) {
+      if (2 * steps.size() >= run_.steps.steady_count()) usual.insert(kind);
+    }
+    return usual;
+  }
+
+  // Copies inside steady steps, with the step's number.
+  std::vector<std::pair<std::uint32_t, std::size_t>> CopiesOfSteps() const {
+    std::vector<std::pair<std::uint32_t, std::size_t>> copies;
+    std::size_t step = run_.steps.first_steady;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      while (step < Steps().size() && trace_.ops.start[op] >= Steps()[step].end) ++step;
+      if (step == Steps().size()) break;
+      if (trace_.ops.kind[op] == OpKind::kCopy && trace_.ops.start[op] >= Steps()[step].start)
+        copies.emplace_back(op, step);
+    }
+    return copies;
+  }
+
+  // Copies that a usual step does not make (of a checkpoint): they could run beside the kernels,
+  // and hold no thread, when they go to pinned memory on a stream of their own. Returns the time
+  // in which only they run.
+  Nanos ExtraCopies(const Step& step, LossBuilder* loss) const {
+    Nanos exposed = 0;
+    for (const std::uint32_t op : extra_copies_) {
+      if (trace_.ops.start[op] < step.start || trace_.ops.start[op] >= step.end) continue;
+      loss->AddExposed(op);
+      exposed += basis_.times[trace_.ops.device[op]].copy_exposed.OverlapWith(trace_.ops.start[op],
+                                                                              trace_.ops.end[op]);
+      loss->remedy().detached_ops.push_back(op);
+      if (trace_.ops.call[op] != kNone)
+        loss->remedy().unblocked_calls.push_back(trace_.ops.call[op]);
+    }
+    return exposed / static_cast<Nanos>(run_.active_devices.size());
+  }
+
+  // What a step took beyond the median: its extra copies, then its longest gaps.
   void Excess(const Step& step, LossBuilder* loss, std::map<std::string, double>* what) {
     Nanos left = step.Length() - median_;
     loss->Count(step.start, 0, left);
+    const Nanos copying = std::min(left, ExtraCopies(step, loss));
+    left -= copying;
+    if (copying > 0) (*what)["copies that other steps do not make"] += static_cast<double>(copying);
     std::vector<const GapPiece*> pieces;
     for (const GapPiece& piece : basis_.idle.pieces) {
       if (piece.start >= step.start && piece.start < step.end &&
@@ -130,6 +185,10 @@ class StepFinder {
     const std::size_t every = Median(apart);
     const auto even = static_cast<std::size_t>(std::count(apart.begin(), apart.end(), every));
     const bool periodic = apart.size() >= 1 && every >= 2 && 5 * even >= 4 * apart.size();
+    const std::set<CopyClass> usual = UsualCopies();
+    for (const auto& [op, step] : CopiesOfSteps()) {
+      if (usual.count(ClassOfCopy(op)) == 0) extra_copies_.push_back(op);
+    }
     LossBuilder loss(basis_);
     std::map<std::string, double> total;
     double excess = 0;
@@ -193,6 +252,7 @@ class StepFinder {
   const Trace& trace_;
   const Phases& phases_;
   Nanos median_;
+  std::vector<std::uint32_t> extra_copies_;
   StepStats result_;
 };
 

@@ -1,5 +1,5 @@
--- A job on several GPUs leaves one of them without any work. A program on one GPU of a larger node is no case of this: nothing
--- says that it asked for more.
+-- A GPU of the node does nothing. In a job on several GPUs that is a loss; a program on one GPU of a larger node may never have
+-- asked for more, so there it is only said, and nothing is claimed.
 return {
   id        = "rank/idle-device",
   title     = "Use every GPU that the job has",
@@ -12,7 +12,7 @@ return {
   effort    = "flag",
 
   needs      = { "run.devices", "rank.idle.devices", "rank.idle.lost" },
-  thresholds = { "min_used", "min_idle" },
+  thresholds = { "claim_used", "min_share" },
 
   symptom = "{idle:count} of the {listed:count} GPUs that the job sees did nothing; {used:count} worked.",
   cause   = "Fewer processes were started than there are GPUs, or several processes chose the same device.",
@@ -32,12 +32,14 @@ return {
   end,
 
   detect = function(f, t)
-    if not at_least(f.run.devices, t.min_used) or not at_least(f.rank.idle.devices, t.min_idle) then return nil end
-    return { idle = f.rank.idle.devices, used = f.run.devices, listed = f.run.devices + f.rank.idle.devices }
+    local listed = f.run.devices + f.rank.idle.devices
+    if not at_least(share(f.rank.idle.devices, listed), t.min_share) then return nil end
+    return { idle = f.rank.idle.devices, used = f.run.devices, listed = listed }
   end,
 
   -- The idle GPUs could take their share of the work, if the work can be divided.
-  saving = function(f, _, e)
+  saving = function(f, t, e)
+    if not at_least(e.used, t.claim_used) then return nil end
     return { claims = f.rank.idle.lost, part = share(e.idle, e.listed), confidence = 0.3,
              basis = "the work divided among all GPUs evenly" }
   end,
@@ -46,9 +48,11 @@ return {
     { name = "three of four GPUs work",
       facts = { run = { devices = 3 }, rank = { idle = { devices = 1, lost = 1e9 } } },
       expect = { idle = 1, used = 3, listed = 4 } },
-    { name = "near miss: a single-GPU program on a node with four",
+    { name = "a single-GPU program on a node with four: said, but nothing is claimed",
       facts = { run = { devices = 1 }, rank = { idle = { devices = 3, lost = 1e9 } } },
-      expect = "silent" },
+      expect = { idle = 3, used = 1, listed = 4 } },
+    { name = "near miss: one GPU of a hundred",
+      facts = { run = { devices = 99 }, rank = { idle = { devices = 1, lost = 1e9 } } }, expect = "silent" },
     { name = "all of them work", facts = { run = { devices = 4 }, rank = { idle = { devices = 0, lost = 1e9 } } }, expect = "not_applicable" },
     { name = "the report lists no GPUs", facts = { run = { devices = 2 } }, expect = "cannot_tell" },
   },

@@ -47,7 +47,7 @@ cudaStreamWaitEvent(compute_stream, copied, 0);]],
 
   saving = function(f)
     return { claims = f.copy.blocking.lost, remedy = f.copy.blocking.remedy, confidence = 0.8,
-             basis = "asynchronous copies from pinned memory, with the host free meanwhile" }
+             basis = "asynchronous copies from pinned memory, uploads on a stream of their own, with the host free meanwhile" }
   end,
 
   tests = {
