@@ -113,6 +113,27 @@ TEST_CASE("unified memory that the driver moves is migration, and has no launchi
   CHECK(ClassedCopies(run) == 0);
 }
 
+TEST_CASE("a round trip across the border of two steps that a rhythm gave is still one") {
+  // Each millisecond: kernels, a download, 300 us of work on the host (the longest wait, so the
+  // border of the steps), the upload.
+  TraceBuilder story;
+  for (int i = 0; i < 10; ++i) {
+    const Nanos at = i * 1_ms;
+    for (int k = 0; k < 4; ++k) {
+      const Nanos start = at + 100_us + k * 50_us;
+      story.Launch("kernel_" + std::string(1, static_cast<char>('a' + k)),
+                   {start - 60_us, start - 57_us}, {start, start + 50_us});
+    }
+    story.CopyFromGpu(8_MiB, MemoryKind::kPageable, {at + 250_us, at + 500_us},
+                      {at + 300_us, at + 500_us});
+    story.CopyToGpu(8_MiB, MemoryKind::kPageable, {at + 800_us, at + 1000_us},
+                    {at + 800_us, at + 1000_us});
+  }
+  const Analysed run(story, WindowRequest::Mode::kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->copies.roundtrip.count >= 8);
+}
+
 TEST_CASE("a download whose bytes come back soon after is a round trip") {
   const Analysed run(
       TraceBuilder()

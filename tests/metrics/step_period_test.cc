@@ -82,6 +82,55 @@ TEST_CASE("communication on the same stream does not break the rhythm") {
   CHECK(run->run.steps.Median() == 1_ms);
 }
 
+TEST_CASE("a stream full of communication is not the one that gives the rhythm") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.OnStream(7);
+    AddLayeredStep(&story, at, 50_us);
+    story.OnStream(13);  // more collectives than kernels, and not the same number in each step
+    for (int k = 0; k < 20 + i % 3; ++k) {
+      const Nanos start = at + 110_us + k * 30_us;
+      story.Launch(kAllReduce, {start - 50_us, start - 49_us}, {start, start + 15_us});
+    }
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == 1_ms);
+}
+
+// Every fourth of 16 steps of 1 ms ends with eight downloads of 500 us each, which hold the host.
+TraceBuilder WithCheckpoints() {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 16; ++i) {
+    AddPlainStep(&story, at, 80_us);
+    at += 1_ms;
+    if (i % 4 != 3) continue;
+    for (int k = 0; k < 8; ++k) {
+      story.CopyFromGpu(4_MiB, MemoryKind::kPageable, {at, at + 500_us}, {at, at + 500_us});
+      at += 500_us;
+    }
+  }
+  return story;
+}
+
+TEST_CASE("copies between some steps do not break the rhythm of the others") {
+  const Analysed run(WithCheckpoints(), kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == 1_ms);
+  CHECK(run->run.steps.all.size() >= 15);
+}
+
+TEST_CASE("copies that other steps do not make are what a periodic stall loses") {
+  const Analysed run(WithCheckpoints(), kAuto);
+  CHECK(run->step_stats.stall_every == 4);
+  // Three whole checkpoints lie between steps; a fourth one may end the window.
+  CHECK(run->step_stats.stall.lost->Total() >= 3 * 4_ms);
+  CHECK(run->step_stats.stall.lost->Total() <= 4 * 4_ms);
+  // Beside the kernels, eight copies of 500 us fit into four steps of 1 ms.
+  CHECK(run->replay().Gain(*run->step_stats.stall.remedy) >= 3 * 3_ms);
+}
+
 TEST_CASE("the first steps of a rhythm that load code are warm-up") {
   TraceBuilder story;
   Nanos at = 0;
