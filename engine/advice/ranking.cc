@@ -64,6 +64,7 @@ class Ranker {
       Estimate(&candidate);
       candidates_.push_back(std::move(candidate));
     }
+    analysis_.ReleaseReplay();
   }
 
   std::vector<Finding> Rank() {

@@ -55,6 +55,9 @@ struct Analysis {
   Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options);
 
   const Replay& replay() const;  // built when first asked for
+  void ReleaseReplay() const {   // its memory, when nothing more will be asked of it for now
+    replay_.reset();
+  }
   Basis basis() const { return {run, times, idle}; }
 
   Run run;

@@ -35,8 +35,7 @@ std::vector<DeviceTime> BuildBudget(const Run& run) {
     time.comm_exposed = time.comm.Subtract(time.compute);
     time.copy_exposed = time.copy.Subtract(work);
     time.memset_exposed = time.memset.Subtract(moved);
-    time.busy = moved.Union(time.memset);
-    time.idle = time.busy.GapsWithin(from, to);
+    time.idle = moved.Union(time.memset).GapsWithin(from, to);
   }
   return times;
 }

@@ -14,7 +14,6 @@ struct DeviceTime {
   IntervalSet compute, comm, copy, memset;
   // States: disjoint, and together the window exactly.
   IntervalSet comm_exposed, copy_exposed, memset_exposed, idle;
-  IntervalSet busy;  // any op
 
   Nanos ComputeNs() const { return compute.Total(); }
 };

@@ -48,7 +48,7 @@ class CommFinder {
 
   void Totals() {
     std::map<std::string, CollectiveRow> kinds;
-    std::vector<Nanos> whens;
+    StepCounter counter(run_);
     std::vector<double> lengths;
     double all = 0;
     double exposed = 0;
@@ -67,7 +67,7 @@ class CommFinder {
         row.count += 1;
         row.time_ns += static_cast<double>(Length(op));
         row.exposed_ns += static_cast<double>(Exposed(op));
-        whens.push_back(trace_.ops.start[op]);
+        counter.Count(trace_.ops.start[op]);
         lengths.push_back(static_cast<double>(Length(op)));
         if (trace_.ops.stream[op] != kNone && computes[trace_.ops.stream[op]] != 0) ++shared;
       }
@@ -81,12 +81,12 @@ class CommFinder {
     std::stable_sort(
         result_.kinds.begin(), result_.kinds.end(),
         [](const CollectiveRow& a, const CollectiveRow& b) { return a.time_ns > b.time_ns; });
-    result_.count = static_cast<std::int64_t>(whens.size());
-    result_.per_step = PerStep(run_, whens) / Devices();
+    result_.count = static_cast<std::int64_t>(counter.all());
+    result_.per_step = counter.PerStep() / Devices();
     result_.time_ns = all / Devices();
     result_.overlap = all > 0 ? 1 - exposed / all : 0;
     result_.median_ns = Median(lengths);
-    result_.same_stream = 2 * shared > whens.size();
+    result_.same_stream = 2 * shared > counter.all();
   }
 
   // Trains of exposed collectives: one or two a step after the backward pass are gradients that

@@ -127,6 +127,10 @@ class Explainer {
   }
 
   Idle Explain() {
+    std::size_t gaps = 0;
+    for (const DeviceTime& time : times_) gaps += time.idle.intervals().size();
+    idle_.gaps.reserve(gaps);
+    idle_.pieces.reserve(gaps);
     for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
     for (const GapPiece& piece : idle_.pieces) {
       idle_.by_device[piece.device][static_cast<std::size_t>(piece.cause)] += piece.Length();
@@ -148,27 +152,39 @@ class Explainer {
       Gap gap;
       gap.start = interval.start;
       gap.end = interval.end;
-      gap.device = d;
+      gap.device = static_cast<std::uint16_t>(d);
       gap.op = next < device_ops.size() ? device_ops[next] : kNone;
-      gap.call = gap.op == kNone ? kNone : ops.call[gap.op];
-      const std::uint32_t from = gap.call != kNone   ? gap.call
+      const std::uint32_t call = CallOf(gap);
+      const std::uint32_t from = call != kNone       ? call
                                  : previous == kNone ? kNone
                                                      : ops.call[previous];
       if (from != kNone) gap.thread = run_.trace.calls.thread[from];
-      if (gap.call != kNone) {
-        gap.host_late = run_.trace.calls.start[gap.call] > gap.start;
-        gap.blocked_by = blocks_[gap.call];
+      if (call != kNone) {
+        gap.host_late = run_.trace.calls.start[call] > gap.start;
+        gap.blocked_by = blocks_[call];
       }
       idle_.gaps.push_back(gap);
       ExplainGap(gap);
     }
   }
 
+  // The call that launched the op that ends the gap; kNone when it was not captured.
+  std::uint32_t CallOf(const Gap& gap) const {
+    return gap.op == kNone ? kNone : run_.trace.ops.call[gap.op];
+  }
+
   void Add(const Gap& gap, Nanos start, Nanos end, IdleCause cause,
            Activity activity = Activity::kCode, Phase phase = Phase::kUnnamed) {
     if (end <= start) return;
-    idle_.pieces.push_back({start, end, gap.device, cause, activity, phase,
-                            static_cast<std::uint32_t>(idle_.gaps.size() - 1)});
+    GapPiece piece;
+    piece.start = start;
+    piece.end = end;
+    piece.gap = static_cast<std::uint32_t>(idle_.gaps.size() - 1);
+    piece.device = gap.device;
+    piece.cause = cause;
+    piece.phase = phase;
+    piece.activity = activity;
+    idle_.pieces.push_back(piece);
   }
 
   void ExplainGap(const Gap& gap) {
@@ -176,7 +192,7 @@ class Explainer {
       Add(gap, gap.start, gap.end, IdleCause::kNoWorkQueued);
       return;
     }
-    if (gap.op != kNone && gap.call == kNone) {  // its launch was not captured
+    if (gap.op != kNone && CallOf(gap) == kNone) {  // its launch was not captured
       Add(gap, gap.start, gap.end, IdleCause::kUnknown);
       return;
     }
@@ -184,12 +200,12 @@ class Explainer {
       Add(gap, gap.start, gap.end, IdleCause::kNoWorkQueued);
       return;
     }
-    if (gap.call ==
+    if (CallOf(gap) ==
         kNone) {  // nothing follows: whatever the last launching thread did, no work came of it
       Host(gap, gap.start, gap.end);
       return;
     }
-    const Nanos launch_start = run_.trace.calls.start[gap.call];
+    const Nanos launch_start = run_.trace.calls.start[CallOf(gap)];
     if (gap.host_late) {
       Host(gap, gap.start, std::min(launch_start, gap.end));
       Launch(gap, std::min(launch_start, gap.end), gap.end);
@@ -227,7 +243,7 @@ class Explainer {
     if (end <= start) return;
     // Older captures do not record lazy loading: it hides in the first launch of a kernel.
     const Nanos loaded =
-        IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[gap.call]) : start;
+        IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[CallOf(gap)]) : start;
     if (loaded > start) Add(gap, start, loaded, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
     for (const HostPiece& piece : Painter(gap.thread).Paint(loaded, end)) {
       const IdleCause cause = CauseOf(piece);
@@ -243,10 +259,10 @@ class Explainer {
   bool IsFirstAndSlow(const Gap& gap) const {
     const Trace& trace = run_.trace;
     if (trace.ops.kind[gap.op] != OpKind::kKernel ||
-        run_.ClassOfCall(gap.call) != CallClass::kLaunch)
+        run_.ClassOfCall(CallOf(gap)) != CallClass::kLaunch)
       return false;
-    const Nanos length = trace.calls.end[gap.call] - trace.calls.start[gap.call];
-    const std::uint32_t process = run_.ProcessOfCall(gap.call);
+    const Nanos length = trace.calls.end[CallOf(gap)] - trace.calls.start[CallOf(gap)];
+    const std::uint32_t process = run_.ProcessOfCall(CallOf(gap));
     const StringId name = trace.shapes[trace.ops.detail[gap.op]].name;
     const auto first = first_launch_.find({process, name});
     return first != first_launch_.end() && first->second == gap.op && length > slow_launch_ns_;
@@ -254,7 +270,7 @@ class Explainer {
 
   // The host was in time: the op itself waited for something.
   void Awaiting(const Gap& gap) {
-    const Nanos launched = run_.trace.calls.end[gap.call];
+    const Nanos launched = run_.trace.calls.end[CallOf(gap)];
     const Nanos latency_end = std::min(gap.end, std::max(launched, gap.start) + latency_ns_);
     Add(gap, gap.start, latency_end, IdleCause::kLaunch, Activity::kLaunch);
     if (latency_end >= gap.end) return;

@@ -29,29 +29,28 @@ enum class IdleCause : std::uint8_t {
 inline constexpr std::size_t kIdleCauseCount = 12;
 const char* IdleCauseName(IdleCause cause);
 
-// A stretch of a gap with one cause.
+// A stretch of a gap with one cause. There can be as many as kernels: kept small.
 struct GapPiece {
   Nanos start = 0;
   Nanos end = 0;
-  std::uint32_t device = kNone;
-  IdleCause cause = IdleCause::kUnknown;
-  Activity activity = Activity::kCode;
-  Phase phase = Phase::kUnnamed;
   std::uint32_t gap = 0;
+  std::uint16_t device = 0;
+  IdleCause cause : 4 = IdleCause::kUnknown;
+  Phase phase : 4 = Phase::kUnnamed;
+  Activity activity = Activity::kCode;
   Nanos Length() const { return end - start; }
 };
 
 struct Gap {
   Nanos start = 0;
   Nanos end = 0;
-  std::uint32_t device = kNone;
-  std::uint32_t op = kNone;    // that ends it; kNone at the end of the trace
-  std::uint32_t call = kNone;  // that launched this op
-  std::uint32_t thread =
-      kNone;  // that made the call (or made the last one, at the end of the trace)
+  std::uint32_t op = kNone;  // that ends it; kNone at the end of the trace
+  // That launched this op (or the one before, when there is none).
+  std::uint32_t thread = kNone;
   // The blocking call after which the host has not been ahead of the GPU again: the gap is part of
   // its recovery.
   std::uint32_t blocked_by = kNone;
+  std::uint16_t device = 0;
   bool host_late = false;  // the launch began after the gap did
   Nanos Length() const { return end - start; }
 };

@@ -240,11 +240,11 @@ class KernelFinder {
   void Elementwise() {
     const auto residual = static_cast<float>(run_.knowledge.Number("kernel.fused_residual"));
     LossBuilder loss(basis_);
-    std::vector<Nanos> runs;
+    StepCounter runs(run_);
     std::map<std::uint32_t, std::vector<std::uint32_t>> open;
     const auto close = [&](std::vector<std::uint32_t>* list) {
       if (list->size() >= 2) {
-        runs.push_back(trace_.ops.start[list->front()]);
+        runs.Count(trace_.ops.start[list->front()]);
         for (std::size_t i = 1; i < list->size(); ++i) {
           loss.remedy().scaled_ops.emplace_back((*list)[i], residual);
           const std::uint32_t call = trace_.ops.call[(*list)[i]];
@@ -263,7 +263,7 @@ class KernelFinder {
       list.push_back(op);
     }
     for (auto& [stream, list] : open) close(&list);
-    result_.elementwise_runs = PerStep(run_, runs);
+    result_.elementwise_runs = runs.PerStep();
     result_.elementwise = loss.Build();
   }
 

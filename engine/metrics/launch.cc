@@ -36,14 +36,14 @@ class LaunchFinder {
 
   void Kernels() {
     std::vector<float> lengths;
-    std::vector<Nanos> whens;
+    StepCounter counter(run_);
     std::size_t tiny = 0;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
         continue;
       const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
       lengths.push_back(static_cast<float>(length));
-      whens.push_back(trace_.ops.start[op]);
+      counter.Count(trace_.ops.start[op]);
       if (length < tiny_ns_ && trace_.ops.in_graph[op] == 0) {
         ++tiny;
         result_.tiny_ns += static_cast<double>(length);
@@ -53,7 +53,7 @@ class LaunchFinder {
     result_.tiny_share =
         lengths.empty() ? 0 : static_cast<double>(tiny) / static_cast<double>(lengths.size());
     result_.kernel_median_ns = static_cast<double>(Median(std::move(lengths)));
-    result_.kernels_per_step = PerStep(run_, std::move(whens)) / devices;
+    result_.kernels_per_step = counter.PerStep() / devices;
     result_.tiny_ns /= devices;
   }
 
@@ -86,7 +86,7 @@ class LaunchFinder {
   void Gaps() {
     LossBuilder bound(basis_);
     LossBuilder framework(basis_);
-    std::vector<double> lengths;
+    std::vector<float> lengths;
     for (const GapPiece& piece : basis_.idle.pieces) {
       const Gap& gap = basis_.idle.gaps[piece.gap];
       const bool launching =
@@ -96,7 +96,7 @@ class LaunchFinder {
       if (gap.Length() <= long_gap_ns_) {
         bound.AddSpan(piece.device, piece.start, piece.end);
         if (piece.start == gap.start) {
-          lengths.push_back(static_cast<double>(gap.Length()));
+          lengths.push_back(static_cast<float>(gap.Length()));
           bound.Count(piece.start, 0, gap.Length());
         }
       } else if (piece.cause == IdleCause::kHostCompute) {
@@ -104,7 +104,7 @@ class LaunchFinder {
         if (piece.start == gap.start) framework.Count(piece.start, 0, gap.Length());
       }
     }
-    result_.gap_median_ns = Median(lengths);
+    result_.gap_median_ns = static_cast<double>(Median(std::move(lengths)));
     // In a graph the launches and the code between them are no longer there.
     for (const std::uint32_t thread : run_.launching_threads) {
       Nanos previous = 0;
@@ -161,12 +161,12 @@ class LaunchFinder {
     for (const auto& [hash, count] : hashes) most = std::max(most, count);
     result_.sequence_length = Median(lengths);
     result_.sequence_same = static_cast<double>(most) / static_cast<double>(steps.steady_count());
-    std::vector<Nanos> breaks;
+    StepCounter breaks(run_);
     for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
       if (BlocksHost(run_, c) && basis_.InWindow(trace_.calls.start[c]))
-        breaks.push_back(trace_.calls.start[c]);
+        breaks.Count(trace_.calls.start[c]);
     }
-    result_.sequence_breaks = PerStep(run_, breaks);
+    result_.sequence_breaks = breaks.PerStep();
   }
 
   void Slow() {
@@ -229,7 +229,7 @@ class LaunchFinder {
     const double small_bytes = run_.knowledge.Number("copy.small_bytes");
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.train_length"));
     LossBuilder loss(basis_);
-    std::vector<Nanos> ops_when;
+    StepCounter ops_in_trains(run_);
     std::map<std::uint32_t, std::vector<std::uint32_t>> open;
     const auto close = [&](std::vector<std::uint32_t>* train) {
       if (train->size() >= least) {
@@ -238,7 +238,7 @@ class LaunchFinder {
                      trace_.ops.end[train->back()]);
         for (std::size_t i = 0; i < train->size(); ++i) {
           const std::uint32_t op = (*train)[i];
-          ops_when.push_back(trace_.ops.start[op]);
+          ops_in_trains.Count(trace_.ops.start[op]);
           if (i == 0) continue;
           loss.remedy().scaled_ops.emplace_back(op, 0.0F);
           if (trace_.ops.call[op] != kNone)
@@ -263,7 +263,7 @@ class LaunchFinder {
       }
     }
     for (auto& [stream, train] : open) close(&train);
-    result_.trains_ops_per_step = PerStep(run_, ops_when);
+    result_.trains_ops_per_step = ops_in_trains.PerStep();
     result_.trains = loss.Build();
   }
 

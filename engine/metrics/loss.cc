@@ -4,24 +4,36 @@
 
 namespace advise {
 
-double PerStep(const Run& run, std::vector<Nanos> whens) {
-  if (!run.steps.known()) return static_cast<double>(whens.size());
-  std::sort(whens.begin(), whens.end());
-  std::vector<double> counts;
-  for (std::size_t i = run.steps.first_steady; i < run.steps.all.size(); ++i) {
-    const Step& step = run.steps.all[i];
-    if (step.end <= run.window.start || step.start >= run.window.end) continue;
-    counts.push_back(static_cast<double>(std::lower_bound(whens.begin(), whens.end(), step.end) -
-                                         std::lower_bound(whens.begin(), whens.end(), step.start)));
+void StepCounter::Count(Nanos when) {
+  ++all_;
+  const std::vector<Step>& steps = run_.steps.all;
+  const auto holds = [&](std::size_t i) {
+    return i < steps.size() && when >= steps[i].start && when < steps[i].end;
+  };
+  if (!holds(last_) && !holds(++last_)) {
+    const auto after =
+        std::upper_bound(steps.begin(), steps.end(), when,
+                         [](Nanos time, const Step& step) { return time < step.start; });
+    last_ = after == steps.begin() ? 0 : static_cast<std::size_t>(after - steps.begin()) - 1;
+    if (!holds(last_)) return;
   }
-  return counts.empty() ? static_cast<double>(whens.size()) : Median(counts);
+  ++counts_[last_];
+}
+
+double StepCounter::PerStep() const {
+  std::vector<std::uint32_t> steady;
+  for (std::size_t i = run_.steps.first_steady; i < counts_.size(); ++i) {
+    const Step& step = run_.steps.all[i];
+    if (step.end > run_.window.start && step.start < run_.window.end) steady.push_back(counts_[i]);
+  }
+  return static_cast<double>(steady.empty() ? all_ : Median(std::move(steady)));
 }
 
 void LossBuilder::Count(Nanos when, double bytes, Nanos time_ns) {
   ++loss_.count;
   loss_.bytes += bytes;
   loss_.time_ns += static_cast<double>(time_ns);
-  whens_.push_back(when);
+  counter_.Count(when);
 }
 
 void LossBuilder::AddOp(std::uint32_t op) {
@@ -53,7 +65,7 @@ void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
 }
 
 Loss LossBuilder::Build() {
-  loss_.per_step = PerStep(basis_.run, std::move(whens_));
+  loss_.per_step = counter_.PerStep();
   for (auto& intervals : spans_)
     loss_.lost->by_device.push_back(IntervalSet::Of(std::move(intervals)));
   return std::move(loss_);

@@ -41,15 +41,36 @@ struct Loss {
   std::shared_ptr<Remedy> remedy = std::make_shared<Remedy>();
 };
 
+// Counts events by step. O(1) an event when they come in about the order of time.
+class StepCounter {
+ public:
+  explicit StepCounter(const Run& run) : run_(run), counts_(run.steps.all.size(), 0) {}
+  void Count(Nanos when);
+  std::size_t all() const { return all_; }
+  // Median over the steady steps of the window; all there are when there are no steps.
+  double PerStep() const;
+
+ private:
+  const Run& run_;
+  std::vector<std::uint32_t> counts_;
+  std::size_t all_ = 0;
+  std::size_t last_ = 0;  // step of the last one counted
+};
+
 // Collects the times and spans of one Loss.
 class LossBuilder {
  public:
   explicit LossBuilder(const Basis& basis)
-      : basis_(basis), spans_(basis.run.trace.devices.size()) {}
+      : basis_(basis), counter_(basis.run), spans_(basis.run.trace.devices.size()) {}
 
   void Count(Nanos when, double bytes, Nanos time_ns);
   void AddSpan(std::uint32_t device, Nanos start, Nanos end) {
-    spans_[device].push_back({start, end});
+    std::vector<Interval>& spans = spans_[device];
+    if (!spans.empty() && spans.back().end == start) {
+      spans.back().end = end;  // pieces of one gap
+    } else {
+      spans.push_back({start, end});
+    }
   }
   void AddOp(std::uint32_t op);  // the op's whole time, within the window
   void AddExposed(
@@ -63,11 +84,8 @@ class LossBuilder {
  private:
   const Basis& basis_;
   Loss loss_;
-  std::vector<Nanos> whens_;
+  StepCounter counter_;
   std::vector<std::vector<Interval>> spans_;
 };
-
-// Median number of `whens` in a steady step of the window; their number when there are no steps.
-double PerStep(const Run& run, std::vector<Nanos> whens);
 
 }  // namespace advise

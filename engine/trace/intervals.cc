@@ -1,6 +1,8 @@
 #include "engine/trace/intervals.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace advise {
 namespace {
@@ -14,78 +16,104 @@ std::vector<Interval>::const_iterator FirstEndingAfter(const std::vector<Interva
 
 }  // namespace
 
-IntervalSet IntervalSet::Of(std::vector<Interval> intervals) {
-  std::erase_if(intervals, [](const Interval& i) { return i.end <= i.start; });
-  if (!std::is_sorted(intervals.begin(), intervals.end(),
-                      [](const Interval& a, const Interval& b) { return a.start < b.start; })) {
-    std::sort(intervals.begin(), intervals.end(),
-              [](const Interval& a, const Interval& b) { return a.start < b.start; });
+const std::vector<Interval> IntervalSet::kNothing;
+
+std::vector<Interval>& IntervalSet::Own() {
+  if (!intervals_) {
+    intervals_ = std::make_shared<std::vector<Interval>>();
+  } else if (intervals_.use_count() > 1) {
+    intervals_ = std::make_shared<std::vector<Interval>>(*intervals_);
   }
+  return *intervals_;
+}
+
+IntervalSet IntervalSet::Of(std::vector<Interval> intervals) {
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.start < b.start; };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
+    std::sort(intervals.begin(), intervals.end(), earlier);
+  }
+  // Merged in place: such lists are as long as the trace.
+  std::size_t kept = 0;
+  for (const Interval i : intervals) {
+    if (i.end <= i.start) continue;
+    if (kept > 0 && i.start <= intervals[kept - 1].end) {
+      intervals[kept - 1].end = std::max(intervals[kept - 1].end, i.end);
+    } else {
+      intervals[kept++] = i;
+    }
+  }
+  intervals.resize(kept);
   IntervalSet set;
-  for (const Interval& i : intervals) set.Append(i.start, i.end);
+  if (kept > 0) set.Own() = std::move(intervals);
   return set;
 }
 
 void IntervalSet::Append(Nanos start, Nanos end) {
   if (end <= start) return;
-  if (!intervals_.empty() && start <= intervals_.back().end) {
-    intervals_.back().end = std::max(intervals_.back().end, end);
+  std::vector<Interval>& own = Own();
+  if (!own.empty() && start <= own.back().end) {
+    own.back().end = std::max(own.back().end, end);
   } else {
-    intervals_.push_back({start, end});
+    own.push_back({start, end});
   }
 }
 
 Nanos IntervalSet::Total() const {
   Nanos total = 0;
-  for (const Interval& i : intervals_) total += i.Length();
+  for (const Interval& i : intervals()) total += i.Length();
   return total;
 }
 
 IntervalSet IntervalSet::Union(const IntervalSet& other) const {
-  IntervalSet set;
-  set.intervals_.reserve(intervals_.size() + other.intervals_.size());
-  auto a = intervals_.begin();
-  auto b = other.intervals_.begin();
-  while (a != intervals_.end() || b != other.intervals_.end()) {
-    const bool take_a =
-        b == other.intervals_.end() || (a != intervals_.end() && a->start <= b->start);
-    const Interval& next = take_a ? *a++ : *b++;
-    set.Append(next.start, next.end);
-  }
-  return set;
+  if (other.empty()) return *this;
+  if (empty()) return other;
+  std::vector<Interval> both;
+  both.reserve(intervals().size() + other.intervals().size());
+  std::merge(intervals().begin(), intervals().end(), other.intervals().begin(),
+             other.intervals().end(), std::back_inserter(both),
+             [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  return Of(std::move(both));
 }
 
 IntervalSet IntervalSet::Intersect(const IntervalSet& other) const {
   IntervalSet set;
-  auto a = intervals_.begin();
-  auto b = other.intervals_.begin();
-  while (a != intervals_.end() && b != other.intervals_.end()) {
+  auto a = intervals().begin();
+  auto b = other.intervals().begin();
+  while (a != intervals().end() && b != other.intervals().end()) {
     const Nanos start = std::max(a->start, b->start);
     const Nanos end = std::min(a->end, b->end);
-    if (start < end) set.intervals_.push_back({start, end});
+    if (start < end) set.Own().push_back({start, end});
     (a->end < b->end) ? ++a : ++b;
   }
   return set;
 }
 
 IntervalSet IntervalSet::Subtract(const IntervalSet& other) const {
-  IntervalSet set;
-  auto b = other.intervals_.begin();
-  for (const Interval& a : intervals_) {
+  const auto disjoint = [&] {
+    return other.intervals().back().end <= intervals().front().start ||
+           intervals().back().end <= other.intervals().front().start;
+  };
+  if (empty() || other.empty() || disjoint()) return *this;
+  std::vector<Interval> rest;
+  auto b = other.intervals().begin();
+  for (const Interval& a : intervals()) {
     Nanos at = a.start;
-    while (b != other.intervals_.end() && b->end <= at) ++b;
-    for (auto cut = b; cut != other.intervals_.end() && cut->start < a.end; ++cut) {
-      if (cut->start > at) set.intervals_.push_back({at, cut->start});
+    while (b != other.intervals().end() && b->end <= at) ++b;
+    for (auto cut = b; cut != other.intervals().end() && cut->start < a.end; ++cut) {
+      if (cut->start > at) rest.push_back({at, cut->start});
       at = std::max(at, cut->end);
     }
-    if (at < a.end) set.intervals_.push_back({at, a.end});
+    if (at < a.end) rest.push_back({at, a.end});
   }
-  return set;
+  return Of(std::move(rest));
 }
 
 IntervalSet IntervalSet::Clip(Nanos start, Nanos end) const {
+  if (empty() || (start <= intervals().front().start && intervals().back().end <= end))
+    return *this;
   IntervalSet set;
-  for (auto i = FirstEndingAfter(intervals_, start); i != intervals_.end() && i->start < end; ++i) {
+  const std::vector<Interval>& all = intervals();
+  for (auto i = FirstEndingAfter(all, start); i != all.end() && i->start < end; ++i) {
     set.Append(std::max(i->start, start), std::min(i->end, end));
   }
   return set;
@@ -94,7 +122,8 @@ IntervalSet IntervalSet::Clip(Nanos start, Nanos end) const {
 IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
   IntervalSet gaps;
   Nanos at = start;
-  for (auto i = FirstEndingAfter(intervals_, start); i != intervals_.end() && i->start < end; ++i) {
+  const std::vector<Interval>& all = intervals();
+  for (auto i = FirstEndingAfter(all, start); i != all.end() && i->start < end; ++i) {
     gaps.Append(at, i->start);
     at = std::max(at, i->end);
   }
@@ -104,15 +133,16 @@ IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
 
 Nanos IntervalSet::OverlapWith(Nanos start, Nanos end) const {
   Nanos total = 0;
-  for (auto i = FirstEndingAfter(intervals_, start); i != intervals_.end() && i->start < end; ++i) {
+  const std::vector<Interval>& all = intervals();
+  for (auto i = FirstEndingAfter(all, start); i != all.end() && i->start < end; ++i) {
     total += std::min(i->end, end) - std::max(i->start, start);
   }
   return total;
 }
 
 bool IntervalSet::Contains(Nanos time) const {
-  const auto i = FirstEndingAfter(intervals_, time);
-  return i != intervals_.end() && i->start <= time;
+  const auto i = FirstEndingAfter(intervals(), time);
+  return i != intervals().end() && i->start <= time;
 }
 
 }  // namespace advise

@@ -1,7 +1,9 @@
 // Sets of time: sorted, disjoint, non-empty half-open intervals [start, end), and their algebra.
-// Every operation is one linear pass over its inputs.
+// Every operation is one linear pass over its inputs; where the result equals an input, and when a
+// set is copied, the two share their memory until one of them changes.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "engine/base/units.h"
@@ -25,8 +27,8 @@ class IntervalSet {
   // Appends an interval that starts at or after the start of the last one; merges where they touch.
   void Append(Nanos start, Nanos end);
 
-  const std::vector<Interval>& intervals() const { return intervals_; }
-  bool empty() const { return intervals_.empty(); }
+  const std::vector<Interval>& intervals() const { return intervals_ ? *intervals_ : kNothing; }
+  bool empty() const { return !intervals_ || intervals_->empty(); }
   Nanos Total() const;  // summed length
 
   IntervalSet Union(const IntervalSet& other) const;
@@ -37,10 +39,15 @@ class IntervalSet {
   Nanos OverlapWith(Nanos start, Nanos end) const;  // length inside [start, end); O(log n + hits)
   bool Contains(Nanos time) const;                  // O(log n)
 
-  friend bool operator==(const IntervalSet&, const IntervalSet&) = default;
+  friend bool operator==(const IntervalSet& a, const IntervalSet& b) {
+    return a.intervals() == b.intervals();
+  }
 
  private:
-  std::vector<Interval> intervals_;
+  static const std::vector<Interval> kNothing;
+  std::vector<Interval>& Own();  // to change: no other set's
+
+  std::shared_ptr<std::vector<Interval>> intervals_;  // null: empty
 };
 
 }  // namespace advise

@@ -25,7 +25,7 @@ TEST_CASE("gaps say which op and call end them, and whether the host was late") 
   CHECK_FALSE(in_time.host_late);
   CHECK(late.host_late);
   CHECK(run.trace().ops.start[late.op] == 260_us);
-  CHECK(run.trace().calls.start[late.call] == 250_us);
+  CHECK(run.trace().calls.start[run.trace().ops.call[late.op]] == 250_us);
 }
 
 TEST_CASE("each device has causes of its own") {
