@@ -15,15 +15,5 @@ configure_and_build() {
   cmake --build "build/$preset" -j "$jobs" "${targets[@]}"
 }
 
-# The scenario that demonstrations and measurements simulate.
-demo_scenario() {
-  local scenario
-  for scenario in fixtures/scenarios/demo.toml fixtures/scenarios/transfer/*.toml; do
-    if [ -e "$scenario" ]; then
-      echo "$scenario"
-      return
-    fi
-  done
-  echo "no scenario in fixtures/scenarios" >&2
-  return 1
-}
+# The scenario that demonstrations and measurements simulate: two faults, one behind the other.
+demo_scenario() { echo fixtures/scenarios/pairs/loading-over-pageable.toml; }
