@@ -34,6 +34,9 @@ std::unique_ptr<Command> MakeDiagnoseCommand();
 std::unique_ptr<Command> MakeFactsCommand();
 std::unique_ptr<Command> MakeWhyCommand();
 std::unique_ptr<Command> MakeRulesCommand();
+std::unique_ptr<Command> MakeCompareCommand();
+std::unique_ptr<Command> MakeRecordCommand();
+std::unique_ptr<Command> MakeWhatIfCommand();
 
 // "advise: where: what (hint)" on stderr, always one line; returns `code`.
 int Complain(const Error& error, ExitCode code);

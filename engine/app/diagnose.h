@@ -13,6 +13,8 @@
 
 namespace advise {
 
+struct Analysis;
+
 struct DiagnoseOptions {
   std::vector<std::string> reports;  // files and directories, as the user named them
   std::string window = "auto";       // auto | all | steady | A:B in seconds from the trace's start
@@ -25,6 +27,9 @@ struct DiagnoseOptions {
   int jobs = 2;
   // Called with a short text when a stage begins; may be empty. Never called from two threads.
   std::function<void(const std::string& stage)> progress;
+  // Called once with the finished report and what it was made from, which does not outlive the
+  // call; may be empty.
+  std::function<void(const Analysis& analysis, const Report& report)> inspect;
 };
 
 // What every diagnosis needs and no report changes: built-in or installed knowledge and rules, with

@@ -19,6 +19,9 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeFactsCommand());
   commands.push_back(MakeWhyCommand());
   commands.push_back(MakeRulesCommand());
+  commands.push_back(MakeCompareCommand());
+  commands.push_back(MakeWhatIfCommand());
+  commands.push_back(MakeRecordCommand());
   return commands;
 }
 

@@ -58,6 +58,8 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteCounterFacts(analysis, &writer);
   facts::WriteMonitorFacts(analysis, &writer);
   facts::WriteTopologyFacts(analysis, &writer);
+  facts::WriteWorkFacts(analysis, &writer);
+  facts::WriteScaleFacts(&writer);
   return std::make_unique<MapFacts>(writer.Take());
 }
 

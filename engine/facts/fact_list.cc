@@ -455,8 +455,9 @@ std::vector<FactInfo> CommonFactList() {
 
 std::vector<FactInfo> AllFacts() {
   std::vector<FactInfo> all = CommonFactList();
-  for (const std::vector<FactInfo>& part : {facts::OperatorFactList(), facts::CounterFactList(),
-                                            facts::MonitorFactList(), facts::TopologyFactList()}) {
+  for (const std::vector<FactInfo>& part :
+       {facts::OperatorFactList(), facts::CounterFactList(), facts::MonitorFactList(),
+        facts::TopologyFactList(), facts::WorkFactList(), facts::ScaleFactList()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

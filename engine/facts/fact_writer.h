@@ -52,5 +52,9 @@ std::vector<FactInfo> MonitorFactList();
 void WriteMonitorFacts(const Analysis& a, FactWriter* w);  // monitor
 std::vector<FactInfo> TopologyFactList();
 void WriteTopologyFacts(const Analysis& a, FactWriter* w);  // topology, nccl
+std::vector<FactInfo> WorkFactList();
+void WriteWorkFacts(const Analysis& a, FactWriter* w);  // work, driver, gemm, phase, collective, …
+std::vector<FactInfo> ScaleFactList();
+void WriteScaleFacts(FactWriter* w);  // scale: of one run alone
 
 }  // namespace advise::facts

@@ -80,6 +80,8 @@ struct CaptureHint {
   std::string option;  // of `nsys profile`: "--gpu-metrics-devices=all"; options of the same name
                        // are joined by commas; empty when no option helps
   std::string text;    // one sentence
+  std::string level;   // light | standard | full: from where on `advise record` asks for it; empty:
+                       // never on its own
   std::string torch;   // the option of torch.profiler that records it; empty when there is none
 };
 

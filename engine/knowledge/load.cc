@@ -194,12 +194,15 @@ void KnowledgeLoader::ReadRows(TomlReader& reader, const TomlNode& root) {
 void KnowledgeLoader::ReadCapture(TomlReader& reader, const TomlNode& root) {
   for (const TomlNode& entry : root.items) {
     if (!reader.WantTable(entry)) continue;
-    reader.OnlyFields(entry, {"option", "text", "torch"});
+    reader.OnlyFields(entry, {"option", "text", "torch", "level"});
     CaptureHint made;
     made.tag = entry.key;
     made.option = reader.Text(entry, "option", TomlReader::Need::kMay);
     made.text = reader.Text(entry, "text");
     made.torch = reader.Text(entry, "torch", TomlReader::Need::kMay);
+    if (entry.Find("level") != nullptr) {
+      made.level = reader.Choice(entry, "level", {"light", "standard", "full"});
+    }
     knowledge_.capture_hints_.push_back(std::move(made));
   }
 }

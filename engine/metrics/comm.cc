@@ -144,8 +144,8 @@ class CommFinder {
     // Gradients can hide behind the backward pass only, not behind the whole step.
     const double exposed = static_cast<double>(result_.serial.lost->Total()) / Devices();
     const double hideable = std::min(exposed, BackwardNs());
-    result_.serial.remedy->floor_ns = run_.window.Length() - static_cast<Nanos>(hideable);
-    result_.serial.remedy->floor_reason = "the backward pass, too short to hide more,";
+    result_.serial.remedy->reach_ns = std::max<Nanos>(1, static_cast<Nanos>(hideable));
+    result_.serial.remedy->reach_reason = "the backward pass, too short to hide more,";
     result_.no_overlap = apart.Build();
     result_.serial_share = static_cast<double>(in_serial) / static_cast<double>(result_.count);
   }

@@ -31,10 +31,15 @@ struct Remedy {
   std::vector<HostCut> host_cuts;
   // Batches are there when they are asked for.
   bool data_ready = false;
-  // The window cannot become shorter than this, because of what the fix itself costs or how far it
-  // reaches; 0 none.
+  // The window cannot become shorter than this, because of what the fix itself costs, whatever else
+  // is fixed; 0 none.
   Nanos floor_ns = 0;
   const char* floor_reason = "";  // what the limit is then, in words
+
+  // The fix itself wins no more than this, because of how far it reaches; 0 unlimited. Of joined
+  // remedies the sum, unless one is unlimited.
+  Nanos reach_ns = 0;
+  const char* reach_reason = "";
 
   void Join(const Remedy& other);
 };

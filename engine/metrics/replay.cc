@@ -6,6 +6,15 @@
 namespace advise {
 
 void Remedy::Join(const Remedy& other) {
+  const bool was_empty = unblocked_calls.empty() && vanished_calls.empty() && scaled_ops.empty() &&
+                         detached_ops.empty() && freed_ops.empty() && host_cuts.empty() &&
+                         !data_ready;
+  if (was_empty || (reach_ns > 0 && other.reach_ns > 0)) {
+    reach_ns += other.reach_ns;
+    if (other.reach_ns > 0) reach_reason = other.reach_reason;
+  } else {
+    reach_ns = 0;
+  }
   const auto append = [](auto* to, const auto& from) {
     to->insert(to->end(), from.begin(), from.end());
   };
@@ -235,8 +244,11 @@ Nanos Replay::Gain(const Remedy& remedy, std::string* next_bound) const {
   if (ops_.empty()) return 0;
   const Result result = With(remedy);
   if (next_bound != nullptr) *next_bound = result.next_bound;
-  return static_cast<Nanos>(
+  const auto gain = static_cast<Nanos>(
       scale_ * static_cast<double>(std::max<Nanos>(0, baseline_ns_ - result.length_ns)));
+  if (remedy.reach_ns == 0 || gain <= remedy.reach_ns) return gain;
+  if (next_bound != nullptr) *next_bound = remedy.reach_reason;
+  return remedy.reach_ns;
 }
 
 }  // namespace advise

@@ -23,8 +23,10 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"advice", {"base", "trace", "knowledge", "metrics", "facts"}},
     {"script", {"base", "trace", "knowledge", "facts", "advice"}},
     {"report", {"base", "trace", "facts", "advice"}},
+    {"compare", {"base", "trace", "knowledge", "facts", "advice"}},
     {"app",
-     {"base", "trace", "knowledge", "import", "metrics", "facts", "advice", "script", "report"}}};
+     {"base", "trace", "knowledge", "import", "metrics", "facts", "advice", "script", "report",
+      "compare"}}};
 
 // Package (the start of the include) → the rooms that may see it. fmt and expected are everyone's.
 const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import"}},

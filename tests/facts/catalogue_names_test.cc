@@ -26,6 +26,8 @@ TEST_CASE("the facts that are written are those of the catalogue") {
     facts::WriteHostFacts(*run, &writer);
     facts::WriteCommFacts(*run, &writer);
     facts::WriteCaptureFacts(*run, &writer);
+    facts::WriteWorkFacts(*run, &writer);
+    facts::WriteScaleFacts(&writer);
     std::set<std::string> written;
     for (const auto& [name, fact] : writer.Take()) written.insert(name);
     INFO("devices: " << devices);

@@ -1,0 +1,31 @@
+// What several fixes would win together: the run's dependency graph replayed with all their
+// remedies at once. Not the sum of what each wins alone: fixes share time, and the next bound stops
+// them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/advice/finding.h"
+#include "engine/metrics/analysis.h"
+
+namespace advise {
+
+struct WhatIf {
+  Nanos window_ns = 0;
+  Nanos gain_ns = 0;       // of all fixes together
+  std::string next_bound;  // what holds the run back then
+  std::size_t steps = 0;   // in the window, 0 unknown
+  struct Part {
+    std::string rule;
+    std::string title;
+    Nanos alone_ns = 0;     // gain of this fix by itself
+    bool replayed = false;  // else a part of the time it claims
+  };
+  std::vector<Part> parts;  // in the order of `verdicts`
+};
+
+// `verdicts`: fired ones. One that claims no time wins nothing. O(replays).
+WhatIf ReplayFixes(const std::vector<const Verdict*>& verdicts, const Analysis& analysis);
+
+}  // namespace advise

@@ -1,0 +1,164 @@
+// `advise compare`: two runs as before and after of one change, or several runs on different
+// numbers of GPUs as a scaling table.
+#include <charconv>
+#include <cmath>
+
+#include "engine/app/command.h"
+#include "engine/app/compare_pages.h"
+#include "engine/app/several_runs.h"
+#include "engine/base/text.h"
+
+namespace advise {
+namespace {
+
+// A rule's text with the evidence of its verdict.
+std::string Filled(const std::string& text, const Verdict& verdict) {
+  return FillTemplate(
+      text, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {
+        const auto found = verdict.evidence.find(std::string(name));
+        if (found == verdict.evidence.end()) return std::nullopt;
+        if (const auto* number = std::get_if<double>(&found->second))
+          return FormatQuantity(*number, kind);
+        return SafeText(std::get<std::string>(found->second));
+      });
+}
+
+class CompareCommand : public Command {
+ public:
+  std::string Name() const override { return "compare"; }
+  std::string Summary() const override {
+    return "Shows what got better or worse between runs, or how they scale.";
+  }
+  std::string Examples() const override {
+    return "advise compare before.sqlite after.sqlite\n"
+           "advise compare before/ after/ --format json -o change.json\n"
+           "advise compare 1gpu.sqlite 2gpu/ 4gpu/\n"
+           "advise compare 1gpu.sqlite 4gpu/ --seconds 217,179";
+  }
+
+  void AddOptions(CLI::App& app) override {
+    AddReportOptions(app, run_);
+    app.get_option("REPORT")->description(
+        "BEFORE and AFTER, or several runs; a run is a report or a directory of the reports of its "
+        "ranks");
+    app.add_flag("--scaling", scaling_,
+                 "a scaling table; without it when there are more than two runs, or other numbers "
+                 "of GPUs");
+    AddListOption(app, "--seconds", seconds_, "S,S,…",
+                  "measured time of the same work in each run, an epoch for example")
+        ->delimiter(',');
+    AddSiteOptions(app, run_.diagnose);
+    AddOutputOptions(app, run_.output, "text or json");
+  }
+
+  int Run() override {
+    if (run_.output.format != "json" && run_.output.format != "text") {
+      return Complain(
+          {"there is no format \"" + run_.output.format + "\"", "--format", "text or json"},
+          kWrongUsage);
+    }
+    const std::vector<std::string>& runs = run_.diagnose.reports;
+    if (runs.size() < 2) {
+      return Complain({"two runs are needed", "", "see: advise compare --help"}, kWrongUsage);
+    }
+    std::vector<double> seconds;
+    for (const std::string& text : seconds_) {
+      double value = 0;
+      const char* end = text.data() + text.size();
+      const auto [at, problem] = std::from_chars(text.data(), end, value);
+      if (problem != std::errc() || at != end || !std::isfinite(value) || value <= 0) {
+        return Complain({"\"" + text + "\" is no time in seconds", "--seconds", ""}, kWrongUsage);
+      }
+      seconds.push_back(value);
+    }
+    if (!seconds.empty() && seconds.size() != runs.size()) {
+      return Complain(
+          {std::to_string(seconds.size()) + " times for " + std::to_string(runs.size()) + " runs",
+           "--seconds", "one for each run, in their order"},
+          kWrongUsage);
+    }
+    const auto several = DiagnoseRuns(run_, runs);
+    if (!several) return several.error();
+    const bool other_gpus = FactNumber((*several)->reports[0], "run.devices") !=
+                            FactNumber((*several)->reports[1], "run.devices");
+    if (scaling_ || runs.size() > 2 || !seconds.empty() || other_gpus) {
+      return Scale(**several, seconds);
+    }
+    return Change(**several);
+  }
+
+ private:
+  int Write(const std::string& text, int code) const {
+    const auto written = WriteOutput(text, run_.output, run_.diagnose.reports);
+    return written ? code : Complain(written.error(), kWrongUsage);
+  }
+
+  int Change(const SeveralRuns& several) const {
+    const std::vector<std::string>& runs = run_.diagnose.reports;
+    const RunComparison comparison =
+        CompareRuns(several.reports[0], several.reports[1], *several.session.knowledge);
+    const std::string text =
+        run_.output.format == "json"
+            ? CompareJson(comparison, runs[0], runs[1])
+            : CompareText(comparison, runs[0], runs[1], run_.output.Width(), run_.output.Color());
+    const int code = Write(text, kAnalysed);
+    if (code != kAnalysed || comparison.comparable) return code;
+    std::string reasons;
+    for (const std::string& reason : comparison.reasons) {
+      reasons += (reasons.empty() ? "" : "; ") + reason;
+    }
+    return Complain({"the runs cannot be compared: " + reasons, "", ""}, kUnreadableInput);
+  }
+
+  int Scale(const SeveralRuns& several, const std::vector<double>& seconds) const {
+    std::vector<ScalingRun> runs;
+    for (std::size_t i = 0; i < several.reports.size(); ++i) {
+      runs.push_back({run_.diagnose.reports[i], &several.reports[i], std::nullopt});
+      if (!seconds.empty()) runs.back().given_s = seconds[i];
+    }
+    Scaling scaling = ScaleRuns(runs, *several.session.knowledge);
+    if (!scaling_ && runs.size() == 2 && seconds.empty()) {
+      scaling.notes.emplace_back(
+          "The runs differ in their number of GPUs, so this is a scaling "
+          "table: they are not before and after of one change");
+    }
+    std::vector<ScaleFinding> findings;
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+      const std::unique_ptr<Facts> facts = ScaleFacts(scaling, i, runs);
+      for (const RuleInfo& rule : several.session.rules.rules()) {
+        if (!rule.id.starts_with("scale/") || rule.status == "retired") continue;
+        const Verdict verdict = several.session.rules.Run(rule, *facts, kNone);
+        if (verdict.outcome != Outcome::kFired) continue;
+        ScaleFinding finding{rule.id,
+                             rule.title,
+                             runs[i].label,
+                             Filled(rule.symptom, verdict),
+                             Filled(rule.cause, verdict),
+                             {}};
+        for (Fix fix : rule.fixes) {
+          fix.action = Filled(fix.action, verdict);
+          finding.fixes.push_back(std::move(fix));
+        }
+        findings.push_back(std::move(finding));
+      }
+    }
+    const std::string text =
+        run_.output.format == "json"
+            ? ScalingJson(scaling, findings)
+            : ScalingText(scaling, findings, run_.output.Width(), run_.output.Color());
+    const int code = Write(text, kAnalysed);
+    if (code != kAnalysed || scaling.problems.empty()) return code;
+    return Complain({"the runs cannot be compared: " + scaling.problems.front(), "", ""},
+                    kUnreadableInput);
+  }
+
+  RunOptions run_;
+  bool scaling_ = false;
+  std::vector<std::string> seconds_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeCompareCommand() { return std::make_unique<CompareCommand>(); }
+
+}  // namespace advise

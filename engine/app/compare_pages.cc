@@ -1,0 +1,250 @@
+#include "engine/app/compare_pages.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/app/json_value.h"
+#include "engine/base/text.h"
+#include "engine/report/layout.h"
+
+namespace advise {
+namespace {
+
+std::string Time(double ns) { return FormatQuantity(ns, "ns"); }
+
+std::string Change(double before, double after) {
+  const double change = after - before;
+  const std::string sign = change < 0 ? "−" : "+";
+  return sign + Time(std::abs(change));
+}
+
+std::string WithInterval(const UncertainTime& time) {
+  if (!time.low_ns || !time.high_ns) return Time(time.ns);
+  return fmt::format("{} ({} to {})", Time(time.ns), Time(*time.low_ns), Time(*time.high_ns));
+}
+
+std::string VerdictLine(const RunComparison& c) {
+  const std::string unit = c.unit == "step" ? "A step" : "The same work";
+  if (c.certain.has_value() && !*c.certain) {
+    return fmt::format("No change that can be told from noise: {} → {}.", Time(c.before.ns),
+                       Time(c.after.ns));
+  }
+  if (c.speedup >= 1) {
+    return fmt::format("{} is {:.2f} times as fast: {} → {}.", unit, c.speedup, Time(c.before.ns),
+                       Time(c.after.ns));
+  }
+  return fmt::format("{} is slower: {} → {}, {:.2f} times as long.", unit, Time(c.before.ns),
+                     Time(c.after.ns), 1 / c.speedup);
+}
+
+void WriteFindings(Page& page, const char* label, const std::vector<FindingChange>& list, Ink ink) {
+  for (const FindingChange& item : list) {
+    std::string what;
+    if (item.before_ns > 0 && item.after_ns > 0) {
+      what = fmt::format("{} ({} → {})", item.title, Time(item.before_ns), Time(item.after_ns));
+    } else {
+      const double ns = item.before_ns > 0 ? item.before_ns : item.after_ns;
+      what = ns > 0 ? fmt::format("{} ({})", item.title, Time(ns)) : item.title;
+    }
+    page.Labelled(label, 1, 10, item.rule + ": " + what, ink);
+    label = "";
+  }
+}
+
+OrderedJson TimeJson(const UncertainTime& time) {
+  return {{"mean_ns", JsonNumber(time.ns)},
+          {"median_ns", JsonNumber(time.median_ns)},
+          {"low_ns", JsonNumber(time.low_ns)},
+          {"high_ns", JsonNumber(time.high_ns)}};
+}
+
+OrderedJson FindingsJson(const std::vector<FindingChange>& list) {
+  OrderedJson array = OrderedJson::array();
+  for (const FindingChange& item : list) {
+    array.push_back({{"rule", JsonText(item.rule)},
+                     {"title", JsonText(item.title)},
+                     {"saving_before_ns", JsonNumber(item.before_ns)},
+                     {"saving_after_ns", JsonNumber(item.after_ns)}});
+  }
+  return array;
+}
+
+}  // namespace
+
+std::string CompareText(const RunComparison& c, const std::string& before, const std::string& after,
+                        int width, bool color) {
+  Page page(width, color);
+  page.Labelled("Before", 0, 10, before);
+  page.Labelled("After", 0, 10, after);
+  page.Blank();
+  if (!c.comparable) {
+    page.Wrapped("The runs cannot be compared.", 0, Ink::kRed);
+    for (const std::string& reason : c.reasons) page.Labelled("-", 1, 3, reason);
+    return page.text();
+  }
+  page.Wrapped(VerdictLine(c), 0, Ink::kBold);
+  page.Blank();
+  const bool steps = c.unit == "step";
+  const std::string name = steps ? "Step" : "Work";
+  page.Labelled(name, 0, 10,
+                fmt::format("{} → {}{}", WithInterval(c.before), WithInterval(c.after),
+                            c.before.low_ns ? ", mean and 95 % interval" : ""));
+  if (c.speedup_low && c.speedup_high) {
+    page.Labelled(
+        "Speed-up", 0, 10,
+        fmt::format("{:.3f} ({:.3f} to {:.3f})", c.speedup, *c.speedup_low, *c.speedup_high));
+  } else {
+    page.Labelled("Speed-up", 0, 10, fmt::format("{:.3f}", c.speedup));
+  }
+  page.Labelled(
+      "Matched", 0, 10,
+      fmt::format("{}kernels of both runs hold {} of the kernel time before, {} after",
+                  steps ? fmt::format("{} and {} steps; ", c.units_before, c.units_after) : "",
+                  FormatQuantity(c.matched_before, "share"),
+                  FormatQuantity(c.matched_after, "share")));
+  page.Blank();
+  page.Wrapped(steps ? "Where the time went, a step and GPU"
+                     : "Where the time went, a GPU, for the work of BEFORE",
+               0, Ink::kBold);
+  std::vector<std::vector<std::string>> rows;
+  for (const BudgetChange& item : c.budget) {
+    const bool cause = item.name.starts_with("idle.");
+    rows.push_back({(cause ? "  " : "") + (cause ? item.name.substr(5) : item.name),
+                    Time(item.before_ns), Time(item.after_ns),
+                    Change(item.before_ns, item.after_ns)});
+  }
+  rows.push_back({"all", Time(c.before.ns), Time(c.after.ns), Change(c.before.ns, c.after.ns)});
+  WriteTable(page, {"state", "before>", "after>", "change>"}, rows, 1);
+  page.Blank();
+  page.Wrapped("Findings", 0, Ink::kBold);
+  if (c.fixed.empty() && c.added.empty() && c.left.empty() && c.unknown.empty()) {
+    page.Wrapped("None in either run.", 1);
+  }
+  WriteFindings(page, "Fixed", c.fixed, Ink::kGreen);
+  WriteFindings(page, "New", c.added, Ink::kRed);
+  WriteFindings(page, "Left", c.left, Ink::kYellow);
+  WriteFindings(page, "Unknown", c.unknown, Ink::kDim);
+  if (!c.unknown.empty())
+    page.Wrapped("Unknown: AFTER was captured without what it takes.", 10, Ink::kDim);
+  if (c.predicted_ns > 0) {
+    page.Blank();
+    page.Labelled(
+        "Saved", 0, 10,
+        fmt::format("{} of {} that the fixed findings promised ({})", Time(c.achieved_ns),
+                    Time(c.predicted_ns), FormatQuantity(c.achieved_ns / c.predicted_ns, "share")));
+  }
+  for (const std::string& note : c.notes) {
+    page.Blank();
+    page.Labelled("Note", 0, 10, note + ".", Ink::kDim);
+  }
+  return page.text();
+}
+
+std::string CompareJson(const RunComparison& c, const std::string& before,
+                        const std::string& after) {
+  OrderedJson json = {{"schema", 1},
+                      {"mode", "change"},
+                      {"before", JsonText(before)},
+                      {"after", JsonText(after)},
+                      {"comparable", c.comparable},
+                      {"reasons", JsonTexts(c.reasons)},
+                      {"notes", JsonTexts(c.notes)}};
+  if (c.comparable) {
+    json["unit"] = c.unit;
+    json["units"] = {{"before", c.units_before}, {"after", c.units_after}};
+    json["work_ratio"] = JsonNumber(c.work_ratio);
+    json["matched"] = {{"before", JsonNumber(c.matched_before)},
+                       {"after", JsonNumber(c.matched_after)}};
+    json["time"] = {{"before", TimeJson(c.before)}, {"after", TimeJson(c.after)}};
+    json["speedup"] = {{"value", JsonNumber(c.speedup)},
+                       {"low", JsonNumber(c.speedup_low)},
+                       {"high", JsonNumber(c.speedup_high)},
+                       {"certain", c.certain ? OrderedJson(*c.certain) : OrderedJson()}};
+    OrderedJson budget = OrderedJson::array();
+    for (const BudgetChange& item : c.budget) {
+      budget.push_back({{"name", JsonText(item.name)},
+                        {"before_ns", JsonNumber(item.before_ns)},
+                        {"after_ns", JsonNumber(item.after_ns)}});
+    }
+    json["budget"] = budget;
+    json["findings"] = {{"fixed", FindingsJson(c.fixed)},
+                        {"new", FindingsJson(c.added)},
+                        {"left", FindingsJson(c.left)},
+                        {"unknown", FindingsJson(c.unknown)}};
+    json["saving"] = {{"predicted_ns", JsonNumber(c.predicted_ns)},
+                      {"achieved_ns", JsonNumber(c.achieved_ns)}};
+  }
+  return PrintJson(json);
+}
+
+std::string ScalingText(const Scaling& scaling, const std::vector<ScaleFinding>& findings,
+                        int width, bool color) {
+  Page page(width, color);
+  std::vector<std::vector<std::string>> rows;
+  for (const ScalingRow& row : scaling.rows) {
+    const auto seconds = [](double ns) { return ns > 0 ? Time(ns) : std::string("unknown"); };
+    rows.push_back({SafeText(row.label), fmt::format("{:.0f}", row.devices),
+                    row.batch_bytes > 0 ? FormatQuantity(row.batch_bytes, "bytes") : "unknown",
+                    seconds(row.step_ns), seconds(row.time_ns),
+                    row.known ? fmt::format("{:.2f}", row.speedup) : "unknown",
+                    row.known ? fmt::format("{:.1f} %", 100 * row.efficiency) : "unknown"});
+  }
+  WriteTable(page,
+             {"run", "GPUs>", "upload/step>", "step>", "same work>", "speed-up>", "efficiency>"},
+             rows, 0);
+  page.Blank();
+  page.Wrapped(scaling.source == "given"
+                   ? "Speed-up and efficiency from the times that were given."
+                   : "Same work: the step, for as much work as the first run does in one.",
+               0, Ink::kDim);
+  for (const std::string& problem : scaling.problems) {
+    page.Labelled("Cannot", 0, 8, problem + ".", Ink::kYellow);
+  }
+  for (const std::string& note : scaling.notes) page.Labelled("Note", 0, 8, note + ".", Ink::kDim);
+  for (const ScaleFinding& finding : findings) {
+    page.Blank();
+    page.Wrapped(finding.run + ": " + finding.title, 0, Ink::kBold);
+    page.Labelled("Seen", 2, 9, finding.symptom);
+    page.Labelled("Why", 2, 9, finding.cause);
+    for (const Fix& fix : finding.fixes) page.Labelled("Do", 2, 9, fix.action);
+    page.Labelled("Rule", 2, 9, finding.rule);
+  }
+  return page.text();
+}
+
+std::string ScalingJson(const Scaling& scaling, const std::vector<ScaleFinding>& findings) {
+  OrderedJson runs = OrderedJson::array();
+  for (const ScalingRow& row : scaling.rows) {
+    const auto known = [&](double value) { return row.known ? JsonNumber(value) : OrderedJson(); };
+    runs.push_back({{"run", JsonText(row.label)},
+                    {"devices", JsonNumber(row.devices)},
+                    {"step_ns", row.step_ns > 0 ? JsonNumber(row.step_ns) : OrderedJson()},
+                    {"upload_bytes", JsonNumber(row.batch_bytes)},
+                    {"work", JsonNumber(row.work)},
+                    {"time_ns", row.time_ns > 0 ? JsonNumber(row.time_ns) : OrderedJson()},
+                    {"speedup", known(row.speedup)},
+                    {"efficiency", known(row.efficiency)}});
+  }
+  OrderedJson list = OrderedJson::array();
+  for (const ScaleFinding& finding : findings) {
+    OrderedJson fixes = OrderedJson::array();
+    for (const Fix& fix : finding.fixes) fixes.push_back(JsonText(fix.action));
+    list.push_back({{"run", JsonText(finding.run)},
+                    {"rule", JsonText(finding.rule)},
+                    {"title", JsonText(finding.title)},
+                    {"symptom", JsonText(finding.symptom)},
+                    {"cause", JsonText(finding.cause)},
+                    {"fixes", fixes}});
+  }
+  return PrintJson({{"schema", 1},
+                    {"mode", "scaling"},
+                    {"source", scaling.source},
+                    {"comparable", scaling.problems.empty()},
+                    {"reasons", JsonTexts(scaling.problems)},
+                    {"notes", JsonTexts(scaling.notes)},
+                    {"runs", runs},
+                    {"findings", list}});
+}
+
+}  // namespace advise

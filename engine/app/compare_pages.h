@@ -1,0 +1,31 @@
+// Comparisons of runs laid out as text and JSON. No arithmetic but changes and shares of what is
+// shown.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/compare/compare.h"
+#include "engine/compare/scaling.h"
+
+namespace advise {
+
+// A verdict of the rules of the area "scale", with its texts filled.
+struct ScaleFinding {
+  std::string rule;
+  std::string title;
+  std::string run;  // label of the larger run
+  std::string symptom;
+  std::string cause;
+  std::vector<Fix> fixes;
+};
+
+std::string CompareText(const RunComparison& comparison, const std::string& before,
+                        const std::string& after, int width, bool color);
+std::string CompareJson(const RunComparison& comparison, const std::string& before,
+                        const std::string& after);
+std::string ScalingText(const Scaling& scaling, const std::vector<ScaleFinding>& findings,
+                        int width, bool color);
+std::string ScalingJson(const Scaling& scaling, const std::vector<ScaleFinding>& findings);
+
+}  // namespace advise

@@ -1,0 +1,35 @@
+#include "engine/app/several_runs.h"
+
+#include "engine/app/command.h"
+#include "engine/app/inputs.h"
+
+namespace advise {
+
+tl::expected<std::unique_ptr<SeveralRuns>, int> DiagnoseRuns(const RunOptions& options,
+                                                             const std::vector<std::string>& runs) {
+  const auto fail = [](int code) { return tl::unexpected<int>(code); };
+  // A path that does not exist is told before a large report is read.
+  std::vector<std::vector<std::string>> files;
+  for (const std::string& run : runs) {
+    auto reports = ExpandReports({run});
+    if (!reports) return fail(Complain(reports.error(), kUnreadableInput));
+    files.push_back(std::move(*reports));
+  }
+  auto session = LoadSession(options.diagnose);
+  if (!session) return fail(Complain(session.error(), kBrokenRules));
+  auto made = std::make_unique<SeveralRuns>(SeveralRuns{std::move(*session), {}});
+  Progress progress(options.progress);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    DiagnoseOptions one = options.diagnose;
+    one.reports = files[i];
+    if (progress.on()) {
+      one.progress = [&](const std::string& stage) { progress.Stage(runs[i] + ": " + stage); };
+    }
+    auto report = Diagnose(made->session, one);
+    if (!report) return fail(Complain(report.error(), kUnreadableInput));
+    made->reports.push_back(std::move(*report));
+  }
+  return made;
+}
+
+}  // namespace advise

@@ -1,0 +1,175 @@
+// `advise whatif`: the new step time if these findings were fixed.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/advice/whatif.h"
+#include "engine/app/command.h"
+#include "engine/app/json_value.h"
+#include "engine/app/options.h"
+#include "engine/app/session.h"
+#include "engine/base/text.h"
+#include "engine/report/layout.h"
+
+namespace advise {
+namespace {
+
+double PerStep(const WhatIf& result, Nanos ns) {
+  return static_cast<double>(ns) / static_cast<double>(std::max<std::size_t>(1, result.steps));
+}
+
+double Share(const WhatIf& result, Nanos ns) {
+  return result.window_ns > 0 ? static_cast<double>(ns) / static_cast<double>(result.window_ns) : 0;
+}
+
+std::string Text(const WhatIf& result, int width, bool color) {
+  Page page(width, color);
+  const Nanos after = result.window_ns - result.gain_ns;
+  const auto time = [&](Nanos ns) { return FormatQuantity(PerStep(result, ns), "ns"); };
+  const double speedup =
+      after > 0 ? static_cast<double>(result.window_ns) / static_cast<double>(after) : 0;
+  page.Wrapped(fmt::format("{} {} → {}: {} saved ({}), {:.2f} times as fast.",
+                           result.steps > 0 ? "Step" : "Window", time(result.window_ns),
+                           time(after), time(result.gain_ns),
+                           FormatQuantity(Share(result, result.gain_ns), "share"), speedup),
+               0, Ink::kBold);
+  page.Blank();
+  std::vector<std::vector<std::string>> rows;
+  for (const WhatIf::Part& part : result.parts) {
+    rows.push_back({part.rule, time(part.alone_ns),
+                    FormatQuantity(Share(result, part.alone_ns), "share"),
+                    part.replayed ? "replayed" : "part of its time"});
+  }
+  WriteTable(page, {"fix", "alone>", "share>", "how"}, rows, 1);
+  page.Blank();
+  if (!result.next_bound.empty()) {
+    page.Labelled("Then", 0, 6, result.next_bound + " is the limit.");
+  }
+  page.Wrapped(result.steps > 0
+                   ? fmt::format("Mean of {} steps. Fixes share time: together they win less than "
+                                 "the sum, or more where each lets the other show.",
+                                 result.steps)
+                   : "No steps were found: the whole window. Fixes share time: together they win "
+                     "less than the sum, or more where each lets the other show.",
+               0, Ink::kDim);
+  return page.text();
+}
+
+std::string Json(const WhatIf& result) {
+  const Nanos after = result.window_ns - result.gain_ns;
+  OrderedJson parts = OrderedJson::array();
+  for (const WhatIf::Part& part : result.parts) {
+    parts.push_back(
+        {{"rule", JsonText(part.rule)},
+         {"title", JsonText(part.title)},
+         {"alone", {{"ns", part.alone_ns}, {"share", JsonNumber(Share(result, part.alone_ns))}}},
+         {"basis", part.replayed ? "replay" : "part of the claimed time"}});
+  }
+  return PrintJson(
+      {{"schema", 1},
+       {"window", {{"before_ns", result.window_ns}, {"after_ns", after}}},
+       {"steps", result.steps},
+       {"step", result.steps == 0
+                    ? OrderedJson()
+                    : OrderedJson{{"before_ns", JsonNumber(PerStep(result, result.window_ns))},
+                                  {"after_ns", JsonNumber(PerStep(result, after))}}},
+       {"saving",
+        {{"seconds", JsonNumber(static_cast<double>(result.gain_ns) / kNanosPerSecond)},
+         {"share", JsonNumber(Share(result, result.gain_ns))}}},
+       {"next_bound", JsonText(result.next_bound)},
+       {"fixes", parts}});
+}
+
+class WhatIfCommand : public Command {
+ public:
+  std::string Name() const override { return "whatif"; }
+  std::string Summary() const override {
+    return "Replays a run with findings fixed: the new step time.";
+  }
+  std::string Examples() const override {
+    return "advise whatif run.sqlite --fix input/no-workers\n"
+           "advise whatif run.sqlite --fix input/no-workers,transfer/pageable-copy --format json";
+  }
+
+  void AddOptions(CLI::App& app) override {
+    AddReportOptions(app, run_);
+    AddListOption(app, "--fix", fixes_, "RULE[,RULE…]", "findings to fix; repeatable")
+        ->delimiter(',')
+        ->required();
+    AddSiteOptions(app, run_.diagnose);
+    AddOutputOptions(app, run_.output, "text or json");
+  }
+
+  int Run() override {
+    if (run_.output.format != "json" && run_.output.format != "text") {
+      return Complain(
+          {"there is no format \"" + run_.output.format + "\"", "--format", "text or json"},
+          kWrongUsage);
+    }
+    const auto session = LoadSession(run_.diagnose);
+    if (!session) return Complain(session.error(), kBrokenRules);
+    for (const std::string& fix : fixes_) {
+      const auto rule = FindRule(*session, fix);
+      if (!rule) return Complain(rule.error(), kWrongUsage);
+    }
+    WhatIf result;
+    std::string problem;
+    run_.diagnose.inspect = [&](const Analysis& analysis, const Report& report) {
+      std::vector<const Verdict*> fixed;
+      for (const Verdict& verdict : report.verdicts) {
+        const bool named =
+            std::find(fixes_.begin(), fixes_.end(), verdict.rule->id) != fixes_.end();
+        if (named && verdict.outcome == Outcome::kFired) fixed.push_back(&verdict);
+      }
+      problem = NotFired(report);
+      if (problem.empty()) result = ReplayFixes(fixed, analysis);
+    };
+    const auto diagnosis = RunDiagnosis(run_);
+    if (!diagnosis) return diagnosis.error();
+    if (!problem.empty()) {
+      return Complain({problem, "--fix", Fired((*diagnosis)->report)}, kWrongUsage);
+    }
+    const std::string text = run_.output.format == "json"
+                                 ? Json(result)
+                                 : Text(result, run_.output.Width(), run_.output.Color());
+    const auto written = WriteOutput(text, run_.output, run_.diagnose.reports);
+    return written ? kAnalysed : Complain(written.error(), kWrongUsage);
+  }
+
+ private:
+  // The first named rule that did not fire, and why not; "" when all did.
+  std::string NotFired(const Report& report) const {
+    for (const std::string& fix : fixes_) {
+      const Verdict* last = nullptr;
+      bool fired = false;
+      for (const Verdict& verdict : report.verdicts) {
+        if (verdict.rule->id != fix) continue;
+        last = &verdict;
+        fired = fired || verdict.outcome == Outcome::kFired;
+      }
+      if (fired) continue;
+      if (last == nullptr) return fix + " was not run: the site or --only, --skip left it out";
+      std::string why = fix + " did not fire on this report: " + OutcomeName(last->outcome);
+      return last->reason.empty() ? why : why + ", " + last->reason;
+    }
+    return "";
+  }
+
+  static std::string Fired(const Report& report) {
+    std::string list;
+    for (const Finding& finding : report.findings) {
+      if (finding.rule == nullptr || finding.severity == Severity::kInfo) continue;
+      list += (list.empty() ? "" : ", ") + finding.rule->id;
+    }
+    return list.empty() ? "this report has no finding to fix" : "findings: " + list;
+  }
+
+  RunOptions run_;
+  std::vector<std::string> fixes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeWhatIfCommand() { return std::make_unique<WhatIfCommand>(); }
+
+}  // namespace advise

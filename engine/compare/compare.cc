@@ -1,0 +1,263 @@
+#include "engine/compare/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/text.h"
+#include "engine/compare/bootstrap.h"
+#include "engine/compare/work_match.h"
+
+namespace advise {
+namespace {
+
+const NamedFact* Find(const Report& report, std::string_view name) {
+  for (const NamedFact& fact : report.facts) {
+    if (fact.info.name == name) return &fact;
+  }
+  return nullptr;
+}
+
+// Steady steps with their outliers: what a fix takes away may be just those. Without the last one:
+// it ends with the last GPU work and lacks the wait for a next step.
+std::vector<double> StepLengths(const Report& report, std::size_t least) {
+  std::vector<double> lengths;
+  const Rows* rows = FactRows(report, "work.steps");
+  if (rows == nullptr) return lengths;
+  for (const Row& row : *rows) {
+    for (const auto& [column, cell] : row) {
+      if (column == "time" && std::holds_alternative<double>(cell))
+        lengths.push_back(std::get<double>(cell));
+    }
+  }
+  if (lengths.size() > least) lengths.pop_back();
+  return lengths;
+}
+
+double WindowNs(const Report& report) {
+  return static_cast<double>(report.window.end_ns - report.window.start_ns);
+}
+
+bool Speaks(const Finding& finding) { return finding.severity != Severity::kInfo; }
+
+const Finding* FindingOf(const Report& report, const std::string& rule) {
+  for (const Finding& finding : report.findings) {
+    if (finding.rule != nullptr && finding.rule->id == rule) return &finding;
+  }
+  return nullptr;
+}
+
+bool WasChecked(const Report& report, const std::string& rule) {
+  return std::none_of(report.not_checked.begin(), report.not_checked.end(),
+                      [&](const NotChecked& item) { return item.rule == rule; });
+}
+
+class Comparer {
+ public:
+  Comparer(const Report& before, const Report& after, const Knowledge& knowledge)
+      : before_(before), after_(after), knowledge_(knowledge) {}
+
+  RunComparison Compare() {
+    Machines();
+    const WorkMatch match = MatchWork(before_, after_, knowledge_);
+    result_.matched_before = match.matched_before;
+    result_.matched_after = match.matched_after;
+    if (!match.same && !match.problem.empty()) result_.reasons.push_back(match.problem);
+    Times(match);
+    result_.comparable = result_.reasons.empty();
+    if (!result_.comparable) return std::move(result_);
+    Budgets();
+    Findings();
+    result_.achieved_ns = result_.before.ns - result_.after.ns;
+    Notes(match);
+    return std::move(result_);
+  }
+
+ private:
+  void Machines() {
+    const std::string a = FactWord(before_, "hw.name", "");
+    const std::string b = FactWord(after_, "hw.name", "");
+    if (!a.empty() && !b.empty() && a != b) {
+      result_.reasons.push_back(fmt::format("other GPUs: {} before, {} after", a, b));
+    } else if (a.empty() || b.empty()) {
+      result_.notes.emplace_back(
+          "A report does not name its GPU: that both ran on the same one is "
+          "taken for granted");
+    }
+    const auto count = [this](const char* fact, const char* what) {
+      const auto x = FactNumber(before_, fact);
+      const auto y = FactNumber(after_, fact);
+      if (!x || !y || *x == *y) return;
+      result_.reasons.push_back(
+          fmt::format("other {}: {:.0f} before, {:.0f} after (scaling: advise compare --scaling)",
+                      what, *x, *y));
+    };
+    count("run.devices", "number of GPUs");
+    if (result_.reasons.empty()) count("run.processes", "number of ranks");
+  }
+
+  void Times(const WorkMatch& match) {
+    const auto least = static_cast<std::size_t>(knowledge_.Number("compare.least_steps"));
+    const std::vector<double> a = StepLengths(before_, least);
+    const std::vector<double> b = StepLengths(after_, least);
+    if (a.empty() || b.empty()) return WindowTimes(match);
+    result_.unit = "step";
+    result_.units_before =
+        static_cast<std::int64_t>(FactNumber(before_, "steps.count").value_or(0));
+    result_.units_after = static_cast<std::int64_t>(FactNumber(after_, "steps.count").value_or(0));
+    // Both captures may be of any length: what counts is the work in one step.
+    const double steps = static_cast<double>(result_.units_after) /
+                         static_cast<double>(std::max<std::int64_t>(1, result_.units_before));
+    if (match.same && match.even && steps > 0) {
+      const double ratio = match.count_ratio / steps;
+      const double tolerance = knowledge_.Number("compare.same_work");
+      if (ratio > 1 + tolerance || ratio < 1 / (1 + tolerance)) result_.work_ratio = ratio;
+    }
+    result_.before.ns = MeanOf(a);
+    result_.before.median_ns = MedianOf(a);
+    result_.after.ns = MeanOf(b) / result_.work_ratio;
+    result_.after.median_ns = MedianOf(b) / result_.work_ratio;
+    units_before_ = WindowNs(before_) / result_.before.ns;
+    units_after_ = WindowNs(after_) / result_.after.ns;
+    if (std::min(a.size(), b.size()) >= least) {
+      const BootstrapPair pair =
+          Bootstrap(a, b, static_cast<std::size_t>(knowledge_.Number("compare.resamples")));
+      result_.before.low_ns = pair.low_a;
+      result_.before.high_ns = pair.high_a;
+      result_.after.low_ns = pair.low_b / result_.work_ratio;
+      result_.after.high_ns = pair.high_b / result_.work_ratio;
+      result_.speedup_low = pair.low_ratio * result_.work_ratio;
+      result_.speedup_high = pair.high_ratio * result_.work_ratio;
+      result_.certain = *result_.speedup_low > 1 || *result_.speedup_high < 1;
+    }
+    result_.speedup = result_.after.ns > 0 ? result_.before.ns / result_.after.ns : 1;
+  }
+
+  // Without steps the launches that both runs make count the work.
+  void WindowTimes(const WorkMatch& match) {
+    result_.unit = "window";
+    result_.units_before = result_.units_after = 1;
+    if (!match.same) return;
+    if (!match.even) {
+      result_.reasons.emplace_back(
+          "no steps were found in both runs, and the kernels that they share were not launched in "
+          "the same proportions: the work of the two windows cannot be told");
+      return;
+    }
+    result_.work_ratio = match.count_ratio;
+    units_before_ = 1;
+    units_after_ = match.count_ratio;
+    result_.before.ns = result_.before.median_ns = WindowNs(before_);
+    result_.after.ns = result_.after.median_ns = WindowNs(after_) / match.count_ratio;
+    result_.speedup = result_.after.ns > 0 ? result_.before.ns / result_.after.ns : 1;
+    result_.notes.push_back(fmt::format(
+        "No steps were found in both runs: compared by the work of BEFORE's window, of which AFTER "
+        "holds {:.2f} times as much, counted by the kernels that both launch; how much of the "
+        "change is noise cannot be told",
+        match.count_ratio));
+  }
+
+  void Budgets() {
+    std::vector<std::string> names = {"budget.compute", "budget.comm_exposed",
+                                      "budget.copy_exposed", "budget.memset_exposed",
+                                      "budget.idle"};
+    for (const NamedFact& fact : before_.facts) {
+      if (fact.info.name.starts_with("idle.") && fact.info.unit == "ns")
+        names.push_back(fact.info.name);
+    }
+    for (const std::string& name : names) {
+      const double a = FactNumber(before_, name).value_or(0) / units_before_;
+      const double b = FactNumber(after_, name).value_or(0) / units_after_;
+      const bool part = name.starts_with("budget.");
+      if (!part && a <= 0 && b <= 0) continue;
+      result_.budget.push_back({part ? name.substr(7) : name, a, b});
+    }
+  }
+
+  void Findings() {
+    for (const Finding& finding : before_.findings) {
+      if (finding.rule == nullptr || !Speaks(finding)) continue;
+      const std::string& rule = finding.rule->id;
+      const Finding* other = FindingOf(after_, rule);
+      FindingChange change{rule, finding.rule->title,
+                           finding.saving_s * kNanosPerSecond / units_before_, 0};
+      if (other != nullptr && Speaks(*other)) {
+        change.after_ns = other->saving_s * kNanosPerSecond / units_after_;
+        result_.left.push_back(change);
+      } else if (!WasChecked(after_, rule)) {
+        result_.unknown.push_back(change);
+      } else {
+        result_.predicted_ns += change.before_ns;
+        result_.fixed.push_back(change);
+      }
+    }
+    for (const Finding& finding : after_.findings) {
+      if (finding.rule == nullptr || !Speaks(finding)) continue;
+      const Finding* other = FindingOf(before_, finding.rule->id);
+      if (other != nullptr && Speaks(*other)) continue;
+      result_.added.push_back({finding.rule->id, finding.rule->title, 0,
+                               finding.saving_s * kNanosPerSecond / units_after_});
+    }
+  }
+
+  void Notes(const WorkMatch& match) {
+    if (result_.work_ratio != 1 && result_.unit == "step") {
+      result_.notes.push_back(fmt::format(
+          "A step of AFTER holds {:.2f} times the work of a step of BEFORE (launches of the same "
+          "kernels): all figures of AFTER are for the work of one step of BEFORE",
+          result_.work_ratio));
+    }
+    if (!match.even && result_.unit == "step") {
+      result_.notes.emplace_back(
+          "The kernels that both runs share were not launched in the same proportions: that a step "
+          "holds the same work is taken for granted");
+    }
+    for (const auto& [report, name] : {std::pair{&before_, "BEFORE"}, {&after_, "AFTER"}}) {
+      if (!report->no_verdict_reason.empty()) {
+        result_.notes.push_back(
+            fmt::format("{} supports no verdict: {}", name, report->no_verdict_reason));
+      }
+    }
+    if (!result_.certain.has_value() && result_.unit == "step") {
+      result_.notes.emplace_back("Too few steps to tell the change from noise");
+    }
+  }
+
+  const Report& before_;
+  const Report& after_;
+  const Knowledge& knowledge_;
+  RunComparison result_;
+  double units_before_ = 1;  // of BEFORE's work, in each window
+  double units_after_ = 1;
+};
+
+}  // namespace
+
+std::optional<double> FactNumber(const Report& report, std::string_view name) {
+  const NamedFact* fact = Find(report, name);
+  if (fact == nullptr) return std::nullopt;
+  if (const auto* number = std::get_if<double>(&fact->fact.value)) return *number;
+  if (const auto* flag = std::get_if<bool>(&fact->fact.value)) return *flag ? 1 : 0;
+  if (const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&fact->fact.value)) {
+    return *spans == nullptr ? 0 : static_cast<double>((*spans)->Total());
+  }
+  return std::nullopt;
+}
+
+std::string FactWord(const Report& report, std::string_view name, std::string_view otherwise) {
+  const NamedFact* fact = Find(report, name);
+  const auto* text = fact == nullptr ? nullptr : std::get_if<std::string>(&fact->fact.value);
+  return text == nullptr ? std::string(otherwise) : *text;
+}
+
+const Rows* FactRows(const Report& report, std::string_view name) {
+  const NamedFact* fact = Find(report, name);
+  return fact == nullptr ? nullptr : std::get_if<Rows>(&fact->fact.value);
+}
+
+RunComparison CompareRuns(const Report& before, const Report& after, const Knowledge& knowledge) {
+  return Comparer(before, after, knowledge).Compare();
+}
+
+}  // namespace advise

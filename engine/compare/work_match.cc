@@ -1,0 +1,163 @@
+#include "engine/compare/work_match.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "engine/base/text.h"
+#include "engine/compare/compare.h"
+
+namespace advise {
+namespace {
+
+struct Kernel {
+  double count = 0;
+  double time = 0;
+  double threads = 0;  // summed over launches
+};
+using BySize = std::map<std::tuple<std::string, double, double>, Kernel>;
+using ByName = std::map<std::string, Kernel>;
+
+double NumberIn(const Row& row, std::string_view column) {
+  for (const auto& [name, cell] : row) {
+    if (name == column && std::holds_alternative<double>(cell)) return std::get<double>(cell);
+  }
+  return 0;
+}
+
+std::string TextIn(const Row& row, std::string_view column) {
+  for (const auto& [name, cell] : row) {
+    if (name == column && std::holds_alternative<std::string>(cell))
+      return std::get<std::string>(cell);
+  }
+  return "";
+}
+
+struct Kernels {
+  BySize by_size;
+  ByName by_name;
+  double time = 0;
+};
+
+Kernels KernelsOf(const Report& report) {
+  Kernels kernels;
+  const Rows* rows = FactRows(report, "work.kernels");
+  if (rows == nullptr) return kernels;
+  for (const Row& row : *rows) {
+    const std::string name = TextIn(row, "name");
+    const double blocks = NumberIn(row, "blocks");
+    const double threads = NumberIn(row, "threads");
+    const double count = NumberIn(row, "count");
+    const double time = NumberIn(row, "time");
+    for (Kernel* kernel : {&kernels.by_size[{name, blocks, threads}], &kernels.by_name[name]}) {
+      kernel->count += count;
+      kernel->time += time;
+      kernel->threads += count * blocks * threads;
+    }
+    kernels.time += time;
+  }
+  return kernels;
+}
+
+// Sizes of the uploads that come in every step: the batch shows itself in them (K-M4).
+double LargestUpload(const Report& report) {
+  const Rows* rows = FactRows(report, "work.uploads");
+  double largest = 0;
+  if (rows == nullptr) return 0;
+  for (const Row& row : *rows) {
+    if (NumberIn(row, "per_step") >= 0.5) largest = std::max(largest, NumberIn(row, "bytes"));
+  }
+  return largest;
+}
+
+bool Near(double ratio, double tolerance) {
+  return ratio <= 1 + tolerance && ratio >= 1 / (1 + tolerance);
+}
+
+}  // namespace
+
+double WeightedMedian(std::vector<std::pair<double, double>> values) {
+  std::sort(values.begin(), values.end());
+  double all = 0;
+  for (const auto& [value, weight] : values) all += weight;
+  double sum = 0;
+  for (const auto& [value, weight] : values) {
+    sum += weight;
+    if (2 * sum >= all) return value;
+  }
+  return 1;
+}
+
+WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& knowledge) {
+  const double tolerance = knowledge.Number("compare.same_work");
+  const double least = knowledge.Number("compare.least_matched");
+  const Kernels a = KernelsOf(before);
+  const Kernels b = KernelsOf(after);
+  WorkMatch match;
+  if (a.time <= 0 || b.time <= 0) {
+    match.problem = fmt::format("{} holds no compute kernels", a.time <= 0 ? "BEFORE" : "AFTER");
+    return match;
+  }
+  // A kernel that does the same in both runs has one size in both; one whose sizes vary says
+  // nothing by them.
+  std::vector<std::pair<double, double>> sizes;
+  double named_before = 0, named_after = 0;
+  for (const auto& [name, kernel] : a.by_name) {
+    const auto other = b.by_name.find(name);
+    if (other == b.by_name.end() || kernel.threads <= 0 || kernel.count <= 0) continue;
+    named_before += kernel.time;
+    named_after += other->second.time;
+    sizes.emplace_back(
+        (other->second.threads / other->second.count) / (kernel.threads / kernel.count),
+        std::sqrt(kernel.time * other->second.time));
+  }
+  std::vector<std::pair<double, double>> counts;
+  double matched_before = 0, matched_after = 0;
+  for (const auto& [key, kernel] : a.by_size) {
+    const auto other = b.by_size.find(key);
+    if (other == b.by_size.end()) continue;
+    matched_before += kernel.time;
+    matched_after += other->second.time;
+    counts.emplace_back(other->second.count / kernel.count,
+                        std::sqrt(kernel.time * other->second.time));
+  }
+  match.matched_before = matched_before / a.time;
+  match.matched_after = matched_after / b.time;
+  match.size_ratio = WeightedMedian(sizes);
+  match.count_ratio = WeightedMedian(counts);
+  double agree = 0, all = 0;
+  for (const auto& [ratio, weight] : counts) {
+    all += weight;
+    if (Near(ratio / match.count_ratio, tolerance)) agree += weight;
+  }
+  match.even = all > 0 && agree >= 0.5 * all;
+
+  const double upload_before = LargestUpload(before);
+  const double upload_after = LargestUpload(after);
+  // Of either run: what is fixed may have held nearly all the time of the other.
+  if (std::max(named_before / a.time, named_after / b.time) < least) {
+    match.problem = fmt::format(
+        "the runs have hardly a kernel in common ({} of the kernel time of BEFORE, {} of AFTER)",
+        FormatQuantity(named_before / a.time, "share"),
+        FormatQuantity(named_after / b.time, "share"));
+    return match;
+  }
+  if (!Near(match.size_ratio, tolerance)) {
+    match.problem = fmt::format(
+        "another batch or model size: the same kernels work on {:.2f} times as many threads",
+        match.size_ratio);
+    if (upload_before > 0 && upload_after > 0 && !Near(upload_after / upload_before, tolerance)) {
+      match.problem += fmt::format(", and uploads a step are of {} instead of {}",
+                                   FormatQuantity(upload_after, "bytes"),
+                                   FormatQuantity(upload_before, "bytes"));
+    }
+    return match;
+  }
+  match.same = true;
+  return match;
+}
+
+}  // namespace advise

@@ -1,0 +1,29 @@
+// Whether two runs did the same work, and how much of it, judged from kernels by name and size and
+// from sizes of uploads. Internal to compare/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/advice/report_model.h"
+#include "engine/knowledge/knowledge.h"
+
+namespace advise {
+
+struct WorkMatch {
+  bool same = false;          // the kernels (or uploads) of both are of the same sizes
+  std::string problem;        // when not
+  double count_ratio = 1;     // launches of the same work, AFTER's window over BEFORE's
+  bool even = false;          // most matched kernels agree on count_ratio
+  double size_ratio = 1;      // threads a launch of the same kernel, AFTER over BEFORE
+  double matched_before = 0;  // shares of the kernel time
+  double matched_after = 0;
+};
+
+WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& knowledge);
+
+// The median of (value, weight) pairs by weight; 1 when there are none.
+double WeightedMedian(std::vector<std::pair<double, double>> values);
+
+}  // namespace advise

@@ -1,0 +1,225 @@
+#include "engine/metrics/work.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "engine/base/glob.h"
+
+namespace advise {
+namespace {
+
+class WorkFinder {
+ public:
+  WorkFinder(const Basis& basis, const Phases& phases)
+      : basis_(basis), run_(basis.run), trace_(basis.run.trace), phases_(phases) {}
+
+  Work Find() {
+    Steps();
+    Kernels();
+    Uploads();
+    Driver();
+    PhaseTimes();
+    Cards();
+    Links();
+    return std::move(work_);
+  }
+
+ private:
+  void Steps() {
+    const auto& steps = run_.steps;
+    for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
+      const Step& step = steps.all[i];
+      if (step.start < run_.window.start || step.end > run_.window.end) continue;
+      const bool outlier =
+          std::find(steps.outliers.begin(), steps.outliers.end(), i) != steps.outliers.end();
+      work_.steps.push_back({i, step.Length(), outlier});
+    }
+  }
+
+  // Gathered by shape first: shapes are few, names are long.
+  void Kernels() {
+    struct Sum {
+      std::int64_t count = 0;
+      double time = 0;
+      double hidden = 0;
+    };
+    std::vector<Sum> sums(trace_.shapes.size());
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      Sum& sum = sums[trace_.ops.detail[op]];
+      const Nanos start = trace_.ops.start[op];
+      const Nanos end = trace_.ops.end[op];
+      sum.count += 1;
+      sum.time += static_cast<double>(end - start);
+      if (run_.IsComm(op)) {
+        const DeviceTime& time = basis_.times[trace_.ops.device[op]];
+        sum.hidden += static_cast<double>(time.compute.OverlapWith(start, end));
+      }
+    }
+    std::map<std::tuple<std::string, double, double>, KernelWork> rows;
+    std::map<std::string, CollectiveWork> kinds;
+    for (std::uint32_t s = 0; s < sums.size(); ++s) {
+      if (sums[s].count == 0) continue;
+      const KernelShape& shape = trace_.shapes[s];
+      const KernelClass& known = run_.names.Kernel(s);
+      if (run_.names.IsCommunication(s)) {
+        CollectiveWork& kind = kinds[known.collective.empty() ? "unnamed" : known.collective];
+        kind.count += sums[s].count;
+        kind.time_ns += sums[s].time;
+        kind.hidden_ns += sums[s].hidden;
+        continue;
+      }
+      const std::string name(trace_.strings[shape.name]);
+      const auto blocks = static_cast<double>(shape.Blocks());
+      const auto threads = static_cast<double>(shape.ThreadsPerBlock());
+      KernelWork& row = rows[{name, blocks, threads}];
+      row.name = name;
+      row.kernel_class = known.name;
+      row.precision = known.precision;
+      row.tensor_core = known.tensor_core;
+      row.blocks = blocks;
+      row.threads = threads;
+      row.count += sums[s].count;
+      row.time_ns += sums[s].time;
+    }
+    for (auto& [key, row] : rows) work_.kernels.push_back(std::move(row));
+    std::stable_sort(
+        work_.kernels.begin(), work_.kernels.end(),
+        [](const KernelWork& a, const KernelWork& b) { return a.time_ns > b.time_ns; });
+    for (auto& [kind, row] : kinds) {
+      row.kind = kind;
+      work_.collectives.push_back(row);
+    }
+  }
+
+  void Uploads() {
+    std::map<std::int64_t, std::int64_t> sizes;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kCopy || !basis_.InWindow(trace_.ops.start[op])) continue;
+      const std::uint32_t copy = trace_.ops.detail[op];
+      if (trace_.copies.direction[copy] != CopyDirection::kHostToDevice) continue;
+      const auto bytes = static_cast<double>(trace_.copies.bytes[copy]);
+      sizes[trace_.copies.bytes[copy]] += 1;
+      work_.uploaded_bytes += bytes;
+      if (trace_.copies.source[copy] == MemoryKind::kPageable) work_.pageable_bytes += bytes;
+    }
+    for (const auto& [bytes, count] : sizes) {
+      work_.uploads.push_back({static_cast<double>(bytes), count});
+    }
+    std::stable_sort(
+        work_.uploads.begin(), work_.uploads.end(), [](const UploadWork& a, const UploadWork& b) {
+          return a.bytes * static_cast<double>(a.count) > b.bytes * static_cast<double>(b.count);
+        });
+  }
+
+  void Driver() {
+    std::map<std::uint32_t, std::int64_t> launches;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call != kNone && basis_.InWindow(trace_.ops.start[op]))
+        launches[trace_.calls.thread[call]] += 1;
+    }
+    std::int64_t most = 0;
+    for (const auto& [thread, count] : launches) {
+      if (count > most) most = count, work_.driver = thread;
+    }
+  }
+
+  void PhaseTimes() {
+    std::map<Phase, PhaseWork> rows;
+    std::vector<std::uint32_t> processes;
+    for (const std::uint32_t t : run_.launching_threads) {
+      const std::uint32_t process = trace_.threads[t].process;
+      if (process != kNone &&
+          std::find(processes.begin(), processes.end(), process) == processes.end())
+        processes.push_back(process);
+    }
+    const auto per_process = static_cast<double>(std::max<std::size_t>(1, processes.size()));
+    const auto per_device =
+        static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    for (int p = 1; p <= static_cast<int>(Phase::kDataLoading); ++p) {
+      const auto phase = static_cast<Phase>(p);
+      if (!phases_.known(phase)) continue;
+      PhaseWork& row = rows[phase];
+      for (const std::uint32_t process : processes) {
+        const IntervalSet open =
+            phases_.Of(process, phase).Clip(run_.window.start, run_.window.end);
+        row.host_ns += static_cast<double>(open.Total()) / per_process;
+      }
+    }
+    if (rows.empty()) return;
+    for (std::uint32_t i = 0; i < trace_.ranges.size(); ++i) {
+      const Phase phase = run_.names.RangePhase(trace_.ranges.name[i]);
+      if (phase == Phase::kUnnamed || !basis_.InWindow(trace_.ranges.start[i])) continue;
+      rows[phase].count += 1;
+    }
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (!basis_.InWindow(trace_.ops.start[op])) continue;
+      rows[phases_.OfOp(run_, op)].gpu_ns +=
+          static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]) / per_device;
+    }
+    for (const GapPiece& piece : basis_.idle.pieces) {
+      rows[piece.phase].idle_ns += static_cast<double>(piece.Length()) / per_device;
+    }
+    for (auto& [phase, row] : rows) {
+      row.phase = phase;
+      work_.phases.push_back(row);
+    }
+  }
+
+  // Rates when the card gives rates; else bytes of the window over its length.
+  void Cards() {
+    if (trace_.nic_series.empty() || run_.window.Length() <= 0) return;
+    double rate = 0;
+    bool any = false;
+    const double seconds = static_cast<double>(run_.window.Length()) / kNanosPerSecond;
+    for (const Series& series : trace_.nic_series) {
+      if (!MatchesGlob(series.name, "*byte*")) continue;
+      double sum = 0;
+      double samples = 0;
+      for (std::size_t i = 0; i < series.time.size(); ++i) {
+        if (!basis_.InWindow(series.time[i])) continue;
+        sum += series.value[i];
+        samples += 1;
+      }
+      any = true;
+      const bool is_rate = MatchesGlob(series.unit, "*/s*") || MatchesGlob(series.unit, "*per*");
+      if (samples > 0) rate += is_rate ? sum / samples : sum / seconds;
+    }
+    if (any) work_.nic_bytes_per_s = rate;
+  }
+
+  void Links() {
+    std::vector<IntervalSet> comm;
+    for (const DeviceTime& time : basis_.times) comm.push_back(time.comm);
+    double nvlink = 0, pcie = 0, nvlink_samples = 0, pcie_samples = 0;
+    for (const Series& series : trace_.gpu_series) {
+      if (series.device >= comm.size() || series.unit != "percent") continue;
+      const bool is_nvlink = MatchesGlob(series.name, "nvlink*");
+      const bool is_pcie = MatchesGlob(series.name, "pcie*throughput*") ||
+                           MatchesGlob(series.name, "pcie*bandwidth*");
+      if (!is_nvlink && !is_pcie) continue;
+      for (std::size_t i = 0; i < series.time.size(); ++i) {
+        if (!comm[series.device].Contains(series.time[i])) continue;
+        (is_nvlink ? nvlink : pcie) += series.value[i];
+        (is_nvlink ? nvlink_samples : pcie_samples) += 1;
+      }
+    }
+    if (nvlink_samples > 0) work_.nvlink_percent = nvlink / nvlink_samples;
+    if (pcie_samples > 0) work_.pcie_percent = pcie / pcie_samples;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const Phases& phases_;
+  Work work_;
+};
+
+}  // namespace
+
+Work FindWork(const Basis& basis, const Phases& phases) { return WorkFinder(basis, phases).Find(); }
+
+}  // namespace advise

@@ -1,0 +1,157 @@
+// `advise compare` and `advise whatif` from end to end: the truth is the simulated run without the
+// faults.
+#ifdef ADVISE_SIM_PROGRAM
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/simulated.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kPair = "scenarios/pairs/loading-over-pageable";
+
+Json Compared(const Folder& folder, const std::string& before, const std::string& after) {
+  const Ran ran = RunAdvise(folder, "compare " + before + " " + after + " --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  return Json::parse(ran.out);
+}
+
+TEST_CASE("a fixed fault is told as fixed, with what it promised and what it won") {
+  const Folder folder;
+  const std::string before = Simulated("scenarios/input/no-workers-cnn-a100");
+  const std::string after = Simulated("scenarios/input/no-workers-cnn-a100", "--without all");
+  const Json json = Compared(folder, before, after);
+  CHECK(json["comparable"] == true);
+  REQUIRE(json["findings"]["fixed"].size() == 1);
+  CHECK(json["findings"]["fixed"][0]["rule"] == "input/no-workers");
+  CHECK(json["findings"]["left"].empty());
+  const double predicted = json["saving"]["predicted_ns"];
+  const double achieved = json["saving"]["achieved_ns"];
+  CHECK(achieved == Approx(json["time"]["before"]["mean_ns"].get<double>() -
+                           json["time"]["after"]["mean_ns"].get<double>()));
+  CHECK(predicted / achieved > 0.8);
+  CHECK(predicted / achieved < 1.2);
+  double sum = 0;
+  for (const Json& part : json["budget"]) {
+    if (!part["name"].get<std::string>().starts_with("idle."))
+      sum += part["before_ns"].get<double>();
+  }
+  CHECK(sum == Approx(json["time"]["before"]["mean_ns"].get<double>()).epsilon(1e-6));
+}
+
+TEST_CASE("one of two faults fixed: the other is left, and nothing changed means no change") {
+  const Folder folder;
+  const Json half =
+      Compared(folder, Simulated(kPair), Simulated(kPair, "--without input/no-workers"));
+  REQUIRE(half["findings"]["left"].size() == 1);
+  CHECK(half["findings"]["left"][0]["rule"] == "transfer/pageable-copy");
+  const Json same = Compared(folder, Simulated(kPair), Simulated(kPair));
+  CHECK(same["speedup"]["value"] == 1);
+  CHECK(same["speedup"]["certain"] == false);
+  CHECK(same["findings"]["fixed"].empty());
+}
+
+TEST_CASE("captures of other lengths compare by the step") {
+  const Folder folder;
+  const Json json = Compared(folder, Simulated(kPair), Simulated(kPair, "--steps 30"));
+  CHECK(json["units"]["before"] != json["units"]["after"]);
+  CHECK(json["speedup"]["value"].get<double>() == Approx(1).epsilon(0.02));
+}
+
+TEST_CASE("runs on other GPUs are refused with a reason, in both forms") {
+  const Folder folder;
+  const std::string files = Simulated("scenarios/input/no-workers-cnn-a100") + " " +
+                            Simulated("scenarios/input/too-few-workers-cnn-h100");
+  const Ran text = RunAdvise(folder, "compare " + files);
+  CHECK(text.status == 3);
+  CHECK_THAT(text.err, Contains("cannot be compared") && Contains("other GPUs"));
+  CHECK(std::count(text.err.begin(), text.err.end(), '\n') == 1);
+  const Ran json = RunAdvise(folder, "compare --format json " + files);
+  CHECK(json.status == 3);
+  CHECK(Json::parse(json.out)["comparable"] == false);
+}
+
+TEST_CASE("the comparison prints the same bytes each time") {
+  const Folder folder;
+  const std::string files = Simulated(kPair) + " " + Simulated(kPair, "--without all");
+  CHECK(RunAdvise(folder, "compare " + files + " --jobs 1").out ==
+        RunAdvise(folder, "compare " + files + " --jobs 4").out);
+}
+
+TEST_CASE("times given for runs on one and four GPUs give the worked example of K-M1") {
+  const Folder folder;
+  const std::string one = Simulated("exercises/four-gpus", "--ranks 1");
+  const std::string four = Simulated("exercises/four-gpus");
+  const Ran ran = RunAdvise(folder, "compare " + one + " " + four + " --seconds 217,179");
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  CHECK_THAT(ran.out, Contains("1.21") && Contains("30.3 %"));
+  const Json json = Json::parse(
+      RunAdvise(folder, "compare " + one + " " + four + " --seconds 217,179 --format json").out);
+  CHECK(json["mode"] == "scaling");
+  CHECK(json["runs"][1]["efficiency"].get<double>() == Approx(0.303).margin(0.0005));
+  std::vector<std::string> rules;
+  for (const Json& finding : json["findings"]) rules.push_back(finding["rule"]);
+  CHECK(rules == std::vector<std::string>{"scale/poor-efficiency", "scale/too-early"});
+}
+
+TEST_CASE("compare says what is wrong with its command line") {
+  const Folder folder;
+  CHECK(RunAdvise(folder, "compare " + Simulated(kPair)).status == 2);
+  CHECK(RunAdvise(folder, "compare no.sqlite " + Simulated(kPair)).status == 3);
+  const Ran ran =
+      RunAdvise(folder, "compare " + Simulated(kPair) + " " + Simulated(kPair) + " --seconds 1,x");
+  CHECK(ran.status == 2);
+  CHECK_THAT(ran.err, Contains("--seconds"));
+}
+
+TEST_CASE("whatif comes near the run in which both faults are really gone") {
+  const Folder folder;
+  struct Case {
+    const char* scenario;
+    const char* fixes;
+  };
+  for (const Case& one :
+       {Case{"scenarios/pairs/loading-over-pageable", "input/no-workers,transfer/pageable-copy"},
+        Case{"scenarios/pairs/layout-and-small-grid", "kernel/layout-conversion,kernel/small-grid"},
+        Case{"scenarios/pairs/fp32-over-casts", "precision/fp32-gemm,precision/repeated-cast"},
+        Case{"scenarios/pairs/serial-sync-and-fp32",
+             "precision/fp32-gemm,comm/serial-gradient-sync"}}) {
+    INFO(one.scenario);
+    const std::string before = Simulated(one.scenario);
+    const Ran ran =
+        RunAdvise(folder, "whatif " + before + " --fix " + one.fixes + " --format json");
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    const Json what = Json::parse(ran.out);
+    const Json truth = Compared(folder, before, Simulated(one.scenario, "--without all"));
+    const double step = truth["time"]["before"]["mean_ns"];
+    const double saved = 1 - truth["time"]["after"]["mean_ns"].get<double>() / step;
+    CHECK(what["saving"]["share"].get<double>() == Approx(saved).margin(0.04));
+    double alone = 0;
+    for (const Json& fix : what["fixes"]) alone += fix["alone"]["share"].get<double>();
+    CHECK(alone > 0);
+  }
+}
+
+TEST_CASE("whatif names an unknown rule, and one that did not fire with the reason") {
+  const Folder folder;
+  const Ran unknown = RunAdvise(folder, "whatif " + Simulated(kPair) + " --fix input/no-worker");
+  CHECK(unknown.status == 2);
+  CHECK_THAT(unknown.err, Contains("did you mean input/no-workers?"));
+  const Ran silent = RunAdvise(folder, "whatif " + Simulated(kPair) + " --fix launch/bound");
+  CHECK(silent.status == 2);
+  CHECK_THAT(silent.err, Contains("launch/bound did not fire") && Contains("input/no-workers"));
+}
+
+}  // namespace
+}  // namespace advise
+
+#endif  // ADVISE_SIM_PROGRAM

@@ -1,0 +1,230 @@
+// What two reports say of each other, on figures that can be worked out by hand.
+#include "engine/compare/compare.h"
+
+#include "engine/compare/bootstrap.h"
+#include "engine/compare/work_match.h"
+#include "tests/compare/reports.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+// Ten steps of `ms`, of which each runs the same 4 kernels.
+ReportStory Run(double ms) {
+  ReportStory story;
+  story.Steps(std::vector<double>(10, ms)).Kernel("gemm", 100, 30, 60).Kernel("relu", 50, 10, 20);
+  return story;
+}
+
+TEST_CASE("a step that takes half as long is twice as fast, however long the captures are") {
+  ReportStory before = Run(40);
+  ReportStory after;
+  after.Steps(std::vector<double>(25, 20)).Kernel("gemm", 100, 75, 150).Kernel("relu", 50, 25, 50);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  REQUIRE(c.comparable);
+  CHECK(c.unit == "step");
+  CHECK(c.speedup == Approx(2));
+  CHECK(c.before.ns == Approx(40e6));
+  CHECK(c.after.ns == Approx(20e6));
+  CHECK(c.work_ratio == Approx(1));
+  CHECK(c.certain == true);
+  CHECK(c.units_before == 10);
+  CHECK(c.units_after == 25);
+}
+
+TEST_CASE("parts of the budget are per unit of work and compare") {
+  ReportStory before = Run(40);
+  before.Number("budget.idle", 300e6).Number("budget.compute", 100e6);
+  before.Number("idle.data_loading", 300e6);
+  ReportStory after = Run(20);
+  after.Number("budget.idle", 100e6).Number("budget.compute", 100e6);
+  after.Number("idle.data_loading", 100e6);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  REQUIRE(c.comparable);
+  REQUIRE(c.budget.size() == 6);
+  CHECK(c.budget[0].name == "compute");
+  CHECK(c.budget[0].before_ns == Approx(10e6));
+  CHECK(c.budget[0].after_ns == Approx(10e6));
+  CHECK(c.budget[4].name == "idle");
+  CHECK(c.budget[4].before_ns == Approx(30e6));
+  CHECK(c.budget[4].after_ns == Approx(10e6));
+  CHECK(c.budget[5].name == "idle.data_loading");
+}
+
+TEST_CASE("findings are fixed, new or left, and what is fixed had promised something") {
+  ReportStory before = Run(40);
+  before.Fires("input/no-workers", 180)
+      .Fires("launch/bound", 40)
+      .Fires("capture/no-ranges", 0, Severity::kInfo);
+  ReportStory after = Run(20);
+  after.Fires("launch/bound", 50).Fires("comm/exposed", 10);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  REQUIRE(c.fixed.size() == 1);
+  CHECK(c.fixed[0].rule == "input/no-workers");
+  REQUIRE(c.left.size() == 1);
+  CHECK(c.left[0].rule == "launch/bound");
+  CHECK(c.left[0].before_ns == Approx(4e6));
+  CHECK(c.left[0].after_ns == Approx(5e6));
+  REQUIRE(c.added.size() == 1);
+  CHECK(c.added[0].rule == "comm/exposed");
+  CHECK(c.predicted_ns == Approx(18e6));  // 180 ms over ten steps
+  CHECK(c.achieved_ns == Approx(20e6));
+}
+
+TEST_CASE("a finding that the second capture could not show is not called fixed") {
+  ReportStory before = Run(40);
+  before.Fires("input/no-workers", 180);
+  ReportStory after = Run(40);
+  after.CannotTell("input/no-workers");
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  CHECK(c.fixed.empty());
+  REQUIRE(c.unknown.size() == 1);
+  CHECK(c.predicted_ns == 0);
+}
+
+TEST_CASE("a difference inside the spread of the steps is no change") {
+  ReportStory before, after;
+  before.Steps({40, 44, 36, 41, 39, 45, 35, 40, 42, 38}).Kernel("gemm", 100, 10, 60);
+  after.Steps({41, 43, 37, 42, 40, 44, 35, 41, 42, 38}).Kernel("gemm", 100, 10, 60);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  REQUIRE(c.certain.has_value());
+  CHECK_FALSE(*c.certain);
+  CHECK(*c.speedup_low < 1);
+  CHECK(*c.speedup_high > 1);
+}
+
+TEST_CASE("a fix of every fifth step shows, although the median step stays") {
+  ReportStory before, after;
+  before.Steps({10, 10, 10, 10, 60, 10, 10, 10, 10, 60, 10}).Kernel("gemm", 100, 11, 60);
+  after.Steps({10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10}).Kernel("gemm", 100, 11, 60);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  CHECK(c.before.median_ns == Approx(10e6));
+  CHECK(c.before.ns == Approx(20e6));
+  CHECK(c.speedup == Approx(2));
+}
+
+TEST_CASE("other GPUs, another number of them, or of ranks cannot be compared") {
+  ReportStory before = Run(40);
+  ReportStory gpu = Run(20);
+  gpu.Text("hw.name", "NVIDIA H100");
+  RunComparison c = CompareRuns(before.Done(), gpu.Done(), Shipped());
+  CHECK_FALSE(c.comparable);
+  REQUIRE(c.reasons.size() == 1);
+  CHECK_THAT(c.reasons[0], Contains("NVIDIA A100") && Contains("NVIDIA H100"));
+  ReportStory four = Run(20);
+  four.Number("run.devices", 4).Number("run.processes", 4);
+  c = CompareRuns(before.Done(), four.Done(), Shipped());
+  CHECK_FALSE(c.comparable);
+  CHECK_THAT(c.reasons.at(0), Contains("number of GPUs: 1 before, 4 after"));
+  ReportStory ranks = Run(20);
+  ranks.Number("run.processes", 2);
+  CHECK_FALSE(CompareRuns(before.Done(), ranks.Done(), Shipped()).comparable);
+}
+
+TEST_CASE("another batch cannot be compared: the same kernels work on other sizes") {
+  ReportStory before = Run(40);
+  ReportStory after;
+  after.Steps(std::vector<double>(10, 80)).Kernel("gemm", 200, 30, 120).Kernel("relu", 100, 10, 40);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  CHECK_FALSE(c.comparable);
+  CHECK_THAT(c.reasons.at(0), Contains("another batch") && Contains("2.00 times"));
+}
+
+TEST_CASE("another program cannot be compared") {
+  ReportStory before = Run(40);
+  ReportStory after;
+  after.Steps(std::vector<double>(10, 20)).Kernel("fft", 100, 30, 60).Kernel("scan", 50, 10, 20);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  CHECK_FALSE(c.comparable);
+  CHECK_THAT(c.reasons.at(0), Contains("hardly a kernel in common"));
+}
+
+TEST_CASE("a fix that exchanges most kernels is still the same program") {
+  ReportStory before, after;
+  before.Steps(std::vector<double>(10, 200))
+      .Kernel("sgemm", 100, 100, 1900)
+      .Kernel("adam", 50, 10, 40);
+  after.Steps(std::vector<double>(10, 30))
+      .Kernel("bf16gemm", 80, 100, 200)
+      .Kernel("adam", 50, 10, 40);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  CHECK(c.comparable);
+  CHECK(c.matched_before == Approx(40.0 / 1940));
+}
+
+TEST_CASE("a step that holds four times the work is compared by the work") {
+  ReportStory before = Run(40);
+  ReportStory after;
+  after.Steps(std::vector<double>(10, 120))
+      .Kernel("gemm", 100, 120, 240)
+      .Kernel("relu", 50, 40, 80);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  REQUIRE(c.comparable);
+  CHECK(c.work_ratio == Approx(4));
+  CHECK(c.after.ns == Approx(30e6));
+  CHECK(c.speedup == Approx(40.0 / 30));
+}
+
+TEST_CASE("without steps the launches that both make count the work, never the window's length") {
+  ReportStory before, after;
+  // Both were cut to 1000 ms; the second did three times as much in it.
+  before.Window(1000).Kernel("gemm", 100, 100, 400).Kernel("relu", 50, 200, 100);
+  after.Window(1000).Kernel("gemm", 100, 300, 600).Kernel("relu", 50, 600, 200);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  REQUIRE(c.comparable);
+  CHECK(c.unit == "window");
+  CHECK(c.speedup == Approx(3));
+  CHECK_FALSE(c.certain.has_value());
+  // Three kernels of like weight that tell three different amounts of work.
+  ReportStory three, uneven;
+  three.Window(1000)
+      .Kernel("gemm", 100, 100, 200)
+      .Kernel("relu", 50, 100, 200)
+      .Kernel("adam", 20, 100, 200);
+  uneven.Window(1000)
+      .Kernel("gemm", 100, 300, 200)
+      .Kernel("relu", 50, 20, 200)
+      .Kernel("adam", 20, 100, 200);
+  const RunComparison u = CompareRuns(three.Done(), uneven.Done(), Shipped());
+  CHECK_FALSE(u.comparable);
+}
+
+TEST_CASE("the bootstrap gives the same interval each time, and a wider one for noisier steps") {
+  const std::vector<double> calm = {10, 10.1, 9.9, 10, 10.2, 9.8};
+  const std::vector<double> noisy = {10, 14, 6, 11, 13, 8};
+  const BootstrapPair once = Bootstrap(calm, noisy, 1000);
+  const BootstrapPair again = Bootstrap(calm, noisy, 1000);
+  CHECK(once.low_a == again.low_a);
+  CHECK(once.high_ratio == again.high_ratio);
+  CHECK(once.low_a <= MeanOf(calm));
+  CHECK(once.high_a >= MeanOf(calm));
+  CHECK(once.high_b - once.low_b > 5 * (once.high_a - once.low_a));
+}
+
+TEST_CASE("the interval holds the true mean in about 95 of 100 samples") {
+  // Samples from a uniform distribution on 0..100 (mean 50), by a plain generator.
+  std::uint32_t state = 1;
+  const auto draw = [&] {
+    state = state * 1664525U + 1013904223U;
+    return static_cast<double>(state >> 8U) / 16777216.0 * 100;
+  };
+  int holds = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::vector<double> sample(25);
+    for (double& value : sample) value = draw();
+    const BootstrapPair pair = Bootstrap(sample, sample, 400);
+    holds += pair.low_a <= 50 && pair.high_a >= 50 ? 1 : 0;
+  }
+  CHECK(holds >= 176);  // 88 %: bootstrap intervals of 25 values are a little narrow
+  CHECK(holds <= 200);
+}
+
+TEST_CASE("the weighted median follows the weight") {
+  CHECK(WeightedMedian({{1, 1}, {2, 1}, {10, 5}}) == 10);
+  CHECK(WeightedMedian({{1, 3}, {2, 1}, {10, 1}}) == 1);
+  CHECK(WeightedMedian({}) == 1);
+}
+
+}  // namespace
+}  // namespace advise
