@@ -57,26 +57,47 @@ class LaunchFinder {
     result_.tiny_ns /= devices;
   }
 
-  // One pass over ops in time order: had the device anything left to do when the op was launched?
-  void Queue() {
+  // Calls `visit(op, call, until)` for each launched op of the window in time order; `until` is
+  // when what came before it on the device had ended.
+  template <typename Visit>
+  void ForEachLaunch(Visit visit) const {
     std::vector<Nanos> until(trace_.devices.size(), 0);
-    std::size_t empty = 0;
-    std::size_t all = 0;
-    std::vector<float> calls;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      const std::uint32_t device = trace_.ops.device[op];
       const std::uint32_t call = trace_.ops.call[op];
+      Nanos& ended = until[trace_.ops.device[op]];
       if (call != kNone && run_.first_op_of_call[call] == op && IsLaunch(call) &&
           basis_.InWindow(trace_.ops.start[op])) {
-        ++all;
-        // Busy with what came before until `until`: empty when that had ended by the time the call
-        // was made.
-        if (until[device] <= trace_.calls.end[call]) ++empty;
-        const Nanos lead = trace_.ops.start[op] - trace_.calls.end[call];
-        if (lead < 100 * tiny_ns_) calls.push_back(static_cast<float>(CallLength(call)));
+        visit(op, call, ended);
       }
-      until[device] = std::max(until[device], trace_.ops.end[op]);
+      ended = std::max(ended, trace_.ops.end[op]);
     }
+  }
+
+  // Had the device anything left to do when the op's launch could reach it? A launch takes its time
+  // from call to device: work that ends meanwhile is no queue. How long it takes is what ops needed
+  // that were launched to an idle device.
+  void Queue() {
+    std::size_t all = 0;
+    std::vector<float> calls;
+    std::vector<float> latencies;
+    ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
+      ++all;
+      const Nanos lead = trace_.ops.start[op] - trace_.calls.end[call];
+      if (lead < 100 * tiny_ns_) calls.push_back(static_cast<float>(CallLength(call)));
+      if (until <= trace_.calls.end[call]) latencies.push_back(static_cast<float>(lead));
+    });
+    const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.latency_count"));
+    const auto longest = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    const Nanos latency =
+        latencies.size() < least
+            ? 0
+            : std::clamp<Nanos>(static_cast<Nanos>(Median(std::move(latencies))), 0, longest);
+    std::size_t empty = 0;
+    ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
+      const Nanos ready = trace_.calls.end[call] + latency;
+      const bool waited = trace_.ops.start[op] > until;
+      if (until <= trace_.calls.end[call] || (waited && until < ready)) ++empty;
+    });
     result_.count = static_cast<std::int64_t>(all);
     result_.queue_empty = all == 0 ? 0 : static_cast<double>(empty) / static_cast<double>(all);
     result_.call_median_ns = static_cast<double>(Median(std::move(calls)));

@@ -38,6 +38,17 @@ TEST_CASE("a full queue of tiny kernels is not launch-bound") {
   CHECK(run->launches.bound.lost->Total() == 0);
 }
 
+TEST_CASE("work that ends while the next launch is on its way is no queue") {
+  // A launch takes 20 us to reach the device, and is made 10 us before the device runs dry.
+  TraceBuilder story;
+  AddEmptyQueue(&story, "first", 0, 30, 5_us, 45_us);  // says how long a launch takes here
+  Nanos at = 2_ms;
+  for (int i = 0; i < 300; ++i, at += 50_us)
+    story.Launch("tiny", {at - 25_us, at - 20_us}, {at, at + 40_us});
+  const Analysed run(story);
+  CHECK(run->launches.queue_empty >= 0.9);
+}
+
 TEST_CASE("tiny kernels inside a graph are no launches and not tiny") {
   TraceBuilder story;
   for (int g = 0; g < 10; ++g) {
