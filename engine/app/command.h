@@ -34,6 +34,12 @@ std::unique_ptr<Command> MakeDiagnoseCommand();
 std::unique_ptr<Command> MakeFactsCommand();
 std::unique_ptr<Command> MakeWhyCommand();
 std::unique_ptr<Command> MakeRulesCommand();
+std::unique_ptr<Command> MakeSliceCommand();
+std::unique_ptr<Command> MakeCompletionsCommand();
+std::unique_ptr<Command> MakeManualCommand();
+
+// Every command there is, the main job first.
+std::vector<std::unique_ptr<Command>> AllCommands();
 
 // "advise: where: what (hint)" on stderr, always one line; returns `code`.
 int Complain(const Error& error, ExitCode code);
