@@ -111,18 +111,19 @@ FindingSlice BuildSlice(const Analysis& analysis, const Report& report, const Fi
   slice.excerpt = CutExcerpt(analysis.run, analysis.idle, around.start, around.end, options);
   for (const Finding& other : report.findings) {
     if (other.rule == nullptr) continue;
-    const auto mark = [&](const std::string& text, Nanos start, Nanos end) {
+    const auto mark = [&](const std::string& text, std::uint32_t device, Nanos start, Nanos end) {
       if (start < around.end && end > around.start) {
-        slice.marks.push_back({other.rank, other.rule->title, text, start, end});
+        slice.marks.push_back({other.rank, other.rule->title, text, device, start, end});
       }
     };
     const WorstExample example = FindWorstExample(analysis, report, other);
-    mark(example.what.empty() ? "worst example" : example.what, example.start, example.end);
+    mark(example.what.empty() ? "worst example" : example.what, kNone, example.start, example.end);
     for (const Verdict& verdict : report.verdicts) {
       if (verdict.rule != other.rule || !verdict.saving.claims) continue;
-      for (const IntervalSet& claim : verdict.saving.claims->by_device) {
-        const IntervalSet inside = claim.Clip(around.start, around.end);
-        for (const Interval& i : inside.intervals()) mark("", i.start, i.end);
+      const auto& by_device = verdict.saving.claims->by_device;
+      for (std::uint32_t d = 0; d < by_device.size(); ++d) {
+        const IntervalSet inside = by_device[d].Clip(around.start, around.end);
+        for (const Interval& i : inside.intervals()) mark("", d, i.start, i.end);
       }
     }
   }

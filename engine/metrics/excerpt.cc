@@ -72,11 +72,18 @@ class Cutter {
       row.kind = ExcerptRow::Kind::kGaps;
       row.device = piece.device;
       row.name = DeviceName(piece.device) + ", idle because of";
+      std::string name = GapName(piece.cause);
+      // Pieces are as fine as what the host did; what is shown is why.
+      if (!row.events.empty() && row.events.back().end == piece.start &&
+          row.events.back().name == name) {
+        row.events.back().end = piece.end;
+        continue;
+      }
       ExcerptEvent event;
       event.start = piece.start;
       event.end = piece.end;
       event.kind = ExcerptKind::kGap;
-      event.name = GapName(piece.cause);
+      event.name = std::move(name);
       row.events.push_back(std::move(event));
     }
     return Values(std::move(rows));
@@ -154,11 +161,17 @@ class Cutter {
     return rows;
   }
 
-  // Beside the threads that launched work here: those that launch at all, or load data.
+  // Beside the threads that launched work here: those of the device's processes that launch at all,
+  // or load data.
   bool MayMatter(std::uint32_t thread) const {
+    const std::uint32_t process = trace_.threads[thread].process;
+    const bool works =
+        std::any_of(trace_.streams.begin(), trace_.streams.end(), [&](const Stream& stream) {
+          return stream.device == options_.device && stream.process == process;
+        });
+    if (run_.names.ThreadRole(thread) == Role::kLoaderWorker) return true;
     const auto& list = run_.launching_threads;
-    return std::find(list.begin(), list.end(), thread) != list.end() ||
-           run_.names.ThreadRole(thread) == Role::kLoaderWorker;
+    return works && std::find(list.begin(), list.end(), thread) != list.end();
   }
 
   void AddRow(std::uint32_t thread, const char* what, std::vector<ExcerptEvent> events,
@@ -168,8 +181,14 @@ class Cutter {
     ExcerptRow row;
     const std::string& name = trace_.strings[of.name];
     row.number = of.tid;
-    if (of.process != kNone) row.process = trace_.processes[of.process].pid;
-    row.name = fmt::format("{}: {}", name.empty() ? fmt::format("thread {}", of.tid) : name, what);
+    std::string process;
+    if (of.process != kNone) {
+      row.process = trace_.processes[of.process].pid;
+      row.process_name = fmt::format("{} ({})", trace_.processes[of.process].name, row.process);
+      if (trace_.processes.size() > 1) process = fmt::format(" of {}", row.process);
+    }
+    row.name = fmt::format("{}{}: {}", name.empty() ? fmt::format("thread {}", of.tid) : name,
+                           process, what);
     row.events = std::move(events);
     rows->push_back(std::move(row));
   }

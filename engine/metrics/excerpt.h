@@ -39,6 +39,7 @@ struct ExcerptEvent {
 struct ExcerptRow {
   enum class Kind : std::uint8_t { kThread, kStream, kGaps } kind = Kind::kThread;
   std::string name;          // "python, main: calls", "GPU 0, stream 7"
+  std::string process_name;
   std::int64_t process = 0;  // operating-system number, of threads
   std::int64_t number = 0;   // of the thread or stream
   std::uint32_t device = kNone;

@@ -95,7 +95,7 @@ std::string BudgetRow(const std::string& name, const std::vector<DeviceBudget>& 
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].ns <= 0) continue;
     const std::string share = fmt::format("{} {} %", parts[i].name, percent[i]);
-    words += (words.empty() ? "" : ", ") + share;
+    if (percent[i] > 0) words += (words.empty() ? "" : ", ") + share;
     segments +=
         fmt::format("<span class=\"{0}\" style=\"flex-grow:{1}\" title=\"{2}\"><i>{3} %</i></span>",
                     kStates[i], parts[i].ns, share, percent[i]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/advice/report_views.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/html_parts.h"
@@ -44,6 +45,17 @@ std::string Meta(const Report& report, const Finding& finding) {
 std::string Word(const char* label, const std::string& text) {
   if (text.empty()) return "";
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, HtmlText(text));
+}
+
+// "train.py:12, forward".
+std::string SourceText(const Report& report, const Finding& finding) {
+  if (report.views == nullptr) return "";
+  for (const FindingSource& source : report.views->sources) {
+    if (source.finding == finding.rank) {
+      return fmt::format("{}:{}, {}", source.file, source.line, source.function);
+    }
+  }
+  return "";
 }
 
 std::string Fixes(const Finding& finding) {
@@ -152,6 +164,7 @@ std::string HtmlFinding(const Report& report, const Finding& finding, const Html
   html += "<dl class=\"words\">\n";
   html += Word("Seen", finding.symptom);
   html += Word("Why", finding.cause);
+  html += Word("Code", SourceText(report, finding));
   if (finding.saving_s > 0) html += Word("Gain", finding.basis);
   html += "</dl>\n";
   html += Fixes(finding);

@@ -252,7 +252,9 @@ std::string MarkdownText(std::string_view raw) {
   // What opens a list or a heading only does so at the start of a line.
   if (text.starts_with('-') || text.starts_with('+') || text.starts_with('=')) text.insert(0, "\\");
   const std::size_t digits = text.find_first_not_of("0123456789");
-  if (digits != 0 && digits != std::string::npos && (text[digits] == '.' || text[digits] == ')')) {
+  const bool list =
+      digits != 0 && digits != std::string::npos && (text[digits] == '.' || text[digits] == ')');
+  if (list && (digits + 1 == text.size() || text[digits + 1] == ' ')) {
     text.insert(digits, "\\");
   }
   return text;

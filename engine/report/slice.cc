@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "engine/base/text.h"
@@ -77,24 +78,28 @@ class SliceWriter {
                     Micros(end - start), arguments));
   }
 
+  // The example and the time claimed may cut each other, so may claims on several devices: a track
+  // each.
   void WriteMarks() {
-    std::map<int, bool> seen;
+    std::map<std::tuple<int, bool, std::uint32_t>, Track> tracks;
     for (const FindingSlice::Mark& mark : slice_.marks) {
-      // The example and the time claimed may cut each other: a track each.
       const bool example = !mark.text.empty();
-      const Track track{kFindings, mark.finding * 2 + (example ? 0 : 1)};
-      if (!std::exchange(seen[static_cast<int>(track.thread)], true)) {
-        NameTrack(track, fmt::format("{}: {}{}", mark.finding, mark.title,
-                                     example ? "" : " (time claimed)"));
+      const auto [at, fresh] = tracks.try_emplace(std::tuple(mark.finding, example, mark.device));
+      if (fresh) {
+        at->second = {kFindings, static_cast<std::int64_t>(tracks.size())};
+        std::string name = fmt::format("{}: {}", mark.finding, mark.title);
+        if (!example) name += ", time claimed";
+        if (mark.device < slice_.devices.size()) name += " on " + slice_.devices[mark.device];
+        NameTrack(at->second, name);
       }
-      Complete(track, example ? mark.text : mark.title, "finding", mark.start_ns, mark.end_ns,
+      Complete(at->second, example ? mark.text : mark.title, "finding", mark.start_ns, mark.end_ns,
                fmt::format("\"finding\": {}", mark.finding));
     }
   }
 
   Track TrackOf(const ExcerptRow& row) {
     if (row.kind == ExcerptRow::Kind::kThread) {
-      NameProcess(row.process, fmt::format("process {}", row.process), 0);
+      NameProcess(row.process, row.process_name, 0);
       const bool calls = row.name.ends_with(": calls");
       return {row.process, calls ? row.number : kTracks + next_track_++};
     }

@@ -6,6 +6,7 @@ function trimmed(value) {
 }
 function timeText(ns) {
   var size = Math.abs(ns);
+  if (size === 0) return "0";
   if (size >= 1e9) return trimmed(ns / 1e9) + " s";
   if (size >= 1e6) return trimmed(ns / 1e6) + " ms";
   if (size >= 1e3) return trimmed(ns / 1e3) + " \u00b5s";

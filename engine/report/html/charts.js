@@ -41,7 +41,7 @@ function drawSteps(list) {
   });
   var grouped = points.some(function (p) { return p.count > 1; });
   var panel = chartPanel(list, "steps", "Time of each step",
-    "Warm-up steps are hatched out of the verdict; steps that stand out are marked." +
+    "Warm-up steps are grey and were not judged; steps that stand out are orange." +
     (grouped ? " Several steps share a bar: its height is their median, the line above it the longest." : ""));
   var longest = d3.max(points, function (p) { return p.most; });
   var last = points[points.length - 1];
@@ -70,7 +70,9 @@ function drawSteps(list) {
     });
   });
   var legend = element("ul", { "class": "legend" });
-  [["b-compute", "step"], ["b-gap", "warm-up"], ["b-copy", "stands out"]].forEach(function (pair) {
+  [["b-compute", "step", true], ["b-gap", "warm-up", points.some(function (p) { return p.warmup; })],
+   ["b-copy", "stands out", points.some(function (p) { return p.outlier; })]].forEach(function (pair) {
+    if (!pair[2]) return;
     var item = element("li");
     item.appendChild(element("span", { "class": "swatch " + pair[0] }));
     item.appendChild(document.createTextNode(pair[1]));
@@ -95,7 +97,9 @@ function drawCopies(list) {
   responsive(panel, 220, "Copies by size and direction; " + countText(d3.sum(bins, function (b) { return b.count; })) + " copies in all", function (svg, width) {
     var left = 62, right = width - 8, bottom = 178;
     var x = d3.scaleBand().domain(sizes).range([left, right]).padding(.15);
-    var inner = d3.scaleBand().domain(directions).range([0, x.bandwidth()]).padding(.05);
+    // A few sizes are no reason for bars as wide as the page.
+    var wide = Math.min(x.bandwidth(), 34 * directions.length), aside = (x.bandwidth() - wide) / 2;
+    var inner = d3.scaleBand().domain(directions).range([aside, aside + wide]).padding(.05);
     var y = d3.scaleLinear().domain([0, most * 1.05]).range([bottom, 10]);
     yAxis(svg, y, left, right, timeText);
     var every = Math.ceil(sizes.length / Math.max(1, width / 70));
