@@ -34,13 +34,26 @@ std::string DeviceName(const Trace& trace, std::uint32_t device) {
   return fmt::format("GPU {}", trace.devices[device].ordinal);
 }
 
-ThinSeries Thin(const Series& series, const Window& window, std::size_t buckets) {
+// The time between two samples: upper median; 0 with less than two.
+Nanos SampleSpacing(const Series& series) {
+  std::vector<Nanos> spacing;
+  for (std::size_t i = 1; i < series.time.size(); ++i) {
+    spacing.push_back(series.time[i] - series.time[i - 1]);
+  }
+  return Median(std::move(spacing));
+}
+
+ThinSeries Thin(const Series& series, const Window& window, std::size_t most) {
   ThinSeries thin;
   thin.name = series.name;
   thin.unit = series.unit;
   thin.source = series.source;
-  thin.bucket_ns =
-      (window.Length() + static_cast<Nanos>(buckets) - 1) / static_cast<Nanos>(buckets);
+  const auto parts = static_cast<Nanos>(most);
+  // Wider than samples lie apart: else parts stay empty by chance, and look like pauses.
+  const Nanos spacing = SampleSpacing(series);
+  thin.bucket_ns = std::max((window.Length() + parts - 1) / parts, spacing + spacing / 2);
+  const auto buckets =
+      static_cast<std::size_t>((window.Length() + thin.bucket_ns - 1) / thin.bucket_ns);
   std::vector<double> sum(buckets, 0);
   std::vector<std::size_t> count(buckets, 0);
   for (std::size_t i = 0; i < series.time.size(); ++i) {
@@ -166,12 +179,12 @@ std::vector<CopySizeBin> CopySizes(const Basis& basis) {
   return list;
 }
 
-std::vector<ThinSeries> ThinSamples(const Run& run, std::size_t buckets) {
+std::vector<ThinSeries> ThinSamples(const Run& run, std::size_t most) {
   std::vector<ThinSeries> list;
-  if (run.window.Length() <= 0 || buckets == 0) return list;
+  if (run.window.Length() <= 0 || most == 0) return list;
   for (const auto* all : {&run.trace.gpu_series, &run.trace.nic_series}) {
     for (const Series& series : *all) {
-      ThinSeries thin = Thin(series, run.window, buckets);
+      ThinSeries thin = Thin(series, run.window, most);
       const bool any = std::any_of(thin.mean.begin(), thin.mean.end(),
                                    [](double value) { return std::isfinite(value); });
       if (!any) continue;

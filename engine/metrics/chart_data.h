@@ -41,8 +41,9 @@ struct ThinSeries {
   Nanos bucket_ns = 0;
   std::vector<double> mean;  // by bucket from the window's start; NaN without samples
 };
-// Every series of the trace that has samples in the window. O(samples).
-std::vector<ThinSeries> ThinSamples(const Run& run, std::size_t buckets);
+// Every series of the trace that has samples in the window, in at most `most` parts; in fewer where
+// samples lie further apart. O(samples).
+std::vector<ThinSeries> ThinSamples(const Run& run, std::size_t most);
 
 // Mean lateness of each device at the collectives of each step, in nanoseconds: by how much it
 // began after the first of the others.

@@ -105,6 +105,22 @@ TEST_CASE("samples are averaged over equal parts of the window, and parts withou
   CHECK(thin[0].mean[3] == 90);
 }
 
+TEST_CASE("parts of a series are wider than its samples lie apart") {
+  Trace trace = TraceBuilder().Launch(kMatrixFp32, {0, 1_us}, {0, 100_us}).Build();
+  Series series;
+  for (Nanos t = 1_us; t < 100_us; t += 10_us) {
+    series.time.push_back(t);
+    series.value.push_back(50);
+  }
+  trace.gpu_series.push_back(series);
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  const std::vector<ThinSeries> thin = ThinSamples(analysis.run, 600);
+  REQUIRE(thin.size() == 1);
+  CHECK(thin[0].bucket_ns == 15_us);
+  REQUIRE(thin[0].mean.size() == 7);
+  for (const double mean : thin[0].mean) CHECK(mean == 50);
+}
+
 TEST_CASE("lateness is how long after the first of its group a device begins") {
   TraceBuilder story;
   for (Nanos s = 0; s < 5; ++s) {
