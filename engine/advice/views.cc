@@ -110,6 +110,7 @@ FindingSlice BuildSlice(const Analysis& analysis, const Report& report, const Fi
   options.thread_rows = options.stream_rows = std::numeric_limits<std::size_t>::max();
   options.most_events = kSliceEvents;
   options.launching_calls = true;
+  options.python = true;
   slice.excerpt = CutExcerpt(analysis.run, analysis.idle, around.start, around.end, options);
   for (const Finding& other : report.findings) {
     if (other.rule == nullptr) continue;

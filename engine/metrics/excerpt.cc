@@ -151,11 +151,27 @@ class Cutter {
   // Ranges and calls of a thread in rows of their own: a range need not nest with calls.
   std::vector<ExcerptRow> Threads() {
     std::vector<ExcerptRow> rows;
+    std::vector<RowRange> operators;
+    std::vector<RowRange> python;
+    const std::size_t count = trace_.threads.size();
+    if (trace_.operators.size() > 0) operators = RowsByThread(trace_.operators.thread, count);
+    if (options_.python && trace_.python_frames.size() > 0) {
+      python = RowsByThread(trace_.python_frames.thread, count);
+    }
     std::set<std::uint32_t> launching;
     for (const std::uint32_t call : launchers_) launching.insert(trace_.calls.thread[call]);
     for (std::uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
       if (options_.device != kNone && !launching.contains(thread) && !MayMatter(thread)) continue;
-      AddRow(thread, "ranges", Ranges(thread), &rows);
+      AddRow(thread, "ranges",
+             Ranges(trace_.ranges, run_.ranges_of_thread[thread], ExcerptKind::kRange), &rows);
+      if (!operators.empty()) {
+        AddRow(thread, "operators",
+               Ranges(trace_.operators, operators[thread], ExcerptKind::kOperator), &rows);
+      }
+      if (!python.empty()) {
+        AddRow(thread, "Python", Ranges(trace_.python_frames, python[thread], ExcerptKind::kPython),
+               &rows);
+      }
       AddRow(thread, "calls", Calls(thread), &rows);
     }
     return rows;
@@ -193,17 +209,16 @@ class Cutter {
     rows->push_back(std::move(row));
   }
 
-  std::vector<ExcerptEvent> Ranges(std::uint32_t thread) const {
+  std::vector<ExcerptEvent> Ranges(const RangeTable& table, RowRange rows, ExcerptKind kind) const {
     std::vector<ExcerptEvent> events;
-    const RowRange rows = run_.ranges_of_thread[thread];
     for (std::uint32_t r = rows.first; r < rows.last; ++r) {
-      if (trace_.ranges.start[r] >= end_) break;
-      if (!Inside(trace_.ranges.start[r], trace_.ranges.end[r])) continue;
+      if (table.start[r] >= end_) break;
+      if (!Inside(table.start[r], table.end[r])) continue;
       ExcerptEvent event;
-      event.start = trace_.ranges.start[r];
-      event.end = trace_.ranges.end[r];
-      event.kind = ExcerptKind::kRange;
-      event.name = trace_.strings[trace_.ranges.name[r]];
+      event.start = table.start[r];
+      event.end = table.end[r];
+      event.kind = kind;
+      event.name = trace_.strings[table.name[r]];
       events.push_back(std::move(event));
     }
     return events;
@@ -353,6 +368,10 @@ const char* ExcerptKindName(ExcerptKind kind) {
   switch (kind) {
     case ExcerptKind::kRange:
       return "range";
+    case ExcerptKind::kOperator:
+      return "operator";
+    case ExcerptKind::kPython:
+      return "python";
     case ExcerptKind::kCall:
       return "call";
     case ExcerptKind::kOs:

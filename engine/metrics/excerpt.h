@@ -11,9 +11,11 @@
 namespace advise {
 
 enum class ExcerptKind : std::uint8_t {
-  kRange,  // opened by the program
-  kCall,   // of the runtime or driver
-  kOs,     // call of the operating system
+  kRange,     // opened by the program
+  kOperator,  // of the framework
+  kPython,    // a traced Python function
+  kCall,      // of the runtime or driver
+  kOs,        // call of the operating system
   kKernel,
   kCommunication,
   kCopy,
@@ -38,7 +40,7 @@ struct ExcerptEvent {
 
 struct ExcerptRow {
   enum class Kind : std::uint8_t { kThread, kStream, kGaps } kind = Kind::kThread;
-  std::string name;          // "python, main: calls", "GPU 0, stream 7"
+  std::string name;  // "python, main: calls", "GPU 0, stream 7"
   std::string process_name;
   std::int64_t process = 0;  // operating-system number, of threads
   std::int64_t number = 0;   // of the thread or stream
@@ -54,6 +56,7 @@ struct ExcerptOptions {
   // Neighbours in a row that are shorter than this are shown as one event; 0: never.
   Nanos merge_below = 0;
   std::size_t most_events = 0;   // of the whole excerpt; 0: no limit
+  bool python = false;           // also Python functions: they are many and deep
   bool launching_calls = false;  // also calls before the stretch that launched work inside it
 };
 

@@ -94,7 +94,7 @@
     var probe = document.createElement("span");
     document.body.appendChild(probe);
     function variable(name) { probe.style.color = "var(--" + name + ")"; return parse(getComputedStyle(probe).color); }
-    ["compute", "comm", "copy", "memset", "graph", "range", "call", "os", "gap"].forEach(function (kind) {
+    ["compute", "comm", "copy", "memset", "graph", "range", "operator", "call", "os", "gap"].forEach(function (kind) {
       var ground = variable(kind);
       var best = ratio(variable("on-event"), ground);
       expect(best >= 4, "words on " + kind + " events: " + best.toFixed(2) + " in the " + theme + " theme");

@@ -130,5 +130,28 @@ TEST_CASE("only the rows of the wanted device, and of threads of its processes, 
   CHECK(excerpt.rows.size() == 2);
 }
 
+TEST_CASE("operators have rows of their own; Python functions when asked for") {
+  Trace trace = Story().Build();
+  for (auto* table : {&trace.operators, &trace.python_frames}) {
+    table->start.push_back(20_us);
+    table->end.push_back(30_us);
+    table->thread.push_back(0);
+    table->name.push_back(trace.strings.Intern("aten::mm"));
+    table->domain.push_back(0);
+    table->payload.push_back(0);
+  }
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  ExcerptOptions options;
+  for (const bool python : {false, true}) {
+    options.python = python;
+    const Excerpt excerpt = CutExcerpt(analysis.run, analysis.idle, 0, 100_us, options);
+    const ExcerptRow* operators = Row(excerpt, "main: operators");
+    REQUIRE(operators != nullptr);
+    REQUIRE(operators->events.size() == 1);
+    CHECK(operators->events[0].kind == ExcerptKind::kOperator);
+    CHECK((Row(excerpt, "main: Python") != nullptr) == python);
+  }
+}
+
 }  // namespace
 }  // namespace advise

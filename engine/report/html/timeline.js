@@ -1,6 +1,6 @@
 // A small timeline around the worst example of a finding: gaps, streams, host threads.
 var kindWords = {
-  range: "range", call: "runtime call", os: "OS call", compute: "kernel", comm: "communication kernel",
+  range: "range", operator: "operator", call: "runtime call", os: "OS call", compute: "kernel", comm: "communication kernel",
   copy: "copy", memset: "memset", graph: "graph", gap: "idle"
 };
 
