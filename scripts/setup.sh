@@ -1,33 +1,53 @@
 #!/usr/bin/env bash
 # Installs the packages that building and testing need (Debian, Ubuntu). Does nothing when they are
 # all there. Run as root, or as a user who may use sudo.
+#   --tidy       clang-tidy, too
+#   --browser    Chromium, too: the tests open HTML reports in it, and skip that where it cannot be had
 set -euo pipefail
 
 packages=(
   g++ cmake ninja-build pkg-config ccache
   libfmt-dev libsqlite3-dev libsqlitecpp-dev libtomlplusplus-dev
   nlohmann-json3-dev libcli11-dev libexpected-dev liblua5.4-dev libsimdjson-dev libisal-dev
-  catch2 libvalijson-dev sqlite3 time
+  catch2 libvalijson-dev sqlite3 time node-d3
 )
-if [ "${1:-}" = --tidy ]; then packages+=(clang clang-tidy); fi
+browser=no
+for option in "$@"; do
+  case "$option" in
+    --tidy) packages+=(clang clang-tidy) ;;
+    --browser) browser=yes ;;
+    *)
+      echo "usage: scripts/setup.sh [--tidy] [--browser]" >&2
+      exit 2
+      ;;
+  esac
+done
+
+as_root=()
+export DEBIAN_FRONTEND=noninteractive
+
+# install PACKAGE…: the package lists may be missing or old, they are refreshed only when needed.
+install() {
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "setup.sh: run as root, or install: $*" >&2; return 1; }
+    as_root=(sudo)
+  fi
+  echo "setup.sh: installing $*" >&2
+  local command=("${as_root[@]}" apt-get install -y -qq --no-install-recommends "$@")
+  "${command[@]}" >/dev/null 2>&1 || {
+    "${as_root[@]}" apt-get update -qq >/dev/null
+    "${command[@]}" >/dev/null
+  }
+}
 
 missing=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query --show --showformat='${db:Status-Abbrev}' "$package" 2>/dev/null || true)
   case "$status" in ii*) ;; *) missing+=("$package") ;; esac
 done
-if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+if [ ${#missing[@]} -gt 0 ]; then install "${missing[@]}"; fi
 
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "setup.sh: run as root, or install: ${missing[*]}" >&2; exit 1; }
-  as_root=(sudo)
+# A large package for a few tests: no reason to fail.
+if [ $browser = yes ] && ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+  install chromium || echo "setup.sh: no Chromium: the tests in a browser will be skipped" >&2
 fi
-echo "setup.sh: installing ${missing[*]}" >&2
-export DEBIAN_FRONTEND=noninteractive
-install=("${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}")
-# The package lists may be missing or old: refresh them only when needed.
-"${install[@]}" >/dev/null 2>&1 || {
-  "${as_root[@]}" apt-get update -qq >/dev/null
-  "${install[@]}" >/dev/null
-}

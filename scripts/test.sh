@@ -21,7 +21,7 @@ for option in "$@"; do
   esac
 done
 
-if [ $tidy = yes ]; then scripts/setup.sh --tidy; else scripts/setup.sh; fi
+if [ $tidy = yes ]; then scripts/setup.sh --browser --tidy; else scripts/setup.sh --browser; fi
 configure_and_build dev
 ctest --preset dev
 if [ $quick = no ]; then

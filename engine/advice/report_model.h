@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "engine/trace/diagnostics.h"
 
 namespace advise {
+
+struct ReportViews;  // report_views.h
 
 struct InputInfo {
   std::string path;
@@ -74,8 +77,9 @@ struct Report {
   std::vector<std::string> site_changes;
   int step_count = 0;  // steps inside the window, 0 unknown
   Nanos step_median_ns = 0;
-  std::string steps_source;       // "annotation" | "range" | "period" | ""
-  std::vector<Verdict> verdicts;  // of every rule and scope, for `advise why`
+  std::string steps_source;                  // "annotation" | "range" | "period" | ""
+  std::vector<Verdict> verdicts;             // of every rule and scope, for `advise why`
+  std::shared_ptr<const ReportViews> views;  // for formats that draw; null for the others
 };
 
 }  // namespace advise

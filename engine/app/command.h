@@ -37,6 +37,12 @@ std::unique_ptr<Command> MakeRulesCommand();
 std::unique_ptr<Command> MakeCompareCommand();
 std::unique_ptr<Command> MakeRecordCommand();
 std::unique_ptr<Command> MakeWhatIfCommand();
+std::unique_ptr<Command> MakeSliceCommand();
+std::unique_ptr<Command> MakeCompletionsCommand();
+std::unique_ptr<Command> MakeManualCommand();
+
+// Every command there is, the main job first.
+std::vector<std::unique_ptr<Command>> AllCommands();
 
 // "advise: where: what (hint)" on stderr, always one line; returns `code`.
 int Complain(const Error& error, ExitCode code);

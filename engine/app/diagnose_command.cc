@@ -1,15 +1,25 @@
 // The main job: read the reports, print the ranked fix list.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
+#include "engine/advice/views.h"
 #include "engine/app/baseline.h"
 #include "engine/app/command.h"
 #include "engine/app/options.h"
+#include "engine/base/text.h"
+#include "engine/report/html.h"
 #include "engine/report/json.h"
+#include "engine/report/markdown.h"
+#include "engine/report/sarif.h"
 #include "engine/report/shell.h"
 #include "engine/report/text.h"
 
 namespace advise {
 namespace {
+
+constexpr std::array<const char*, 5> kFormats = {"text", "json", "markdown", "html", "sarif"};
 
 class DiagnoseCommand : public Command {
  public:
@@ -21,13 +31,14 @@ class DiagnoseCommand : public Command {
     return "advise run.sqlite\n"
            "advise ranks/ --devices --top 10\n"
            "advise run.sqlite --only transfer --window 2:8\n"
+           "advise run.sqlite --format html -o run.html\n"
            "advise run.sqlite --format json -o run.json\n"
            "advise run.sqlite --baseline run.json --fail-on high";
   }
 
   void AddOptions(CLI::App& app) override {
     AddReportOptions(app, run_);
-    AddOutputOptions(app, run_.output, "text or json");
+    AddOutputOptions(app, run_.output, "text, json, markdown, html or sarif");
     app.add_option("--top", text_.top, "findings in full; the rest get one line each")
         ->check(WholeNumber(0, 1'000'000))
         ->type_name("N");
@@ -63,6 +74,11 @@ class DiagnoseCommand : public Command {
       known = std::move(*rules);
     }
     if (text_.quiet) run_.progress = run_.progress == "auto" ? "never" : run_.progress;
+    if (run_.output.format == "html" || run_.output.format == "sarif") {
+      run_.diagnose.inspect = [](const Analysis& analysis, Report* report) {
+        report->views = std::make_shared<const ReportViews>(BuildViews(analysis, *report));
+      };
+    }
     const auto diagnosis = RunDiagnosis(run_);
     if (!diagnosis) return diagnosis.error();
     const Report& report = (*diagnosis)->report;
@@ -74,21 +90,25 @@ class DiagnoseCommand : public Command {
  private:
   int CheckFormat() const {
     const std::string& format = run_.output.format;
-    if (format == "text" || format == "json") return kAnalysed;
-    const bool planned = format == "markdown" || format == "html" || format == "sarif";
-    return Complain({planned ? "the format \"" + format + "\" is not in this version"
-                             : "there is no format \"" + format + "\"",
-                     "--format", "text or json"},
-                    kWrongUsage);
+    if (std::find(kFormats.begin(), kFormats.end(), format) != kFormats.end()) return kAnalysed;
+    const std::string near = DidYouMean(format, {kFormats.begin(), kFormats.end()});
+    return Complain(
+        {"there is no format \"" + format + "\"", "--format",
+         near.empty() ? "text, json, markdown, html or sarif" : "did you mean " + near + "?"},
+        kWrongUsage);
   }
 
   std::string Render(const Report& report) {
-    if (run_.output.format == "json") return RenderJson(report);
-    text_.width = run_.output.Width();
-    text_.color = run_.output.Color();
     for (const std::string& path : run_.diagnose.reports) {
       text_.reports_argument += (text_.reports_argument.empty() ? "" : " ") + ShellQuote(path);
     }
+    const std::string& format = run_.output.format;
+    if (format == "json") return RenderJson(report);
+    if (format == "sarif") return RenderSarif(report);
+    if (format == "html") return RenderHtml(report, {text_.reports_argument});
+    if (format == "markdown") return RenderMarkdown(report, {text_.top, text_.reports_argument});
+    text_.width = run_.output.Width();
+    text_.color = run_.output.Color();
     return RenderText(report, text_);
   }
 

@@ -13,18 +13,6 @@
 namespace advise {
 namespace {
 
-std::vector<std::unique_ptr<Command>> AllCommands() {
-  std::vector<std::unique_ptr<Command>> commands;
-  commands.push_back(MakeDiagnoseCommand());
-  commands.push_back(MakeFactsCommand());
-  commands.push_back(MakeWhyCommand());
-  commands.push_back(MakeRulesCommand());
-  commands.push_back(MakeCompareCommand());
-  commands.push_back(MakeWhatIfCommand());
-  commands.push_back(MakeRecordCommand());
-  return commands;
-}
-
 std::string Indented(const std::string& lines) {
   std::string text;
   std::size_t at = 0;
@@ -43,7 +31,7 @@ std::string Footer(const Command& command, const std::vector<std::unique_ptr<Com
   for (const auto& other : all) {
     if (other->Name().empty()) continue;
     std::string name = other->Name();
-    name.resize(std::max<std::size_t>(name.size(), 8), ' ');
+    name.resize(std::max<std::size_t>(name.size() + 2, 13), ' ');
     footer += "  " + name + other->Summary() + "\n";
   }
   footer +=

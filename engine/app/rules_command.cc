@@ -36,17 +36,20 @@ class RulesCommand : public Command {
 
   void AddOptions(CLI::App& app) override {
     app.require_subcommand(1);
-    list_ = Job(app, "list", "every rule, by area");
+    list_ = Job(app, "list", "every rule, by area",
+                "advise rules list\n  advise rules list --only transfer --format json");
     AddListOption(*list_, "--only", site_.only, "RULE|AREA", "only this rule or area; repeatable")
         ->delimiter(',');
-    show_ = Job(app, "show", "the page of one rule");
+    show_ = Job(app, "show", "the page of one rule", "advise rules show transfer/pageable-copy");
     show_->add_option("RULE", target_, "the rule's id")->required();
-    new_ = Job(app, "new", "a working rule to start from, with tests");
+    new_ = Job(app, "new", "a working rule to start from, with tests",
+               "advise rules new site/my-rule --dir site-rules");
     new_->add_option("RULE", target_, "area/name, or site/name")->required();
     new_->add_option("--dir", directory_, "the folder to write to (default: the current one)");
-    check_ = Job(app, "check", "every field of rule files");
+    check_ = Job(app, "check", "every field of rule files", "advise rules check rules/");
     check_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
-    test_ = Job(app, "test", "the tests that stand in rule files");
+    test_ = Job(app, "test", "the tests that stand in rule files",
+                "advise rules test rules/transfer/pageable-copy.lua");
     test_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
   }
 
@@ -64,8 +67,10 @@ class RulesCommand : public Command {
   }
 
  private:
-  CLI::App* Job(CLI::App& app, const std::string& name, const std::string& text) {
+  CLI::App* Job(CLI::App& app, const std::string& name, const std::string& text,
+                const std::string& examples) {
     CLI::App* job = app.add_subcommand(name, text);
+    job->footer("Examples:\n  " + examples);
     AddSiteOptions(*job, site_);
     if (name == "list" || name == "show") AddOutputOptions(*job, output_, "text or json");
     return job;

@@ -114,14 +114,14 @@ class WhatIfCommand : public Command {
     }
     WhatIf result;
     std::string problem;
-    run_.diagnose.inspect = [&](const Analysis& analysis, const Report& report) {
+    run_.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
       std::vector<const Verdict*> fixed;
-      for (const Verdict& verdict : report.verdicts) {
+      for (const Verdict& verdict : report->verdicts) {
         const bool named =
             std::find(fixes_.begin(), fixes_.end(), verdict.rule->id) != fixes_.end();
         if (named && verdict.outcome == Outcome::kFired) fixed.push_back(&verdict);
       }
-      problem = NotFired(report);
+      problem = NotFired(*report);
       if (problem.empty()) result = ReplayFixes(fixed, analysis);
     };
     const auto diagnosis = RunDiagnosis(run_);

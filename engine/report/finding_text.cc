@@ -15,20 +15,8 @@ constexpr int kIndent = 4;  // under the title
 constexpr std::size_t kLinks = 2;
 constexpr int kColumn = 11;  // where the words after "Seen", "Why" … begin
 
-Ink InkOf(Severity severity) {
-  if (severity >= Severity::kHigh) return Ink::kRed;
-  return severity == Severity::kMedium ? Ink::kYellow : Ink::kCyan;
-}
-
 double WindowSeconds(const Report& report) {
   return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
-}
-
-std::string SavingText(const Report& report, const Finding& finding) {
-  if (finding.saving_s <= 0) return "saving not known";
-  return fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
-                     SecondsText(WindowSeconds(report)),
-                     FormatQuantity(finding.saving_share, "share"));
 }
 
 // "3–7, 9": runs of neighbours as ranges.
@@ -47,22 +35,9 @@ std::string NumberList(std::vector<int> numbers) {
   return list;
 }
 
-// Said only where it narrows something down: "everywhere" is no news.
-std::string WhereText(const Report& report, const Where& where) {
-  std::vector<std::string> parts;
-  std::set<int> all_ranks;
-  for (const DeviceBudget& device : report.devices) all_ranks.insert(device.rank);
-  if (!where.ranks.empty() && where.ranks.size() < all_ranks.size()) {
-    parts.push_back("rank " + NumberList(where.ranks));
-  }
-  if (!where.devices.empty() && where.devices.size() < report.devices.size()) {
-    parts.push_back("GPU " + NumberList(where.devices));
-  }
-  if (!where.steps.empty() && static_cast<int>(where.steps.size()) < report.step_count) {
-    parts.push_back("step " + NumberList(where.steps));
-  }
-  if (!where.phase.empty()) parts.push_back(where.phase);
-  return fmt::format("{}", fmt::join(parts, ", "));
+Ink InkOf(Severity severity) {
+  if (severity >= Severity::kHigh) return Ink::kRed;
+  return severity == Severity::kMedium ? Ink::kYellow : Ink::kCyan;
 }
 
 void WriteFixes(Page& page, const Finding& finding) {
@@ -82,16 +57,6 @@ void WriteFixes(Page& page, const Finding& finding) {
   for (std::size_t i = 0; i < std::min(kLinks, links.size()); ++i) {
     page.Labelled(i == 0 ? "See" : "", kIndent, kColumn, links[i]);
   }
-}
-
-// Evidence of formats that sqlite3 does not open is searched for by name and time.
-std::string SearchText(const Evidence& item) {
-  std::string text = item.what;
-  if (item.end_ns > item.start_ns) {
-    text += fmt::format(", from {:.6f} s to {:.6f} s", static_cast<double>(item.start_ns) / 1e9,
-                        static_cast<double>(item.end_ns) / 1e9);
-  }
-  return item.source.empty() ? text : text + " in " + item.source;
 }
 
 void WriteCheck(Page& page, const Report& report, const Finding& finding) {
@@ -122,21 +87,6 @@ void WriteCheck(Page& page, const Report& report, const Finding& finding) {
   }
 }
 
-// What a folded finding is: its own words when it is in the report, else its title.
-std::string ExplainedText(const Report& report, const std::string& id) {
-  for (const Finding& other : report.findings) {
-    if (other.rule != nullptr && other.rule->id == id && !other.symptom.empty()) {
-      return fmt::format("{} ({})", other.symptom, id);
-    }
-  }
-  for (const Verdict& verdict : report.verdicts) {
-    if (verdict.rule != nullptr && verdict.rule->id == id) {
-      return fmt::format("{} ({})", verdict.rule->title, id);
-    }
-  }
-  return id;
-}
-
 void WriteRule(Page& page, const Report& report, const Finding& finding,
                const TextOptions& options) {
   if (finding.rule == nullptr) return;
@@ -165,6 +115,53 @@ void WriteRule(Page& page, const Report& report, const Finding& finding,
 }
 
 }  // namespace
+
+std::string SavingText(const Report& report, const Finding& finding) {
+  if (finding.saving_s <= 0) return "saving not known";
+  return fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
+                     SecondsText(WindowSeconds(report)),
+                     FormatQuantity(finding.saving_share, "share"));
+}
+
+std::string WhereText(const Report& report, const Where& where) {
+  std::vector<std::string> parts;
+  std::set<int> all_ranks;
+  for (const DeviceBudget& device : report.devices) all_ranks.insert(device.rank);
+  if (!where.ranks.empty() && where.ranks.size() < all_ranks.size()) {
+    parts.push_back("rank " + NumberList(where.ranks));
+  }
+  if (!where.devices.empty() && where.devices.size() < report.devices.size()) {
+    parts.push_back("GPU " + NumberList(where.devices));
+  }
+  if (!where.steps.empty() && static_cast<int>(where.steps.size()) < report.step_count) {
+    parts.push_back("step " + NumberList(where.steps));
+  }
+  if (!where.phase.empty()) parts.push_back(where.phase);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string SearchText(const Evidence& item) {
+  std::string text = item.what;
+  if (item.end_ns > item.start_ns) {
+    text += fmt::format(", from {:.6f} s to {:.6f} s", static_cast<double>(item.start_ns) / 1e9,
+                        static_cast<double>(item.end_ns) / 1e9);
+  }
+  return item.source.empty() ? text : text + " in " + item.source;
+}
+
+std::string ExplainedText(const Report& report, const std::string& id) {
+  for (const Finding& other : report.findings) {
+    if (other.rule != nullptr && other.rule->id == id && !other.symptom.empty()) {
+      return fmt::format("{} ({})", other.symptom, id);
+    }
+  }
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.rule != nullptr && verdict.rule->id == id) {
+      return fmt::format("{} ({})", verdict.rule->title, id);
+    }
+  }
+  return id;
+}
 
 std::string SecondsText(double seconds) {
   if (seconds >= 99.95) return fmt::format("{:.0f} s", seconds);

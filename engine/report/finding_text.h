@@ -12,6 +12,18 @@ namespace advise {
 // "0.90 s", "42.0 s", "830 us": two numbers that are compared in one line get the same unit.
 std::string SecondsText(double seconds);
 
+// "saves up to 0.90 s of 0.97 s (93 %)".
+std::string SavingText(const Report& report, const Finding& finding);
+
+// "GPU 1, step 3–7, forward": said only where it narrows something down, else empty.
+std::string WhereText(const Report& report, const Where& where);
+
+// What to search for where sqlite3 does not open the input: name, time, file.
+std::string SearchText(const Evidence& item);
+
+// What a folded finding is: its own words when it is in the report, else its title; with the rule.
+std::string ExplainedText(const Report& report, const std::string& rule);
+
 // Seen, Why, Do, Check, Rule: the finding with everything a reader needs to act and to verify.
 void WriteFinding(Page& page, const Report& report, const Finding& finding,
                   const TextOptions& options);

@@ -1,6 +1,6 @@
 // The JSON report, schema version 1 (docs/report.schema.json), and the JSON form of every other
 // listing. Keys stand in a fixed order and numbers print the same way every time: the same input
-// gives the same bytes. The only file of this room that sees the JSON package.
+// gives the same bytes.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ TEST_CASE("wrong usage exits with 2 and one line that says what to do") {
   folder.Write("run.sqlite", "x");
   const auto arguments = GENERATE(
       "", "--bogus", "run.sqlite --top x", "run.sqlite --jobs 0", "run.sqlite --window 3:1",
-      "run.sqlite --window later", "run.sqlite --fail-on severe", "run.sqlite --format html",
+      "run.sqlite --window later", "run.sqlite --fail-on severe", "run.sqlite --format htm",
       "run.sqlite --format yaml", "run.sqlite --progress maybe", "rules", "rules show no/such-rule",
       "why", "why no/such-rule run.sqlite", "run.sqlite --only no-such-area", "rules list extra");
   const Ran ran = RunAdvise(folder, arguments);

@@ -39,12 +39,14 @@ TEST_CASE("a full queue of tiny kernels is not launch-bound") {
 }
 
 TEST_CASE("work that ends while the next launch is on its way is no queue") {
-  // A launch takes 20 us to reach the device, and is made 10 us before the device runs dry.
+  // A launch takes 8 us to reach the device, as 30 launches to an idle device show; then launches are
+  // made 5 us before the device runs dry.
   TraceBuilder story;
-  AddEmptyQueue(&story, "first", 0, 30, 5_us, 45_us);  // says how long a launch takes here
-  Nanos at = 2_ms;
+  Nanos at = 0;
+  for (int i = 0; i < 30; ++i, at += 50_us)
+    story.Launch("first", {at, at + 5_us}, {at + 13_us, at + 18_us});
   for (int i = 0; i < 300; ++i, at += 50_us)
-    story.Launch("tiny", {at - 25_us, at - 20_us}, {at, at + 40_us});
+    story.Launch("tiny", {at - 13_us, at - 8_us}, {at, at + 47_us});
   const Analysed run(story);
   CHECK(run->launches.queue_empty >= 0.9);
 }

@@ -1,0 +1,60 @@
+// What charts and timelines of a report show, ready to be drawn: renderers do no arithmetic on it.
+// Filled only for formats that draw (see BuildViews); a view without data is empty.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/metrics/chart_data.h"
+#include "engine/metrics/excerpt.h"
+#include "engine/metrics/kernel_table.h"
+
+namespace advise {
+
+// The surroundings of one finding's worst example.
+struct FindingTimeline {
+  int finding = 0;     // Finding::rank
+  Nanos start_ns = 0;  // the example itself
+  Nanos end_ns = 0;
+  std::string what;  // "the longest gap on the GPU that this explains"
+  Excerpt excerpt;
+};
+
+// The line of the program that a finding's worst example comes from, where the capture tells.
+struct FindingSource {
+  int finding = 0;   // Finding::rank
+  std::string file;  // as recorded
+  int line = 0;
+  std::string function;
+};
+
+struct ReportViews {
+  std::vector<FindingSource> sources;      // of findings in their order; not each has one
+  std::vector<FindingTimeline> timelines;  // of findings in their order; not each has one
+  std::vector<StepPoint> steps;
+  std::vector<CopySizeBin> copy_sizes;
+  std::vector<KernelTotal> kernels;  // most time first
+  std::size_t kernels_left_out = 0;  // with least time
+  std::vector<ThinSeries> samples;
+  LatenessMatrix lateness;
+  Roofline roofline;
+};
+
+// One finding's surroundings in full, and what each finding says of that time.
+struct FindingSlice {
+  struct Mark {
+    int finding = 0;  // Finding::rank
+    std::string title;
+    std::string text;  // "the longest such copy", empty: time that the finding claims
+    std::uint32_t device = kNone;  // of time that it claims
+    Nanos start_ns = 0;
+    Nanos end_ns = 0;
+  };
+  int finding = 0;
+  std::vector<std::string> devices;  // names, as Trace::devices: "GPU 0, NVIDIA H100"
+  Excerpt excerpt;
+  std::vector<Mark> marks;  // by finding, then time
+};
+
+}  // namespace advise

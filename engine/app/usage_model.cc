@@ -1,0 +1,83 @@
+#include "engine/app/usage_model.h"
+
+#include <sstream>
+
+#include "engine/app/command.h"
+
+namespace advise {
+namespace {
+
+std::vector<std::string> Split(const std::string& text, const std::string& separators) {
+  std::vector<std::string> parts;
+  std::string part;
+  for (const char c : text) {
+    if (separators.find(c) == std::string::npos) {
+      part += c;
+    } else if (!part.empty()) {
+      parts.push_back(std::exchange(part, ""));
+    }
+  }
+  if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+// "TEXT:{auto,always,never}" names its values; --format says them in its words.
+std::vector<std::string> ChoicesOf(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{');
+  if (open != std::string::npos) return Split(type.substr(open), "{},");
+  if (!option.check_lname("format")) return {};
+  std::vector<std::string> formats;
+  for (const std::string& word : Split(option.get_description(), " ,")) {
+    if (word != "or") formats.push_back(word);
+  }
+  return formats;
+}
+
+OptionUsage ReadOption(const CLI::Option& option) {
+  OptionUsage usage;
+  usage.positional = option.nonpositional() ? false : option.get_positional();
+  for (const std::string& name : option.get_lnames()) usage.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) usage.names.push_back("-" + name);
+  usage.text = option.get_description();
+  usage.choices = ChoicesOf(option);
+  usage.repeatable = option.get_expected_max() > 1 || option.get_items_expected_max() > 1;
+  if (usage.positional) {
+    usage.placeholder = option.get_name(true);
+  } else if (option.get_expected_max() > 0) {
+    std::string type = option.get_type_name();
+    type = type.substr(0, type.find(':'));
+    usage.placeholder = type.empty() || type == "TEXT" ? "VALUE" : type;
+  }
+  return usage;
+}
+
+CommandUsage ReadApp(CLI::App& app, const std::string& name, const std::string& summary) {
+  CommandUsage usage;
+  usage.name = name;
+  usage.summary = summary;
+  for (const CLI::Option* option : app.get_options()) usage.options.push_back(ReadOption(*option));
+  for (CLI::App* job : app.get_subcommands([](CLI::App*) { return true; })) {
+    usage.commands.push_back(ReadApp(*job, job->get_name(), job->get_description()));
+    for (const std::string& line : Split(job->get_footer(), "\n")) {
+      if (line.starts_with("  ")) usage.commands.back().examples.push_back(line.substr(2));
+    }
+  }
+  return usage;
+}
+
+}  // namespace
+
+std::vector<CommandUsage> ReadUsage() {
+  std::vector<CommandUsage> usage;
+  for (const auto& command : AllCommands()) {
+    CLI::App app(command->Summary(), command->Name());
+    if (command->Name().empty()) app.set_version_flag("--version", "");
+    command->AddOptions(app);
+    usage.push_back(ReadApp(app, command->Name(), command->Summary()));
+    usage.back().examples = Split(command->Examples(), "\n");
+  }
+  return usage;
+}
+
+}  // namespace advise

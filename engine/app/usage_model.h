@@ -1,0 +1,36 @@
+// The program's commands and options as data, read from the parsers themselves: what the manual
+// page and the shells' completions are made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace advise {
+
+struct OptionUsage {
+  std::vector<std::string> names;    // "--format", "-f"; empty for a positional argument
+  std::string placeholder;           // "FILE"; "" for a flag
+  std::string text;                  // what it does
+  std::vector<std::string> choices;  // values it takes, where they are few
+  bool positional = false;
+  bool repeatable = false;
+};
+
+struct CommandUsage {
+  std::string name;  // "" for the main job
+  std::string summary;
+  std::vector<std::string> examples;
+  std::vector<OptionUsage> options;
+  std::vector<CommandUsage> commands;  // its own subcommands
+};
+
+// The main job first, then every command in the order of the help text.
+std::vector<CommandUsage> ReadUsage();
+
+// Of a shell: "bash", "zsh" or "fish"; empty for another one.
+std::string RenderCompletions(const std::vector<CommandUsage>& usage, const std::string& shell);
+
+// The manual page advise(1), in roff.
+std::string RenderManual(const std::vector<CommandUsage>& usage, const std::string& version);
+
+}  // namespace advise

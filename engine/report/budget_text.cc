@@ -1,0 +1,86 @@
+#include "engine/report/budget_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "engine/base/text.h"
+
+namespace advise {
+
+std::vector<int> Percentages(const std::vector<BudgetPart>& parts) {
+  const Nanos total =
+      std::accumulate(parts.begin(), parts.end(), Nanos{0},
+                      [](Nanos sum, const BudgetPart& part) { return sum + part.ns; });
+  std::vector<int> percent(parts.size());
+  if (total <= 0) return percent;
+  std::vector<std::pair<double, std::size_t>> remainders;
+  int left = 100;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double exact = 100.0 * static_cast<double>(parts[i].ns) / static_cast<double>(total);
+    percent[i] = static_cast<int>(exact);
+    left -= percent[i];
+    remainders.emplace_back(percent[i] - exact, i);
+  }
+  std::sort(remainders.begin(), remainders.end());
+  for (std::size_t k = 0; left > 0 && k < remainders.size(); ++k, --left) {
+    ++percent[remainders[k].second];
+  }
+  return percent;
+}
+
+std::vector<BudgetPart> BudgetParts(const std::vector<DeviceBudget>& devices) {
+  std::vector<BudgetPart> parts = {
+      {"compute", 0}, {"communication", 0}, {"copies", 0}, {"memsets", 0}, {"idle", 0}};
+  for (const DeviceBudget& device : devices) {
+    parts[0].ns += device.compute_ns;
+    parts[1].ns += device.comm_exposed_ns;
+    parts[2].ns += device.copy_exposed_ns;
+    parts[3].ns += device.memset_exposed_ns;
+    parts[4].ns += device.idle_ns;
+  }
+  return parts;
+}
+
+std::string IdleCauseWords(const std::string& cause) {
+  static const std::map<std::string, std::string> kNames = {
+      {"data_loading", "data loading"},
+      {"host_sync", "synchronisation"},
+      {"allocation", "memory allocation"},
+      {"jit_or_module_load", "compiling or loading code"},
+      {"file_io", "file access"},
+      {"host_wait", "host blocked in the OS"},
+      {"launch", "launching"},
+      {"host_compute", "host code"},
+      {"peer_wait", "waiting for a peer"},
+      {"profiler_overhead", "the profiler itself"},
+      {"no_work_queued", "no work queued"}};
+  const auto found = kNames.find(cause);
+  return found == kNames.end() ? cause : found->second;
+}
+
+std::vector<std::string> IdleParts(const std::vector<DeviceBudget>& devices, std::size_t most) {
+  std::map<std::string, Nanos> by_cause;
+  Nanos window = 0;
+  for (const DeviceBudget& device : devices) {
+    window += device.window_ns;
+    for (const auto& [cause, ns] : device.idle_causes) by_cause[cause] += ns;
+  }
+  std::vector<std::pair<Nanos, std::string>> order;
+  for (const auto& [cause, ns] : by_cause) {
+    if (static_cast<double>(ns) >= 0.005 * static_cast<double>(window))
+      order.emplace_back(-ns, cause);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
+    const double share = static_cast<double>(-order[i].first) / static_cast<double>(window);
+    parts.push_back(
+        fmt::format("{} {}", IdleCauseWords(order[i].second), FormatQuantity(share, "share")));
+  }
+  return parts;
+}
+
+}  // namespace advise

@@ -1,0 +1,270 @@
+#include "engine/report/html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/base/text.h"
+#include "engine/report/budget_text.h"
+#include "engine/report/finding_text.h"
+#include "engine/report/html_assets.h"
+#include "engine/report/html_parts.h"
+#include "engine/report/html_text.h"
+
+namespace advise {
+namespace {
+
+// Of the parts of a budget, in their order.
+const char* const kStates[] = {"compute", "comm", "copy", "memset", "idle"};
+
+// Each "{{name}}" of the page is replaced once: what is put in is not searched again.
+std::string Fill(std::string_view page,
+                 const std::map<std::string, std::string, std::less<>>& parts) {
+  std::string html;
+  std::size_t at = 0;
+  while (true) {
+    const std::size_t open = page.find("{{", at);
+    const std::size_t close = open == std::string_view::npos ? open : page.find("}}", open);
+    if (close == std::string_view::npos) return html.append(page.substr(at));
+    html.append(page.substr(at, open - at));
+    const auto part = parts.find(page.substr(open + 2, close - open - 2));
+    if (part != parts.end()) html += part->second;
+    at = close + 2;
+  }
+}
+
+std::string Chips(const Report& report) {
+  std::vector<std::string> chips;
+  std::vector<std::pair<std::string, int>> models;
+  for (const DeviceBudget& device : report.devices) {
+    const std::string name = device.name.empty() ? "GPU" : device.name;
+    const auto known = std::find_if(models.begin(), models.end(),
+                                    [&](const auto& model) { return model.first == name; });
+    if (known == models.end()) {
+      models.emplace_back(name, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  for (const auto& [name, count] : models) chips.push_back(fmt::format("{} × {}", count, name));
+  const double seconds =
+      static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
+  if (seconds > 0) chips.push_back(SecondsText(seconds) + " looked at");
+  if (report.step_count > 0) {
+    chips.push_back(
+        fmt::format("{} steps of {}", report.step_count,
+                    SecondsText(static_cast<double>(report.step_median_ns) / kNanosPerSecond)));
+  }
+  if (!report.inputs.empty() && !report.inputs.front().producer.empty()) {
+    chips.push_back(report.inputs.front().producer);
+  }
+  std::string html;
+  for (const std::string& chip : chips) html += "<li>" + HtmlText(chip) + "</li>";
+  return html;
+}
+
+std::string RunName(const Report& report) {
+  if (report.inputs.empty()) return "run";
+  const std::size_t more = report.inputs.size() - 1;
+  return report.inputs.front().path + (more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+std::string VerdictNotes(const Report& report) {
+  std::string html;
+  if (!report.no_verdict_reason.empty() &&
+      report.verdict.find(report.no_verdict_reason) == std::string::npos) {
+    html += "<p class=\"warn\">No verdict: " + HtmlText(report.no_verdict_reason) + "</p>\n";
+  }
+  if (report.healthy) {
+    html += fmt::format(
+        "<p class=\"good\">Healthy: {} rules were checked and none found anything to fix.</p>\n",
+        report.checked);
+  }
+  const std::vector<std::string>& care = report.read_with_care;
+  if (care.size() == 1) {
+    html += "<p class=\"warn\">Read with care: " + HtmlText(care.front()) + "</p>\n";
+  } else if (!care.empty()) {
+    // One line until asked: what to fix comes first.
+    html += fmt::format(
+        "<details class=\"warn\"><summary>Read with care: {}, and {} more</summary>\n<ul>\n",
+        HtmlText(care.front()), care.size() - 1);
+    for (const std::string& line : care) html += "<li>" + HtmlText(line) + "</li>\n";
+    html += "</ul></details>\n";
+  }
+  return html;
+}
+
+std::string BudgetRow(const std::string& name, const std::vector<DeviceBudget>& devices) {
+  const std::vector<BudgetPart> parts = BudgetParts(devices);
+  const std::vector<int> percent = Percentages(parts);
+  std::string words;
+  std::string segments;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].ns <= 0) continue;
+    const std::string share = fmt::format("{} {} %", parts[i].name, percent[i]);
+    if (percent[i] > 0) words += (words.empty() ? "" : ", ") + share;
+    segments +=
+        fmt::format("<span class=\"{0}\" style=\"flex-grow:{1}\" title=\"{2}\"><i>{3} %</i></span>",
+                    kStates[i], parts[i].ns, share, percent[i]);
+  }
+  const std::vector<std::string> idle = IdleParts(devices, 4);
+  std::string note = words;
+  if (!idle.empty()) note += fmt::format("; idle because of: {}", fmt::join(idle, ", "));
+  return fmt::format(
+      "<li><span class=\"who\">{0}</span><span class=\"budget\" role=\"img\" aria-label=\"{0}: "
+      "{1}\">"
+      "{2}</span><span class=\"note\">{3}</span></li>\n",
+      HtmlText(name), HtmlText(words), segments, HtmlText(note));
+}
+
+std::string BudgetSection(const Report& report) {
+  if (report.devices.empty()) return "";
+  const bool ranks = std::any_of(report.devices.begin(), report.devices.end(), [&](const auto& d) {
+    return d.rank != report.devices.front().rank;
+  });
+  std::string html =
+      "<section aria-labelledby=\"budget-title\" class=\"panel\">\n"
+      "<h2 id=\"budget-title\">Where the time went</h2>\n<ul class=\"legend\">";
+  const std::vector<BudgetPart> parts = BudgetParts(report.devices);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    html += fmt::format("<li><span class=\"swatch {}\"></span>{}</li>", kStates[i], parts[i].name);
+  }
+  html += "</ul>\n<ul class=\"budgets\" tabindex=\"0\" aria-label=\"Time budget of each GPU\">\n";
+  if (report.devices.size() > 1) html += BudgetRow("All GPUs", report.devices);
+  for (const DeviceBudget& device : report.devices) {
+    html += BudgetRow(ranks ? fmt::format("Rank {}, GPU {}", device.rank, device.device)
+                            : fmt::format("GPU {}", device.device),
+                      {device});
+  }
+  return html + "</ul>\n</section>\n";
+}
+
+struct Sorted {
+  std::vector<const Finding*> advice;
+  std::vector<const Finding*> good_to_know;
+};
+
+// A symptom stands under the cause that explains it.
+Sorted SortFindings(const Report& report) {
+  Sorted sorted;
+  for (const Finding& finding : report.findings) {
+    if (!finding.explained_by.empty()) continue;
+    (finding.severity == Severity::kInfo ? sorted.good_to_know : sorted.advice).push_back(&finding);
+  }
+  return sorted;
+}
+
+std::string Ranked(const Sorted& sorted) {
+  std::string html =
+      "<section aria-labelledby=\"ranked-title\" class=\"panel\">\n"
+      "<h2 id=\"ranked-title\">What to fix, the most rewarding first</h2>\n";
+  if (sorted.advice.empty()) return html + "<p>Nothing to fix was found.</p>\n</section>\n";
+  html += "<ol class=\"ranked\" tabindex=\"0\" aria-label=\"Findings by what they save\">\n";
+  for (const Finding* finding : sorted.advice) html += HtmlFindingLine(*finding);
+  return html + "</ol>\n</section>\n";
+}
+
+std::string Findings(const Report& report, const Sorted& sorted, const HtmlOptions& options) {
+  std::string html;
+  bool first = true;
+  for (const Finding* finding : sorted.advice) {
+    html += HtmlFinding(report, *finding, options, first);
+    first = false;
+  }
+  if (!sorted.good_to_know.empty()) {
+    html +=
+        "<section class=\"panel\" aria-labelledby=\"know-title\"><h3 id=\"know-title\">Good to "
+        "know</h3>\n<ul>\n";
+    for (const Finding* finding : sorted.good_to_know) {
+      const std::string words = !finding->symptom.empty() || finding->rule == nullptr
+                                    ? finding->symptom
+                                    : finding->rule->title;
+      html += "<li>" + HtmlText(words);
+      if (finding->rule != nullptr) {
+        html += " <span class=\"muted\">" + HtmlText(finding->rule->id) + "</span>";
+      }
+      html += "</li>\n";
+    }
+    html += "</ul></section>\n";
+  }
+  return html;
+}
+
+std::string NotCheckedSection(const Report& report) {
+  if (report.not_checked.empty()) return "";
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const NotChecked& item : report.not_checked) by_reason[item.reason].push_back(item.rule);
+  std::string html =
+      "<section class=\"panel\" aria-labelledby=\"not-checked-title\">\n"
+      "<h2 id=\"not-checked-title\">What could not be checked</h2>\n<ul>\n";
+  for (const auto& [reason, rules] : by_reason) {
+    html += fmt::format("<li>{} <span class=\"muted\">{} rule{}: {}</span></li>\n",
+                        HtmlText(reason), rules.size(), rules.size() == 1 ? "" : "s",
+                        HtmlText(fmt::format("{}", fmt::join(rules, ", "))));
+  }
+  html += "</ul>\n";
+  if (!report.capture_command.empty()) {
+    html +=
+        "<p>Capture again so that they can:</p>\n" + HtmlCodeBlock(report.capture_command, "shell");
+  }
+  return html + "</section>\n";
+}
+
+std::string RunSection(const Report& report) {
+  std::string html =
+      "<section class=\"panel\" aria-labelledby=\"run-title\">\n"
+      "<h2 id=\"run-title\">What was read</h2>\n<ul>\n";
+  for (const InputInfo& input : report.inputs) {
+    html += fmt::format("<li>{} <span class=\"muted\">{} {}{}</span></li>\n", HtmlText(input.path),
+                        HtmlText(input.kind), HtmlText(input.producer),
+                        input.host.empty() ? "" : " on " + HtmlText(input.host));
+  }
+  html += fmt::format(
+      "</ul>\n<p>Window: {}, {} ns to {} ns on the trace's clock. {} rules reached a "
+      "verdict.</p>\n",
+      HtmlText(report.window.mode), report.window.start_ns, report.window.end_ns, report.checked);
+  std::string notes;
+  for (const Diagnostic& item : report.diagnostics) {
+    if (item.level == Level::kInfo) continue;
+    notes += "<li>" + HtmlText(item.text) +
+             (item.count > 1 ? fmt::format(" ({} times)", item.count) : "") + "</li>\n";
+  }
+  if (!notes.empty()) html += "<h3>Problems met while reading</h3>\n<ul>\n" + notes + "</ul>\n";
+  if (!report.site_changes.empty()) {
+    html += "<h3>Changed by the site</h3>\n<ul>\n";
+    for (const std::string& change : report.site_changes)
+      html += "<li>" + HtmlText(change) + "</li>\n";
+    html += "</ul>\n";
+  }
+  return html + "</section>\n";
+}
+
+}  // namespace
+
+std::string RenderHtml(const Report& report, const HtmlOptions& options) {
+  const Sorted sorted = SortFindings(report);
+  std::string scripts;
+  for (const char* name :
+       {"base.js", "findings.js", "timeline.js", "charts.js", "kernels.js", "main.js"}) {
+    scripts += HtmlAsset(name);
+  }
+  return Fill(HtmlAsset("page.html"), {{"title", HtmlText(RunName(report))},
+                                       {"css", std::string(HtmlAsset("report.css"))},
+                                       {"chips", Chips(report)},
+                                       {"verdict", HtmlText(report.verdict)},
+                                       {"notes", VerdictNotes(report)},
+                                       {"budget", BudgetSection(report)},
+                                       {"ranked", Ranked(sorted)},
+                                       {"count", std::to_string(sorted.advice.size())},
+                                       {"findings", Findings(report, sorted, options)},
+                                       {"not_checked", NotCheckedSection(report)},
+                                       {"run", RunSection(report)},
+                                       {"version", HtmlText(report.tool_version)},
+                                       {"licence", HtmlCode(HtmlAsset("d3.licence"))},
+                                       {"data", HtmlData(report)},
+                                       {"d3", std::string(HtmlAsset("d3.js"))},
+                                       {"scripts", scripts}});
+}
+
+}  // namespace advise

@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/advice/report_views.h"
+#include "engine/base/text.h"
+#include "engine/report/finding_text.h"
+#include "engine/report/html_parts.h"
+#include "engine/report/html_text.h"
+#include "engine/report/shell.h"
+
+namespace advise {
+namespace {
+
+std::string Title(const Finding& finding) {
+  return finding.rule == nullptr ? finding.symptom : finding.rule->title;
+}
+
+std::string Id(const Finding& finding) { return finding.rule == nullptr ? "" : finding.rule->id; }
+
+std::string Badge(const std::string& kind, const std::string& words) {
+  return fmt::format("<span class=\"badge {}\">{}</span>", HtmlText(kind), HtmlText(words));
+}
+
+std::string EffortWords(const std::string& effort) {
+  if (effort == "flag") return "a flag to set";
+  if (effort == "code") return "code to change";
+  if (effort == "design") return "a change of design";
+  return effort;
+}
+
+std::string Meta(const Report& report, const Finding& finding) {
+  std::string meta = Badge(SeverityName(finding.severity), SeverityName(finding.severity));
+  if (finding.rule != nullptr && !finding.rule->effort.empty()) {
+    meta += Badge("plain", EffortWords(finding.rule->effort));
+  }
+  if (finding.saving_s > 0) {
+    meta += Badge("plain", "confidence " + FormatQuantity(finding.confidence, "share"));
+  }
+  const std::string where = WhereText(report, finding.where);
+  if (!where.empty()) meta += Badge("plain", where);
+  return "<p class=\"meta\">" + meta + "</p>\n";
+}
+
+std::string Word(const char* label, const std::string& text) {
+  if (text.empty()) return "";
+  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, HtmlText(text));
+}
+
+// "train.py:12, forward".
+std::string SourceText(const Report& report, const Finding& finding) {
+  if (report.views == nullptr) return "";
+  for (const FindingSource& source : report.views->sources) {
+    if (source.finding == finding.rank) {
+      return fmt::format("{}:{}, {}", source.file, source.line, source.function);
+    }
+  }
+  return "";
+}
+
+std::string Fixes(const Finding& finding) {
+  if (finding.fixes.empty()) return "";
+  std::string html = "<h4>What to do</h4>\n<ol class=\"fixes\">\n";
+  std::vector<std::string> links;
+  for (const Fix& fix : finding.fixes) {
+    html += "<li><p>" + HtmlText(fix.action) + "</p>\n";
+    if (!fix.snippet.empty()) {
+      html += HtmlCodeBlock(fix.snippet, fix.language.empty() ? "snippet" : fix.language);
+    }
+    html += "</li>\n";
+    for (const std::string& link : fix.links) {
+      if (std::find(links.begin(), links.end(), link) == links.end()) links.push_back(link);
+    }
+  }
+  html += "</ol>\n";
+  if (!links.empty()) {
+    html += "<p class=\"links\"><span class=\"label\">Read more</span>";
+    for (const std::string& link : links) html += " " + HtmlLink(link);
+    html += "</p>\n";
+  }
+  return html;
+}
+
+std::string EvidenceRow(const Report& report, const Evidence& item) {
+  std::string row =
+      fmt::format("<tr><th scope=\"row\">{}</th><td class=\"num\">{}", HtmlText(item.what),
+                  HtmlText(FormatQuantity(item.value, item.unit)));
+  if (item.threshold) {
+    row += fmt::format(" <span class=\"muted\">(threshold {})</span>",
+                       HtmlText(FormatQuantity(*item.threshold, item.unit)));
+  }
+  row += "</td><td>";
+  if (!item.sql.empty()) {
+    const std::string path = !item.source.empty()    ? item.source
+                             : report.inputs.empty() ? "report.sqlite"
+                                                     : report.inputs.front().path;
+    row += HtmlCodeBlock(SqliteCommand(path, item.sql), "shell");
+  } else {
+    row += "search for " + HtmlText(SearchText(item));
+  }
+  return row + "</td></tr>\n";
+}
+
+std::string EvidenceSection(const Report& report, const Finding& finding) {
+  std::string html = "<h4>Evidence</h4>\n";
+  html += fmt::format("<div class=\"timeline\" data-finding=\"{}\"></div>\n", finding.rank);
+  if (finding.evidence.empty()) return html;
+  html +=
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Evidence to check by "
+      "hand\">"
+      "<table class=\"evidence\"><thead><tr><th scope=\"col\">What</th><th scope=\"col\">Value</th>"
+      "<th scope=\"col\">Check it by hand</th></tr></thead><tbody>\n";
+  for (const Evidence& item : finding.evidence) html += EvidenceRow(report, item);
+  return html + "</tbody></table></div>\n";
+}
+
+std::string Explains(const Report& report, const Finding& finding) {
+  if (finding.explains.empty()) return "";
+  std::string html = "<h4>This also explains</h4>\n<ul class=\"explains\">\n";
+  for (const std::string& id : finding.explains) {
+    html += "<li>" + HtmlText(ExplainedText(report, id)) + "</li>\n";
+  }
+  return html + "</ul>\n";
+}
+
+}  // namespace
+
+std::string HtmlCodeBlock(const std::string& code, const std::string& label) {
+  return fmt::format(
+      "<figure class=\"code\"><figcaption>{}<button type=\"button\" class=\"copy\" "
+      "hidden>Copy</button>"
+      "</figcaption><pre tabindex=\"0\"><code>{}</code></pre></figure>\n",
+      HtmlText(label), HtmlCode(code));
+}
+
+std::string HtmlFindingLine(const Finding& finding) {
+  const std::string saving = finding.saving_s > 0
+                                 ? fmt::format("{} ({})", SecondsText(finding.saving_s),
+                                               FormatQuantity(finding.saving_share, "share"))
+                                 : "saving not known";
+  // A bar as long as the saving: CSS turns the share into a width.
+  return fmt::format(
+      "<li data-finding=\"{0}\"><a href=\"#finding-{0}\"><span class=\"rank {1}\">{0}</span>"
+      "<span class=\"name\">{2}</span><span class=\"amount\">{3}</span>"
+      "<span class=\"bar\" aria-hidden=\"true\"><span class=\"{1}\" "
+      "style=\"--share:{4:.4f}\"></span>"
+      "</span></a></li>\n",
+      finding.rank, SeverityName(finding.severity), HtmlText(Title(finding)), HtmlText(saving),
+      finding.saving_share);
+}
+
+std::string HtmlFinding(const Report& report, const Finding& finding, const HtmlOptions& options,
+                        bool open) {
+  const std::string id = Id(finding);
+  const std::string severity = SeverityName(finding.severity);
+  std::string html = fmt::format(
+      "<details class=\"finding {1}\" id=\"finding-{0}\" data-severity=\"{1}\" "
+      "data-area=\"{2}\"{3}>\n"
+      "<summary><span class=\"rank {1}\">{0}</span><h3>{4}</h3>"
+      "<span class=\"saving\">{5}</span></summary>\n<div class=\"body\">\n",
+      finding.rank, severity, HtmlText(id.substr(0, id.find('/'))), open ? " open" : "",
+      HtmlText(Title(finding)), HtmlText(SavingText(report, finding)));
+  html += Meta(report, finding);
+  html += "<dl class=\"words\">\n";
+  html += Word("Seen", finding.symptom);
+  html += Word("Why", finding.cause);
+  html += Word("Code", SourceText(report, finding));
+  if (finding.saving_s > 0) html += Word("Gain", finding.basis);
+  html += "</dl>\n";
+  html += Fixes(finding);
+  html += EvidenceSection(report, finding);
+  html += Explains(report, finding);
+  if (!id.empty()) {
+    std::string reports = options.reports_argument;
+    if (reports.empty() && !report.inputs.empty()) {
+      reports = ShellQuote(report.inputs.front().path);
+    }
+    html += "<h4>How the rule decided</h4>\n";
+    html += HtmlCodeBlock(fmt::format("advise why {} {}", id, reports), "shell");
+  }
+  return html + "</div>\n</details>\n";
+}
+
+}  // namespace advise

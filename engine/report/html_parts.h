@@ -1,0 +1,22 @@
+// The parts of the HTML report that more than one file makes.
+#pragma once
+
+#include <string>
+
+#include "engine/advice/report_model.h"
+#include "engine/report/html.h"
+
+namespace advise {
+
+// The data of charts and timelines as JSON, safe inside a <script> element.
+std::string HtmlData(const Report& report);
+
+// One finding in full, and its line in the ranked list.
+std::string HtmlFinding(const Report& report, const Finding& finding, const HtmlOptions& options,
+                        bool open);
+std::string HtmlFindingLine(const Finding& finding);
+
+// Code with a button that copies it.
+std::string HtmlCodeBlock(const std::string& code, const std::string& label);
+
+}  // namespace advise

@@ -1,0 +1,210 @@
+#include "engine/report/sarif.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "engine/advice/report_views.h"
+#include "engine/base/text.h"
+#include "engine/report/finding_text.h"
+#include "engine/report/markdown.h"
+#include "engine/report/shell.h"
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The level of a result; what only informs is no failure.
+const char* Level(Severity severity) {
+  if (severity >= Severity::kHigh) return "error";
+  if (severity == Severity::kMedium) return "warning";
+  return severity == Severity::kLow ? "note" : "none";
+}
+
+Json Message(const std::string& text) { return {{"text", SafeText(text)}}; }
+
+// A rule's sentences have places for numbers; without a run they are shown as "…".
+std::string WithoutPlaces(const std::string& text) {
+  return FillTemplate(text, [](std::string_view, std::string_view) { return "…"; });
+}
+
+Json RuleObject(const RuleInfo& rule) {
+  std::string help;
+  std::string markdown;
+  for (const Fix& fix : rule.fixes) {
+    const std::string action = WithoutPlaces(fix.action);
+    help += (help.empty() ? "" : "\n") + SafeText(action);
+    markdown += "- " + MarkdownText(action) + "\n";
+    if (!fix.snippet.empty()) markdown += "\n" + MarkdownFence(fix.snippet, fix.language) + "\n";
+  }
+  if (help.empty()) help = markdown = rule.title;
+  Json json = {
+      {"id", SafeText(rule.id)},
+      {"shortDescription", Message(rule.title)},
+      {"fullDescription", Message(rule.cause.empty() ? rule.title : WithoutPlaces(rule.cause))},
+      {"help", {{"text", help}, {"markdown", markdown}}},
+      {"defaultConfiguration", {{"level", rule.kind == RuleKind::kInfo ? "none" : "warning"}}}};
+  json["properties"] = {
+      {"tags", Json::array({"performance", "gpu", rule.id.substr(0, rule.id.find('/'))})},
+      {"kind", RuleKindName(rule.kind)},
+      {"effort", SafeText(rule.effort)},
+      {"status", SafeText(rule.status)}};
+  return json;
+}
+
+// Rules that ran, by id; and those of findings, should their verdicts be gone.
+std::map<std::string, const RuleInfo*> RulesOf(const Report& report) {
+  std::map<std::string, const RuleInfo*> rules;
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.rule != nullptr) rules[verdict.rule->id] = verdict.rule;
+  }
+  for (const Finding& finding : report.findings) {
+    if (finding.rule != nullptr) rules[finding.rule->id] = finding.rule;
+  }
+  return rules;
+}
+
+Json Locations(const Report& report, const Finding& finding) {
+  Json locations = Json::array();
+  if (report.views == nullptr) return locations;
+  for (const FindingSource& source : report.views->sources) {
+    if (source.finding != finding.rank) continue;
+    Json location = {{"physicalLocation",
+                      {{"artifactLocation", {{"uri", PathUri(source.file)}}},
+                       {"region", {{"startLine", source.line}}}}}};
+    if (!source.function.empty()) {
+      location["logicalLocations"] =
+          Json::array({{{"name", SafeText(source.function)}, {"kind", "function"}}});
+    }
+    locations.push_back(std::move(location));
+  }
+  return locations;
+}
+
+std::string MessageText(const Report& report, const Finding& finding) {
+  std::string text =
+      finding.symptom.empty() && finding.rule != nullptr ? finding.rule->title : finding.symptom;
+  if (finding.saving_s > 0) {
+    std::string saving = SavingText(report, finding);
+    saving[0] = 'S';
+    text += fmt::format(" {}.", saving);
+  }
+  if (!finding.cause.empty()) text += " " + finding.cause;
+  for (const Fix& fix : finding.fixes) text += "\nFix: " + fix.action;
+  return text;
+}
+
+// Line breaks stay; everything else is made safe.
+std::string SafeLines(const std::string& raw) {
+  std::string safe;
+  std::size_t at = 0;
+  while (at < raw.size()) {
+    const std::size_t end = std::min(raw.find('\n', at), raw.size());
+    safe += SafeText(std::string_view(raw).substr(at, end - at));
+    if (end < raw.size()) safe += '\n';
+    at = end + 1;
+  }
+  return safe;
+}
+
+Json ResultObject(const Report& report, const Finding& finding, std::size_t rule_index) {
+  const bool info = finding.severity == Severity::kInfo;
+  Json evidence = Json::array();
+  for (const Evidence& item : finding.evidence) {
+    Json entry = {{"what", SafeText(item.what)},
+                  {"value", SafeText(FormatQuantity(item.value, item.unit))}};
+    if (!item.sql.empty()) entry["check"] = SqliteCommand(item.source, item.sql);
+    evidence.push_back(std::move(entry));
+  }
+  Json json = {{"ruleId", SafeText(finding.rule == nullptr ? "" : finding.rule->id)},
+               {"ruleIndex", rule_index},
+               {"kind", info ? "informational" : "fail"},
+               {"level", Level(finding.severity)},
+               {"message", {{"text", SafeLines(MessageText(report, finding))}}},
+               {"locations", Locations(report, finding)}};
+  // The same finding of another run of the same job is the same issue: its rule tells it.
+  json["partialFingerprints"] = {
+      {"adviseRule/v1", SafeText(finding.rule == nullptr ? "" : finding.rule->id)}};
+  json["rank"] = std::round(finding.saving_share * 10000) / 100;
+  json["properties"] = {{"severity", SeverityName(finding.severity)},
+                        {"saving_seconds", finding.saving_s},
+                        {"saving_share", finding.saving_share},
+                        {"confidence", finding.confidence},
+                        {"where", SafeText(WhereText(report, finding.where))},
+                        {"evidence", evidence}};
+  return json;
+}
+
+Json Notifications(const Report& report) {
+  Json list = Json::array();
+  const auto add = [&](const char* level, const std::string& text) {
+    list.push_back({{"level", level}, {"message", Message(text)}});
+  };
+  add("note", report.verdict.empty() ? "no verdict" : report.verdict);
+  for (const std::string& line : report.read_with_care) add("warning", "Read with care: " + line);
+  for (const Diagnostic& item : report.diagnostics) {
+    if (item.level != advise::Level::kInfo) {
+      add(item.level == advise::Level::kError ? "error" : "warning", item.text);
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string PathUri(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+  std::string uri = path.starts_with('/') ? "file://" : "";
+  for (const char c : path) {
+    if (kPlain.find(c) != std::string_view::npos) {
+      uri += c;
+    } else if (c == '\\') {
+      uri += '/';
+    } else {
+      uri += fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
+  }
+  return uri;
+}
+
+std::string RenderSarif(const Report& report) {
+  Json rules = Json::array();
+  std::map<std::string, std::size_t> index;
+  for (const auto& [id, rule] : RulesOf(report)) {
+    index[id] = rules.size();
+    rules.push_back(RuleObject(*rule));
+  }
+  Json results = Json::array();
+  for (const Finding& finding : report.findings) {
+    if (finding.rule == nullptr) continue;
+    results.push_back(ResultObject(report, finding, index[finding.rule->id]));
+  }
+  Json artifacts = Json::array();
+  for (const InputInfo& input : report.inputs) {
+    artifacts.push_back({{"location", {{"uri", PathUri(input.path)}}},
+                         {"roles", Json::array({"analysisTarget"})},
+                         {"description", Message(input.kind + " " + input.producer)}});
+  }
+  Json run;
+  run["tool"] = {
+      {"driver",
+       {{"name", "advise"}, {"version", SafeText(report.tool_version)}, {"rules", rules}}}};
+  run["invocations"] = Json::array(
+      {{{"executionSuccessful", true}, {"toolExecutionNotifications", Notifications(report)}}});
+  run["artifacts"] = artifacts;
+  run["results"] = results;
+  run["columnKind"] = "utf16CodeUnits";
+  Json json;
+  json["$schema"] =
+      "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+  json["version"] = "2.1.0";
+  json["runs"] = Json::array({run});
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace advise

@@ -1,0 +1,151 @@
+// Each output format, slices, completions and the manual page, through the program itself.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/program.h"
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST_CASE("completions are programs that their shells accept") {
+  const Folder folder;
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Ran ran = RunAdvise(folder, std::string("completions ") + shell + " -o completions");
+    INFO(shell << ": " << ran.err);
+    REQUIRE(ran.status == 0);
+    const std::string text = ReadAll(folder / "completions");
+    CHECK_THAT(text, Contains("slice") && Contains("format") && Contains("markdown"));
+    if (std::system((std::string("command -v ") + shell + " >/dev/null 2>&1").c_str()) != 0) {
+      WARN(shell << " is not installed: its completions were not tried");
+      continue;
+    }
+    CHECK(RunAdvise(folder, "-n completions", shell).status == 0);
+  }
+  CHECK(RunAdvise(folder, "completions tcsh").status == 2);
+}
+
+TEST_CASE("bash completes commands, formats and rules") {
+  const Folder folder;
+  REQUIRE(RunAdvise(folder, "completions bash -o advise.bash").status == 0);
+  const auto complete = [&](const std::string& words, int at) {
+    folder.Write("try.sh", "PATH=\"$(dirname '" ADVISE_PROGRAM
+                           "'):$PATH\"\nsource ./advise.bash\nCOMP_WORDS=(" +
+                               words + ")\nCOMP_CWORD=" + std::to_string(at) +
+                               "\n_advise\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n");
+    return RunAdvise(folder, "try.sh", "/bin/bash").out;
+  };
+  CHECK_THAT(complete("advise sl", 1), Contains("slice"));
+  CHECK(complete("advise run.sqlite --format h", 3) == "html\n");
+  CHECK_THAT(complete("advise why transfer/pag", 2), StartsWith("transfer/pageable-copy"));
+  CHECK_THAT(complete("advise slice run.sqlite --fi", 3), Contains("--finding"));
+  CHECK_THAT(complete("advise rules s", 2), Contains("show"));
+  CHECK_THAT(complete("advise run.sqlite adv", 2), Contains("advise.bash"));
+}
+
+TEST_CASE("the manual page names every command and every option of the help text") {
+  const Folder folder;
+  const Ran manual = RunAdvise(folder, "manual");
+  REQUIRE(manual.status == 0);
+  CHECK_THAT(manual.out,
+             Contains(".TH ADVISE 1") && Contains(".SH SYNOPSIS") && Contains(".SH EXIT STATUS"));
+  std::string plain;
+  for (const char c : manual.out) {
+    if (c != '\\') plain += c;
+  }
+  for (const char* words :
+       {"", "facts", "why", "slice", "rules", "rules list", "rules new", "completions"}) {
+    const std::string help = RunAdvise(folder, std::string(words) + " --help").out;
+    CHECK_THAT(help, Contains("Examples:"));
+    for (std::size_t at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {
+      const std::size_t end = help.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at);
+      const std::string option = help.substr(at, end - at);
+      if (option.size() < 4 || option == "--help") continue;
+      INFO(words << " " << option);
+      CHECK(plain.find(option) != std::string::npos);
+    }
+  }
+}
+
+#ifdef ADVISE_SIM_PROGRAM
+
+std::string Simulate(const Folder& folder, const std::string& scenario) {
+  const Ran made =
+      RunAdvise(folder, ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o run.sqlite",
+                ADVISE_SIM_PROGRAM);
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+  return "run.sqlite";
+}
+
+TEST_CASE("every format says the same findings") {
+  const Folder folder;
+  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  const Json json = Json::parse(RunAdvise(folder, run + " --format json").out);
+  const Json sarif = Json::parse(RunAdvise(folder, run + " --format sarif").out);
+  const Ran html = RunAdvise(folder, run + " --format html");
+  const Ran markdown = RunAdvise(folder, run + " --format markdown --top 50");
+  REQUIRE(html.status == 0);
+  REQUIRE(markdown.status == 0);
+  REQUIRE(json["findings"].size() >= 2);
+  REQUIRE(sarif["runs"][0]["results"].size() == json["findings"].size());
+  for (std::size_t i = 0; i < json["findings"].size(); ++i) {
+    const Json& finding = json["findings"][i];
+    const std::string rule = finding["rule"];
+    INFO(rule);
+    CHECK(sarif["runs"][0]["results"][i]["ruleId"] == rule);
+    if (finding["severity"] == "info" || !finding["explained_by"].empty()) continue;
+    CHECK_THAT(html.out, Contains("advise why " + rule + " run.sqlite"));
+    CHECK_THAT(markdown.out, Contains("advise why " + rule + " run.sqlite"));
+  }
+  CHECK(RunAdvise(folder, run + " --format html").out == html.out);
+}
+
+TEST_CASE("a slice holds the GPU work of its window, counted in SQL") {
+  const Folder folder;
+  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  REQUIRE(RunAdvise(folder, "slice " + run + " --finding 2 -o slice.json").status == 0);
+  const Json slice = Json::parse(ReadAll(folder / "slice.json"));
+  const std::string start = slice["otherData"]["start_ns"].dump();
+  const std::string end = slice["otherData"]["end_ns"].dump();
+  const auto count = [&](const std::string& table) {
+    const Ran ran = RunAdvise(folder,
+                              run + " 'select count(*) from " + table + " where start < " + end +
+                                  " and \"end\" > " + start + "'",
+                              "/usr/bin/sqlite3");
+    REQUIRE(ran.status == 0);
+    return std::stoul(ran.out);
+  };
+  std::map<std::string, std::size_t> events;
+  std::size_t arrows = 0;
+  for (const Json& event : slice["traceEvents"]) {
+    if (event["ph"] == "X") ++events[event["cat"].get<std::string>()];
+    if (event["ph"] == "f") ++arrows;
+  }
+  CHECK(events["compute"] == count("CUPTI_ACTIVITY_KIND_KERNEL"));
+  CHECK(events["copy"] == count("CUPTI_ACTIVITY_KIND_MEMCPY"));
+  CHECK(events["memset"] == count("CUPTI_ACTIVITY_KIND_MEMSET"));
+  CHECK(arrows == events["compute"] + events["copy"] + events["memset"]);
+  CHECK(events["range"] > 0);
+  CHECK(events["finding"] > 0);
+}
+
+TEST_CASE("a finding that is not there is a wrong usage") {
+  const Folder folder;
+  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  const Ran ran = RunAdvise(folder, "slice " + run + " --finding 99");
+  CHECK(ran.status == 2);
+  CHECK(ran.out.empty());
+  CHECK_THAT(ran.err, StartsWith("advise: --finding: there is no finding 99"));
+  CHECK(RunAdvise(folder, "slice " + run + " --finding 0").status == 2);
+  CHECK(RunAdvise(folder, "slice").status == 2);
+}
+
+#endif  // ADVISE_SIM_PROGRAM
+
+}  // namespace
+}  // namespace advise
