@@ -16,8 +16,9 @@ for option in "$@"; do
   case "$option" in
     --tidy) packages+=(clang clang-tidy) ;;
     --browser) browser=yes ;;
+    --site) packages+=(python3-sphinx python3-myst-parser) ;; # only for scripts/make-site.sh
     *)
-      echo "usage: scripts/setup.sh [--tidy] [--browser]" >&2
+      echo "usage: scripts/setup.sh [--tidy] [--browser] [--site]" >&2
       exit 2
       ;;
   esac

@@ -79,6 +79,7 @@ struct Report {
   Nanos step_median_ns = 0;
   std::string steps_source;                  // "annotation" | "range" | "period" | ""
   std::vector<Verdict> verdicts;             // of every rule and scope, for `advise why`
+  std::vector<ClaimFate> fates;              // of every fired rule that claims time, for `advise why`
   std::shared_ptr<const ReportViews> views;  // for formats that draw; null for the others
 };
 

@@ -60,6 +60,9 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteTopologyFacts(analysis, &writer);
   facts::WriteWorkFacts(analysis, &writer);
   facts::WriteScaleFacts(&writer);
+  facts::WriteFamilyFacts(analysis, &writer);
+  facts::WriteHabitFacts(analysis, &writer);
+  facts::WriteEnvironmentFacts(analysis, &writer);
   return std::make_unique<MapFacts>(writer.Take());
 }
 

@@ -457,7 +457,8 @@ std::vector<FactInfo> AllFacts() {
   std::vector<FactInfo> all = CommonFactList();
   for (const std::vector<FactInfo>& part :
        {facts::OperatorFactList(), facts::CounterFactList(), facts::MonitorFactList(),
-        facts::TopologyFactList(), facts::WorkFactList(), facts::ScaleFactList()}) {
+        facts::TopologyFactList(), facts::WorkFactList(), facts::ScaleFactList(),
+        facts::FamilyFactList(), facts::HabitFactList(), facts::EnvironmentFactList()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

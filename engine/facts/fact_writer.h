@@ -56,5 +56,11 @@ std::vector<FactInfo> WorkFactList();
 void WriteWorkFacts(const Analysis& a, FactWriter* w);  // work, driver, gemm, phase, collective, …
 std::vector<FactInfo> ScaleFactList();
 void WriteScaleFacts(FactWriter* w);  // scale: of one run alone
+std::vector<FactInfo> FamilyFactList();
+void WriteFamilyFacts(const Analysis& a, FactWriter* w);  // family, calls, ranges, os
+std::vector<FactInfo> HabitFactList();
+void WriteHabitFacts(const Analysis& a, FactWriter* w);  // graph, phase, efficiency, …
+std::vector<FactInfo> EnvironmentFactList();
+void WriteEnvironmentFacts(const Analysis& a, FactWriter* w);  // environment
 
 }  // namespace advise::facts

@@ -3,6 +3,7 @@
 // as file:line with a suggestion.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,6 +39,8 @@ struct KnowledgeRow {
   std::string id;  // "K-A1"
   std::string area;
   std::string text;
+  std::vector<std::string>
+      home;  // where it lives when no rule names it: "fact copy.groups", "rule comm/exposed"
 };
 
 struct HardwareFact {
@@ -85,6 +88,9 @@ struct CaptureHint {
   std::string torch;   // the option of torch.profiler that records it; empty when there is none
 };
 
+// "2027-01-31", in UTC; "" for 0.
+std::string DayOf(std::int64_t utc_ns);
+
 class Knowledge {
  public:
   // Reads all of kb/ from (path, text) pairs, then the site settings. All problems are collected,
@@ -122,6 +128,13 @@ class Knowledge {
   std::string CudaCallClass(std::string_view name) const;                 // "launch" …, "other"
   std::string ThreadRole(std::string_view thread_or_process_name) const;  // "loader_worker" …, ""
 
+  // The families of kb/families.toml that a name belongs to, in the order of the file; `kind` is
+  // kernel, call, range or os.
+  std::vector<std::string> FamiliesOf(std::string_view kind, std::string_view name,
+                                      std::string_view kernel_class = "") const;
+  // Every family of a kind that kb/families.toml names.
+  std::vector<std::string> FamilyNames(std::string_view kind) const;
+
   // Examples of the pattern lists that their own entry does not claim.
   std::vector<Error> CheckExamples() const;
 
@@ -132,13 +145,14 @@ class Knowledge {
 
   const std::vector<CaptureHint>& capture_hints() const { return capture_hints_; }
   const CaptureHint* FindCaptureHint(std::string_view tag) const;
-  // Rules that the site turned off, without those whose last day is over.
-  const std::vector<SuppressedRule>& suppressed() const { return suppressed_; }
+  // Rules that the site turned off, without those whose last day was before `day` ("2027-01-31";
+  // empty: the system's clock).
+  std::vector<SuppressedRule> suppressed(const std::string& day = "") const;
   // Settings of rules that do not exist, which only the owner of the rule list can tell.
   std::vector<Error> CheckSuppressed(const std::vector<std::string>& rule_ids) const;
   // "rule.threshold = value instead of shipped (file)" for each value the site changed, and a line
   // for each rule it turned off.
-  std::vector<std::string> SiteChanges() const;
+  std::vector<std::string> SiteChanges(const std::string& day = "") const;
 
  private:
   friend class KnowledgeLoader;
@@ -155,9 +169,9 @@ class Knowledge {
   std::vector<HardwareEntry> hardware_;
   std::vector<NameRule> kernel_class_, kernel_precision_, kernel_tensor_, kernel_trait_;
   std::vector<NameRule> range_phase_, range_step_, os_call_, cuda_call_, thread_role_;
+  std::map<std::string, std::vector<NameRule>, std::less<>> families_;  // by kind
   std::vector<CaptureHint> capture_hints_;
-  std::vector<SuppressedRule> suppressed_;
-  std::vector<SuppressedRule> expired_;  // whose last day is over
+  std::vector<SuppressedRule> switched_off_;  // also those whose last day is over
 };
 
 }  // namespace advise

@@ -78,6 +78,7 @@ void KnowledgeLoader::Read(const Knowledge::File& file) {
   if (path == "kb/capture.toml") return ReadCapture(reader, *parsed);
   if (path == "kb/kernels.toml") return ReadKernels(reader, *parsed);
   if (path == "kb/names.toml") return ReadNames(reader, *parsed);
+  if (path == "kb/families.toml") return ReadFamilies(reader, *parsed);
   errors_.push_back(
       {"nothing reads this file", path, "see docs/architecture.md for what kb/ holds"});
 }
@@ -182,12 +183,13 @@ void KnowledgeLoader::ReadReferences(TomlReader& reader, const TomlNode& root) {
 void KnowledgeLoader::ReadRows(TomlReader& reader, const TomlNode& root) {
   for (const TomlNode& entry : root.items) {
     if (!reader.WantTable(entry)) continue;
-    reader.OnlyFields(entry, {"area", "text"});
+    reader.OnlyFields(entry, {"area", "text", "home"});
     if (!IsRowId(entry.key)) {
       reader.Problem(entry, fmt::format("\"{}\": wanted an id such as K-A1", entry.key));
     }
     knowledge_.rows_.emplace(
-        entry.key, KnowledgeRow{entry.key, reader.Text(entry, "area"), reader.Text(entry, "text")});
+        entry.key, KnowledgeRow{entry.key, reader.Text(entry, "area"), reader.Text(entry, "text"),
+                                reader.Texts(entry, "home", TomlReader::Need::kMay)});
   }
 }
 
