@@ -63,6 +63,7 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteFamilyFacts(analysis, &writer);
   facts::WriteHabitFacts(analysis, &writer);
   facts::WriteEnvironmentFacts(analysis, &writer);
+  if (!analysis.run.trace.HasTimeline()) facts::LeaveOutTimeline(&writer);
   return std::make_unique<MapFacts>(writer.Take());
 }
 

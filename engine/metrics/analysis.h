@@ -9,6 +9,7 @@
 #include "engine/metrics/comm.h"
 #include "engine/metrics/copy.h"
 #include "engine/metrics/families.h"
+#include "engine/metrics/counters.h"
 #include "engine/metrics/host.h"
 #include "engine/metrics/host_habits.h"
 #include "engine/metrics/idle.h"
@@ -17,6 +18,8 @@
 #include "engine/metrics/kernel_habits.h"
 #include "engine/metrics/launch.h"
 #include "engine/metrics/operators.h"
+#include "engine/metrics/monitor.h"
+#include "engine/metrics/paths.h"
 #include "engine/metrics/phase.h"
 #include "engine/metrics/replay.h"
 #include "engine/metrics/run.h"
@@ -42,10 +45,13 @@ struct Hardware {
   double host_link_bytes_per_s =
       0;  // what pinned copies of this trace reached, else the knowledge base's
   double peak_fp32_flops = 0;
+  double peak_fp64_flops = 0;
   double peak_tensor_flops = 0;
   double peak_fp8_flops = 0;
   double fp64_ratio = 0;          // peak FP64 over peak FP32, without tensor cores
   double compute_capability = 0;  // 9.0 is 9
+  double boost_clock_hz = 0;
+  double nvlink_bytes_per_s = 0;  // one direction
   double tensor_ratio =
       0;  // peak tensor rate over peak FP32 rate; of the generation when the device is not known
 };
@@ -85,6 +91,9 @@ struct Analysis {
   Families families;
   KernelHabits kernel_habits;
   HostHabits host_habits;
+  Counters counters;       // empty unless a kernel profiler's output was given
+  MonitorSummary monitor;  // empty unless a monitor's log was given
+  Paths paths;
   Support support;
 
  private:

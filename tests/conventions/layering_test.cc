@@ -44,7 +44,10 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import"}},
                                                 {"unistd.h", {"*"}},
                                                 {"time.h", {"*"}},
                                                 {"fcntl.h", {"*"}},
-                                                {"isa-l/", {"import"}}};
+                                                {"isa-l/", {"import"}},
+                                                {"zlib.h", {"import"}},
+                                                {"google/protobuf/", {"import"}},
+                                                {"spawn.h", {"import"}}};
 
 // "engine/report/text.cc" → "report".
 std::string RoomOf(const std::string& path) {
