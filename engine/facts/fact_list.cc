@@ -450,7 +450,8 @@ std::vector<FactInfo> CommonFactList() {
 std::vector<FactInfo> AllFacts() {
   std::vector<FactInfo> all = CommonFactList();
   for (const std::vector<FactInfo>& part : {facts::OperatorFactList(), facts::CounterFactList(),
-                                            facts::MonitorFactList(), facts::TopologyFactList()}) {
+                                            facts::MonitorFactList(), facts::TopologyFactList(),
+                                            facts::ClusterFactList()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -9,6 +9,7 @@
 
 namespace advise {
 struct Analysis;
+struct Cluster;
 struct Loss;
 }  // namespace advise
 
@@ -52,5 +53,10 @@ std::vector<FactInfo> MonitorFactList();
 void WriteMonitorFacts(const Analysis& a, FactWriter* w);  // monitor
 std::vector<FactInfo> TopologyFactList();
 void WriteTopologyFacts(const Analysis& a, FactWriter* w);  // topology, nccl
+
+std::vector<FactInfo> ClusterFactList();
+// cluster, rank.imbalance, rank.node, strategy, pipeline, comm.path; spans by device of the one
+// report, else by rank.
+void WriteClusterFacts(const Cluster& cluster, bool one_report, FactWriter* w);
 
 }  // namespace advise::facts
