@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "engine/advice/describe.h"
 #include "engine/advice/evidence.h"
 #include "engine/base/text.h"
 
@@ -34,25 +35,6 @@ IntervalSet Trim(const IntervalSet& set, double part) {
   return trimmed;
 }
 
-Severity SeverityOf(double share, const Knowledge& knowledge) {
-  if (share < knowledge.Number("ranking.info_share")) return Severity::kInfo;
-  if (share >= knowledge.Number("ranking.critical_share")) return Severity::kCritical;
-  if (share >= knowledge.Number("ranking.high_share")) return Severity::kHigh;
-  if (share >= knowledge.Number("ranking.medium_share")) return Severity::kMedium;
-  return Severity::kLow;
-}
-
-std::string Filled(const std::string& text, const Verdict& verdict) {
-  return FillTemplate(
-      text, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {
-        const auto found = verdict.evidence.find(std::string(name));
-        if (found == verdict.evidence.end()) return std::nullopt;
-        if (const auto* number = std::get_if<double>(&found->second))
-          return FormatQuantity(*number, kind);
-        return SafeText(std::get<std::string>(found->second));
-      });
-}
-
 class Ranker {
  public:
   Ranker(const std::vector<Verdict>& verdicts, const Analysis& analysis, const Knowledge& knowledge)
@@ -73,15 +55,7 @@ class Ranker {
     for (const Candidate& candidate : candidates_) {
       if (!Folded(candidate)) findings.push_back(Describe(candidate));
     }
-    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-      const bool a_info = a.severity == Severity::kInfo;
-      const bool b_info = b.severity == Severity::kInfo;
-      if (a_info != b_info) return b_info;
-      if (a.saving_s != b.saving_s) return a.saving_s > b.saving_s;
-      if (a.confidence != b.confidence) return a.confidence > b.confidence;
-      return a.rule->id < b.rule->id;
-    });
-    for (std::size_t i = 0; i < findings.size(); ++i) findings[i].rank = static_cast<int>(i + 1);
+    OrderFindings(&findings);
     return findings;
   }
 
@@ -188,24 +162,18 @@ class Ranker {
     finding.rule = &rule;
     finding.saving_s = static_cast<double>(candidate.saving) / kNanosPerSecond;
     finding.saving_share = Share(candidate);
-    finding.severity = rule.kind == RuleKind::kInfo ? Severity::kInfo
-                                                    : SeverityOf(finding.saving_share, knowledge_);
+    finding.severity = rule.kind == RuleKind::kInfo
+                           ? Severity::kInfo
+                           : SeverityOfShare(finding.saving_share, knowledge_);
     if (!analysis_.support.verdict) finding.severity = std::min(finding.severity, Severity::kLow);
     finding.confidence = Confidence(verdict);
     finding.basis = verdict.saving.basis;
     if (candidate.saving > 0 && !candidate.bound.empty()) {
       finding.basis += fmt::format("; after this, {} is the limit", candidate.bound);
     }
-    finding.symptom = Filled(rule.symptom, verdict);
-    finding.cause = Filled(rule.cause, verdict);
-    for (Fix fix : rule.fixes) {
-      fix.action = Filled(fix.action, verdict);
-      for (const std::string& key : rule.references) {
-        const Reference* reference = knowledge_.FindReference(key);
-        if (reference != nullptr) AddOnce(&fix.links, reference->url);
-      }
-      finding.fixes.push_back(std::move(fix));
-    }
+    finding.symptom = FilledTemplate(rule.symptom, verdict);
+    finding.cause = FilledTemplate(rule.cause, verdict);
+    finding.fixes = FilledFixes(verdict, knowledge_);
     finding.evidence = CollectEvidence(verdict, analysis_);
     Locate(verdict, &finding);
     finding.explains = candidate.explains;

@@ -55,11 +55,27 @@ struct NamedFact {
   std::string scope;  // "run", "device 0"
 };
 
+// Several ranks together; how they share the work (cluster/cluster.h has the formulas).
+struct RanksInfo {
+  int ranks = 0;  // 0: one rank only
+  int reports = 0;
+  int hosts = 0;  // 0 unknown
+  int steps = 0;  // that all ranks have, 0 unknown
+  double parallel = 0;
+  double load_balance = 0;
+  double communication = 0;
+  double orchestration = 0;
+  double waited = 0;    // share of the time, mean over ranks: waiting for late ranks
+  double transfer = 0;  // and exposed transfer
+};
+
 struct Report {
   std::string tool_version;
   std::vector<InputInfo> inputs;
   WindowInfo window;
   std::vector<DeviceBudget> devices;
+  RanksInfo ranks;
+  std::vector<std::string> unreadable;  // inputs that were left out, as lines of error
   std::vector<NamedFact> facts;
   std::vector<Finding> findings;  // ranked: the first is the first to do
   bool healthy = false;           // no finding above info, and the capture supports a verdict

@@ -16,6 +16,8 @@ struct State {
   double ns;
 };
 
+}  // namespace
+
 const char* IdleWords(IdleCause cause) {
   switch (cause) {
     case IdleCause::kDataLoading:
@@ -45,8 +47,6 @@ const char* IdleWords(IdleCause cause) {
   }
   return "idle for a reason that the capture does not show";
 }
-
-}  // namespace
 
 std::string VerdictSentence(const Analysis& analysis, const Report& report) {
   if (analysis.run.active_devices.empty()) {

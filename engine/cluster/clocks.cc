@@ -157,8 +157,10 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
     const std::int64_t base = speaker[first]->utc_origin_ns;
     if (own <= 0 || base <= 0) continue;
     if (clocks.source[clock] == ClockSource::kApart) {
-      // Only where the windows then lie beside each other: clocks that are hours apart tell nothing.
-      const Nanos distance = own + speaker[clock]->window_start - base - speaker[first]->window_start;
+      // Only where the windows then lie beside each other: clocks that are hours apart tell
+      // nothing.
+      const Nanos distance =
+          own + speaker[clock]->window_start - base - speaker[first]->window_start;
       if (std::abs(distance) > near_utc + speaker[first]->Window()) continue;
       clocks.offset[clock] = own - base;
       clocks.source[clock] = ClockSource::kUtc;

@@ -19,7 +19,8 @@ enum class ClockSource : std::uint8_t {
 struct Clocks {
   std::vector<Nanos> offset;  // by clock: own time + offset = time of the first clock
   std::vector<ClockSource> source;
-  std::vector<std::int64_t> utc_error;  // offset less what UTC says, by clock; 0 when UTC is unknown
+  std::vector<std::int64_t>
+      utc_error;       // offset less what UTC says, by clock; 0 when UTC is unknown
   Nanos residual = 0;  // largest median deviation of the ends of a collective after alignment
   Nanos skew = -1;     // largest difference of the hosts' UTC clocks; -1 unknown
   bool Known(std::uint32_t clock) const { return source[clock] != ClockSource::kApart; }

@@ -36,7 +36,8 @@ void NumberByNames(std::vector<RankSummary>* ranks) {
 
 std::string Listed(const std::vector<int>& numbers) {
   const std::size_t shown = std::min<std::size_t>(numbers.size(), 8);
-  std::string text = fmt::format("{}", fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  std::string text = fmt::format(
+      "{}", fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
   if (numbers.size() > shown) text += fmt::format(" and {} more", numbers.size() - shown);
   return text;
 }
@@ -51,8 +52,8 @@ std::string DifferentRuns(const std::vector<RankSummary>& ranks) {
       return fmt::format("{} is of {}, {} of {}", a.path, a.job, b.path, b.job);
     }
     if (a.world_size > 0 && b.world_size > 0 && a.world_size != b.world_size) {
-      return fmt::format("{} is of a run on {} ranks, {} of one on {}", a.path, a.world_size, b.path,
-                         b.world_size);
+      return fmt::format("{} is of a run on {} ranks, {} of one on {}", a.path, a.world_size,
+                         b.path, b.world_size);
     }
   }
   return "";
@@ -86,7 +87,8 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
     rank.clock =
         dense.try_emplace(rank.clock, static_cast<std::uint32_t>(dense.size())).first->second;
   }
-  numbered = std::all_of(ranks.begin(), ranks.end(), [](const RankSummary& r) { return r.rank >= 0; });
+  numbered =
+      std::all_of(ranks.begin(), ranks.end(), [](const RankSummary& r) { return r.rank >= 0; });
   std::set<std::string> host_names;
   for (const RankSummary& rank : ranks) {
     if (!rank.host.empty()) host_names.insert(rank.host);
@@ -130,15 +132,17 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
           apart.size() > shown ? fmt::format(" and {} more", apart.size() - shown) : ""));
     }
     if (job.has_steps && job.steps < job.most_steps) {
-      notes.push_back(fmt::format("ranks are compared in the {} steps that all of them have (up to {}"
-                                  " in one report)",
-                                  job.steps, job.most_steps));
+      notes.push_back(
+          fmt::format("ranks are compared in the {} steps that all of them have (up to {}"
+                      " in one report)",
+                      job.steps, job.most_steps));
     }
     const auto stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
     if (clocks.skew > stray) {
-      notes.push_back(fmt::format("the hosts' clocks are up to {:.3g} s apart: times were aligned on "
-                                  "collectives",
-                                  static_cast<double>(clocks.skew) / kNanosPerSecond));
+      notes.push_back(
+          fmt::format("the hosts' clocks are up to {:.3g} s apart: times were aligned on "
+                      "collectives",
+                      static_cast<double>(clocks.skew) / kNanosPerSecond));
     }
   }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <set>
 #include <string_view>
 
@@ -122,8 +122,8 @@ void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks) {
   const int said = trace.rank >= 0 ? trace.rank
                                    : NumberOf(trace, {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                                       "PMI_RANK", "SLURM_PROCID"});
-  const int local = NumberOf(trace, {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                     "SLURM_LOCALID"});
+  const int local = NumberOf(
+      trace, {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
   for (RankSummary& rank : *ranks) {
     rank.world_size = trace.world_size > 0 ? trace.world_size : std::max(world, 0);
     rank.job = JobOf(trace);
@@ -144,8 +144,8 @@ void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks) {
     }
   }
   if (ranks->size() > 1) {
-    const bool none = std::all_of(ranks->begin(), ranks->end(),
-                                  [](const RankSummary& r) { return r.rank < 0; });
+    const bool none =
+        std::all_of(ranks->begin(), ranks->end(), [](const RankSummary& r) { return r.rank < 0; });
     for (std::size_t i = 0; none && i < ranks->size(); ++i) {
       (*ranks)[i].local_rank = static_cast<int>(i);
       (*ranks)[i].rank_source = "device order";

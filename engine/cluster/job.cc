@@ -41,8 +41,8 @@ void PairSteps(const std::vector<RankSummary>& ranks, const Clocks& clocks, Job*
   std::vector<std::uint8_t> common(first.size(), 1);
   for (const RankSummary& rank : ranks) {
     if (!comparable) break;
-    pairs.push_back(Pair(first, clocks.offset[ranks.front().clock], rank.steps,
-                         clocks.offset[rank.clock]));
+    pairs.push_back(
+        Pair(first, clocks.offset[ranks.front().clock], rank.steps, clocks.offset[rank.clock]));
     for (std::size_t i = 0; i < first.size(); ++i) {
       if (pairs.back()[i] == kNone) common[i] = 0;
     }

@@ -1,7 +1,7 @@
 // The job as steps of all ranks, and what a change on some ranks wins for all of them. Ranks that
-// exchange data every step all take as long as the slowest; so each rank's step is divided into what
-// is its own and what it waited for others, and the job's step is the largest own part. A saving on
-// one rank counts only until the next-latest rank decides.
+// exchange data every step all take as long as the slowest; so each rank's step is divided into
+// what is its own and what it waited for others, and the job's step is the largest own part. A
+// saving on one rank counts only until the next-latest rank decides.
 #pragma once
 
 #include <vector>
@@ -15,11 +15,11 @@ using RankCuts = std::vector<std::vector<Nanos>>;
 
 struct Job {
   std::size_t ranks = 0;
-  std::size_t steps = 0;   // that all ranks have; 1 for the whole window when steps are unknown
-  bool has_steps = false;  // false: the one "step" is the window
-  bool by_clock = false;   // steps of ranks were paired by time, not by number
+  std::size_t steps = 0;       // that all ranks have; 1 for the whole window when steps are unknown
+  bool has_steps = false;      // false: the one "step" is the window
+  bool by_clock = false;       // steps of ranks were paired by time, not by number
   std::size_t most_steps = 0;  // of any rank
-  Nanos start = 0;         // of the first common step of the first rank, on its own clock
+  Nanos start = 0;             // of the first common step of the first rank, on its own clock
   Nanos end = 0;
   std::vector<std::uint32_t> index;  // [rank * steps + step] → RankSummary::steps
   std::vector<Nanos> length;         // same shape: how long the rank's step took

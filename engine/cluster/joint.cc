@@ -52,10 +52,12 @@ class Matcher {
       const RankCollectives& list = rank.collectives;
       const Nanos offset = clocks.offset[rank.clock];
       for (std::uint32_t row = 0; row < list.size(); ++row) {
-        items_.push_back({list.start[row] + offset, list.end[row] + offset, {r, row},
-                          kind_of[list.kind[row]],
-                          list.group[row] < 0 ? 0 : group_of[static_cast<std::size_t>(
-                                                        list.group[row])]});
+        items_.push_back(
+            {list.start[row] + offset,
+             list.end[row] + offset,
+             {r, row},
+             kind_of[list.kind[row]],
+             list.group[row] < 0 ? 0 : group_of[static_cast<std::size_t>(list.group[row])]});
       }
     }
     std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
@@ -81,7 +83,8 @@ class Matcher {
         const Item& other = items_[j];
         if (other.end - first.end > tolerance_ + (first.end - first.start) / 10) break;
         if (taken[j] != 0 || other.kind != first.kind || other.group != first.group) continue;
-        if (in_group[other.member.rank] == number || other.start >= first.end + tolerance_) continue;
+        if (in_group[other.member.rank] == number || other.start >= first.end + tolerance_)
+          continue;
         in_group[other.member.rank] = number;
         latest_start = std::max(latest_start, other.start);
         group.push_back(j);
@@ -119,8 +122,7 @@ class Matcher {
               [](const JointMember& a, const JointMember& b) { return a.rank < b.rank; });
     joint.transfer = shortest;
     joint.latest = items_[latest].member.rank;
-    joint.phase =
-        ranks_[joint.latest].collectives.phase[items_[latest].member.row];
+    joint.phase = ranks_[joint.latest].collectives.phase[items_[latest].member.row];
     joint.first_start = *std::min_element(starts.begin(), starts.end());
     joint.last_start = items_[latest].start;
     // The lower median: with two ranks the one that waits.

@@ -22,18 +22,18 @@ struct JointCollective {
   Nanos first_start = 0;             // on the first clock
   Nanos median_start = 0;
   Nanos last_start = 0;
-  std::uint32_t latest = 0;          // rank index
-  std::int64_t bytes = -1;           // per rank; -1 unknown
-  std::uint8_t phase = 0;            // enum Phase, of the latest
-  bool groups_known = false;         // the report names the communicator
+  std::uint32_t latest = 0;   // rank index
+  std::int64_t bytes = -1;    // per rank; -1 unknown
+  std::uint8_t phase = 0;     // enum Phase, of the latest
+  bool groups_known = false;  // the report names the communicator
   Nanos Spread() const { return last_start - first_start; }
 };
 
 struct Joint {
   std::vector<std::string> kinds;
   std::vector<JointCollective> all;  // by end
-  std::size_t rows = 0;     // collectives of all ranks
-  std::size_t matched = 0;  // of them in `all`
+  std::size_t rows = 0;              // collectives of all ranks
+  std::size_t matched = 0;           // of them in `all`
   const std::string& Kind(const JointCollective& c) const { return kinds[c.kind]; }
   bool IsPointToPoint(const JointCollective& c) const { return kinds[c.kind] == "sendrecv"; }
 };

@@ -212,8 +212,7 @@ class LatenessFinder {
     std::vector<double> counts;
     double own = 0;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      const double steps =
-          static_cast<double>(std::max<std::size_t>(1, ranks_[r].steps.size()));
+      const double steps = static_cast<double>(std::max<std::size_t>(1, ranks_[r].steps.size()));
       const double count = static_cast<double>(ranks_[r].kernels_count) / steps;
       if (slow.count(r) == 0) {
         counts.push_back(count);
@@ -272,8 +271,8 @@ class LatenessFinder {
       ++decides;
       ++decided[slowest];
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        uneven.loss.cuts[r][s] = std::max<Nanos>(
-            0, std::min(owns[r] - own_median, parts[r] - part_median));
+        uneven.loss.cuts[r][s] =
+            std::max<Nanos>(0, std::min(owns[r] - own_median, parts[r] - part_median));
       }
     }
     uneven.spread = length > 0 ? spread / length : 0;

@@ -13,9 +13,9 @@ namespace advise {
 
 // Something that makes the job longer than its ranks need it to be.
 struct RankLoss {
-  Spans lost;        // by rank: what the others wait because of it, at most what its end would win
-  RankCuts cuts;     // what the fix takes off ranks, by rank and step
-  Nanos gain = 0;    // what the job wins by it
+  Spans lost;      // by rank: what the others wait because of it, at most what its end would win
+  RankCuts cuts;   // what the fix takes off ranks, by rank and step
+  Nanos gain = 0;  // what the job wins by it
 };
 
 struct LateRank {
@@ -29,9 +29,9 @@ struct LateRank {
 // A quantity of which the slowest rank of a step has more than the median rank, changing from rank
 // to rank.
 struct Imbalance {
-  double spread = 0;     // mean over steps of (largest - median) over the median step length
-  double steps = 0;      // share of the steps that it decides
-  double top_rank = 1;   // share of these steps that one and the same rank decides
+  double spread = 0;    // mean over steps of (largest - median) over the median step length
+  double steps = 0;     // share of the steps that it decides
+  double top_rank = 1;  // share of these steps that one and the same rank decides
   RankLoss loss;
 };
 
@@ -44,10 +44,10 @@ struct SlowNode {
 };
 
 struct Lateness {
-  std::size_t judged = 0;                // collectives at which some rank came late
-  std::vector<double> late_share;        // by rank
-  std::vector<double> mean_late_ns;      // by rank, over the collectives it took part in
-  std::vector<Nanos> waited;             // by rank, exposed, in the common steps
+  std::size_t judged = 0;            // collectives at which some rank came late
+  std::vector<double> late_share;    // by rank
+  std::vector<double> mean_late_ns;  // by rank, over the collectives it took part in
+  std::vector<Nanos> waited;         // by rank, exposed, in the common steps
   LateRank straggler;
   Imbalance compute;
   Imbalance input;

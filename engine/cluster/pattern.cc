@@ -39,8 +39,8 @@ double StepsOf(const RankSummary& rank) {
   return static_cast<double>(std::max<std::size_t>(1, rank.steps.size()));
 }
 
-// The exposed transfer (not the waiting before it) of the collectives that `keep` accepts, `part` of
-// it, as time that ranks would no longer need.
+// The exposed transfer (not the waiting before it) of the collectives that `keep` accepts, `part`
+// of it, as time that ranks would no longer need.
 template <typename Keep>
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       double part, Keep keep) {
@@ -81,8 +81,8 @@ std::vector<PatternRow> FindRows(const std::vector<RankSummary>& ranks, const Jo
   };
   std::map<Key, Tally> tallies;
   for (const JointCollective& collective : joint.all) {
-    Tally& tally = tallies[{joint.Kind(collective), PartOfStep(collective.phase),
-                            collective.members.size()}];
+    Tally& tally =
+        tallies[{joint.Kind(collective), PartOfStep(collective.phase), collective.members.size()}];
     for (const JointMember& member : collective.members) {
       const RankSummary& rank = ranks[member.rank];
       tally.per_rank[member.rank] += 1 / StepsOf(rank);
@@ -246,9 +246,10 @@ Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint,
   } else if (scatter.per_step > 0) {
     found.zero_stage = 2;
     found.data = static_cast<int>(scatter.group);
-    add("zero-2", fmt::format("{:.0f} reduce-scatters and {:.0f} all-gathers a step among {} ranks: "
-                              "gradients are sharded",
-                              scatter.per_step, gather.per_step, found.data));
+    add("zero-2",
+        fmt::format("{:.0f} reduce-scatters and {:.0f} all-gathers a step among {} ranks: "
+                    "gradients are sharded",
+                    scatter.per_step, gather.per_step, found.data));
   } else if (gradient_reduces > 0 && late_gather.per_step > 0) {
     found.zero_stage = 1;
     found.data = static_cast<int>(gradient_group);
@@ -264,8 +265,8 @@ Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint,
   }
   if (exchange.per_step > 0) {
     found.expert = static_cast<int>(exchange.group);
-    add("expert", fmt::format("{:.0f} all-to-alls a step among {} ranks", exchange.per_step,
-                              found.expert));
+    add("expert",
+        fmt::format("{:.0f} all-to-alls a step among {} ranks", exchange.per_step, found.expert));
   }
   if (sends.per_step > 0) {
     const auto neighbours = Neighbours(joint, knowledge.Number("cluster.edge_share"));
@@ -277,10 +278,10 @@ Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint,
       add("pipeline", fmt::format("{:.0f} sends and receives a step along chains of {} ranks",
                                   sends.per_step, found.pipeline));
     } else if (!neighbours.empty() || sends.group > 2) {
-      found.context = static_cast<int>(std::max<double>(sends.group,
-                                                        static_cast<double>(neighbours.size())));
-      add("context", fmt::format("{:.0f} sends and receives a step around {} ranks",
-                                 sends.per_step, found.context));
+      found.context =
+          static_cast<int>(std::max<double>(sends.group, static_cast<double>(neighbours.size())));
+      add("context", fmt::format("{:.0f} sends and receives a step around {} ranks", sends.per_step,
+                                 found.context));
     }
   }
   found.reduce_bytes = found.zero_stage >= 2 ? scatter.bytes : reduce.bytes;
@@ -328,8 +329,9 @@ Pipeline FindPipeline(const std::vector<RankSummary>& ranks, const Joint& joint,
       compute[stage] += static_cast<double>(rank.time.compute) /
                         static_cast<double>(chains.size()) / StepsOf(rank);
       const auto window = static_cast<double>(std::max<Nanos>(1, rank.Window()));
-      bubble += (waited[chain[stage]] +
-                 static_cast<double>(rank.time.Cause(IdleCause::kPeerWait))) / window;
+      bubble +=
+          (waited[chain[stage]] + static_cast<double>(rank.time.Cause(IdleCause::kPeerWait))) /
+          window;
       members += 1;
     }
   }
@@ -352,9 +354,9 @@ Pipeline FindPipeline(const std::vector<RankSummary>& ranks, const Joint& joint,
   pipe.bubble_loss.gain =
       static_cast<Nanos>(window * std::max(0.0, std::min(pipe.bubble, pipe.expected) - doubled));
   const double longer = (pipe.micro_batches + p) / pipe.micro_batches;
-  pipe.balance_loss.gain = static_cast<Nanos>(
-      std::min((*slowest - mean) * longer * static_cast<double>(job.steps),
-               std::max(0.0, pipe.bubble) * window));
+  pipe.balance_loss.gain =
+      static_cast<Nanos>(std::min((*slowest - mean) * longer * static_cast<double>(job.steps),
+                                  std::max(0.0, pipe.bubble) * window));
   // Who waits: each rank up to what is won.
   const auto fill = [&](RankLoss* loss, const std::vector<std::uint32_t>& but) {
     for (std::uint32_t r = 0; r < ranks.size(); ++r) {
@@ -363,8 +365,8 @@ Pipeline FindPipeline(const std::vector<RankSummary>& ranks, const Joint& joint,
                 [](const Interval& a, const Interval& b) { return a.start < b.start; });
       Nanos all = 0;
       for (const Interval& wait : waits[r]) all += wait.Length();
-      const double part = std::min(1.0, static_cast<double>(loss->gain) /
-                                            static_cast<double>(std::max<Nanos>(1, all)));
+      const double part = std::min(
+          1.0, static_cast<double>(loss->gain) / static_cast<double>(std::max<Nanos>(1, all)));
       for (const Interval& wait : waits[r]) {
         loss->lost.by_device[r].Append(
             wait.start, wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));
@@ -405,8 +407,8 @@ std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ra
     Tally& tally = tallies[path];
     const auto bytes = static_cast<double>(collective.bytes);
     tally.bytes += bytes;
-    tally.bus_bytes += bytes * BusFactor(joint.Kind(collective),
-                                         static_cast<double>(collective.members.size()));
+    tally.bus_bytes +=
+        bytes * BusFactor(joint.Kind(collective), static_cast<double>(collective.members.size()));
     tally.transfer += static_cast<double>(collective.transfer);
     tally.kinds[joint.Kind(collective)] += static_cast<double>(collective.transfer);
     ++tally.count;

@@ -1,5 +1,5 @@
-// What the collectives say of the program: which kinds of parallelism, over how many ranks each, how
-// fast the paths are, and how large the pipeline's bubble is.
+// What the collectives say of the program: which kinds of parallelism, over how many ranks each,
+// how fast the paths are, and how large the pipeline's bubble is.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct PatternRow {
 
 struct Strategy {
   std::vector<PatternRow> rows;
-  std::string name;      // "ddp", "zero-1", "zero-2", "zero-3", "tensor", …, joined by " + "; "" none
+  std::string name;  // "ddp", "zero-1", "zero-2", "zero-3", "tensor", …, joined by " + "; "" none
   std::string evidence;  // what it was told from, in words
   int data = 1;          // ranks of a data-parallel group, 1 none (so all below)
   int tensor = 1;
@@ -33,10 +33,10 @@ struct Strategy {
   int zero_stage = -1;  // 0 DDP, 1..3; -1 no data parallelism
   bool tensor_across_nodes = false;
   bool gather_across_nodes = false;
-  double gather_bytes = 0;   // of parameter gathers, a step and rank; 0 unknown
-  double reduce_bytes = 0;   // of gradients, a step and rank; 0 unknown
-  RankLoss gather_loss;      // exposed transfer of parameter gathers
-  RankLoss tensor_loss;      // exposed transfer of tensor-parallel collectives
+  double gather_bytes = 0;  // of parameter gathers, a step and rank; 0 unknown
+  double reduce_bytes = 0;  // of gradients, a step and rank; 0 unknown
+  RankLoss gather_loss;     // exposed transfer of parameter gathers
+  RankLoss tensor_loss;     // exposed transfer of tensor-parallel collectives
 };
 
 struct Pipeline {
@@ -55,8 +55,8 @@ struct PathSpeed {
   double peak_bytes_per_s = 0;  // of the path, one way; 0 unknown
   std::string path;             // "NVLink", "network"
   RankLoss loss;                // transfer beyond what the path's usual rate needs
-  double bus_bytes_per_s = 0;  // 0: sizes are not known
-  double bytes = 0;            // of the collectives it was measured on, per rank, summed
+  double bus_bytes_per_s = 0;   // 0: sizes are not known
+  double bytes = 0;             // of the collectives it was measured on, per rank, summed
   std::int64_t count = 0;
   bool across_nodes = false;
   std::string kind;

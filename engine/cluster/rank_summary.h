@@ -41,13 +41,13 @@ struct RankStep {
 struct RankCollectives {
   std::vector<Nanos> start;
   std::vector<Nanos> end;
-  std::vector<Nanos> exposed;         // part with no compute beside it
-  std::vector<std::uint8_t> kind;     // -> RankSummary::kinds
-  std::vector<std::uint8_t> phase;    // enum Phase of the launching call
-  std::vector<std::uint16_t> lane;    // numbered stream, in order of first use
-  std::vector<std::int16_t> group;    // -> RankSummary::groups; -1 unknown
-  std::vector<std::int64_t> bytes;    // per rank, the larger of in and out; -1 unknown
-  std::vector<std::int32_t> peer;     // of send and receive; -1 unknown
+  std::vector<Nanos> exposed;       // part with no compute beside it
+  std::vector<std::uint8_t> kind;   // -> RankSummary::kinds
+  std::vector<std::uint8_t> phase;  // enum Phase of the launching call
+  std::vector<std::uint16_t> lane;  // numbered stream, in order of first use
+  std::vector<std::int16_t> group;  // -> RankSummary::groups; -1 unknown
+  std::vector<std::int64_t> bytes;  // per rank, the larger of in and out; -1 unknown
+  std::vector<std::int32_t> peer;   // of send and receive; -1 unknown
   std::size_t size() const { return start.size(); }
 };
 
@@ -66,12 +66,14 @@ struct RankSummary {
   int local_rank = -1;
   int world_size = 0;
   std::string host;
-  std::string job;         // what tells runs apart: "SLURM_JOB_ID 4711"
-  std::string path;        // of the report
-  std::uint32_t clock = 0; // ranks of one report share a clock: number of the report in the run
+  std::string job;           // what tells runs apart: "SLURM_JOB_ID 4711"
+  std::string path;          // of the report
+  std::uint32_t clock = 0;   // ranks of one report share a clock
+  std::uint32_t report = 0;  // number of the report in the run
   std::int64_t pid = 0;
-  int device = 0;          // ordinal
+  int device = 0;                  // ordinal
   std::uint32_t device_index = 0;  // -> Trace::devices of its report
+  int devices_listed = 0;  // GPUs that the report knows of
   std::string device_name;
   std::string device_uuid;
   std::int64_t utc_origin_ns = 0;  // UTC of time 0 of the clock; 0 unknown
@@ -83,7 +85,7 @@ struct RankSummary {
   Nanos window_end = 0;
   RankTime time;
   std::string steps_source;
-  std::vector<RankStep> steps;  // steady ones inside the window
+  std::vector<RankStep> steps;     // steady ones inside the window
   std::int64_t kernels_count = 0;  // compute kernels of the window
   std::vector<RankKernel> kernels;
 
@@ -92,8 +94,8 @@ struct RankSummary {
   std::vector<CommGroup> groups;
   RankCollectives collectives;
 
-  double memory_peak = -1;      // bytes, -1 unknown
-  double memory_capacity = 0;   // bytes, 0 unknown
+  double memory_peak = -1;     // bytes, -1 unknown
+  double memory_capacity = 0;  // bytes, 0 unknown
   bool supports_verdict = true;
 
   Nanos Window() const { return window_end - window_start; }

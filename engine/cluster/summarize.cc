@@ -53,6 +53,7 @@ class Summarizer {
     rank.path = trace_.path;
     rank.device = static_cast<int>(device.ordinal);
     rank.device_index = d;
+    rank.devices_listed = static_cast<int>(trace_.devices.size());
     rank.device_name = device.name;
     rank.device_uuid = device.uuid;
     rank.utc_origin_ns = trace_.utc_origin_ns;
@@ -98,8 +99,8 @@ class Summarizer {
     const auto& pieces = analysis_.idle.pieces;
     const auto first = std::partition_point(pieces.begin(), pieces.end(),
                                             [d](const GapPiece& p) { return p.device < d; });
-    const auto last = std::partition_point(first, pieces.end(),
-                                           [d](const GapPiece& p) { return p.device == d; });
+    const auto last =
+        std::partition_point(first, pieces.end(), [d](const GapPiece& p) { return p.device == d; });
     return {static_cast<std::size_t>(first - pieces.begin()),
             static_cast<std::size_t>(last - pieces.begin())};
   }
@@ -117,10 +118,9 @@ class Summarizer {
       return time;
     }
     const auto& pieces = analysis_.idle.pieces;
-    auto piece = std::partition_point(
-        pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.first),
-        pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.second),
-        [start](const GapPiece& p) { return p.end <= start; });
+    auto piece = std::partition_point(pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.first),
+                                      pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.second),
+                                      [start](const GapPiece& p) { return p.end <= start; });
     const auto last = pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.second);
     for (; piece != last && piece->start < end; ++piece) {
       time.causes[static_cast<std::size_t>(piece->cause)] +=
@@ -135,7 +135,7 @@ class Summarizer {
       if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) continue;
       if (!analysis_.basis().InWindow(trace_.ops.start[op])) continue;
       lengths[trace_.shapes[trace_.ops.detail[op]].name].push_back(trace_.ops.end[op] -
-                                                                    trace_.ops.start[op]);
+                                                                   trace_.ops.start[op]);
       ++rank->kernels_count;
     }
     for (auto& [name, list] : lengths) {

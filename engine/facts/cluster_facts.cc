@@ -1,10 +1,10 @@
-// Facts of several ranks together: the list and the values. All of them come from rank summaries, so
-// that reports and facts files say the same.
+// Facts of several ranks together: the list and the values. All of them come from rank summaries,
+// so that reports and facts files say the same.
 #include <algorithm>
 
 #include "engine/cluster/cluster.h"
 #include "engine/facts/fact_writer.h"
-#include "engine/metrics/remedy.h"
+#include "engine/metrics/loss.h"
 
 namespace advise::facts {
 namespace {
@@ -121,7 +121,7 @@ class ClusterWriter {
 
   // Claims: by rank in a run of several reports, by device in a single one, where the replay stands
   // in for the remedy.
-  void Loss(const std::string& lost, const std::string& remedy, const RankLoss& loss) {
+  void Lose(const std::string& lost, const std::string& remedy, const RankLoss& loss) {
     std::vector<IntervalSet> by = loss.lost.by_device;
     by.resize(c_.ranks.size());
     if (one_report_) {
@@ -134,7 +134,7 @@ class ClusterWriter {
       by = std::move(by_device);
       w_->Missing(remedy, "ranks of one report are replayed together", "");
     } else {
-      advise::Loss change;
+      Loss change;
       change.remedy->rank_cuts = loss.cuts;
       change.remedy->rank_gain = loss.gain;
       w_->Remedied(remedy, change);
@@ -153,14 +153,15 @@ class ClusterWriter {
       w_->Number(name + ".spread", uneven.spread);
       w_->Number(name + ".steps", uneven.steps);
       w_->Number(name + ".top_rank", uneven.top_rank);
-      Loss(name + ".lost", name + ".remedy", uneven.loss);
+      Lose(name + ".lost", name + ".remedy", uneven.loss);
     };
     one("rank.imbalance.compute", c_.lateness.compute);
     one("rank.imbalance.input", c_.lateness.input);
     const SlowNode& node = c_.lateness.node;
     if (c_.hosts < 2) {
       for (const char* part : {"name", "ranks", "excess", "cause", "lost", "remedy"}) {
-        w_->Missing(std::string("rank.node.") + part, "the ranks are not on several named hosts", "");
+        w_->Missing(std::string("rank.node.") + part, "the ranks are not on several named hosts",
+                    "");
       }
       return;
     }
@@ -168,7 +169,7 @@ class ClusterWriter {
     w_->Number("rank.node.ranks", static_cast<double>(node.ranks));
     w_->Number("rank.node.excess", node.excess);
     w_->Text("rank.node.cause", node.cause);
-    Loss("rank.node.lost", "rank.node.remedy", node.loss);
+    Lose("rank.node.lost", "rank.node.remedy", node.loss);
   }
 
   void Patterns() {
@@ -204,8 +205,8 @@ class ClusterWriter {
     w_->Table("strategy.collectives", std::move(rows));
     w_->Flag("strategy.tensor_across_nodes", s.tensor_across_nodes);
     w_->Flag("strategy.gather_across_nodes", s.gather_across_nodes);
-    Loss("strategy.tensor_lost", "strategy.tensor_remedy", s.tensor_loss);
-    Loss("strategy.gather_lost", "strategy.gather_remedy", s.gather_loss);
+    Lose("strategy.tensor_lost", "strategy.tensor_remedy", s.tensor_loss);
+    Lose("strategy.gather_lost", "strategy.gather_remedy", s.gather_loss);
     const char* const kNoBytes = "the reports do not say how much data the collectives move";
     w_->KnownNumber("strategy.gather_bytes", s.gather_bytes, kNoBytes, "");
     w_->KnownNumber("strategy.reduce_bytes", s.reduce_bytes, kNoBytes, "");
@@ -218,8 +219,8 @@ class ClusterWriter {
     w_->KnownNumber("strategy.memory_peak", peak, "memory events were not recorded", "cuda-memory");
     w_->KnownNumber("strategy.memory_capacity", capacity,
                     "the memory of the devices is not known (see --gpu)", "hardware");
-    // K-K12: with mixed precision and Adam, 2 bytes of weights stand beside 2 of gradients and 12 of
-    // optimizer state. What is gathered in the forward pass is the weights.
+    // K-K12: with mixed precision and Adam, 2 bytes of weights stand beside 2 of gradients and 12
+    // of optimizer state. What is gathered in the forward pass is the weights.
     const double shards = std::max(1, s.data);
     w_->KnownNumber("strategy.model_states", 8 * s.gather_bytes, kNoBytes, "");
     w_->KnownNumber("strategy.unsharded_weights", s.gather_bytes * (1 - 1 / shards), kNoBytes, "");
@@ -241,13 +242,14 @@ class ClusterWriter {
     w_->Number("pipeline.expected", p.expected);
     w_->Number("pipeline.imbalance", p.imbalance);
     w_->Number("pipeline.slowest", p.slowest_stage);
-    Loss("pipeline.bubble_lost", "pipeline.bubble_remedy", p.bubble_loss);
-    Loss("pipeline.balance_lost", "pipeline.balance_remedy", p.balance_loss);
+    Lose("pipeline.bubble_lost", "pipeline.bubble_remedy", p.bubble_loss);
+    Lose("pipeline.balance_lost", "pipeline.balance_remedy", p.balance_loss);
   }
 
   void Path(const std::string& name, const PathSpeed& speed) {
     const char* const kNoBytes =
-        "no large collective of a known size runs on this path (sizes come with NCCL's ranges or the "
+        "no large collective of a known size runs on this path (sizes come with NCCL's ranges or "
+        "the "
         "PyTorch profiler)";
     w_->KnownNumber(name + ".rate", speed.bus_bytes_per_s, kNoBytes, "nvtx");
     w_->KnownNumber(name + ".bytes", speed.bytes, kNoBytes, "nvtx");
@@ -255,7 +257,7 @@ class ClusterWriter {
       w_->Number(name + ".peak", speed.peak_bytes_per_s);
       w_->Text(name + ".name", speed.path);
       w_->Text(name + ".kind", speed.kind);
-      Loss(name + ".lost", name + ".remedy", speed.loss);
+      Lose(name + ".lost", name + ".remedy", speed.loss);
       return;
     }
     const bool slow = speed.bus_bytes_per_s > 0;
@@ -288,7 +290,8 @@ std::vector<FactInfo> ClusterFactList() {
       {"cluster.matched", "share", "Share of the collectives found on more than one rank."},
       {"cluster.transfer", "ns",
        "Exposed communication less waiting for late ranks, mean over ranks."},
-      {"cluster.waited", "ns", "Exposed waiting for late ranks inside collectives, mean over ranks."},
+      {"cluster.waited", "ns",
+       "Exposed waiting for late ranks inside collectives, mean over ranks."},
       {"cluster.efficiency.parallel", "share",
        "Mean compute time of the ranks over the job's time; the product of the three below."},
       {"cluster.efficiency.load_balance", "share", "Mean over largest compute time of a rank."},
@@ -296,7 +299,8 @@ std::vector<FactInfo> ClusterFactList() {
        "Largest compute time over largest busy time (compute, exposed communication and copies)."},
       {"cluster.efficiency.orchestration", "share", "Largest busy time over the job's time."},
       {"cluster.table", "rows",
-       "By rank: rank, host, device, step, compute, loading, idle, waited (all a step), late (share "
+       "By rank: rank, host, device, step, compute, loading, idle, waited (all a step), late "
+       "(share "
        "of the collectives at which it comes last), lateness (mean)."},
       {"cluster.lateness", "rows",
        "By step: step, time, slowest (rank), excess (its own time over that of the median rank)."},
@@ -320,7 +324,8 @@ std::vector<FactInfo> ClusterFactList() {
       {"rank.node.name", "name",
        "The host all of whose ranks are slower than every other rank; empty when there is none."},
       {"rank.node.ranks", "count", "Its ranks."},
-      {"rank.node.excess", "share", "By how much its median rank is slower than the slowest other."},
+      {"rank.node.excess", "share",
+       "By how much its median rank is slower than the slowest other."},
       {"rank.node.cause", "name", "What its ranks do more than the others."},
       {"rank.node.lost", "spans", "Waiting of the other ranks for this host."},
       {"rank.node.remedy", "remedy", "The host is as fast as the slowest other rank."},
@@ -333,10 +338,12 @@ std::vector<FactInfo> ClusterFactList() {
       {"strategy.tensor", "count", "Ranks that share layers, 1 when none do."},
       {"strategy.pipeline", "count", "Stages of a pipeline, 1 without one."},
       {"strategy.expert", "count", "Ranks that exchange tokens of experts, 1 when none do."},
-      {"strategy.context", "count", "Ranks that pass sequence blocks around a ring, 1 when none do."},
+      {"strategy.context", "count",
+       "Ranks that pass sequence blocks around a ring, 1 when none do."},
       {"strategy.zero_stage", "count", "0 replicated, 1 to 3 sharded as ZeRO does."},
       {"strategy.collectives", "rows",
-       "By kind, phase and number of ranks: kind, phase, ranks, per_step, bytes (a step), exposed."},
+       "By kind, phase and number of ranks: kind, phase, ranks, per_step, bytes (a step), "
+       "exposed."},
       {"strategy.tensor_across_nodes", "flag", "Tensor-parallel groups span hosts."},
       {"strategy.gather_across_nodes", "flag", "Parameters are gathered across hosts."},
       {"strategy.tensor_lost", "spans", "Exposed transfer of tensor-parallel collectives."},
@@ -365,15 +372,15 @@ std::vector<FactInfo> ClusterFactList() {
       {"pipeline.balance_remedy", "remedy", "The slowest stage takes as long as the mean stage."},
 
       {"comm.path.inside.rate", "bytes_per_s",
-       "Bus bandwidth of large collectives inside a node: bytes over links in the shortest kernel."},
+       "Bus bandwidth of large collectives inside a node: bytes over links in the shortest "
+       "kernel."},
       {"comm.path.inside.bytes", "bytes", "Their bytes a rank."},
       {"comm.path.inside.peak", "bytes_per_s", "Rate of the path one way."},
       {"comm.path.inside.name", "name", "The path."},
       {"comm.path.inside.kind", "name", "The collective with most time among them."},
       {"comm.path.inside.lost", "spans", "Their exposed transfer beyond the usual rate."},
       {"comm.path.inside.remedy", "remedy", "The usual rate of the path."},
-      {"comm.path.across.rate", "bytes_per_s",
-       "Bus bandwidth of large collectives across nodes."},
+      {"comm.path.across.rate", "bytes_per_s", "Bus bandwidth of large collectives across nodes."},
       {"comm.path.across.bytes", "bytes", "Their bytes a rank."},
       {"comm.path.across.peak", "bytes_per_s", "Rate of the network one way."},
       {"comm.path.across.name", "name", "The path."},

@@ -90,6 +90,15 @@ const std::vector<const Importer*>& Importers() {
   return all;
 }
 
+std::string_view ImporterNameOf(const std::string& path) {
+  const Result<std::string> head = ReadHead(path);
+  if (!head) return "";
+  for (const Importer* importer : Importers()) {
+    if (importer->Sniff(*head, path)) return importer->Name();
+  }
+  return "";
+}
+
 Result<Trace> ImportReport(const std::string& path, const ImportOptions& options) {
   const Result<std::string> head = ReadHead(path);
   if (!head) return tl::unexpected(head.error());

@@ -19,15 +19,18 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"knowledge", {"base"}},
     {"import", {"base", "trace"}},
     {"metrics", {"base", "trace", "knowledge"}},
-    {"facts", {"base", "trace", "knowledge", "metrics"}},
-    {"advice", {"base", "trace", "knowledge", "metrics", "facts"}},
+    {"cluster", {"base", "trace", "knowledge", "metrics"}},
+    {"facts", {"base", "trace", "knowledge", "metrics", "cluster"}},
+    {"advice", {"base", "trace", "knowledge", "metrics", "cluster", "facts"}},
+    {"store", {"base", "trace", "knowledge", "metrics", "cluster", "facts", "advice"}},
     {"script", {"base", "trace", "knowledge", "facts", "advice"}},
     {"report", {"base", "trace", "facts", "advice"}},
     {"app",
-     {"base", "trace", "knowledge", "import", "metrics", "facts", "advice", "script", "report"}}};
+     {"base", "trace", "knowledge", "import", "metrics", "cluster", "facts", "advice", "store",
+      "script", "report"}}};
 
 // Package (the start of the include) → the rooms that may see it. fmt and expected are everyone's.
-const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import"}},
+const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "store"}},
                                                 {"sqlite3.h", {"import"}},
                                                 {"simdjson", {"import"}},
                                                 {"toml++/", {"knowledge"}},
@@ -35,14 +38,14 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import"}},
                                                 {"lauxlib.h", {"script"}},
                                                 {"lualib.h", {"script"}},
                                                 {"CLI/", {"app"}},
-                                                {"nlohmann/", {"report", "app"}},
+                                                {"nlohmann/", {"report", "app", "store"}},
                                                 {"fmt/", {"*"}},
                                                 {"tl/expected.hpp", {"*"}},
                                                 {"sys/", {"*"}},
                                                 {"unistd.h", {"*"}},
                                                 {"time.h", {"*"}},
                                                 {"fcntl.h", {"*"}},
-                                                {"zlib.h", {"import"}}};
+                                                {"zlib.h", {"import", "store"}}};
 
 // "engine/report/text.cc" → "report".
 std::string RoomOf(const std::string& path) {
