@@ -52,9 +52,7 @@ class RunRanker {
     }
     for (Item& item : items_) {
       if (item.verdict == nullptr) AddCuts(&item);
-      item.alone = item.fixed ? item.limit
-                              : std::min(item.limit,
-                                         cluster.job.Needed() - cluster.job.NeededWith(item.cuts));
+      item.alone = item.fixed ? item.limit : std::min(item.limit, cluster.job.Gain(item.cuts));
       item.alone = std::clamp<Nanos>(item.alone, 0, window_);
     }
   }
@@ -159,7 +157,7 @@ class RunRanker {
       return a.rule->id < b.rule->id;
     });
     RankCuts taken;
-    Nanos needed = cluster_.job.Needed();
+    Nanos won = 0;  // by all so far
     Nanos left = window_;
     for (Item& item : items_) {
       if (item.alone <= 0) continue;
@@ -173,10 +171,10 @@ class RunRanker {
             with[r][s] = std::min(with[r][s], cluster_.job.Own(r, s));
           }
         }
-        const Nanos after = cluster_.job.NeededWith(with);
-        item.saving = std::clamp<Nanos>(needed - after, 0, std::min(item.limit, left));
+        const Nanos together = cluster_.job.Gain(with);
+        item.saving = std::clamp<Nanos>(together - won, 0, std::min(item.limit, left));
         taken = std::move(with);
-        needed = after;
+        won = together;
       }
       left -= item.saving;
     }

@@ -66,9 +66,10 @@ std::string RunVerdictSentence(const Cluster& cluster, const Report& report) {
   const double waited =
       cluster.waited_ns / static_cast<double>(std::max<Nanos>(1, cluster.job.Window()));
   if (first.rule->id == "rank/straggler" && first.where.ranks.size() == 1) {
-    return fmt::format("{} ranks wait {} of the time for rank {}: {}.", n - 1,
-                       pct(waited * static_cast<double>(n) / static_cast<double>(n - 1)),
-                       first.where.ranks.front(), cluster.lateness.straggler.cause);
+    const double others = waited * static_cast<double>(n) / static_cast<double>(n - 1);
+    return fmt::format("{} {} of the time for rank {}: {}.",
+                       n == 2 ? "The other rank waits" : fmt::format("{} ranks wait", n - 1),
+                       pct(others), first.where.ranks.front(), cluster.lateness.straggler.cause);
   }
   if (compute >= 0.8 * all) {
     return fmt::format("The GPUs of {} ranks compute {} of the time; what is left to win: {}.", n,

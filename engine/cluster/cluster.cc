@@ -149,8 +149,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   double compute_sum = 0;
   double compute_most = 0;
   double busy_most = 0;
-  double window = 0;
-  for (std::size_t s = 0; s < job.steps; ++s) window += static_cast<double>(job.job_length[s]);
+  const auto window = static_cast<double>(job.Window());
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     double compute = 0;
     double busy = 0;

@@ -2,7 +2,8 @@
 // the ranks are together, and what keeps them waiting. Computed from rank summaries alone.
 //
 // The efficiency tree (each factor is at most 1, and the three multiply to the first, exactly),
-// over the steps that all ranks have, with T the job's time, C(r) the compute time of rank r, and
+// over the steps that all ranks have, with T the time they took (on the rank that
+// took longest), C(r) the compute time of rank r, and
 // B(r) the time in which its GPU does anything (compute, or exposed communication, copies,
 // memsets):
 //   parallel      = mean C / T            how much of all GPUs computes

@@ -1,16 +1,60 @@
 #include "engine/cluster/job.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace advise {
 namespace {
 
-// For each step of the first rank the step of `rank` that covers at least half of it; kNone where
-// there is none.
-std::vector<std::uint32_t> Pair(const std::vector<RankStep>& first, Nanos first_offset,
-                                const std::vector<RankStep>& own, Nanos own_offset) {
-  std::vector<std::uint32_t> found(first.size(), kNone);
+// For each step of the first rank the step of another one; kNone where there is none. Steps only go
+// forward: no step is paired twice.
+using Pairs = std::vector<std::uint32_t>;
+
+// The step of a rank's own clock that holds a time; kNone when none does.
+std::uint32_t StepOf(const std::vector<RankStep>& steps, Nanos time) {
+  const auto after = std::partition_point(steps.begin(), steps.end(),
+                                          [&](const RankStep& s) { return s.start <= time; });
+  if (after == steps.begin() || time >= std::prev(after)->end) return kNone;
+  return static_cast<std::uint32_t>(after - steps.begin() - 1);
+}
+
+// Steps that hold the same collectives, by majority.
+std::vector<Pairs> PairByCollectives(const std::vector<RankSummary>& ranks, const Joint& joint) {
+  const std::size_t first_steps = ranks.front().steps.size();
+  std::vector<std::vector<std::map<std::uint32_t, std::size_t>>> votes(
+      ranks.size(), std::vector<std::map<std::uint32_t, std::size_t>>(first_steps));
+  for (const JointCollective& collective : joint.all) {
+    const JointMember& reference = collective.members.front();
+    if (reference.rank != 0) continue;
+    const std::uint32_t step = StepOf(ranks[0].steps, ranks[0].collectives.start[reference.row]);
+    if (step == kNone) continue;
+    for (const JointMember& member : collective.members) {
+      const RankSummary& rank = ranks[member.rank];
+      const std::uint32_t own = StepOf(rank.steps, rank.collectives.start[member.row]);
+      if (own != kNone) ++votes[member.rank][step][own];
+    }
+  }
+  std::vector<Pairs> pairs(ranks.size(), Pairs(first_steps, kNone));
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    std::uint32_t last = kNone;
+    for (std::size_t i = 0; i < first_steps; ++i) {
+      std::uint32_t best = kNone;
+      for (const auto& [own, count] : votes[r][i]) {
+        if (last != kNone && own <= last) continue;
+        if (best == kNone || count > votes[r][i].at(best)) best = own;
+      }
+      pairs[r][i] = best;
+      if (best != kNone) last = best;
+    }
+  }
+  return pairs;
+}
+
+// Steps that lie over each other on the common clock.
+Pairs PairByTime(const std::vector<RankStep>& first, Nanos first_offset,
+                 const std::vector<RankStep>& own, Nanos own_offset) {
+  Pairs found(first.size(), kNone);
   std::size_t at = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
     const Nanos start = first[i].start + first_offset;
@@ -21,6 +65,7 @@ std::vector<std::uint32_t> Pair(const std::vector<RankStep>& first, Nanos first_
           std::min(end, own[j].end + own_offset) - std::max(start, own[j].start + own_offset);
       if (2 * overlap >= end - start) {
         found[i] = static_cast<std::uint32_t>(j);
+        at = j + 1;
         break;
       }
     }
@@ -28,7 +73,8 @@ std::vector<std::uint32_t> Pair(const std::vector<RankStep>& first, Nanos first_
   return found;
 }
 
-void PairSteps(const std::vector<RankSummary>& ranks, const Clocks& clocks, Job* job) {
+void PairSteps(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint,
+               Job* job) {
   const std::vector<RankStep>& first = ranks.front().steps;
   std::size_t fewest = first.size();
   bool comparable = true;
@@ -37,14 +83,17 @@ void PairSteps(const std::vector<RankSummary>& ranks, const Clocks& clocks, Job*
     job->most_steps = std::max(job->most_steps, rank.steps.size());
     comparable = comparable && clocks.Known(rank.clock);
   }
-  std::vector<std::vector<std::uint32_t>> pairs;
+  std::vector<Pairs> pairs = PairByCollectives(ranks, joint);
   std::vector<std::uint8_t> common(first.size(), 1);
-  for (const RankSummary& rank : ranks) {
-    if (!comparable) break;
-    pairs.push_back(
-        Pair(first, clocks.offset[ranks.front().clock], rank.steps, clocks.offset[rank.clock]));
+  for (std::size_t r = 0; r < ranks.size() && comparable; ++r) {
+    const bool voted = std::any_of(pairs[r].begin(), pairs[r].end(),
+                                   [](std::uint32_t step) { return step != kNone; });
+    if (!voted) {
+      pairs[r] = PairByTime(first, clocks.offset[ranks.front().clock], ranks[r].steps,
+                            clocks.offset[ranks[r].clock]);
+    }
     for (std::size_t i = 0; i < first.size(); ++i) {
-      if (pairs.back()[i] == kNone) common[i] = 0;
+      if (pairs[r][i] == kNone) common[i] = 0;
     }
   }
   const auto matched =
@@ -81,7 +130,22 @@ Nanos Job::NeededWith(const RankCuts& cuts) const {
 }
 
 Nanos Job::Window() const {
-  return std::accumulate(job_length.begin(), job_length.end(), Nanos{0});
+  Nanos most = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const auto begin = length.begin() + static_cast<std::ptrdiff_t>(r * steps);
+    most = std::max(most,
+                    std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(steps), Nanos{0}));
+  }
+  return most;
+}
+
+Nanos Job::Gain(const RankCuts& cuts) const {
+  const Nanos needed = Needed();
+  const Nanos window = Window();
+  const Nanos gain = needed - NeededWith(cuts);
+  if (needed <= window) return gain;
+  return static_cast<Nanos>(static_cast<double>(gain) * static_cast<double>(window) /
+                            static_cast<double>(needed));
 }
 
 std::size_t Job::StepAt(const std::vector<RankSummary>& all, std::size_t rank, Nanos time) const {
@@ -101,7 +165,7 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
   job.has_steps = std::all_of(ranks.begin(), ranks.end(),
                               [](const RankSummary& rank) { return !rank.steps.empty(); });
   if (job.has_steps) {
-    PairSteps(ranks, clocks, &job);
+    PairSteps(ranks, clocks, joint, &job);
   } else {
     job.steps = 1;
     job.index.assign(ranks.size(), 0);

@@ -32,7 +32,10 @@ struct Job {
   // Sum over steps of the largest own part: what the job needs, waiting left out.
   Nanos Needed() const;
   Nanos NeededWith(const RankCuts& cuts) const;
-  Nanos Window() const;  // sum of job_length
+  // The same steps on the rank that took longest for them: how long the job took.
+  Nanos Window() const;
+  // By how much the job gets shorter with these cuts; never more than it took.
+  Nanos Gain(const RankCuts& cuts) const;
   // The step in which a rank is at a time of its own clock; `steps` when in none.
   std::size_t StepAt(const std::vector<RankSummary>& all, std::size_t rank, Nanos time) const;
   const RankTime& TimeOf(const std::vector<RankSummary>& all, std::size_t rank,

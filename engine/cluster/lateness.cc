@@ -64,42 +64,22 @@ class LatenessFinder {
     }
   }
 
-  Nanos Gain(const RankCuts& cuts) const { return job_.Needed() - job_.NeededWith(cuts); }
+  Nanos Gain(const RankCuts& cuts) const { return job_.Gain(cuts); }
 
-  // Waits of ranks that are not cut, a step no more than the job's gain in it.
+  // Waits of all ranks, of each no more than what the job gains: hosts run ahead of their GPUs by
+  // different amounts, so that a wait may stand in another step than its reason.
   void Complete(RankLoss* loss) const {
     loss->gain = Gain(loss->cuts);
     loss->lost.by_device.resize(ranks_.size());
     if (loss->gain <= 0) return;
-    std::vector<Nanos> gains(job_.steps, 0);
-    for (std::size_t s = 0; s < job_.steps; ++s) {
-      Nanos before = 0;
-      Nanos after = 0;
-      for (std::size_t r = 0; r < ranks_.size(); ++r) {
-        const Nanos cut = loss->cuts[r].empty() ? 0 : loss->cuts[r][s];
-        before = std::max(before, job_.Own(r, s));
-        after = std::max(after, job_.Own(r, s) - cut);
-      }
-      gains[s] = before - after;
-    }
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      std::size_t at = 0;
-      for (std::size_t s = 0; s < job_.steps; ++s) {
-        Nanos start = ranks_[r].window_start;
-        Nanos end = ranks_[r].window_end;
-        if (job_.has_steps) {
-          const RankStep& step = ranks_[r].steps[job_.index[r * job_.steps + s]];
-          start = step.start;
-          end = step.end;
-        }
-        Nanos left = gains[s];
-        while (at < waits_[r].size() && waits_[r][at].start < start) ++at;
-        for (; at < waits_[r].size() && waits_[r][at].start < end; ++at) {
-          const Nanos part = std::min(left, waits_[r][at].Length());
-          if (part <= 0) continue;
-          loss->lost.by_device[r].Append(waits_[r][at].start, waits_[r][at].start + part);
-          left -= part;
-        }
+      Nanos all = 0;
+      for (const Interval& wait : waits_[r]) all += wait.Length();
+      const double part = std::min(1.0, static_cast<double>(loss->gain) /
+                                            static_cast<double>(std::max<Nanos>(1, all)));
+      for (const Interval& wait : waits_[r]) {
+        loss->lost.by_device[r].Append(
+            wait.start, wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));
       }
     }
   }

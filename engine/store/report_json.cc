@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/facts/catalog.h"
+
 namespace advise {
 namespace {
 
@@ -12,6 +14,16 @@ template <typename T>
 T Get(const Json& json, const char* name, T otherwise = T{}) {
   const auto at = json.find(name);
   return at == json.end() || at->is_null() ? otherwise : at->get<T>();
+}
+
+const FactInfo* CatalogueFact(const std::string& name) {
+  static const std::map<std::string, const FactInfo*> kByName = [] {
+    std::map<std::string, const FactInfo*> by_name;
+    for (const FactInfo& info : FactList()) by_name[info.name] = &info;
+    return by_name;
+  }();
+  const auto at = kByName.find(name);
+  return at == kByName.end() ? nullptr : at->second;
 }
 
 Json CellJson(const Cell& cell) {
@@ -206,8 +218,11 @@ Json ReportToJson(const Report& r) {
   for (const NamedFact& f : r.facts) {
     Json fact = ValueJson(f.fact.value);
     fact["name"] = f.info.name;
-    fact["unit"] = f.info.unit;
-    fact["definition"] = f.info.definition;
+    // Those of the catalogue are looked up.
+    if (CatalogueFact(f.info.name) == nullptr) {
+      fact["unit"] = f.info.unit;
+      fact["definition"] = f.info.definition;
+    }
     if (f.scope != "run") fact["scope"] = f.scope;
     if (!f.fact.sql.empty()) fact["sql"] = f.fact.sql;
     json["facts"].push_back(std::move(fact));
@@ -275,6 +290,7 @@ Report ReportFromJson(const Json& json, const FindRuleInfo& find_rule,
     NamedFact fact;
     fact.info = {Get<std::string>(f, "name"), Get<std::string>(f, "unit"),
                  Get<std::string>(f, "definition")};
+    if (const FactInfo* known = CatalogueFact(fact.info.name)) fact.info = *known;
     fact.scope = Get<std::string>(f, "scope", "run");
     fact.fact.sql = Get<std::string>(f, "sql");
     fact.fact.value = ValueOf(f);
