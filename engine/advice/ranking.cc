@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "engine/advice/describe.h"
 #include "engine/advice/evidence.h"
 #include "engine/base/text.h"
 
@@ -34,25 +35,6 @@ IntervalSet Trim(const IntervalSet& set, double part) {
   return trimmed;
 }
 
-Severity SeverityOf(double share, const Knowledge& knowledge) {
-  if (share < knowledge.Number("ranking.info_share")) return Severity::kInfo;
-  if (share >= knowledge.Number("ranking.critical_share")) return Severity::kCritical;
-  if (share >= knowledge.Number("ranking.high_share")) return Severity::kHigh;
-  if (share >= knowledge.Number("ranking.medium_share")) return Severity::kMedium;
-  return Severity::kLow;
-}
-
-std::string Filled(const std::string& text, const Verdict& verdict) {
-  return FillTemplate(
-      text, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {
-        const auto found = verdict.evidence.find(std::string(name));
-        if (found == verdict.evidence.end()) return std::nullopt;
-        if (const auto* number = std::get_if<double>(&found->second))
-          return FormatQuantity(*number, kind);
-        return SafeText(std::get<std::string>(found->second));
-      });
-}
-
 class Ranker {
  public:
   Ranker(const std::vector<Verdict>& verdicts, const Analysis& analysis, const Knowledge& knowledge)
@@ -75,16 +57,7 @@ class Ranker {
     for (const Candidate& candidate : candidates_) {
       if (!Folded(candidate)) findings.push_back(Describe(candidate));
     }
-    std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) {
-      const bool a_info = a.severity == Severity::kInfo;
-      const bool b_info = b.severity == Severity::kInfo;
-      if (a_info != b_info) return b_info;
-      if (a.saving_s != b.saving_s) return a.saving_s > b.saving_s;
-      if (Prior(*a.rule) != Prior(*b.rule)) return Prior(*a.rule) > Prior(*b.rule);
-      if (a.confidence != b.confidence) return a.confidence > b.confidence;
-      return a.rule->id < b.rule->id;
-    });
-    for (std::size_t i = 0; i < findings.size(); ++i) findings[i].rank = static_cast<int>(i + 1);
+    OrderFindings(&findings, knowledge_);
     return findings;
   }
 
@@ -116,7 +89,8 @@ class Ranker {
                        const RuleInfo& y = *b.verdict->rule;
                        if (x.priority != y.priority) return x.priority > y.priority;
                        if (a.gain != b.gain) return a.gain > b.gain;
-                       if (Prior(x) != Prior(y)) return Prior(x) > Prior(y);
+                       if (PriorOf(x, knowledge_) != PriorOf(y, knowledge_))
+                         return PriorOf(x, knowledge_) > PriorOf(y, knowledge_);
                        return x.id < y.id;
                      });
     std::vector<IntervalSet> taken(analysis_.times.size());
@@ -208,8 +182,9 @@ class Ranker {
     finding.rule = &rule;
     finding.saving_s = static_cast<double>(candidate.saving) / kNanosPerSecond;
     finding.saving_share = Share(candidate);
-    finding.severity = rule.kind == RuleKind::kInfo ? Severity::kInfo
-                                                    : SeverityOf(finding.saving_share, knowledge_);
+    finding.severity = rule.kind == RuleKind::kInfo
+                           ? Severity::kInfo
+                           : SeverityOfShare(finding.saving_share, knowledge_);
     if (!analysis_.support.verdict) finding.severity = std::min(finding.severity, Severity::kLow);
     // Without a timeline nothing has a price, and what is wrong is still worth a look.
     if (!analysis_.run.trace.HasTimeline() && rule.kind != RuleKind::kInfo) {
@@ -220,28 +195,14 @@ class Ranker {
     if (candidate.saving > 0 && !candidate.bound.empty()) {
       finding.basis += fmt::format("; after this, {} is the limit", candidate.bound);
     }
-    finding.symptom = Filled(rule.symptom, verdict);
-    finding.cause = Filled(rule.cause, verdict);
-    for (Fix fix : rule.fixes) {
-      fix.action = Filled(fix.action, verdict);
-      for (const std::string& key : rule.references) {
-        const Reference* reference = knowledge_.FindReference(key);
-        if (reference != nullptr) AddOnce(&fix.links, reference->url);
-      }
-      finding.fixes.push_back(std::move(fix));
-    }
+    finding.symptom = FilledTemplate(rule.symptom, verdict);
+    finding.cause = FilledTemplate(rule.cause, verdict);
+    finding.fixes = FilledFixes(verdict, knowledge_);
     finding.evidence = CollectEvidence(verdict, analysis_);
     Locate(verdict, &finding);
     finding.explains = candidate.explains;
     finding.explained_by = candidate.explained_by;
     return finding;
-  }
-
-  // How common causes of this area are, before anything was measured (K-C9). Breaks ties only.
-  double Prior(const RuleInfo& rule) const {
-    const auto& numbers = knowledge_.numbers();
-    const auto found = numbers.find("ranking.prior." + rule.id.substr(0, rule.id.find('/')));
-    return found == numbers.end() ? 0 : found->second.value;
   }
 
   // The rule's own confidence, less what the capture leaves open; and what it rests on.

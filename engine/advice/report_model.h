@@ -58,12 +58,28 @@ struct NamedFact {
   std::string scope;  // "run", "device 0"
 };
 
+// Several ranks together; how they share the work (cluster/cluster.h has the formulas).
+struct RanksInfo {
+  int ranks = 0;  // 0: one rank only
+  int reports = 0;
+  int hosts = 0;  // 0 unknown
+  int steps = 0;  // that all ranks have, 0 unknown
+  double parallel = 0;
+  double load_balance = 0;
+  double communication = 0;
+  double orchestration = 0;
+  double waited = 0;    // share of the time, mean over ranks: waiting for late ranks
+  double transfer = 0;  // and exposed transfer
+};
+
 struct Report {
   std::string tool_version;
   std::vector<InputInfo> inputs;
   WindowInfo window;
   std::vector<DeviceBudget> devices;
   std::vector<std::string> gpus;  // names of all GPUs when there is no budget to show them by
+  RanksInfo ranks;
+  std::vector<std::string> unreadable;  // inputs that were left out, as lines of error
   std::vector<NamedFact> facts;
   std::vector<Finding> findings;  // ranked: the first is the first to do
   bool healthy = false;           // no finding above info, and the capture supports a verdict
@@ -78,9 +94,9 @@ struct Report {
   std::vector<std::string> site_changes;
   int step_count = 0;  // steps inside the window, 0 unknown
   Nanos step_median_ns = 0;
-  std::string steps_source;                  // "annotation" | "range" | "period" | ""
-  std::vector<Verdict> verdicts;             // of every rule and scope, for `advise why`
-  std::vector<ClaimFate> fates;              // of every fired rule that claims time, for `advise why`
+  std::string steps_source;       // "annotation" | "range" | "period" | ""
+  std::vector<Verdict> verdicts;  // of every rule and scope, for `advise why`
+  std::vector<ClaimFate> fates;   // of every fired rule that claims time, for `advise why`
   std::shared_ptr<const ReportViews> views;  // for formats that draw; null for the others
 };
 

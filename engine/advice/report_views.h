@@ -46,7 +46,7 @@ struct FindingSlice {
   struct Mark {
     int finding = 0;  // Finding::rank
     std::string title;
-    std::string text;  // "the longest such copy", empty: time that the finding claims
+    std::string text;              // "the longest such copy", empty: time that the finding claims
     std::uint32_t device = kNone;  // of time that it claims
     Nanos start_ns = 0;
     Nanos end_ns = 0;

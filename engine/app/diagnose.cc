@@ -6,9 +6,13 @@
 #include <charconv>
 
 #include "engine/advice/ranking.h"
+#include "engine/app/judge.h"
 #include "engine/app/run_inputs.h"
+#include "engine/app/run_of_ranks.h"
+#include "engine/app/run_summary.h"
 #include "engine/app/summary.h"
 #include "engine/base/text.h"
+#include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
 #include "engine/import/importer.h"
 #include "engine/metrics/analysis.h"
@@ -36,15 +40,6 @@ Result<WindowRequest> ParseWindow(const std::string& text) {
                 "all, steady, or A:B in seconds from the start of the trace");
   }
   return request;
-}
-
-bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options) {
-  const std::string area = rule.id.substr(0, rule.id.find('/'));
-  const auto names = [&](const std::vector<std::string>& list) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](const std::string& n) { return n == rule.id || n == area; });
-  };
-  return (options.only.empty() || names(options.only)) && !names(options.skip);
 }
 
 void FillBudget(const Analysis& analysis, Report* report) {
@@ -83,58 +78,53 @@ void FillFacts(const Facts& facts, Report* report) {
 
 }  // namespace
 
-Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) {
+bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options) {
+  const std::string area = rule.id.substr(0, rule.id.find('/'));
+  const auto names = [&](const std::vector<std::string>& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const std::string& n) { return n == rule.id || n == area; });
+  };
+  return (options.only.empty() || names(options.only)) && !names(options.skip);
+}
+
+Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& options,
+                               const WindowRequest& window, const Trace& trace,
+                               const std::vector<InputFile>& inputs) {
   const auto stage = [&options](const char* name) {
     if (options.progress) options.progress(name);
   };
-  const Result<WindowRequest> window = ParseWindow(options.window);
-  if (!window) return tl::unexpected(window.error());
-
-  stage("reading");
-  Result<RunInputs> inputs = ReadRun(options.reports, ImportOptions{options.jobs});
-  if (!inputs) return tl::unexpected(inputs.error());
-  if (inputs->traces.size() != 1) {
-    return Fail(fmt::format("{} reports with a timeline were given", inputs->traces.size()), "",
-                "this version reads one at a time: name the report of one rank");
-  }
-  const Trace* const trace = &inputs->traces.front();
   stage("measuring");
   const Knowledge& knowledge = *session.knowledge;
-  const Analysis analysis(*trace, knowledge, AnalysisOptions{*window, options.gpu});
-  if (window->mode == WindowRequest::Mode::kGiven && analysis.run.window.Length() == 0) {
-    return Fail("no GPU work lies in the window " + options.window, trace->path,
+  const Analysis analysis(trace, knowledge, AnalysisOptions{window, options.gpu});
+  if (window.mode == WindowRequest::Mode::kGiven && analysis.run.window.Length() == 0) {
+    return Fail("no GPU work lies in the window " + options.window, trace.path,
                 "seconds count from the start of the trace");
   }
   const std::unique_ptr<Facts> facts = MakeFacts(analysis);
 
   stage("judging");
-  Report report;
-  // A rule is off up to a date: that of the capture, so that an old report reads the same tomorrow.
-  const std::string day = DayOf(trace->utc_origin_ns);
-  const std::vector<SuppressedRule> off = knowledge.suppressed(day);
-  for (const RuleInfo& rule : session.rules.rules()) {
-    if (!Chosen(rule, options) || rule.status == "retired") continue;
-    if (std::any_of(off.begin(), off.end(),
-                    [&](const SuppressedRule& s) { return s.id == rule.id; }))
-      continue;
-    report.verdicts.push_back(session.rules.Run(rule, *facts, kNone));
-  }
+  SavedReport saved;
+  saved.ranks = SummarizeRanks(analysis);
+  Report& report = saved.report;
+  const std::string day = DayOf(trace.utc_origin_ns);
+  report.verdicts = JudgeRules(session, options, *facts, day);
   stage("ranking");
   report.findings = Rank(report.verdicts, analysis, knowledge, &report.fates);
   report.healthy = analysis.support.verdict &&
                    std::none_of(report.findings.begin(), report.findings.end(),
                                 [](const Finding& f) { return f.severity != Severity::kInfo; });
   report.tool_version = ADVISE_VERSION;
-  for (const InputFile& input : inputs->inputs) {
+  for (const InputFile& input : inputs) {
     report.inputs.push_back(
         {input.path, input.kind, input.producer, std::max(input.rank, 0), input.host});
   }
   report.window = {analysis.run.window.mode, analysis.run.window.start, analysis.run.window.end};
   FillBudget(analysis, &report);
-  if (!trace->HasTimeline()) {
-    for (const Device& device : trace->devices) report.gpus.push_back(SafeText(device.name));
+  if (!trace.HasTimeline()) {
+    for (const Device& device : trace.devices) report.gpus.push_back(SafeText(device.name));
   }
   FillFacts(*facts, &report);
+  FillRanks(*facts, &report);
   report.step_count =
       analysis.run.steps.known() ? static_cast<int>(analysis.run.steps.steady_count()) : 0;
   report.step_median_ns = analysis.run.steps.Median();
@@ -142,12 +132,47 @@ Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) 
   if (!analysis.support.verdict) report.no_verdict_reason = analysis.support.reason;
   report.verdict = VerdictSentence(analysis, report);
   report.read_with_care = ReadWithCare(analysis);
-  for (const Diagnostic& diagnostic : trace->diagnostics.list())
+  for (const Diagnostic& diagnostic : trace.diagnostics.list())
     report.diagnostics.push_back(diagnostic);
-  FillNotChecked(report.verdicts, knowledge, trace->kind, &report);
+  FillNotChecked(report.verdicts, knowledge, trace.kind, &report);
   report.site_changes = knowledge.SiteChanges(day);
   if (options.inspect) options.inspect(analysis, &report);
-  return report;
+  return saved;
+}
+
+std::vector<Verdict> JudgeRules(const Session& session, const DiagnoseOptions& options,
+                                const Facts& facts, const std::string& day) {
+  std::vector<Verdict> verdicts;
+  // A rule is off up to a date: that of the capture, so that an old report reads the same tomorrow.
+  const std::vector<SuppressedRule> off = session.knowledge->suppressed(day);
+  for (const RuleInfo& rule : session.rules.rules()) {
+    if (!Chosen(rule, options) || rule.status == "retired") continue;
+    if (std::any_of(off.begin(), off.end(),
+                    [&](const SuppressedRule& s) { return s.id == rule.id; }))
+      continue;
+    verdicts.push_back(session.rules.Run(rule, facts, kNone));
+  }
+  return verdicts;
+}
+
+Result<SavedReport> DiagnoseSaved(const Session& session, const DiagnoseOptions& options) {
+  const Result<WindowRequest> window = ParseWindow(options.window);
+  if (!window) return tl::unexpected(window.error());
+  if (NeedsReduction(options.reports)) return DiagnoseRun(session, options, *window);
+  if (options.progress) options.progress("reading");
+  Result<RunInputs> inputs = ReadRun(options.reports, ImportOptions{options.jobs});
+  if (!inputs) return tl::unexpected(inputs.error());
+  if (inputs->traces.size() != 1) {
+    return Fail(fmt::format("{} reports with a timeline were found", inputs->traces.size()), "",
+                "this is a mistake in the program: please report it");
+  }
+  return JudgeTrace(session, options, *window, inputs->traces.front(), inputs->inputs);
+}
+
+Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) {
+  Result<SavedReport> saved = DiagnoseSaved(session, options);
+  if (!saved) return tl::unexpected(saved.error());
+  return std::move(saved->report);
 }
 
 }  // namespace advise

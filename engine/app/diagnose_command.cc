@@ -121,6 +121,11 @@ class DiagnoseCommand : public Command {
                         "the other rules ran; leave it out with --skip " + verdict.rule->id});
     }
     if (!broken.empty()) return Complain(broken, kBrokenRules);
+    if (!report.unreadable.empty()) {
+      std::vector<Error> errors;
+      for (const std::string& line : report.unreadable) errors.push_back({line, "", ""});
+      return Complain(errors, kUnreadableInput);
+    }
     if (fail_on_.empty() && baseline_.empty()) return kAnalysed;
     const std::vector<std::string> rules = FindingsAtOrAbove(report, level, known);
     if (rules.empty()) return kAnalysed;

@@ -1,9 +1,12 @@
 // `advise facts`: what is known of a run, by name.
+#include <filesystem>
+
 #include "engine/app/command.h"
 #include "engine/app/options.h"
 #include "engine/facts/catalog.h"
 #include "engine/report/facts_text.h"
 #include "engine/report/json.h"
+#include "engine/store/facts_file.h"
 
 namespace advise {
 namespace {
@@ -17,6 +20,7 @@ class FactsCommand : public Command {
   std::string Examples() const override {
     return "advise facts run.sqlite\n"
            "advise facts run.sqlite --tables\n"
+           "advise facts run.sqlite -o run.facts\n"
            "advise facts run.sqlite --format json -o facts.json\n"
            "advise facts --list";
   }
@@ -36,12 +40,8 @@ class FactsCommand : public Command {
           {"there is no format \"" + run_.output.format + "\"", "--format", "text or json"},
           kWrongUsage);
     }
-    if (run_.output.path.ends_with(".facts")) {
-      return Complain({"facts files are not in this version", run_.output.path,
-                       "keep them as JSON: --format json -o facts.json"},
-                      kWrongUsage);
-    }
     if (list_) return Write(Catalogue(json));
+    if (run_.output.path.ends_with(".facts")) return WriteFacts();
     const auto diagnosis = RunDiagnosis(run_);
     if (!diagnosis) return diagnosis.error();
     const std::vector<NamedFact>& facts = (*diagnosis)->report.facts;
@@ -53,6 +53,23 @@ class FactsCommand : public Command {
   std::string Catalogue(bool json) const {
     return json ? RenderFactCatalogJson(FactList())
                 : RenderFactCatalog(FactList(), run_.output.Width(), run_.output.Color());
+  }
+
+  // What every command takes in place of the report.
+  int WriteFacts() const {
+    const auto diagnosis = RunDiagnosis(run_);
+    if (!diagnosis) return diagnosis.error();
+    for (const InputInfo& input : (*diagnosis)->report.inputs) {
+      std::error_code failed;
+      if (std::filesystem::equivalent(input.path, run_.output.path, failed) && !failed) {
+        return Complain(
+            {"is an input and is never written to", run_.output.path, "name another file with -o"},
+            kWrongUsage);
+      }
+    }
+    const SavedReport saved{(*diagnosis)->report, (*diagnosis)->ranks};
+    const auto written = WriteFactsFile(saved, run_.output.path);
+    return written ? kAnalysed : Complain(written.error(), kWrongUsage);
   }
 
   int Write(const std::string& text) const {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "engine/import/importer.h"
+#include "engine/store/facts_file.h"
 
 namespace advise {
 namespace {
@@ -18,6 +19,7 @@ bool IsReport(const std::string& path) {
   std::string head(kHeadBytes, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
+  if (IsFactsFile(head)) return true;
   const auto& importers = Importers();
   return std::any_of(importers.begin(), importers.end(),
                      [&](const Importer* importer) { return importer->Sniff(head, path); });

@@ -7,6 +7,7 @@
 
 #include "engine/app/command.h"
 #include "engine/app/inputs.h"
+#include "engine/app/judge.h"
 #include "engine/app/selection.h"
 #include "engine/app/session.h"
 
@@ -104,14 +105,15 @@ tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& opt
     if (!known) return fail(Complain(known.error(), kWrongUsage));
   }
 
-  auto diagnosis = std::make_unique<Diagnosis>(Diagnosis{std::move(*session), Report()});
+  auto diagnosis = std::make_unique<Diagnosis>(Diagnosis{std::move(*session), Report(), {}});
   Progress progress(options.progress);
   DiagnoseOptions files = options.diagnose;
   files.reports = *reports;
   if (progress.on()) files.progress = [&](const std::string& stage) { progress.Stage(stage); };
-  auto report = Diagnose(diagnosis->session, files);
-  if (!report) return fail(Complain(report.error(), kUnreadableInput));
-  diagnosis->report = std::move(*report);
+  auto saved = DiagnoseSaved(diagnosis->session, files);
+  if (!saved) return fail(Complain(saved.error(), kUnreadableInput));
+  diagnosis->report = std::move(saved->report);
+  diagnosis->ranks = std::move(saved->ranks);
   return diagnosis;
 }
 

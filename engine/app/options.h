@@ -6,6 +6,7 @@
 
 #include "engine/app/diagnose.h"
 #include "engine/app/output.h"
+#include "engine/cluster/rank_summary.h"
 
 namespace advise {
 
@@ -35,6 +36,7 @@ CLI::Validator WholeNumber(int lowest, int highest);
 struct Diagnosis {
   Session session;
   Report report;
+  std::vector<RankSummary> ranks;
 };
 tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& options);
 

@@ -16,6 +16,8 @@ struct State {
   double ns;
 };
 
+}  // namespace
+
 const char* IdleWords(IdleCause cause) {
   switch (cause) {
     case IdleCause::kDataLoading:
@@ -45,6 +47,8 @@ const char* IdleWords(IdleCause cause) {
   }
   return "idle for a reason that the capture does not show";
 }
+
+namespace {
 
 std::string Percent(double share) { return FormatQuantity(share, "share"); }
 

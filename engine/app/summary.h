@@ -11,6 +11,9 @@
 namespace advise {
 
 // One sentence that says what holds the run back, or that nothing does.
+// What the GPU does meanwhile: "waiting for data".
+const char* IdleWords(IdleCause cause);
+
 std::string VerdictSentence(const Analysis& analysis, const Report& report);
 
 // What makes figures of this report less certain than they look.

@@ -1,6 +1,8 @@
 // Facts of a run from its analysis: names and definitions stand in fact_list.cc.
 #include "engine/facts/catalog.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/summarize.h"
 #include "engine/facts/fact_writer.h"
 #include "engine/metrics/analysis.h"
 
@@ -63,6 +65,9 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteFamilyFacts(analysis, &writer);
   facts::WriteHabitFacts(analysis, &writer);
   facts::WriteEnvironmentFacts(analysis, &writer);
+  facts::WriteCommHabitFacts(analysis, &writer);
+  facts::WriteClusterFacts(Cluster(SummarizeRanks(analysis), analysis.run.knowledge), true,
+                           &writer);
   if (!analysis.run.trace.HasTimeline()) facts::LeaveOutTimeline(&writer);
   return std::make_unique<MapFacts>(writer.Take());
 }

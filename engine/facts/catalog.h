@@ -9,11 +9,18 @@
 namespace advise {
 
 struct Analysis;
+struct Cluster;
 
 // Every fact there is, with unit and definition, in the order of the documentation.
 const std::vector<FactInfo>& FactList();
 
 // The facts of the whole run. `analysis` must outlive the result.
 std::unique_ptr<Facts> MakeFacts(const Analysis& analysis);
+
+// The facts of a run of several reports; spans are by rank, and remedies are of its ranks.
+std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster);
+
+// Whether a fact compares ranks: rules that read one are asked once for the whole run.
+bool IsAboutRanks(const std::string& fact);
 
 }  // namespace advise

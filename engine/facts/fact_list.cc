@@ -463,7 +463,8 @@ std::vector<FactInfo> AllFacts() {
   for (const std::vector<FactInfo>& part :
        {facts::OperatorFactList(), facts::CounterFactList(), facts::MonitorFactList(),
         facts::TopologyFactList(), facts::WorkFactList(), facts::ScaleFactList(),
-        facts::FamilyFactList(), facts::HabitFactList(), facts::EnvironmentFactList()}) {
+        facts::FamilyFactList(), facts::HabitFactList(), facts::EnvironmentFactList(),
+        facts::CommHabitFactList(), facts::ClusterFactList()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

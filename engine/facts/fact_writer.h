@@ -9,6 +9,7 @@
 
 namespace advise {
 struct Analysis;
+struct Cluster;
 struct Loss;
 }  // namespace advise
 
@@ -65,5 +66,12 @@ std::vector<FactInfo> HabitFactList();
 void WriteHabitFacts(const Analysis& a, FactWriter* w);  // graph, phase, efficiency, …
 std::vector<FactInfo> EnvironmentFactList();
 void WriteEnvironmentFacts(const Analysis& a, FactWriter* w);  // environment
+
+std::vector<FactInfo> CommHabitFactList();
+void WriteCommHabitFacts(const Analysis& a, FactWriter* w);  // comm.micro, comm.replicate, …
+std::vector<FactInfo> ClusterFactList();
+// cluster, rank.imbalance, rank.node, strategy, pipeline, comm.path; spans by device of the one
+// report, else by rank.
+void WriteClusterFacts(const Cluster& cluster, bool one_report, FactWriter* w);
 
 }  // namespace advise::facts

@@ -27,6 +27,9 @@ class Importer {
 // All importers, the most specific first.
 const std::vector<const Importer*>& Importers();
 
+// The name of the importer that would read the file; "" when none knows it.
+std::string_view ImporterNameOf(const std::string& path);
+
 // Reads one file with the importer that knows it. Errors name the file, what it is instead, and
 // what to do.
 Result<Trace> ImportReport(const std::string& path, const ImportOptions& options);

@@ -61,10 +61,19 @@ const std::vector<const Importer*>& Importers() {
   static const DmonImporter dmon;
   static const DcgmImporter dcgm;
   static const TopologyImporter topology;
-  static const std::vector<const Importer*> all = {
-      &nsys_sqlite, &ncu_report, &nsys_report, &kineto, &ncu_csv,
-      &nccl_log,    &smi_csv,    &dmon,        &dcgm,   &topology};
+  static const std::vector<const Importer*> all = {&nsys_sqlite, &ncu_report, &nsys_report, &kineto,
+                                                   &ncu_csv,     &nccl_log,   &smi_csv,     &dmon,
+                                                   &dcgm,        &topology};
   return all;
+}
+
+std::string_view ImporterNameOf(const std::string& path) {
+  const Result<std::string> head = ReadHead(path);
+  if (!head) return "";
+  for (const Importer* importer : Importers()) {
+    if (importer->Sniff(*head, path)) return importer->Name();
+  }
+  return "";
 }
 
 Result<Trace> ImportReport(const std::string& path, const ImportOptions& options) {

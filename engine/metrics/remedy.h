@@ -35,6 +35,10 @@ struct Remedy {
   // is fixed; 0 none.
   Nanos floor_ns = 0;
   const char* floor_reason = "";  // what the limit is then, in words
+  // In a run of several reports, which no replay spans: time that ranks no longer need, by rank and
+  // step of the job, and what the job wins by it. The replay of one report knows nothing of them.
+  std::vector<std::vector<Nanos>> rank_cuts;
+  Nanos rank_gain = 0;
 
   // The fix itself wins no more than this, because of how far it reaches; 0 unlimited. Of joined
   // remedies the sum, unless one is unlimited.

@@ -94,6 +94,27 @@ void WriteBudget(Page& page, const Report& report, bool devices) {
   }
 }
 
+// How many ranks, and how well they work together.
+void WriteRanks(Page& page, const Report& report) {
+  const RanksInfo& ranks = report.ranks;
+  if (ranks.ranks < 2) return;
+  std::string who = std::to_string(ranks.ranks);
+  if (ranks.hosts > 0) who += fmt::format(" on {} node{}", ranks.hosts, ranks.hosts == 1 ? "" : "s");
+  std::vector<std::string> parts = {who};
+  if (ranks.steps > 0) parts.push_back(fmt::format("{} steps in common", ranks.steps));
+  const auto pct = [](double share) { return FormatQuantity(share, "share"); };
+  if (ranks.waited + ranks.transfer >= kIdleWorthSaying) {
+    parts.push_back(fmt::format("waiting for late ranks {}", pct(ranks.waited)));
+    parts.push_back(fmt::format("transfer {}", pct(ranks.transfer)));
+  }
+  page.Parts("Ranks", kColumn, parts, " | ");
+  page.Parts("Parallel efficiency", kColumn,
+             {fmt::format("{} = load balance {}", pct(ranks.parallel), pct(ranks.load_balance)),
+              fmt::format("communication {}", pct(ranks.communication)),
+              fmt::format("orchestration {}", pct(ranks.orchestration))},
+             " × ");
+}
+
 void WriteCare(Page& page, const Report& report) {
   std::vector<std::string> lines = report.read_with_care;
   for (const Diagnostic& item : report.diagnostics) {
@@ -210,6 +231,7 @@ std::string RenderText(const Report& report, const TextOptions& options) {
   }
   if (!options.quiet) {
     page.Blank();
+    WriteRanks(page, report);
     WriteBudget(page, report, options.devices);
     WriteCare(page, report);
     if (options.devices) WriteDeviceTable(page, report);

@@ -13,10 +13,10 @@ return {
 
   needs      = { "run.devices", "rank.late.device", "rank.late.share", "rank.late.lateness", "rank.late.lost", "rank.late.remedy",
                  "window.device_time" },
-  optional   = { "rank.late.cause" },
+  optional   = { "rank.late.cause", "cluster.reports" },
   thresholds = { "min_late", "min_share" },
 
-  symptom = "Device {device:num} comes last at {late:pct} of the collectives, {lateness:time} after the others on average; their waiting takes {share:pct} of the time.",
+  symptom = "{who:text} {device:num} comes last at {late:pct} of the collectives, {lateness:time} after the others on average; their waiting takes {share:pct} of the time.",
   cause   = "A collective starts when the last rank arrives. What the late device does more than the others: {what:text}.",
   fixes   = {
     { action = "Mend what the late rank does more than the others: {what:text}" },
@@ -36,7 +36,9 @@ return {
     local late = f.rank.late
     local lost = share(late.lost.time, f.window.device_time)
     if not at_least(late.share, t.min_late) or not at_least(lost, t.min_share) then return nil end
-    return { device = late.device, late = late.share, lateness = late.lateness, share = lost,
+    local who = "Device"
+    if f.cluster.reports and f.cluster.reports > 1 then who = "Rank" end
+    return { who = who, device = late.device, late = late.share, lateness = late.lateness, share = lost,
              what = late.cause or "not visible in this capture" }
   end,
 
@@ -51,6 +53,10 @@ return {
                 rank = { late = { device = 3, share = 0.95, lateness = 12e6, cause = "loading", lost = 8e8, remedy = true } } },
       expect = { device = 3, late = 0.95, lateness = 12e6, share = 0.2, what = "loading" },
       saving = { claims = 8e8 } },
+    { name = "rank 5 of a job with a report a rank",
+      facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
+                rank = { late = { device = 5, share = 0.9, lateness = 9e6, cause = "it waits longer for data", lost = 8e8, remedy = true } } },
+      expect = { who = "Rank", device = 5, share = 0.1 } },
     { name = "late without a visible cause",
       facts = { window = { device_time = 2e9 }, run = { devices = 2 },
                 rank = { late = { device = 0, share = 0.8, lateness = 3e6, lost = 2e8, remedy = true } } },

@@ -3,6 +3,8 @@
 #include <set>
 #include <string>
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/summarize.h"
 #include "engine/facts/fact_writer.h"
 #include "engine/metrics/analysis.h"
 #include "tests/facts/runs.h"
@@ -35,6 +37,8 @@ TEST_CASE("the facts that are written are those of the catalogue") {
     facts::WriteCounterFacts(*run, &writer);
     facts::WriteMonitorFacts(*run, &writer);
     facts::WriteTopologyFacts(*run, &writer);
+    facts::WriteCommHabitFacts(*run, &writer);
+    facts::WriteClusterFacts(Cluster(SummarizeRanks(*run), ShippedKnowledge()), true, &writer);
     std::set<std::string> written;
     for (const auto& [name, fact] : writer.Take()) written.insert(name);
     INFO("devices: " << devices);

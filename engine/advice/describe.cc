@@ -1,0 +1,67 @@
+#include "engine/advice/describe.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/base/text.h"
+
+namespace advise {
+
+Severity SeverityOfShare(double share, const Knowledge& knowledge) {
+  if (share < knowledge.Number("ranking.info_share")) return Severity::kInfo;
+  if (share >= knowledge.Number("ranking.critical_share")) return Severity::kCritical;
+  if (share >= knowledge.Number("ranking.high_share")) return Severity::kHigh;
+  if (share >= knowledge.Number("ranking.medium_share")) return Severity::kMedium;
+  return Severity::kLow;
+}
+
+std::string FilledTemplate(const std::string& text, const Verdict& verdict) {
+  return FillTemplate(
+      text, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {
+        const auto found = verdict.evidence.find(std::string(name));
+        if (found == verdict.evidence.end()) return std::nullopt;
+        if (const auto* number = std::get_if<double>(&found->second))
+          return FormatQuantity(*number, kind);
+        return SafeText(std::get<std::string>(found->second));
+      });
+}
+
+std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge) {
+  std::vector<Fix> fixes;
+  for (Fix fix : verdict.rule->fixes) {
+    fix.action = FilledTemplate(fix.action, verdict);
+    for (const std::string& key : verdict.rule->references) {
+      const Reference* reference = knowledge.FindReference(key);
+      if (reference == nullptr) continue;
+      if (std::find(fix.links.begin(), fix.links.end(), reference->url) == fix.links.end()) {
+        fix.links.push_back(reference->url);
+      }
+    }
+    fixes.push_back(std::move(fix));
+  }
+  return fixes;
+}
+
+double PriorOf(const RuleInfo& rule, const Knowledge& knowledge) {
+  const auto& numbers = knowledge.numbers();
+  const auto found = numbers.find("ranking.prior." + rule.id.substr(0, rule.id.find('/')));
+  return found == numbers.end() ? 0 : found->second.value;
+}
+
+void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge) {
+  const auto prior = [&](const Finding& finding) { return PriorOf(*finding.rule, knowledge); };
+  std::stable_sort(findings->begin(), findings->end(), [&](const Finding& a, const Finding& b) {
+    const bool a_info = a.severity == Severity::kInfo;
+    const bool b_info = b.severity == Severity::kInfo;
+    if (a_info != b_info) return b_info;
+    if (a.saving_s != b.saving_s) return a.saving_s > b.saving_s;
+    if (prior(a) != prior(b)) return prior(a) > prior(b);
+    if (a.confidence != b.confidence) return a.confidence > b.confidence;
+    return a.rule->id < b.rule->id;
+  });
+  for (std::size_t i = 0; i < findings->size(); ++i) {
+    (*findings)[i].rank = static_cast<int>(i + 1);
+  }
+}
+
+}  // namespace advise

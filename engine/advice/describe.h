@@ -1,0 +1,26 @@
+// Pieces that both rankings share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/advice/finding.h"
+#include "engine/knowledge/knowledge.h"
+
+namespace advise {
+
+Severity SeverityOfShare(double share, const Knowledge& knowledge);
+
+// A rule's template with the evidence of its verdict filled in.
+std::string FilledTemplate(const std::string& text, const Verdict& verdict);
+
+// The rule's fixes with the evidence filled in and the addresses of its references.
+std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge);
+
+// Findings in the order to work on them, numbered from 1; info last.
+void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge);
+
+// How common causes of the rule's area are, to break ties (K-C9); 0 where nothing is known.
+double PriorOf(const RuleInfo& rule, const Knowledge& knowledge);
+
+}  // namespace advise

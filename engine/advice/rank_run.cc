@@ -1,0 +1,327 @@
+#include "engine/advice/rank_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "engine/advice/describe.h"
+#include "engine/metrics/remedy.h"
+
+namespace advise {
+namespace {
+
+struct Item {
+  const RuleInfo* rule = nullptr;
+  const Verdict* verdict = nullptr;  // of a rule about several ranks
+  std::vector<std::pair<const Finding*, const ReportFindings*>> found;  // of single reports
+  RankCuts cuts;
+  Nanos limit = 0;     // the job wins no more than this
+  bool fixed = false;  // no cuts: `limit` is what the job wins
+  Nanos alone = 0;     // won by this alone
+  Nanos saving = 0;
+  std::set<std::size_t> ranks;
+  std::vector<std::string> explains, explained_by;
+};
+
+void AddOnce(std::vector<std::string>* list, const std::string& id) {
+  if (std::find(list->begin(), list->end(), id) == list->end()) list->push_back(id);
+}
+
+bool About(const RuleInfo& rule, const char* area) { return rule.id.starts_with(area); }
+
+class RunRanker {
+ public:
+  RunRanker(const std::vector<Verdict>& together, const std::vector<ReportFindings>& reports,
+            const Cluster& cluster, const Knowledge& knowledge)
+      : cluster_(cluster), knowledge_(knowledge), window_(cluster.job.Window()) {
+    for (const Verdict& verdict : together) {
+      if (verdict.outcome == Outcome::kFired) AddVerdict(verdict);
+    }
+    std::map<std::string, std::size_t> of_rule;
+    for (const ReportFindings& report : reports) {
+      for (const Finding& finding : report.findings) {
+        const auto [at, added] = of_rule.try_emplace(finding.rule->id, items_.size());
+        if (added) items_.emplace_back();
+        Item& item = items_[at->second];
+        item.rule = finding.rule;
+        item.found.emplace_back(&finding, &report);
+      }
+    }
+    for (Item& item : items_) {
+      if (item.verdict == nullptr) AddCuts(&item);
+      item.alone = item.fixed ? item.limit : std::min(item.limit, cluster.job.Gain(item.cuts));
+      item.alone = std::clamp<Nanos>(item.alone, 0, window_);
+    }
+  }
+
+  std::vector<Finding> Rank() {
+    Serve();
+    Explain();
+    std::vector<Finding> findings;
+    for (const Item& item : items_) {
+      if (!item.explained_by.empty() && !Matters(item)) continue;
+      findings.push_back(item.verdict != nullptr ? OfVerdict(item) : OfReports(item));
+    }
+    OrderFindings(&findings, knowledge_);
+    return findings;
+  }
+
+ private:
+  void AddVerdict(const Verdict& verdict) {
+    Item item;
+    item.rule = verdict.rule;
+    item.verdict = &verdict;
+    const SavingClaim& saving = verdict.saving;
+    Nanos longest = 0;
+    if (saving.claims) {
+      for (std::size_t r = 0; r < saving.claims->by_device.size(); ++r) {
+        const Nanos claimed = saving.claims->by_device[r].Total();
+        if (claimed > 0) item.ranks.insert(r);
+        longest = std::max(longest, claimed);
+      }
+    }
+    item.limit = longest;
+    if (item.rule->kind == RuleKind::kInfo) item.limit = 0;
+    if (!saving.remedies.empty()) {
+      Nanos gain = 0;
+      for (const auto& remedy : saving.remedies) {
+        Join(&item.cuts, remedy->rank_cuts);
+        gain += remedy->rank_gain;
+      }
+      item.limit = std::min(item.limit, gain);
+    } else {
+      item.limit = static_cast<Nanos>(saving.part * static_cast<double>(item.limit));
+    }
+    item.fixed = item.cuts.empty();
+    // The ranks that are to change, where the rule's fix says which.
+    std::set<std::size_t> changed;
+    for (std::size_t r = 0; r < item.cuts.size(); ++r) {
+      if (std::any_of(item.cuts[r].begin(), item.cuts[r].end(), [](Nanos n) { return n > 0; })) {
+        changed.insert(r);
+      }
+    }
+    if (!changed.empty()) item.ranks = changed;
+    items_.push_back(std::move(item));
+  }
+
+  void Join(RankCuts* cuts, const RankCuts& more) const {
+    if (more.empty()) return;
+    cuts->resize(cluster_.ranks.size());
+    for (std::size_t r = 0; r < std::min(more.size(), cuts->size()); ++r) {
+      if (more[r].empty()) continue;
+      if ((*cuts)[r].empty()) (*cuts)[r].assign(cluster_.job.steps, 0);
+      for (std::size_t s = 0; s < cluster_.job.steps; ++s) (*cuts)[r][s] += more[r][s];
+    }
+  }
+
+  // A finding of one report shortens each step of its ranks alike. What its rank waits for others
+  // inside collectives is not its to win.
+  void AddCuts(Item* item) {
+    const Job& job = cluster_.job;
+    item->cuts.resize(cluster_.ranks.size());
+    item->limit = window_;
+    for (const auto& [finding, report] : item->found) {
+      for (const std::size_t r : report->ranks) {
+        if (r >= cluster_.ranks.size()) continue;
+        item->ranks.insert(r);
+        if (finding->saving_share <= 0) continue;
+        double share = finding->saving_share;
+        if (About(*item->rule, "comm/")) {
+          double exposed = 0;
+          double length = 0;
+          for (std::size_t s = 0; s < job.steps; ++s) {
+            exposed += static_cast<double>(job.TimeOf(cluster_.ranks, r, s).comm_exposed -
+                                           job.waited[r * job.steps + s]);
+            length += static_cast<double>(job.length[r * job.steps + s]);
+          }
+          share = length > 0 ? std::min(share, std::max(0.0, exposed / length)) : 0;
+        }
+        std::vector<Nanos>& cuts = item->cuts[r];
+        cuts.assign(job.steps, 0);
+        for (std::size_t s = 0; s < job.steps; ++s) {
+          const auto cut =
+              static_cast<Nanos>(share * static_cast<double>(job.length[r * job.steps + s]));
+          cuts[s] = std::min(cut, job.Own(r, s));
+        }
+      }
+    }
+  }
+
+  void Serve() {
+    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+      if (a.rule->priority != b.rule->priority) return a.rule->priority > b.rule->priority;
+      if (a.alone != b.alone) return a.alone > b.alone;
+      return a.rule->id < b.rule->id;
+    });
+    RankCuts taken;
+    Nanos won = 0;  // by all so far
+    Nanos left = window_;
+    for (Item& item : items_) {
+      if (item.alone <= 0) continue;
+      if (item.fixed) {
+        item.saving = std::min(item.limit, left);
+      } else {
+        RankCuts with = taken;
+        Join(&with, item.cuts);
+        for (std::size_t r = 0; r < with.size(); ++r) {
+          for (std::size_t s = 0; s < with[r].size(); ++s) {
+            with[r][s] = std::min(with[r][s], cluster_.job.Own(r, s));
+          }
+        }
+        const Nanos together = cluster_.job.Gain(with);
+        item.saving = std::clamp<Nanos>(together - won, 0, std::min(item.limit, left));
+        taken = std::move(with);
+        won = together;
+      }
+      left -= item.saving;
+    }
+  }
+
+  double Share(const Item& item) const {
+    return window_ > 0 ? static_cast<double>(item.saving) / static_cast<double>(window_) : 0;
+  }
+  bool Matters(const Item& item) const {
+    return Share(item) >= knowledge_.Number("ranking.info_share");
+  }
+
+  // Time that both would take off the same rank and step.
+  static Nanos Shared(const Item& a, const Item& b) {
+    Nanos shared = 0;
+    for (std::size_t r = 0; r < std::min(a.cuts.size(), b.cuts.size()); ++r) {
+      for (std::size_t s = 0; s < std::min(a.cuts[r].size(), b.cuts[r].size()); ++s) {
+        shared += std::min(a.cuts[r][s], b.cuts[r][s]);
+      }
+    }
+    return shared;
+  }
+  static Nanos Total(const Item& item) {
+    Nanos total = 0;
+    for (const auto& cuts : item.cuts) {
+      for (const Nanos cut : cuts) total += cut;
+    }
+    return total;
+  }
+
+  void Explain() {
+    for (Item& effect : items_) {
+      for (const auto& [finding, report] : effect.found) {
+        for (const std::string& id : finding->explains) AddOnce(&effect.explains, id);
+      }
+      for (Item& cause : items_) {
+        if (&cause == &effect || !Matters(cause) || cause.rule->kind == RuleKind::kInfo) continue;
+        if (cause.saving < effect.saving) continue;
+        const auto& says = cause.rule->explains;
+        const bool said = std::find(says.begin(), says.end(), effect.rule->id) != says.end();
+        // Nothing is left of it, because the cause took the same time.
+        const bool lost = effect.alone > 0 && 2 * effect.saving < effect.alone &&
+                          2 * Shared(cause, effect) > Total(effect) && &cause < &effect;
+        if (!said && !lost) continue;
+        AddOnce(&effect.explained_by, cause.rule->id);
+        AddOnce(&cause.explains, effect.rule->id);
+      }
+    }
+  }
+
+  void Place(const Item& item, Finding* finding) const {
+    std::set<int> numbers;
+    std::set<int> devices;
+    for (const std::size_t r : item.ranks) {
+      numbers.insert(cluster_.Number(r));
+      devices.insert(cluster_.ranks[r].device);
+    }
+    finding->where.ranks.assign(numbers.begin(), numbers.end());
+    finding->where.devices.assign(devices.begin(), devices.end());
+  }
+
+  void Price(const Item& item, bool supported, Finding* finding) const {
+    finding->saving_s = static_cast<double>(item.saving) / kNanosPerSecond;
+    finding->saving_share = Share(item);
+    finding->severity = item.rule->kind == RuleKind::kInfo
+                            ? Severity::kInfo
+                            : SeverityOfShare(finding->saving_share, knowledge_);
+    if (!supported) finding->severity = std::min(finding->severity, Severity::kLow);
+    finding->explains = item.explains;
+    finding->explained_by = item.explained_by;
+  }
+
+  Finding OfVerdict(const Item& item) const {
+    const Verdict& verdict = *item.verdict;
+    Finding finding;
+    finding.rule = item.rule;
+    const bool supported = std::any_of(cluster_.ranks.begin(), cluster_.ranks.end(),
+                                       [](const RankSummary& r) { return r.supports_verdict; });
+    Price(item, supported, &finding);
+    finding.confidence =
+        std::round(100 * (verdict.saving.claims ? verdict.saving.confidence : 0.5) *
+                   (supported ? 1 : 0.5)) /
+        100;
+    finding.basis = verdict.saving.basis;
+    finding.symptom = FilledTemplate(item.rule->symptom, verdict);
+    finding.cause = FilledTemplate(item.rule->cause, verdict);
+    finding.fixes = FilledFixes(verdict, knowledge_);
+    Place(item, &finding);
+    if (verdict.saving.claims) {
+      // The longest wait, to be looked up in the report of the rank that waits.
+      Interval longest;
+      std::size_t where = 0;
+      for (std::size_t r = 0; r < verdict.saving.claims->by_device.size(); ++r) {
+        for (const Interval& i : verdict.saving.claims->by_device[r].intervals()) {
+          if (i.Length() > longest.Length()) longest = i, where = r;
+        }
+      }
+      if (longest.Length() > 0) {
+        Evidence evidence;
+        evidence.what = fmt::format("the longest such time on {}", cluster_.Label(where));
+        evidence.value = static_cast<double>(longest.Length());
+        evidence.unit = "ns";
+        evidence.start_ns = longest.start;
+        evidence.end_ns = longest.end;
+        evidence.source = cluster_.ranks[where].path;
+        finding.evidence.push_back(std::move(evidence));
+      }
+    }
+    return finding;
+  }
+
+  // Words and evidence are those of the report where it costs most.
+  Finding OfReports(const Item& item) const {
+    const auto worst = std::max_element(
+        item.found.begin(), item.found.end(),
+        [](const auto& a, const auto& b) { return a.first->saving_share < b.first->saving_share; });
+    Finding finding = *worst->first;
+    bool supported = false;
+    finding.confidence = 0;
+    for (const auto& [one, report] : item.found) {
+      supported = supported || report->supports_verdict;
+      finding.confidence = std::max(finding.confidence, one->confidence);
+    }
+    Price(item, supported, &finding);
+    Place(item, &finding);
+    if (item.ranks.size() < cluster_.ranks.size() && item.alone > 0 &&
+        2 * item.saving < item.alone) {
+      finding.basis += finding.basis.empty() ? "" : "; ";
+      finding.basis += "beyond what findings above it win";
+    } else if (item.ranks.size() < cluster_.ranks.size() && finding.saving_share > 0) {
+      finding.basis += "; until the next-latest rank decides";
+    }
+    return finding;
+  }
+
+  const Cluster& cluster_;
+  const Knowledge& knowledge_;
+  Nanos window_;
+  std::vector<Item> items_;
+};
+
+}  // namespace
+
+std::vector<Finding> RankRun(const std::vector<Verdict>& together,
+                             const std::vector<ReportFindings>& reports, const Cluster& cluster,
+                             const Knowledge& knowledge) {
+  return RunRanker(together, reports, cluster, knowledge).Rank();
+}
+
+}  // namespace advise

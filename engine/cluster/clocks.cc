@@ -1,0 +1,174 @@
+#include "engine/cluster/clocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+
+#include "engine/metrics/median.h"
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kSampled = 64;    // pairs looked at for a shift
+constexpr std::int64_t kShifts = 4096;  // tried to either side
+constexpr std::size_t kReferences = 4;  // aligned ranks tried for one that does not match the first
+
+struct Event {
+  Nanos end = 0;
+  const std::string* kind = nullptr;
+};
+
+// Those whose kernels end together on every rank; with `all`, sends and receives, too.
+std::vector<Event> EventsOf(const RankSummary& rank, bool all) {
+  std::vector<Event> events;
+  for (std::size_t i = 0; i < rank.collectives.size(); ++i) {
+    const std::string& kind = rank.kinds[rank.collectives.kind[i]];
+    const bool together = kind != "sendrecv" && kind != "broadcast" && kind != "reduce";
+    if (together || all) events.push_back({rank.collectives.end[i], &kind});
+  }
+  std::sort(events.begin(), events.end(),
+            [](const Event& a, const Event& b) { return a.end < b.end; });
+  return events;
+}
+
+struct Fit {
+  Nanos offset = 0;
+  Nanos deviation = std::numeric_limits<Nanos>::max();
+};
+
+// How well `other` shifted by `shift` events fits `first`.
+std::optional<Fit> Try(const std::vector<Event>& first, const std::vector<Event>& other,
+                       std::int64_t shift) {
+  const std::int64_t from = std::max<std::int64_t>(0, -shift);
+  const std::int64_t to = std::min(static_cast<std::int64_t>(first.size()),
+                                   static_cast<std::int64_t>(other.size()) - shift);
+  const auto smaller = static_cast<std::int64_t>(std::min(first.size(), other.size()));
+  if (to - from < std::max<std::int64_t>(3, smaller / 4)) return std::nullopt;
+  const std::int64_t stride =
+      std::max<std::int64_t>(1, (to - from) / static_cast<std::int64_t>(kSampled));
+  std::vector<Nanos> offsets;
+  std::size_t unlike = 0;
+  for (std::int64_t i = from; i < to; i += stride) {
+    const Event& a = first[static_cast<std::size_t>(i)];
+    const Event& b = other[static_cast<std::size_t>(i + shift)];
+    unlike += *a.kind == *b.kind ? 0 : 1;
+    offsets.push_back(a.end - b.end);
+    if (offsets.size() == 8 && unlike > 4) return std::nullopt;
+  }
+  if (10 * unlike > offsets.size()) return std::nullopt;
+  Fit fit;
+  fit.offset = Median(offsets);
+  std::vector<Nanos> deviations;
+  for (const Nanos offset : offsets) deviations.push_back(std::abs(offset - fit.offset));
+  fit.deviation = Median(std::move(deviations));
+  return fit;
+}
+
+// The shift that fits best. `guess` is tried first, and taken at once when it fits to `at_once`.
+Fit Best(const std::vector<Event>& first, const std::vector<Event>& other, std::int64_t guess,
+         Nanos at_once) {
+  Fit best;
+  const auto most = static_cast<std::int64_t>(std::max(first.size(), other.size()));
+  for (std::int64_t step = 0; step <= std::min(kShifts, most); ++step) {
+    for (const std::int64_t shift : {guess + step, guess - step}) {
+      const auto fit = Try(first, other, shift);
+      if (fit && fit->deviation < best.deviation) best = *fit;
+      if (step == 0) break;
+    }
+    if (step == 0 && best.deviation <= at_once) break;
+  }
+  return best;
+}
+
+// The event of `other` that UTC puts nearest to the middle of `first`, as a shift.
+std::int64_t GuessShift(const std::vector<Event>& first, const std::vector<Event>& other,
+                        Nanos utc_offset) {
+  const std::size_t middle = first.size() / 2;
+  const Nanos wanted = first[middle].end - utc_offset;
+  const auto at = std::lower_bound(other.begin(), other.end(), wanted,
+                                   [](const Event& e, Nanos time) { return e.end < time; });
+  if (at == other.begin() || at == other.end()) return 0;  // these clocks do not overlap
+  const auto nearest = std::prev(at)->end - wanted + (at->end - wanted) > 0 ? std::prev(at) : at;
+  return (nearest - other.begin()) - static_cast<std::int64_t>(middle);
+}
+
+}  // namespace
+
+Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
+  Clocks clocks;
+  std::uint32_t count = 0;
+  for (const RankSummary& rank : ranks) count = std::max(count, rank.clock + 1);
+  clocks.offset.assign(count, 0);
+  clocks.utc_error.assign(count, 0);
+  clocks.source.assign(count, ClockSource::kApart);
+  if (count == 0) return clocks;
+  clocks.source[ranks.front().clock] = ClockSource::kOne;
+  const auto within = static_cast<Nanos>(knowledge.Number("cluster.align_within"));
+  const auto at_once = static_cast<Nanos>(knowledge.Number("cluster.align_at_once"));
+  const auto near_utc = static_cast<Nanos>(knowledge.Number("cluster.utc_within"));
+
+  // One rank speaks for its clock: the first of the report.
+  std::vector<const RankSummary*> speaker(count, nullptr);
+  for (const RankSummary& rank : ranks) {
+    if (speaker[rank.clock] == nullptr) speaker[rank.clock] = &rank;
+  }
+  struct Aligned {
+    std::uint32_t clock;
+    std::vector<Event> events;
+    std::vector<Event> all;
+  };
+  std::vector<Aligned> references;
+  const std::uint32_t first = ranks.front().clock;
+  references.push_back({first, EventsOf(*speaker[first], false), EventsOf(*speaker[first], true)});
+
+  // Ranks of other groups may match only ranks that are aligned later: two rounds.
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint32_t clock = 0; clock < count; ++clock) {
+      if (clocks.Known(clock) || speaker[clock] == nullptr) continue;
+      const RankSummary& own = *speaker[clock];
+      for (const bool all : {false, true}) {
+        const std::vector<Event> events = EventsOf(own, all);
+        for (const Aligned& reference : references) {
+          const std::vector<Event>& other = all ? reference.all : reference.events;
+          if (events.size() < 3 || other.size() < 3) continue;
+          const RankSummary& against = *speaker[reference.clock];
+          const bool utc = own.utc_origin_ns > 0 && against.utc_origin_ns > 0;
+          const Nanos utc_offset = utc ? own.utc_origin_ns - against.utc_origin_ns : 0;
+          const std::int64_t guess = utc ? GuessShift(other, events, utc_offset) : 0;
+          const Fit fit = Best(other, events, guess, at_once);
+          if (fit.deviation > within) continue;
+          clocks.offset[clock] = fit.offset + clocks.offset[reference.clock];
+          clocks.source[clock] = ClockSource::kCollectives;
+          clocks.residual = std::max(clocks.residual, fit.deviation);
+          break;
+        }
+        if (clocks.Known(clock)) break;
+      }
+      if (clocks.Known(clock) && references.size() < kReferences) {
+        references.push_back({clock, EventsOf(own, false), EventsOf(own, true)});
+      }
+    }
+  }
+  for (std::uint32_t clock = 0; clock < count; ++clock) {
+    if (speaker[clock] == nullptr) continue;
+    const std::int64_t own = speaker[clock]->utc_origin_ns;
+    const std::int64_t base = speaker[first]->utc_origin_ns;
+    if (own <= 0 || base <= 0) continue;
+    if (clocks.source[clock] == ClockSource::kApart) {
+      // Only where the windows then lie beside each other: clocks that are hours apart tell
+      // nothing.
+      const Nanos distance =
+          own + speaker[clock]->window_start - base - speaker[first]->window_start;
+      if (std::abs(distance) > near_utc + speaker[first]->Window()) continue;
+      clocks.offset[clock] = own - base;
+      clocks.source[clock] = ClockSource::kUtc;
+    }
+    clocks.utc_error[clock] = clocks.offset[clock] - (own - base);
+    clocks.skew = std::max<Nanos>(clocks.skew, std::abs(clocks.utc_error[clock]));
+  }
+  return clocks;
+}
+
+}  // namespace advise

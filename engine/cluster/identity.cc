@@ -1,0 +1,161 @@
+#include "engine/cluster/identity.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <set>
+#include <string_view>
+
+namespace advise {
+namespace {
+
+std::string BaseName(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+// A whole number of at most seven digits; -1 otherwise.
+int WholeNumberIn(std::string_view text) {
+  int value = -1;
+  if (text.empty() || text.size() > 7) return -1;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && at == text.data() + text.size() ? value : -1;
+}
+
+int NumberOf(const Trace& trace, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    for (const auto& [key, value] : trace.environment) {
+      const int number = key == name ? WholeNumberIn(value) : -1;
+      if (number >= 0) return number;
+    }
+  }
+  return -1;
+}
+
+std::string JobOf(const Trace& trace) {
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_JOBID", "TORCHELASTIC_RUN_ID", "PBS_JOBID",
+                           "LSB_JOBID", "OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}) {
+    for (const auto& [key, value] : trace.environment) {
+      if (key == name && !value.empty() && value != "none") return std::string(name) + " " + value;
+    }
+  }
+  return "";
+}
+
+// Names whose values decide how ranks talk, and hold no secrets.
+bool IsSwitch(const std::string& name) {
+  return name.starts_with("NCCL_") || name.starts_with("RCCL_") || name.starts_with("UCX_") ||
+         name.starts_with("FI_") || name == "CUDA_VISIBLE_DEVICES" ||
+         name == "CUDA_DEVICE_MAX_CONNECTIONS" || name == "OMP_NUM_THREADS";
+}
+
+}  // namespace
+
+int RankInFileName(const std::string& path) {
+  const std::string name = BaseName(path);
+  static constexpr std::array<std::string_view, 6> kWords = {"rank",   "worker", "global_rank",
+                                                             "procid", "proc",   "task"};
+  int found = -1;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (!IsDigit(name[i]) || (i > 0 && IsDigit(name[i - 1]))) continue;
+    std::size_t end = i;
+    while (end < name.size() && IsDigit(name[end])) ++end;
+    std::size_t word_end = i;
+    while (word_end > 0 && (name[word_end - 1] == '_' || name[word_end - 1] == '-' ||
+                            name[word_end - 1] == '.' || name[word_end - 1] == '=')) {
+      --word_end;
+    }
+    std::size_t word = word_end;
+    while (word > 0 && IsLetter(name[word - 1])) --word;
+    std::string letters = name.substr(word, word_end - word);
+    std::transform(letters.begin(), letters.end(), letters.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const bool local = word >= 6 && name.compare(word - 6, 6, "local_") == 0;
+    const bool says = std::find(kWords.begin(), kWords.end(), letters) != kWords.end() ||
+                      (letters == "r" && word_end == i);
+    if (says && !local && found < 0) {
+      found = WholeNumberIn(std::string_view(name).substr(i, end - i));
+    }
+  }
+  return found;
+}
+
+std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths) {
+  if (paths.size() < 2) return {};
+  // A name as alternating texts and numbers.
+  const auto split = [](const std::string& name) {
+    std::vector<std::string> parts(1);
+    for (const char c : name) {
+      const bool digit = IsDigit(c);
+      if (!parts.back().empty() && digit != IsDigit(parts.back().back())) parts.emplace_back();
+      parts.back() += c;
+    }
+    return parts;
+  };
+  std::vector<std::vector<std::string>> names;
+  for (const std::string& path : paths) names.push_back(split(BaseName(path)));
+  std::size_t differs = names.front().size();
+  for (const auto& parts : names) {
+    if (parts.size() != names.front().size()) return {};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i] == names.front()[i]) continue;
+      if (!IsDigit(parts[i].front()) || (differs < parts.size() && differs != i)) return {};
+      differs = i;
+    }
+  }
+  if (differs == names.front().size()) return {};
+  std::vector<int> numbers;
+  std::set<int> seen;
+  for (const auto& parts : names) {
+    numbers.push_back(WholeNumberIn(parts[differs]));
+    if (numbers.back() < 0 || !seen.insert(numbers.back()).second) return {};
+  }
+  return numbers;
+}
+
+void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks) {
+  const int world = NumberOf(trace, {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});
+  const int said = trace.rank >= 0 ? trace.rank
+                                   : NumberOf(trace, {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                                      "PMI_RANK", "SLURM_PROCID"});
+  const int local = NumberOf(
+      trace, {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
+  for (RankSummary& rank : *ranks) {
+    rank.world_size = trace.world_size > 0 ? trace.world_size : std::max(world, 0);
+    rank.job = JobOf(trace);
+    for (const auto& [name, value] : trace.environment) {
+      if (IsSwitch(name)) rank.switches.emplace_back(name, value);
+    }
+    // A launcher that starts several ranks has a rank of its own, which is none of theirs.
+    if (ranks->size() > 1) continue;
+    if (rank.local_rank < 0) rank.local_rank = local;
+    if (rank.rank >= 0) continue;
+    const int named = RankInFileName(trace.path);
+    if (said >= 0) {
+      rank.rank = said;
+      rank.rank_source = trace.rank >= 0 ? "report" : "environment";
+    } else if (named >= 0) {
+      rank.rank = named;
+      rank.rank_source = "file name";
+    }
+  }
+  if (ranks->size() > 1) {
+    const bool none =
+        std::all_of(ranks->begin(), ranks->end(), [](const RankSummary& r) { return r.rank < 0; });
+    for (std::size_t i = 0; none && i < ranks->size(); ++i) {
+      (*ranks)[i].local_rank = static_cast<int>(i);
+      (*ranks)[i].rank_source = "device order";
+    }
+  }
+  for (RankSummary& rank : *ranks) {
+    std::sort(rank.switches.begin(), rank.switches.end());
+    rank.switches.erase(std::unique(rank.switches.begin(), rank.switches.end()),
+                        rank.switches.end());
+  }
+}
+
+}  // namespace advise

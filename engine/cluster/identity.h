@@ -1,0 +1,24 @@
+// Who a rank is: from what the report says, the environment of the launcher, and the name of the
+// file. What is not known stays unknown; it is never guessed from the order of files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/cluster/rank_summary.h"
+#include "engine/trace/tables.h"
+
+namespace advise {
+
+// Completes rank, local rank, world size, job and switches of the ranks of one report.
+void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks);
+
+// The rank that a file's name states ("worker3.pt.trace.json", "run_rank-03.sqlite", "r12.facts");
+// -1 when it states none.
+int RankInFileName(const std::string& path);
+
+// Of names that differ in one number only ("run.0.sqlite", "run.1.sqlite"): that number of each;
+// empty when there is no such number or it repeats.
+std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths);
+
+}  // namespace advise

@@ -1,0 +1,202 @@
+#include "engine/cluster/job.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace advise {
+namespace {
+
+// For each step of the first rank the step of another one; kNone where there is none. Steps only go
+// forward: no step is paired twice.
+using Pairs = std::vector<std::uint32_t>;
+
+// The step of a rank's own clock that holds a time; kNone when none does.
+std::uint32_t StepOf(const std::vector<RankStep>& steps, Nanos time) {
+  const auto after = std::partition_point(steps.begin(), steps.end(),
+                                          [&](const RankStep& s) { return s.start <= time; });
+  if (after == steps.begin() || time >= std::prev(after)->end) return kNone;
+  return static_cast<std::uint32_t>(after - steps.begin() - 1);
+}
+
+// Steps that hold the same collectives, by majority.
+std::vector<Pairs> PairByCollectives(const std::vector<RankSummary>& ranks, const Joint& joint) {
+  const std::size_t first_steps = ranks.front().steps.size();
+  std::vector<std::vector<std::map<std::uint32_t, std::size_t>>> votes(
+      ranks.size(), std::vector<std::map<std::uint32_t, std::size_t>>(first_steps));
+  for (const JointCollective& collective : joint.all) {
+    const JointMember& reference = collective.members.front();
+    if (reference.rank != 0) continue;
+    const std::uint32_t step = StepOf(ranks[0].steps, ranks[0].collectives.start[reference.row]);
+    if (step == kNone) continue;
+    for (const JointMember& member : collective.members) {
+      const RankSummary& rank = ranks[member.rank];
+      const std::uint32_t own = StepOf(rank.steps, rank.collectives.start[member.row]);
+      if (own != kNone) ++votes[member.rank][step][own];
+    }
+  }
+  std::vector<Pairs> pairs(ranks.size(), Pairs(first_steps, kNone));
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    std::uint32_t last = kNone;
+    for (std::size_t i = 0; i < first_steps; ++i) {
+      std::uint32_t best = kNone;
+      for (const auto& [own, count] : votes[r][i]) {
+        if (last != kNone && own <= last) continue;
+        if (best == kNone || count > votes[r][i].at(best)) best = own;
+      }
+      pairs[r][i] = best;
+      if (best != kNone) last = best;
+    }
+  }
+  return pairs;
+}
+
+// Steps that lie over each other on the common clock.
+Pairs PairByTime(const std::vector<RankStep>& first, Nanos first_offset,
+                 const std::vector<RankStep>& own, Nanos own_offset) {
+  Pairs found(first.size(), kNone);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const Nanos start = first[i].start + first_offset;
+    const Nanos end = first[i].end + first_offset;
+    while (at < own.size() && own[at].end + own_offset <= start) ++at;
+    for (std::size_t j = at; j < own.size() && own[j].start + own_offset < end; ++j) {
+      const Nanos overlap =
+          std::min(end, own[j].end + own_offset) - std::max(start, own[j].start + own_offset);
+      if (2 * overlap >= end - start) {
+        found[i] = static_cast<std::uint32_t>(j);
+        at = j + 1;
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+void PairSteps(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint,
+               Job* job) {
+  const std::vector<RankStep>& first = ranks.front().steps;
+  std::size_t fewest = first.size();
+  bool comparable = true;
+  for (const RankSummary& rank : ranks) {
+    fewest = std::min(fewest, rank.steps.size());
+    job->most_steps = std::max(job->most_steps, rank.steps.size());
+    comparable = comparable && clocks.Known(rank.clock);
+  }
+  std::vector<Pairs> pairs = PairByCollectives(ranks, joint);
+  std::vector<std::uint8_t> common(first.size(), 1);
+  for (std::size_t r = 0; r < ranks.size() && comparable; ++r) {
+    const bool voted = std::any_of(pairs[r].begin(), pairs[r].end(),
+                                   [](std::uint32_t step) { return step != kNone; });
+    if (!voted) {
+      pairs[r] = PairByTime(first, clocks.offset[ranks.front().clock], ranks[r].steps,
+                            clocks.offset[ranks[r].clock]);
+    }
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      if (pairs[r][i] == kNone) common[i] = 0;
+    }
+  }
+  const auto matched =
+      static_cast<std::size_t>(std::accumulate(common.begin(), common.end(), std::size_t{0}));
+  job->by_clock = comparable && matched > 0;
+  job->steps = job->by_clock ? matched : fewest;
+  job->index.reserve(ranks.size() * job->steps);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (!job->by_clock) {
+      for (std::uint32_t s = 0; s < fewest; ++s) job->index.push_back(s);
+      continue;
+    }
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      if (common[i] != 0) job->index.push_back(pairs[r][i]);
+    }
+  }
+}
+
+}  // namespace
+
+Nanos Job::Needed() const { return NeededWith({}); }
+
+Nanos Job::NeededWith(const RankCuts& cuts) const {
+  Nanos sum = 0;
+  for (std::size_t s = 0; s < steps; ++s) {
+    Nanos most = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const Nanos cut = r < cuts.size() && !cuts[r].empty() ? cuts[r][s] : 0;
+      most = std::max(most, Own(r, s) - cut);
+    }
+    sum += most;
+  }
+  return sum;
+}
+
+Nanos Job::Window() const {
+  Nanos most = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const auto begin = length.begin() + static_cast<std::ptrdiff_t>(r * steps);
+    most = std::max(most,
+                    std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(steps), Nanos{0}));
+  }
+  return most;
+}
+
+Nanos Job::Gain(const RankCuts& cuts) const {
+  const Nanos needed = Needed();
+  const Nanos window = Window();
+  const Nanos gain = needed - NeededWith(cuts);
+  if (needed <= window) return gain;
+  return static_cast<Nanos>(static_cast<double>(gain) * static_cast<double>(window) /
+                            static_cast<double>(needed));
+}
+
+std::size_t Job::StepAt(const std::vector<RankSummary>& all, std::size_t rank, Nanos time) const {
+  if (!has_steps) return 0;
+  const auto begin = index.begin() + static_cast<std::ptrdiff_t>(rank * steps);
+  const std::vector<RankStep>& own = all[rank].steps;
+  const auto after = std::partition_point(begin, begin + static_cast<std::ptrdiff_t>(steps),
+                                          [&](std::uint32_t s) { return own[s].start <= time; });
+  if (after == begin || time >= own[*std::prev(after)].end) return steps;
+  return static_cast<std::size_t>(after - begin) - 1;
+}
+
+Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint) {
+  Job job;
+  job.ranks = ranks.size();
+  if (ranks.empty()) return job;
+  job.has_steps = std::all_of(ranks.begin(), ranks.end(),
+                              [](const RankSummary& rank) { return !rank.steps.empty(); });
+  if (job.has_steps) {
+    PairSteps(ranks, clocks, joint, &job);
+  } else {
+    job.steps = 1;
+    job.index.assign(ranks.size(), 0);
+  }
+  const RankSummary& first = ranks.front();
+  job.start = job.has_steps ? first.steps[job.index.front()].start : first.window_start;
+  job.end = job.has_steps ? first.steps[job.index[job.steps - 1]].end : first.window_end;
+  job.length.resize(job.ranks * job.steps);
+  job.waited.resize(job.ranks * job.steps);
+  job.job_length.resize(job.steps);
+  for (std::size_t r = 0; r < job.ranks; ++r) {
+    for (std::size_t s = 0; s < job.steps; ++s) {
+      const std::size_t cell = r * job.steps + s;
+      job.length[cell] =
+          job.has_steps ? ranks[r].steps[job.index[cell]].Length() : ranks[r].Window();
+      job.job_length[s] = std::max(job.job_length[s], job.length[cell]);
+    }
+  }
+  for (const JointCollective& collective : joint.all) {
+    for (const JointMember& member : collective.members) {
+      const RankSummary& rank = ranks[member.rank];
+      const Nanos waited = WaitedExposed(rank, member, collective);
+      if (waited == 0) continue;
+      const Nanos start = rank.collectives.start[member.row];
+      const std::size_t step = job.StepAt(ranks, member.rank, start);
+      if (step == job.steps) continue;
+      Nanos& cell = job.waited[member.rank * job.steps + step];
+      cell = std::min(cell + waited, job.length[member.rank * job.steps + step]);
+    }
+  }
+  return job;
+}
+
+}  // namespace advise

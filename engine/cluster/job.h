@@ -1,0 +1,50 @@
+// The job as steps of all ranks, and what a change on some ranks wins for all of them. Ranks that
+// exchange data every step all take as long as the slowest; so each rank's step is divided into
+// what is its own and what it waited for others, and the job's step is the largest own part. A
+// saving on one rank counts only until the next-latest rank decides.
+#pragma once
+
+#include <vector>
+
+#include "engine/cluster/joint.h"
+
+namespace advise {
+
+// Time that ranks no longer need, by rank and step as in Job; empty for ranks without any.
+using RankCuts = std::vector<std::vector<Nanos>>;
+
+struct Job {
+  std::size_t ranks = 0;
+  std::size_t steps = 0;       // that all ranks have; 1 for the whole window when steps are unknown
+  bool has_steps = false;      // false: the one "step" is the window
+  bool by_clock = false;       // steps of ranks were paired by time, not by number
+  std::size_t most_steps = 0;  // of any rank
+  Nanos start = 0;             // of the first common step of the first rank, on its own clock
+  Nanos end = 0;
+  std::vector<std::uint32_t> index;  // [rank * steps + step] → RankSummary::steps
+  std::vector<Nanos> length;         // same shape: how long the rank's step took
+  std::vector<Nanos> waited;         // exposed waiting inside collectives
+  std::vector<Nanos> job_length;     // by step: of the slowest rank
+
+  Nanos Own(std::size_t rank, std::size_t step) const {
+    return length[rank * steps + step] - waited[rank * steps + step];
+  }
+  // Sum over steps of the largest own part: what the job needs, waiting left out.
+  Nanos Needed() const;
+  Nanos NeededWith(const RankCuts& cuts) const;
+  // The same steps on the rank that took longest for them: how long the job took.
+  Nanos Window() const;
+  // By how much the job gets shorter with these cuts; never more than it took.
+  Nanos Gain(const RankCuts& cuts) const;
+  // The step in which a rank is at a time of its own clock; `steps` when in none.
+  std::size_t StepAt(const std::vector<RankSummary>& all, std::size_t rank, Nanos time) const;
+  const RankTime& TimeOf(const std::vector<RankSummary>& all, std::size_t rank,
+                         std::size_t step) const {
+    return has_steps ? all[rank].steps[index[rank * steps + step]].time : all[rank].time;
+  }
+};
+
+// O(ranks x steps + members of collectives).
+Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint);
+
+}  // namespace advise

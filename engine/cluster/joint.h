@@ -1,0 +1,51 @@
+// Collectives as the ranks took part in them: which kernels of different ranks are the same
+// operation, who came last, how long the transfer itself took, and how long each rank waited.
+#pragma once
+
+#include <vector>
+
+#include "engine/cluster/clocks.h"
+#include "engine/cluster/rank_summary.h"
+
+namespace advise {
+
+struct JointMember {
+  std::uint32_t rank = 0;  // index into the ranks of the run
+  std::uint32_t row = 0;   // of its RankCollectives
+};
+
+struct JointCollective {
+  std::vector<JointMember> members;  // at least two, by rank index
+  std::uint32_t kind = 0;            // -> Joint::kinds
+  Nanos end = 0;                     // on the first clock, of the member that ended first
+  Nanos transfer = 0;                // shortest kernel: that of the rank that came last
+  Nanos first_start = 0;             // on the first clock
+  Nanos median_start = 0;
+  Nanos last_start = 0;
+  std::uint32_t latest = 0;   // rank index
+  std::int64_t bytes = -1;    // per rank; -1 unknown
+  std::uint8_t phase = 0;     // enum Phase, of the latest
+  bool groups_known = false;  // the report names the communicator
+  Nanos Spread() const { return last_start - first_start; }
+};
+
+struct Joint {
+  std::vector<std::string> kinds;
+  std::vector<JointCollective> all;  // by end
+  std::size_t rows = 0;              // collectives of all ranks
+  std::size_t matched = 0;           // of them in `all`
+  const std::string& Kind(const JointCollective& c) const { return kinds[c.kind]; }
+  bool IsPointToPoint(const JointCollective& c) const { return kinds[c.kind] == "sendrecv"; }
+};
+
+// Matches by communicator where reports name it, by kind, and by ending together. O(n log n + n x
+// ranks) in the collectives of all ranks.
+Joint MatchRanks(const std::vector<RankSummary>& ranks, const Clocks& clocks,
+                 const Knowledge& knowledge);
+
+// What a member waited for the last one, and the part of it that nothing hid.
+Nanos Waited(const RankSummary& rank, const JointMember& member, const JointCollective& joint);
+Nanos WaitedExposed(const RankSummary& rank, const JointMember& member,
+                    const JointCollective& joint);
+
+}  // namespace advise

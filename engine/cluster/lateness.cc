@@ -1,0 +1,317 @@
+#include "engine/cluster/lateness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/metrics/median.h"
+
+namespace advise {
+namespace {
+
+// The lower median: of two, what the other rank has.
+template <typename T>
+T LowerMedian(std::vector<T> values) {
+  if (values.empty()) return T{};
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+class LatenessFinder {
+ public:
+  LatenessFinder(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint,
+                 const Job& job, const Knowledge& knowledge)
+      : ranks_(ranks), clocks_(clocks), joint_(joint), job_(job), knowledge_(knowledge) {}
+
+  Lateness Find() {
+    const std::size_t n = ranks_.size();
+    result_.late_share.assign(n, 0);
+    result_.mean_late_ns.assign(n, 0);
+    result_.waited.assign(n, 0);
+    if (n < 2 || job_.steps == 0) return std::move(result_);
+    for (std::size_t r = 0; r < n; ++r) {
+      for (std::size_t s = 0; s < job_.steps; ++s) {
+        result_.waited[r] += job_.waited[r * job_.steps + s];
+      }
+    }
+    FindWaits();
+    Straggler();
+    if (job_.has_steps) {
+      result_.compute = Uneven([](const RankTime& time) { return time.compute; });
+      result_.input = Uneven([](const RankTime& time) { return time.Loading(); });
+    }
+    Node();
+    return std::move(result_);
+  }
+
+ private:
+  // Every exposed wait of a rank, as a span of its own clock.
+  void FindWaits() {
+    waits_.resize(ranks_.size());
+    for (const JointCollective& collective : joint_.all) {
+      for (const JointMember& member : collective.members) {
+        const Nanos waited = WaitedExposed(ranks_[member.rank], member, collective);
+        const Nanos start = ranks_[member.rank].collectives.start[member.row];
+        if (waited > 0) waits_[member.rank].push_back({start, start + waited});
+      }
+    }
+    for (auto& list : waits_) {
+      std::sort(list.begin(), list.end(),
+                [](const Interval& a, const Interval& b) { return a.start < b.start; });
+    }
+  }
+
+  Nanos Gain(const RankCuts& cuts) const { return job_.Gain(cuts); }
+
+  // Waits of all ranks, of each no more than what the job gains: hosts run ahead of their GPUs by
+  // different amounts, so that a wait may stand in another step than its reason.
+  void Complete(RankLoss* loss) const {
+    loss->gain = Gain(loss->cuts);
+    loss->lost.by_device.resize(ranks_.size());
+    if (loss->gain <= 0) return;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      Nanos all = 0;
+      for (const Interval& wait : waits_[r]) all += wait.Length();
+      const double part = std::min(1.0, static_cast<double>(loss->gain) /
+                                            static_cast<double>(std::max<Nanos>(1, all)));
+      for (const Interval& wait : waits_[r]) {
+        loss->lost.by_device[r].Append(
+            wait.start, wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));
+      }
+    }
+  }
+
+  void Straggler() {
+    std::vector<double> late_ns(ranks_.size(), 0);
+    std::vector<double> late_at(ranks_.size(), 0);
+    std::vector<double> judged(ranks_.size(), 0);
+    std::vector<double> took_part(ranks_.size(), 0);
+    const auto least = static_cast<Nanos>(knowledge_.Number("cluster.late_least"));
+    for (const JointCollective& collective : joint_.all) {
+      if (joint_.IsPointToPoint(collective)) continue;
+      const Nanos late = collective.last_start - collective.median_start;
+      for (const JointMember& member : collective.members) {
+        took_part[member.rank] += 1;
+        const RankSummary& rank = ranks_[member.rank];
+        const Nanos start = rank.collectives.start[member.row] + clocks_.offset[rank.clock];
+        result_.mean_late_ns[member.rank] +=
+            static_cast<double>(std::max<Nanos>(0, start - collective.median_start));
+      }
+      // Together, as far as it matters and as far as clocks tell.
+      if (late <= std::max({least, 2 * clocks_.residual, collective.transfer / 10})) continue;
+      ++result_.judged;
+      for (const JointMember& member : collective.members) judged[member.rank] += 1;
+      late_at[collective.latest] += 1;
+      late_ns[collective.latest] += static_cast<double>(late);
+    }
+    std::uint32_t top = kNone;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      if (judged[r] > 0) result_.late_share[r] = late_at[r] / judged[r];
+      if (took_part[r] > 0) result_.mean_late_ns[r] /= took_part[r];
+      if (late_at[r] > 0 && (top == kNone || late_ns[r] > late_ns[top])) top = r;
+    }
+    if (top == kNone) return;
+    LateRank& late = result_.straggler;
+    late.rank = top;
+    late.share = result_.late_share[top];
+    late.lateness_ns = late_ns[top] / late_at[top];
+    late.loss.cuts.resize(ranks_.size());
+    CutToNext({top}, &late.loss.cuts);
+    Complete(&late.loss);
+    late.cause = CauseOf({top});
+  }
+
+  // The named ranks take no longer than the slowest of the others.
+  void CutToNext(const std::set<std::uint32_t>& slow, RankCuts* cuts) const {
+    for (std::size_t s = 0; s < job_.steps; ++s) {
+      Nanos others = 0;
+      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+        if (slow.count(r) == 0) others = std::max(others, job_.Own(r, s));
+      }
+      for (const std::uint32_t r : slow) {
+        if ((*cuts)[r].empty()) (*cuts)[r].assign(job_.steps, 0);
+        (*cuts)[r][s] = std::max<Nanos>(0, job_.Own(r, s) - others);
+      }
+    }
+  }
+
+  double Sum(std::uint32_t rank, Nanos (*of)(const RankTime&)) const {
+    double sum = 0;
+    for (std::size_t s = 0; s < job_.steps; ++s) {
+      sum += static_cast<double>(of(job_.TimeOf(ranks_, rank, s)));
+    }
+    return sum;
+  }
+
+  // What the slow ranks have more of than the median of the others, the largest named.
+  std::string CauseOf(const std::set<std::uint32_t>& slow) const {
+    struct Kind {
+      const char* words;
+      Nanos (*of)(const RankTime&);
+    };
+    static const std::vector<Kind> kKinds = {
+        {"", [](const RankTime& t) { return t.compute; }},
+        {"it waits longer for data", [](const RankTime& t) { return t.Loading(); }},
+        {"its host launches more slowly",
+         [](const RankTime& t) { return t.Cause(IdleCause::kLaunch); }},
+        {"its host waits in synchronising calls",
+         [](const RankTime& t) { return t.Cause(IdleCause::kHostSync); }},
+        {"it copies longer", [](const RankTime& t) { return t.copy_exposed + t.memset_exposed; }},
+        {"it allocates memory", [](const RankTime& t) { return t.Cause(IdleCause::kAllocation); }},
+        {"it compiles or loads code",
+         [](const RankTime& t) { return t.Cause(IdleCause::kJitOrModuleLoad); }},
+        {"its host is slower",
+         [](const RankTime& t) {
+           return t.Cause(IdleCause::kHostCompute) + t.Cause(IdleCause::kHostWait) +
+                  t.Cause(IdleCause::kUnknown) + t.Cause(IdleCause::kNoWorkQueued) +
+                  t.Cause(IdleCause::kProfilerOverhead);
+         }},
+    };
+    double most = 0;
+    const Kind* worst = nullptr;
+    for (const Kind& kind : kKinds) {
+      std::vector<double> others;
+      std::vector<double> own;
+      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+        (slow.count(r) == 0 ? others : own).push_back(Sum(r, kind.of));
+      }
+      const double excess = LowerMedian(own) - LowerMedian(others);
+      if (excess > most) most = excess, worst = &kind;
+    }
+    if (worst == nullptr) return "nothing that the captures show";
+    if (*worst->words != '\0') return worst->words;
+    return SameKernels(slow) ? "the same kernels run slower there (clock, heat, or another process)"
+                             : "it has more work on the GPU";
+  }
+
+  // Whether the slow ranks run as many compute kernels as the others, each of which takes longer.
+  bool SameKernels(const std::set<std::uint32_t>& slow) const {
+    std::vector<double> counts;
+    double own = 0;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      const double steps = static_cast<double>(std::max<std::size_t>(1, ranks_[r].steps.size()));
+      const double count = static_cast<double>(ranks_[r].kernels_count) / steps;
+      if (slow.count(r) == 0) {
+        counts.push_back(count);
+      } else {
+        own = std::max(own, count);
+      }
+    }
+    if (own > 1.05 * LowerMedian(counts)) return false;
+    // By name: the median of a kernel against its median on the other ranks, weighted by time.
+    std::map<std::string, std::vector<double>> medians;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      if (slow.count(r) > 0) continue;
+      for (const RankKernel& kernel : ranks_[r].kernels) {
+        medians[kernel.name].push_back(static_cast<double>(kernel.median));
+      }
+    }
+    double slower = 0;
+    double all = 0;
+    for (const std::uint32_t r : slow) {
+      for (const RankKernel& kernel : ranks_[r].kernels) {
+        const auto others = medians.find(kernel.name);
+        if (others == medians.end()) continue;
+        const auto weight = static_cast<double>(kernel.total);
+        all += weight;
+        if (static_cast<double>(kernel.median) > 1.02 * LowerMedian(others->second)) {
+          slower += weight;
+        }
+      }
+    }
+    return slower >= 0.6 * all && all > 0;
+  }
+
+  // Steps whose slowest rank owes at least half of its excess over the median rank to `of`.
+  Imbalance Uneven(Nanos (*of)(const RankTime&)) const {
+    Imbalance uneven;
+    uneven.loss.cuts.assign(ranks_.size(), std::vector<Nanos>(job_.steps, 0));
+    std::map<std::uint32_t, std::size_t> decided;
+    std::size_t decides = 0;
+    double spread = 0;
+    double length = 0;
+    for (std::size_t s = 0; s < job_.steps; ++s) {
+      std::vector<Nanos> owns;
+      std::vector<Nanos> parts;
+      std::uint32_t slowest = 0;
+      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+        owns.push_back(job_.Own(r, s));
+        parts.push_back(of(job_.TimeOf(ranks_, r, s)));
+        if (owns[r] > owns[slowest]) slowest = r;
+      }
+      const Nanos own_median = LowerMedian(owns);
+      const Nanos part_median = LowerMedian(parts);
+      spread += static_cast<double>(*std::max_element(parts.begin(), parts.end()) - part_median);
+      length += static_cast<double>(job_.job_length[s]);
+      if (2 * (parts[slowest] - part_median) < owns[slowest] - own_median) continue;
+      if (owns[slowest] <= own_median) continue;
+      ++decides;
+      ++decided[slowest];
+      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+        uneven.loss.cuts[r][s] =
+            std::max<Nanos>(0, std::min(owns[r] - own_median, parts[r] - part_median));
+      }
+    }
+    uneven.spread = length > 0 ? spread / length : 0;
+    uneven.steps = static_cast<double>(decides) / static_cast<double>(job_.steps);
+    std::size_t most = 0;
+    for (const auto& [rank, count] : decided) most = std::max(most, count);
+    if (decides > 0) uneven.top_rank = static_cast<double>(most) / static_cast<double>(decides);
+    Complete(&uneven.loss);
+    return uneven;
+  }
+
+  // A host all of whose ranks take longer than every rank of the other hosts.
+  void Node() {
+    result_.node.loss.lost.by_device.resize(ranks_.size());
+    std::map<std::string, std::set<std::uint32_t>> hosts;
+    std::vector<double> own(ranks_.size(), 0);
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      hosts[ranks_[r].host].insert(r);
+      for (std::size_t s = 0; s < job_.steps; ++s) own[r] += static_cast<double>(job_.Own(r, s));
+    }
+    if (hosts.size() < 2 || hosts.count("") > 0) return;
+    for (const auto& [host, members] : hosts) {
+      double fastest = -1;
+      double next = 0;
+      std::vector<double> mine;
+      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+        if (members.count(r) == 0) {
+          next = std::max(next, own[r]);
+        } else {
+          mine.push_back(own[r]);
+          fastest = fastest < 0 ? own[r] : std::min(fastest, own[r]);
+        }
+      }
+      if (members.size() < 2 || next <= 0 || fastest <= next) continue;
+      SlowNode& node = result_.node;
+      node.host = host;
+      node.ranks = members.size();
+      node.excess = LowerMedian(mine) / next - 1;
+      node.loss.cuts.resize(ranks_.size());
+      CutToNext(members, &node.loss.cuts);
+      Complete(&node.loss);
+      node.cause = CauseOf(members);
+    }
+  }
+
+  const std::vector<RankSummary>& ranks_;
+  const Clocks& clocks_;
+  const Joint& joint_;
+  const Job& job_;
+  const Knowledge& knowledge_;
+  std::vector<std::vector<Interval>> waits_;
+  Lateness result_;
+};
+
+}  // namespace
+
+Lateness FindLateness(const std::vector<RankSummary>& ranks, const Clocks& clocks,
+                      const Joint& joint, const Job& job, const Knowledge& knowledge) {
+  return LatenessFinder(ranks, clocks, joint, job, knowledge).Find();
+}
+
+}  // namespace advise

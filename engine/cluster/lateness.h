@@ -1,0 +1,60 @@
+// Who comes late at collectives, why, and what it costs the job.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/job.h"
+#include "engine/knowledge/knowledge.h"
+#include "engine/trace/spans.h"
+
+namespace advise {
+
+// Something that makes the job longer than its ranks need it to be.
+struct RankLoss {
+  Spans lost;      // by rank: what the others wait because of it, at most what its end would win
+  RankCuts cuts;   // what the fix takes off ranks, by rank and step
+  Nanos gain = 0;  // what the job wins by it
+};
+
+struct LateRank {
+  std::uint32_t rank = kNone;  // index; kNone: no rank comes late, or collectives did not match
+  double share = 0;            // of the collectives with a late rank, those at which it is this one
+  double lateness_ns = 0;      // mean, after the median rank
+  std::string cause;           // what it does more than the median rank
+  RankLoss loss;
+};
+
+// A quantity of which the slowest rank of a step has more than the median rank, changing from rank
+// to rank.
+struct Imbalance {
+  double spread = 0;    // mean over steps of (largest - median) over the median step length
+  double steps = 0;     // share of the steps that it decides
+  double top_rank = 1;  // share of these steps that one and the same rank decides
+  RankLoss loss;
+};
+
+struct SlowNode {
+  std::string host;       // "" when there is none
+  std::size_t ranks = 0;  // on it
+  double excess = 0;      // its median own time over that of the next-slowest node, less one
+  std::string cause;
+  RankLoss loss;
+};
+
+struct Lateness {
+  std::size_t judged = 0;            // collectives at which some rank came late
+  std::vector<double> late_share;    // by rank
+  std::vector<double> mean_late_ns;  // by rank, over the collectives it took part in
+  std::vector<Nanos> waited;         // by rank, exposed, in the common steps
+  LateRank straggler;
+  Imbalance compute;
+  Imbalance input;
+  SlowNode node;
+};
+
+Lateness FindLateness(const std::vector<RankSummary>& ranks, const Clocks& clocks,
+                      const Joint& joint, const Job& job, const Knowledge& knowledge);
+
+}  // namespace advise

@@ -1,0 +1,104 @@
+// What a distributed run needs to know of one of its ranks: who it is, where its time went step by
+// step, and its collectives. Small and self-contained: it outlives the trace it was taken from, is
+// kept by facts files, and is all that the comparison of ranks reads, so that reports and facts
+// files of the same run give the same answer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/metrics/idle.h"
+#include "engine/metrics/run.h"
+#include "engine/trace/collectives.h"
+
+namespace advise {
+
+// Where one rank's time went in a span: whole nanoseconds, the five states add up to its length.
+struct RankTime {
+  Nanos compute = 0;
+  Nanos comm_exposed = 0;
+  Nanos copy_exposed = 0;
+  Nanos memset_exposed = 0;
+  Nanos idle = 0;
+  std::array<Nanos, kIdleCauseCount> causes{};  // add up to idle
+  Nanos Total() const { return compute + comm_exposed + copy_exposed + memset_exposed + idle; }
+  Nanos Cause(IdleCause cause) const { return causes[static_cast<std::size_t>(cause)]; }
+  // Waiting for data, by whatever means.
+  Nanos Loading() const { return Cause(IdleCause::kDataLoading) + Cause(IdleCause::kFileIo); }
+};
+
+struct RankStep {
+  Nanos start = 0;  // on the clock of the rank's report
+  Nanos end = 0;
+  RankTime time;
+  Nanos Length() const { return end - start; }
+};
+
+// Communication kernels of the window in time order; columns of equal length.
+struct RankCollectives {
+  std::vector<Nanos> start;
+  std::vector<Nanos> end;
+  std::vector<Nanos> exposed;       // part with no compute beside it
+  std::vector<std::uint8_t> kind;   // -> RankSummary::kinds
+  std::vector<std::uint8_t> phase;  // enum Phase of the launching call
+  std::vector<std::uint16_t> lane;  // numbered stream, in order of first use
+  std::vector<std::int16_t> group;  // -> RankSummary::groups; -1 unknown
+  std::vector<std::int64_t> bytes;  // per rank, the larger of in and out; -1 unknown
+  std::vector<std::int32_t> peer;   // of send and receive; -1 unknown
+  std::size_t size() const { return start.size(); }
+};
+
+// A kernel name of the window, those with most time.
+struct RankKernel {
+  std::string name;
+  std::int64_t count = 0;
+  Nanos total = 0;
+  Nanos median = 0;
+};
+
+struct RankSummary {
+  // Who it is. -1, 0 and "" unknown.
+  int rank = -1;
+  std::string rank_source;  // "report", "environment", "file name", "device order"
+  int local_rank = -1;
+  int world_size = 0;
+  std::string host;
+  std::string job;           // what tells runs apart: "SLURM_JOB_ID 4711"
+  std::string path;          // of the report
+  std::uint32_t clock = 0;   // ranks of one report share a clock
+  std::uint32_t report = 0;  // number of the report in the run
+  std::int64_t pid = 0;
+  int device = 0;                  // ordinal
+  std::uint32_t device_index = 0;  // -> Trace::devices of its report
+  int devices_listed = 0;  // GPUs that the report knows of
+  std::string device_name;
+  std::string device_uuid;
+  std::int64_t utc_origin_ns = 0;  // UTC of time 0 of the clock; 0 unknown
+  // Environment that decides communication paths (NCCL_…, CUDA_VISIBLE_DEVICES …): allowed names.
+  std::vector<std::pair<std::string, std::string>> switches;
+
+  // Where its time went.
+  Nanos window_start = 0;
+  Nanos window_end = 0;
+  RankTime time;
+  std::string steps_source;
+  std::vector<RankStep> steps;     // steady ones inside the window
+  std::int64_t kernels_count = 0;  // compute kernels of the window
+  std::vector<RankKernel> kernels;
+
+  // Communication.
+  std::vector<std::string> kinds;  // "allreduce", "allgather" …, "" when the name does not tell
+  std::vector<CommGroup> groups;
+  RankCollectives collectives;
+
+  double memory_peak = -1;     // bytes, -1 unknown
+  double memory_capacity = 0;  // bytes, 0 unknown
+  bool supports_verdict = true;
+
+  Nanos Window() const { return window_end - window_start; }
+};
+
+}  // namespace advise

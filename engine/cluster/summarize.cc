@@ -1,0 +1,215 @@
+#include "engine/cluster/summarize.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <map>
+
+#include "engine/cluster/identity.h"
+
+namespace advise {
+namespace {
+
+// "AllReduce", "ncclDevKernel_AllReduce" → "allreduce": letters only, lower case.
+std::string Canonical(const std::string& kind) {
+  std::string plain;
+  for (const char c : kind) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return plain;
+}
+
+class Summarizer {
+ public:
+  explicit Summarizer(const Analysis& analysis)
+      : analysis_(analysis), run_(analysis.run), trace_(analysis.run.trace) {
+    row_of_op_.assign(trace_.collectives.op.empty() ? 0 : trace_.ops.size(), kNone);
+    for (std::uint32_t row = 0; row < trace_.collectives.size(); ++row) {
+      const std::uint32_t op = trace_.collectives.op[row];
+      if (op < row_of_op_.size()) row_of_op_[op] = row;
+    }
+  }
+
+  std::vector<RankSummary> All() {
+    std::vector<RankSummary> ranks;
+    for (const std::uint32_t device : run_.active_devices) ranks.push_back(Of(device));
+    IdentifyRanks(trace_, &ranks);
+    return ranks;
+  }
+
+ private:
+  RankSummary Of(std::uint32_t d) {
+    RankSummary rank;
+    const Device& device = trace_.devices[d];
+    const std::uint32_t process = ProcessOf(d);
+    if (process != kNone) {
+      rank.pid = trace_.processes[process].pid;
+      rank.rank = trace_.processes[process].rank;
+      if (rank.rank >= 0) rank.rank_source = "report";
+    }
+    rank.host = trace_.host;
+    rank.path = trace_.path;
+    rank.device = static_cast<int>(device.ordinal);
+    rank.device_index = d;
+    rank.devices_listed = static_cast<int>(trace_.devices.size());
+    rank.device_name = device.name;
+    rank.device_uuid = device.uuid;
+    rank.utc_origin_ns = trace_.utc_origin_ns;
+    rank.window_start = run_.window.start;
+    rank.window_end = run_.window.end;
+    rank.time = TimeOf(d, run_.window.start, run_.window.end);
+    rank.steps_source = run_.steps.source;
+    pieces_ = PiecesOf(d);
+    if (run_.steps.known()) {
+      for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
+        const Step& step = run_.steps.all[i];
+        if (step.start < run_.window.start || step.end > run_.window.end) continue;
+        rank.steps.push_back({step.start, step.end, TimeOf(d, step.start, step.end)});
+      }
+    }
+    rank.memory_peak = analysis_.host.memory_peak;
+    rank.memory_capacity =
+        device.memory_bytes > 0 ? device.memory_bytes : analysis_.hardware.memory_bytes;
+    rank.supports_verdict = analysis_.support.verdict;
+    Kernels(d, &rank);
+    Collectives(d, &rank);
+    return rank;
+  }
+
+  // The process with most ops on the device.
+  std::uint32_t ProcessOf(std::uint32_t d) const {
+    std::map<std::uint32_t, std::size_t> ops;
+    for (const std::uint32_t op : run_.ops_of_device[d]) {
+      const std::uint32_t stream = trace_.ops.stream[op];
+      if (stream != kNone && trace_.streams[stream].process != kNone) {
+        ++ops[trace_.streams[stream].process];
+      }
+    }
+    std::uint32_t most = kNone;
+    for (const auto& [process, count] : ops) {
+      if (most == kNone || count > ops[most]) most = process;
+    }
+    return most;
+  }
+
+  // [first, last) of the device's pieces in idle.pieces, which are sorted by device, then time.
+  std::pair<std::size_t, std::size_t> PiecesOf(std::uint32_t d) const {
+    const auto& pieces = analysis_.idle.pieces;
+    const auto first = std::partition_point(pieces.begin(), pieces.end(),
+                                            [d](const GapPiece& p) { return p.device < d; });
+    const auto last =
+        std::partition_point(first, pieces.end(), [d](const GapPiece& p) { return p.device == d; });
+    return {static_cast<std::size_t>(first - pieces.begin()),
+            static_cast<std::size_t>(last - pieces.begin())};
+  }
+
+  RankTime TimeOf(std::uint32_t d, Nanos start, Nanos end) {
+    const DeviceTime& times = analysis_.times[d];
+    RankTime time;
+    time.compute = times.compute.OverlapWith(start, end);
+    time.comm_exposed = times.comm_exposed.OverlapWith(start, end);
+    time.copy_exposed = times.copy_exposed.OverlapWith(start, end);
+    time.memset_exposed = times.memset_exposed.OverlapWith(start, end);
+    time.idle = times.idle.OverlapWith(start, end);
+    if (start == run_.window.start && end == run_.window.end) {
+      time.causes = analysis_.idle.by_device[d];
+      return time;
+    }
+    const auto& pieces = analysis_.idle.pieces;
+    auto piece = std::partition_point(pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.first),
+                                      pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.second),
+                                      [start](const GapPiece& p) { return p.end <= start; });
+    const auto last = pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.second);
+    for (; piece != last && piece->start < end; ++piece) {
+      time.causes[static_cast<std::size_t>(piece->cause)] +=
+          std::min(end, piece->end) - std::max(start, piece->start);
+    }
+    return time;
+  }
+
+  void Kernels(std::uint32_t d, RankSummary* rank) const {
+    std::map<StringId, std::vector<Nanos>> lengths;
+    for (const std::uint32_t op : run_.ops_of_device[d]) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) continue;
+      if (!analysis_.basis().InWindow(trace_.ops.start[op])) continue;
+      lengths[trace_.shapes[trace_.ops.detail[op]].name].push_back(trace_.ops.end[op] -
+                                                                   trace_.ops.start[op]);
+      ++rank->kernels_count;
+    }
+    for (auto& [name, list] : lengths) {
+      RankKernel kernel;
+      kernel.name = trace_.strings[name];
+      kernel.count = static_cast<std::int64_t>(list.size());
+      for (const Nanos length : list) kernel.total += length;
+      kernel.median = Median(std::move(list));
+      rank->kernels.push_back(std::move(kernel));
+    }
+    std::stable_sort(rank->kernels.begin(), rank->kernels.end(),
+                     [](const RankKernel& a, const RankKernel& b) {
+                       return a.total != b.total ? a.total > b.total : a.name < b.name;
+                     });
+    const auto most = static_cast<std::size_t>(run_.knowledge.Number("cluster.kernels_kept"));
+    if (rank->kernels.size() > most) rank->kernels.resize(most);
+  }
+
+  void Collectives(std::uint32_t d, RankSummary* rank) {
+    RankCollectives& list = rank->collectives;
+    std::map<std::string, std::uint8_t> kinds;
+    std::map<std::uint32_t, std::uint16_t> lanes;
+    std::map<std::uint32_t, std::int16_t> groups;
+    for (const std::uint32_t op : run_.ops_of_device[d]) {
+      if (!run_.IsComm(op)) continue;
+      const Nanos start = trace_.ops.start[op];
+      const Nanos end = trace_.ops.end[op];
+      if (end <= run_.window.start || start >= run_.window.end) continue;
+      const std::uint32_t row = row_of_op_.empty() ? kNone : row_of_op_[op];
+      std::string kind = run_.names.Kernel(trace_.ops.detail[op]).collective;
+      std::int64_t bytes = -1;
+      std::int32_t peer = -1;
+      std::int16_t group = -1;
+      if (row != kNone) {
+        const CollectiveTable& table = trace_.collectives;
+        const std::string said = Canonical(trace_.strings[table.kind[row]]);
+        if (!said.empty()) kind = said == "send" || said == "recv" ? "sendrecv" : said;
+        bytes = std::max(table.in_bytes[row], table.out_bytes[row]);
+        peer = table.peer[row];
+        if (table.group[row] != kNone) {
+          const auto [at, added] =
+              groups.try_emplace(table.group[row], static_cast<std::int16_t>(rank->groups.size()));
+          if (added) rank->groups.push_back(trace_.groups[table.group[row]]);
+          group = at->second;
+        }
+      }
+      const auto [kind_at, kind_added] =
+          kinds.try_emplace(kind, static_cast<std::uint8_t>(rank->kinds.size()));
+      if (kind_added) rank->kinds.push_back(kind);
+      const auto lane =
+          lanes.try_emplace(trace_.ops.stream[op], static_cast<std::uint16_t>(lanes.size()));
+      list.start.push_back(start);
+      list.end.push_back(end);
+      list.exposed.push_back(analysis_.times[d].comm_exposed.OverlapWith(start, end));
+      list.kind.push_back(kind_at->second);
+      list.phase.push_back(static_cast<std::uint8_t>(analysis_.phases.OfOp(run_, op)));
+      list.lane.push_back(lane.first->second);
+      list.group.push_back(group);
+      list.bytes.push_back(bytes);
+      list.peer.push_back(peer);
+    }
+  }
+
+  const Analysis& analysis_;
+  const Run& run_;
+  const Trace& trace_;
+  std::vector<std::uint32_t> row_of_op_;
+  std::pair<std::size_t, std::size_t> pieces_;
+};
+
+}  // namespace
+
+std::vector<RankSummary> SummarizeRanks(const Analysis& analysis) {
+  return Summarizer(analysis).All();
+}
+
+}  // namespace advise

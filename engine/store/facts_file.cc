@@ -1,0 +1,160 @@
+#include "engine/store/facts_file.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace advise {
+namespace {
+
+constexpr int kApplication = 0x41445646;  // "ADVF"
+constexpr int kFormat = 1;                // raised when something is added
+constexpr int kReadsFrom = 1;             // raised when older readers would misread the file
+constexpr std::size_t kIdAt = 68;         // of the application id in SQLite's header
+
+const char* const kTables =
+    "pragma page_size = 1024; pragma journal_mode = off; pragma synchronous = off;"
+    "create table meta (name text primary key, value text) without rowid;"
+    "create table facts (name text primary key, unit text, value) without rowid;"
+    "create table sections (name text primary key, checksum integer, content blob);";
+
+void WriteFacts(SQLite::Database& db, const Report& report) {
+  SQLite::Statement insert(db, "insert or ignore into facts values (?, ?, ?)");
+  for (const NamedFact& fact : report.facts) {
+    if (fact.scope != "run") continue;
+    const Value& value = fact.fact.value;
+    insert.reset();
+    insert.clearBindings();
+    insert.bind(1, fact.info.name);
+    insert.bind(2, fact.info.unit);
+    if (const auto* number = std::get_if<double>(&value)) {
+      insert.bind(3, *number);
+    } else if (const auto* flag = std::get_if<bool>(&value)) {
+      insert.bind(3, *flag ? 1 : 0);
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      insert.bind(3, *text);
+    } else if (const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&value)) {
+      insert.bind(3, static_cast<std::int64_t>(*spans == nullptr ? 0 : (*spans)->Total()));
+    } else {
+      continue;
+    }
+    insert.exec();
+  }
+}
+
+int NumberOf(const std::string& text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+bool IsFactsFile(std::string_view head) {
+  if (head.size() < kIdAt + 4 || !head.starts_with(std::string_view("SQLite format 3\0", 16))) {
+    return false;
+  }
+  std::uint32_t id = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    id = (id << 8U) | static_cast<unsigned char>(head[kIdAt + i]);
+  }
+  return id == static_cast<std::uint32_t>(kApplication);
+}
+
+bool IsFactsFileAt(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(100, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return IsFactsFile(head);
+}
+
+Result<void> WriteFactsFile(const SavedReport& saved, const std::string& path) {
+  // Written beside and moved into place: a reader never sees half a file.
+  const std::string beside = path + ".part";
+  std::error_code ignored;
+  std::filesystem::remove(beside, ignored);
+  try {
+    SQLite::Database db(beside, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    db.exec(kTables);
+    db.exec(fmt::format("pragma application_id = {}; pragma user_version = {};", kApplication,
+                        kFormat));
+    db.exec("begin");
+    SQLite::Statement meta(db, "insert into meta values (?, ?)");
+    const std::array<std::pair<std::string, std::string>, 3> rows = {
+        {{"format", std::to_string(kFormat)},
+         {"reads_from", std::to_string(kReadsFrom)},
+         {"tool", "advise " + saved.report.tool_version}}};
+    for (const auto& [name, value] : rows) {
+      meta.reset();
+      meta.bind(1, name);
+      meta.bind(2, value);
+      meta.exec();
+    }
+    WriteFacts(db, saved.report);
+    SQLite::Statement insert(db, "insert into sections values (?, ?, ?)");
+    for (const auto& [name, bytes] : Encode(saved)) {
+      insert.reset();
+      insert.bind(1, name);
+      insert.bind(2, static_cast<std::int64_t>(ChecksumOf(bytes)));
+      insert.bind(3, bytes.data(), static_cast<int>(bytes.size()));
+      insert.exec();
+    }
+    db.exec("commit");
+  } catch (const SQLite::Exception& problem) {
+    std::filesystem::remove(beside, ignored);
+    return Fail(std::string("cannot be written: ") + problem.what(), path);
+  }
+  std::error_code failed;
+  std::filesystem::rename(beside, path, failed);
+  if (failed) {
+    std::filesystem::remove(beside, ignored);
+    return Fail("cannot be written: " + failed.message(), path);
+  }
+  return {};
+}
+
+Result<Sections> ReadFactsSections(const std::string& path) {
+  const char* const again = "write it again: advise facts REPORT -o run.facts";
+  try {
+    SQLite::Database db(path, SQLite::OPEN_READONLY);
+    const int format = NumberOf(
+        db.execAndGet("select coalesce((select value from meta where name = 'reads_from'), '0')")
+            .getString());
+    if (format > kFormat) {
+      return Fail(
+          fmt::format("facts of a later version of advise (format {}, this one reads up to {})",
+                      format, kFormat),
+          path, "use that version, or write the facts with this one");
+    }
+    Sections sections;
+    SQLite::Statement query(db, "select name, checksum, content from sections order by name");
+    while (query.executeStep()) {
+      const SQLite::Column content = query.getColumn(2);
+      std::string bytes(static_cast<const char*>(content.getBlob()),
+                        static_cast<std::size_t>(content.getBytes()));
+      const std::string name = query.getColumn(0).getString();
+      if (static_cast<std::int64_t>(ChecksumOf(bytes)) != query.getColumn(1).getInt64()) {
+        return Fail(fmt::format("the section \"{}\" is damaged: its checksum is wrong", name), path,
+                    again);
+      }
+      sections.emplace_back(name, std::move(bytes));
+    }
+    return sections;
+  } catch (const SQLite::Exception& problem) {
+    return Fail(std::string("the facts file is damaged: ") + problem.what(), path, again);
+  }
+}
+
+Result<SavedReport> ReadFactsFile(const std::string& path, const FindRuleInfo& find_rule) {
+  Result<Sections> sections = ReadFactsSections(path);
+  if (!sections) return tl::unexpected(sections.error());
+  return Decode(*sections, find_rule, path);
+}
+
+}  // namespace advise

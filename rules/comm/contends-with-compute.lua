@@ -1,0 +1,61 @@
+-- Compute kernels take longer while a collective runs beside them: it holds SMs and memory bandwidth.
+return {
+  id        = "comm/contends-with-compute",
+  title     = "Give collectives fewer SMs: they slow the compute beside them",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 50,
+  knowledge = { "K-G4", "K-L7", "K-L8" },
+  effort    = "flag",
+
+  needs      = { "comm.count", "comm.contention.slowdown", "comm.contention.compared", "comm.contention.lost",
+                 "comm.contention.remedy", "window.device_time" },
+  thresholds = { "min_slowdown", "min_compared", "min_share" },
+
+  symptom = "The same compute kernels take {slowdown:num} times as long while a collective runs ({compared:count} kernels compared); that is {share:pct} of the time.",
+  cause   = "A NCCL kernel occupies SMs for as long as it runs, also while it waits for a late rank, and shares memory bandwidth with the kernels beside it.",
+  fixes   = {
+    { action = "Let NCCL use fewer channels, and so fewer SMs; measure whether the collectives still keep up",
+      snippet = "NCCL_MAX_CTAS=8 NCCL_MAX_NCHANNELS=8 python train.py", language = "bash" },
+    { action = "Start collectives when all ranks are ready, so that none of them spins beside compute: balance the ranks first" },
+    { action = "Use copy-engine or in-network reductions where the hardware has them",
+      snippet = "NCCL_NVLS_ENABLE=1 python train.py", language = "bash" },
+  },
+  false_positives = "Kernels of one name and grid whose work differs from call to call, of which the longer ones happen to run beside collectives.",
+  references = { "nccl/environment", "nccl/troubleshooting" },
+
+  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
+
+  detect = function(f, t)
+    local c = f.comm.contention
+    local lost = share(c.lost.time, f.window.device_time)
+    if not at_least(c.compared, t.min_compared) or not at_least(c.slowdown, t.min_slowdown) or not at_least(lost, t.min_share) then
+      return nil
+    end
+    return { slowdown = c.slowdown, compared = c.compared, share = lost }
+  end,
+
+  -- Some of it is the price of overlap: at most half is to be won.
+  saving = function(f)
+    return { claims = f.comm.contention.lost, part = 0.5, confidence = 0.4, basis = "half of what kernels take longer beside collectives" }
+  end,
+
+  tests = {
+    { name = "matrix kernels a third slower beside all-reduces",
+      facts = { window = { device_time = 4e9 },
+                comm = { count = 160, contention = { slowdown = 1.35, compared = 2000, lost = 4e8, remedy = true } } },
+      expect = { slowdown = 1.35, compared = 2000, share = 0.1 }, saving = { claims = 4e8, part = 0.5 } },
+    { name = "near miss: four percent slower",
+      facts = { window = { device_time = 4e9 },
+                comm = { count = 160, contention = { slowdown = 1.04, compared = 2000, lost = 5e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: slower, but of a handful of kernels",
+      facts = { window = { device_time = 4e9 },
+                comm = { count = 160, contention = { slowdown = 1.5, compared = 12, lost = 1e6, remedy = true } } },
+      expect = "silent" },
+    { name = "one GPU", facts = { comm = { count = 0 } }, expect = "not_applicable" },
+    { name = "nothing runs beside collectives", facts = { window = { device_time = 1e9 }, comm = { count = 10 } }, expect = "cannot_tell" },
+  },
+}

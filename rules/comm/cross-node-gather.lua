@@ -1,0 +1,63 @@
+-- Every layer's weights are gathered across the network, although the node alone could hold a copy of them.
+return {
+  id        = "comm/cross-node-gather",
+  title     = "Shard parameters inside each node and replicate them between nodes",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 69,
+  explains  = { "comm/exposed", "comm/zero3-overhead" },
+  knowledge = { "K-K11", "K-J2" },
+  effort    = "flag",
+
+  needs      = { "strategy.zero_stage", "strategy.gather_across_nodes", "strategy.gather_lost", "strategy.data", "cluster.hosts",
+                 "window.device_time" },
+  optional   = { "strategy.gather_remedy" },
+  thresholds = { "min_share" },
+
+  symptom = "Parameters are gathered among {ranks:count} ranks on {hosts:count} nodes; {share:pct} of the time only that runs.",
+  cause   = "The network between nodes is several times slower than the links inside one. With hierarchical partitioning each node holds a whole copy in shards, so that gathers stay inside it, and only gradients cross the network.",
+  fixes   = {
+    { action = "With FSDP shard inside the node only",
+      snippet = "mesh = init_device_mesh(\"cuda\", (nodes, gpus_per_node), mesh_dim_names=(\"replicate\", \"shard\"))\nFSDP(model, device_mesh=mesh, sharding_strategy=ShardingStrategy.HYBRID_SHARD)",
+      language = "python" },
+    { action = "With DeepSpeed set the partition size to the GPUs of a node (ZeRO++ hpZ)",
+      snippet = "\"zero_optimization\": { \"stage\": 3, \"zero_hpz_partition_size\": 8 }", language = "json" },
+  },
+  false_positives = "Models whose shards fill the node's memory: then gathers must cross it.",
+  references = { "deepspeed/zeropp", "pytorch/fsdp" },
+
+  applies = function(f)
+    if f.strategy.zero_stage ~= 3 then return false, "parameters are not gathered" end
+    return f.cluster.hosts > 1, "all ranks are on one node"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.strategy.gather_lost.time, f.window.device_time)
+    if not f.strategy.gather_across_nodes or not at_least(lost, t.min_share) then return nil end
+    return { ranks = f.strategy.data, hosts = f.cluster.hosts, share = lost }
+  end,
+
+  saving = function(f)
+    return { claims = f.strategy.gather_lost, remedy = f.strategy.gather_remedy, part = 0.7, confidence = 0.5,
+             basis = "exposed parameter gathers, which inside a node are several times faster" }
+  end,
+
+  tests = {
+    { name = "16 ranks on two nodes gather every layer",
+      facts = { window = { device_time = 16e9 }, cluster = { hosts = 2 },
+                strategy = { zero_stage = 3, gather_across_nodes = true, gather_lost = 4e9, gather_remedy = true, data = 16 } },
+      expect = { ranks = 16, hosts = 2, share = 0.25 }, saving = { claims = 4e9 } },
+    { name = "near miss: gathers stay inside the node",
+      facts = { window = { device_time = 16e9 }, cluster = { hosts = 2 },
+                strategy = { zero_stage = 3, gather_across_nodes = false, gather_lost = 4e9, gather_remedy = true, data = 8 } },
+      expect = "silent" },
+    { name = "near miss: across nodes, but hidden",
+      facts = { window = { device_time = 16e9 }, cluster = { hosts = 2 },
+                strategy = { zero_stage = 3, gather_across_nodes = true, gather_lost = 1e8, gather_remedy = true, data = 16 } },
+      expect = "silent" },
+    { name = "one node", facts = { cluster = { hosts = 1 }, strategy = { zero_stage = 3 } }, expect = "not_applicable" },
+    { name = "hosts are not named", facts = { window = { device_time = 1e9 }, strategy = { zero_stage = 3 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,61 @@
+-- torch.nn.DataParallel: one process drives several GPUs, copies the model to all of them in every step and collects gradients.
+return {
+  id        = "comm/data-parallel-replicate",
+  title     = "Use DistributedDataParallel with one process a GPU",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 72,
+  explains  = { "comm/exposed", "comm/small-messages", "launch/bound", "rank/compute-imbalance" },
+  knowledge = { "K-H16" },
+  effort    = "code",
+
+  needs      = { "comm.replicate.devices", "comm.replicate.broadcasts", "comm.replicate.reduces", "comm.replicate.lost",
+                 "comm.replicate.remedy", "window.device_time" },
+  thresholds = { "min_broadcasts", "min_reduces", "min_share" },
+
+  symptom = "One process drives {devices:count} GPUs, and broadcasts {broadcasts:count} times and reduces {reduces:count} times a step; {share:pct} of the time only that runs.",
+  cause   = "DataParallel sends the whole model from the first GPU to the others in each step, gathers outputs and gradients there, and launches everything from one Python process.",
+  fixes   = {
+    { action = "Start one process a GPU and wrap the model in DistributedDataParallel",
+      snippet = "dist.init_process_group(\"nccl\")\nrank = int(os.environ[\"LOCAL_RANK\"]); torch.cuda.set_device(rank)\nmodel = DistributedDataParallel(model.to(rank), device_ids=[rank])\n# torchrun --nproc-per-node=gpu train.py",
+      language = "python" },
+  },
+  false_positives = "Programs other than PyTorch that broadcast new data, not weights, from one GPU.",
+  references = { "pytorch/ddp", "pytorch/tuning-guide" },
+
+  applies = function(f) return f.comm.replicate.devices > 1, "each process drives one GPU" end,
+
+  detect = function(f, t)
+    local replicate = f.comm.replicate
+    local lost = share(replicate.lost.time, f.window.device_time)
+    if not at_least(replicate.broadcasts, t.min_broadcasts) or not at_least(replicate.reduces, t.min_reduces) or
+       not at_least(lost, t.min_share) then
+      return nil
+    end
+    return { devices = replicate.devices, broadcasts = replicate.broadcasts, reduces = replicate.reduces, share = lost }
+  end,
+
+  saving = function(f)
+    return { claims = f.comm.replicate.lost, remedy = f.comm.replicate.remedy, confidence = 0.6,
+             basis = "broadcasts, reduces and copies between the GPUs; an overlapped all-reduce takes their place" }
+  end,
+
+  tests = {
+    { name = "four GPUs, one process, the model broadcast in each step",
+      facts = { window = { device_time = 4e9 },
+                comm = { replicate = { devices = 4, broadcasts = 12, reduces = 6, lost = 1.2e9, remedy = true } } },
+      expect = { devices = 4, broadcasts = 12, reduces = 6, share = 0.3 }, saving = { claims = 1.2e9 } },
+    { name = "near miss: one process and all-reduces only (a JAX program)",
+      facts = { window = { device_time = 4e9 },
+                comm = { replicate = { devices = 4, broadcasts = 0, reduces = 0, lost = 0, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: a broadcast now and then",
+      facts = { window = { device_time = 4e9 },
+                comm = { replicate = { devices = 4, broadcasts = 1, reduces = 1, lost = 1e7, remedy = true } } },
+      expect = "silent" },
+    { name = "a process a GPU", facts = { comm = { replicate = { devices = 1 } } }, expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

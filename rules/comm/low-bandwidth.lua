@@ -1,0 +1,75 @@
+-- Large collectives move their bytes at a fraction of what the path between the ranks carries.
+return {
+  id        = "comm/low-bandwidth",
+  title     = "Find out why collectives run far below the rate of their path",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 66,
+  explains  = { "comm/exposed" },
+  knowledge = { "K-J1", "K-J2", "K-J3", "K-N7" },
+  effort    = "flag",
+
+  needs      = { "cluster.ranks", "window.device_time" },
+  optional   = { "comm.path.inside.rate", "comm.path.inside.peak", "comm.path.inside.name", "comm.path.inside.kind",
+                 "comm.path.inside.lost", "comm.path.inside.remedy", "comm.path.across.rate", "comm.path.across.peak",
+                 "comm.path.across.name", "comm.path.across.kind", "comm.path.across.lost", "comm.path.across.remedy" },
+  thresholds = { "max_of_peak", "min_share" },
+
+  symptom = "Large collectives (mostly {kind:text}) reach {rate:rate} of bus bandwidth on {path:text}, {part:pct} of its {peak:rate}; what they take beyond the usual rate is {share:pct} of the time.",
+  cause   = "Measured on the rank that came last, so waiting is not in it. Usual reasons: GPUs talk over PCIe or host memory although NVLink exists, the network is used without GPUDirect RDMA, several rings share one link, or another job does.",
+  fixes   = {
+    { action = "See which path NCCL took",
+      snippet = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET python train.py 2>&1 | grep -E 'via|NET/|Channel'", language = "bash" },
+    { action = "Remove settings that switch fast paths off",
+      snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE NCCL_SHM_DISABLE", language = "bash" },
+    { action = "Measure the path by itself, on the same nodes",
+      snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2", language = "bash" },
+  },
+  false_positives = "Collectives that share their links with copies or other collectives at the same time.",
+  references = { "nccl/environment", "nccl/troubleshooting", "nvidia/gpudirect-rdma" },
+
+  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+
+  detect = function(f, t)
+    local worst, lost = nil, 0
+    local known = false
+    for _, path in ipairs({ f.comm.path.inside, f.comm.path.across }) do
+      if path.rate and path.peak then
+        known = true
+        local time = share(path.lost.time, f.window.device_time)
+        if at_most(share(path.rate, path.peak), t.max_of_peak) and at_least(time, t.min_share) and time > lost then
+          worst, lost = path, time
+        end
+      end
+    end
+    if not known or not worst then return nil end
+    return { kind = worst.kind, rate = worst.rate, path = worst.name, part = share(worst.rate, worst.peak), peak = worst.peak,
+             share = lost }
+  end,
+
+  saving = function(f, _, e)
+    local path = f.comm.path.inside
+    if path.name ~= e.path then path = f.comm.path.across end
+    return { claims = path.lost, remedy = path.remedy, confidence = 0.5, basis = "the usual share of the path's rate" }
+  end,
+
+  tests = {
+    { name = "40 GB/s on NVLink of 300 GB/s",
+      facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
+                comm = { path = { inside = { rate = 40e9, peak = 300e9, name = "NVLink", kind = "allreduce", lost = 4e8, remedy = true } } } },
+      expect = { rate = 40e9, path = "NVLink", share = 0.1, kind = "allreduce" }, saving = { claims = 4e8 } },
+    { name = "5 GB/s between nodes",
+      facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
+                comm = { path = { inside = { rate = 220e9, peak = 300e9, name = "NVLink", kind = "allgather", lost = 0, remedy = true },
+                                  across = { rate = 5e9, peak = 25e9, name = "the network between nodes", kind = "allreduce", lost = 6e8, remedy = true } } } },
+      expect = { rate = 5e9, path = "the network between nodes" }, saving = { claims = 6e8 } },
+    { name = "near miss: three quarters of the rate",
+      facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
+                comm = { path = { inside = { rate = 225e9, peak = 300e9, name = "NVLink", kind = "allreduce", lost = 0, remedy = true } } } },
+      expect = "silent" },
+    { name = "sizes are not known", facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 } }, expect = "silent" },
+    { name = "one rank", facts = { cluster = { ranks = 1 } }, expect = "not_applicable" },
+  },
+}

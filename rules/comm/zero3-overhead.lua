@@ -1,0 +1,82 @@
+-- Parameters are gathered in every layer, forward and backward, although the memory that this saves is not needed.
+return {
+  id        = "comm/zero3-overhead",
+  title     = "Shard gradients and optimizer only (ZeRO-2): the weights fit on every GPU",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 68,
+  explains  = { "comm/exposed" },
+  knowledge = { "K-K5", "K-N14", "K-K12", "K-K4" },
+  effort    = "flag",
+
+  needs      = { "strategy.zero_stage", "strategy.data", "strategy.gather_lost", "strategy.memory_peak",
+                 "strategy.memory_capacity", "window.device_time" },
+  optional   = { "strategy.gather_remedy", "strategy.unsharded_weights", "strategy.model_states" },
+  thresholds = { "min_share", "max_used", "max_used_unknown" },
+
+  symptom = "Gathering parameters takes {share:pct} of the time, exposed; the fullest GPU uses {used:pct} of its {capacity:bytes}{weights:text}.",
+  cause   = "Full sharding (ZeRO-3, FSDP) sends all weights twice a step, beside the gradients that every data-parallel program sends. It pays where weights do not fit; here they would. With Adam in mixed precision a billion parameters take 2 GB of weights beside 14 GB of gradients and optimizer state, which ZeRO-2 shards as well.",
+  fixes   = {
+    { action = "Keep weights whole and shard gradients and optimizer",
+      snippet = "FSDP(model, sharding_strategy=ShardingStrategy.SHARD_GRAD_OP)", language = "python" },
+    { action = "With DeepSpeed use stage 2",
+      snippet = "\"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 5e8 }", language = "json" },
+    { action = "Or keep the freed memory in use: a larger batch a GPU makes each gather worth more" },
+  },
+  false_positives = "A capture of a small test case of a model that is larger in production; activations that grow later.",
+  references = { "deepspeed/zero", "pytorch/fsdp" },
+
+  applies = function(f)
+    return f.strategy.zero_stage == 3, "parameters are not gathered"
+  end,
+
+  detect = function(f, t)
+    local s = f.strategy
+    local lost = share(s.gather_lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    local after = share(s.memory_peak, s.memory_capacity)
+    local weights = ""
+    if s.unsharded_weights then
+      after = share(s.memory_peak + s.unsharded_weights, s.memory_capacity)
+      if not at_most(after, t.max_used) then return nil end
+      weights = ", and whole weights would raise that by no more than fits"
+    elseif not at_most(after, t.max_used_unknown) then
+      return nil
+    end
+    return { share = lost, used = share(s.memory_peak, s.memory_capacity), capacity = s.memory_capacity, weights = weights,
+             after = after, ranks = s.data }
+  end,
+
+  saving = function(f)
+    return { claims = f.strategy.gather_lost, remedy = f.strategy.gather_remedy, part = 0.5, confidence = 0.5,
+             basis = "exposed parameter gathers of the step" }
+  end,
+
+  tests = {
+    { name = "30 of 80 GB in use, 14 GB of weights",
+      facts = { window = { device_time = 4e9 },
+                strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, gather_remedy = true, memory_peak = 30e9, memory_capacity = 80e9,
+                             unsharded_weights = 10.5e9, model_states = 112e9 } },
+      expect = { share = 0.2, used = 0.375, ranks = 4 }, saving = { claims = 8e8 } },
+    { name = "sizes are not known, but three quarters of the memory are free",
+      facts = { window = { device_time = 4e9 },
+                strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, gather_remedy = true, memory_peak = 18e9, memory_capacity = 80e9 } },
+      expect = { share = 0.2, used = 0.225 } },
+    { name = "near miss: the weights would not fit",
+      facts = { window = { device_time = 4e9 },
+                strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, gather_remedy = true, memory_peak = 62e9, memory_capacity = 80e9,
+                             unsharded_weights = 26e9 } },
+      expect = "silent" },
+    { name = "near miss: gathers are hidden behind compute",
+      facts = { window = { device_time = 4e9 },
+                strategy = { zero_stage = 3, data = 4, gather_lost = 3e7, gather_remedy = true, memory_peak = 30e9, memory_capacity = 80e9,
+                             unsharded_weights = 10e9 } },
+      expect = "silent" },
+    { name = "replicated data parallelism", facts = { strategy = { zero_stage = 0 } }, expect = "not_applicable" },
+    { name = "memory was not recorded",
+      facts = { window = { device_time = 4e9 }, strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, gather_remedy = true } },
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,57 @@
+-- Stages of a pipeline wait for each other's activations: the bubble of filling and draining it in every step.
+return {
+  id        = "pipeline/bubble",
+  title     = "Split the batch into more micro-batches, so that the pipeline stays full",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 76,
+  explains  = { "comm/exposed" },
+  knowledge = { "K-K7", "K-N16" },
+  effort    = "flag",
+
+  needs      = { "pipeline.stages", "pipeline.micro_batches", "pipeline.bubble", "pipeline.expected", "pipeline.bubble_lost",
+                 "window.device_time" },
+  optional   = { "pipeline.bubble_remedy" },
+  thresholds = { "min_bubble" },
+
+  symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time; with {micro:count} micro-batches a step {expected:pct} is to be expected.",
+  cause   = "A pipeline of p stages with m micro-batches stands empty (p-1)/(m+p-1) of the time, while it fills and drains. What is above that comes from uneven stages or slow transfers.",
+  fixes   = {
+    { action = "Use more micro-batches of a smaller size: twice as many nearly halve the bubble",
+      snippet = "--global-batch-size 256 --micro-batch-size 1   # Megatron-LM: micro-batches = global / micro / data-parallel size",
+      language = "bash" },
+    { action = "Use an interleaved schedule, in which each GPU holds several smaller stages",
+      snippet = "--num-layers-per-virtual-pipeline-stage 2", language = "bash" },
+    { action = "Use fewer stages, and tensor or sharded data parallelism inside a node instead" },
+  },
+  false_positives = "A capture of a few steps at the start of training.",
+  references = { "megatron/parallelism" },
+
+  applies = function(f) return f.pipeline.stages > 1, "no pipeline was found" end,
+
+  detect = function(f, t)
+    if not at_least(f.pipeline.bubble, t.min_bubble) then return nil end
+    return { stages = f.pipeline.stages, micro = f.pipeline.micro_batches, bubble = f.pipeline.bubble,
+             expected = f.pipeline.expected }
+  end,
+
+  saving = function(f)
+    return { claims = f.pipeline.bubble_lost, remedy = f.pipeline.bubble_remedy, confidence = 0.6,
+             basis = "the bubble that twice as many micro-batches leave" }
+  end,
+
+  tests = {
+    { name = "four stages, four micro-batches",
+      facts = { window = { device_time = 4e9 },
+                pipeline = { stages = 4, micro_batches = 4, bubble = 0.45, expected = 0.43, bubble_lost = 6e8, bubble_remedy = true } },
+      expect = { stages = 4, micro = 4, bubble = 0.45, expected = 0.43 }, saving = { claims = 6e8 } },
+    { name = "near miss: 32 micro-batches keep it full",
+      facts = { window = { device_time = 4e9 },
+                pipeline = { stages = 4, micro_batches = 32, bubble = 0.08, expected = 0.086, bubble_lost = 1e8, bubble_remedy = true } },
+      expect = "silent" },
+    { name = "no pipeline", facts = { pipeline = { stages = 0 } }, expect = "not_applicable" },
+    { name = "one rank", facts = {}, expect = "cannot_tell" },
+  },
+}

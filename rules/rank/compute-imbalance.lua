@@ -1,0 +1,60 @@
+-- Ranks compute for different times, now this one longer, now that one: uneven batches or uneven shares of the model.
+return {
+  id        = "rank/compute-imbalance",
+  title     = "Give all ranks batches of equal work",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 77,
+  explains  = { "comm/exposed", "step/jitter", "step/outlier" },
+  knowledge = { "K-I3", "K-I5" },
+  effort    = "code",
+
+  needs      = { "cluster.ranks", "rank.imbalance.compute.spread", "rank.imbalance.compute.steps",
+                 "rank.imbalance.compute.top_rank", "rank.imbalance.compute.lost", "window.device_time" },
+  optional   = { "rank.imbalance.compute.remedy" },
+  thresholds = { "min_share", "max_top" },
+
+  symptom = "In {steps:pct} of the steps one rank computes longer than the others, not always the same one ({top:pct} of them the same); the slowest is {spread:pct} of a step behind the median, and waiting for it takes {share:pct} of the time.",
+  cause   = "The work of a batch differs from rank to rank, as with sequences of different length, or with experts that get different numbers of tokens.",
+  fixes   = {
+    { action = "Bucket samples by length, so that all ranks draw like batches in the same step" },
+    { action = "Fill batches by tokens instead of by samples, or pack several short sequences into one" },
+    { action = "With experts, limit tokens an expert and balance the router",
+      snippet = "aux_loss = load_balancing_loss(router_logits)   # and a capacity factor near 1", language = "python" },
+  },
+  false_positives = "GPUs of different models, or clocks that change while it runs.",
+  references = { "pytorch/ddp", "nccl/collectives" },
+
+  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+
+  detect = function(f, t)
+    local compute = f.rank.imbalance.compute
+    local lost = share(compute.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_most(compute.top_rank, t.max_top) then return nil end
+    return { share = lost, steps = compute.steps, top = compute.top_rank, spread = compute.spread }
+  end,
+
+  saving = function(f)
+    return { claims = f.rank.imbalance.compute.lost, remedy = f.rank.imbalance.compute.remedy, confidence = 0.6,
+             basis = "every rank computes as long as the median one" }
+  end,
+
+  tests = {
+    { name = "sequences of different length on 8 ranks",
+      facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
+                rank = { imbalance = { compute = { spread = 0.15, steps = 0.9, top_rank = 0.2, lost = 8e8, remedy = true } } } },
+      expect = { share = 0.1, steps = 0.9, top = 0.2, spread = 0.15 }, saving = { claims = 8e8 } },
+    { name = "near miss: always the same rank, which is a straggler",
+      facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
+                rank = { imbalance = { compute = { spread = 0.3, steps = 1, top_rank = 1, lost = 8e8, remedy = true } } } },
+      expect = "silent" },
+    { name = "near miss: the usual small differences",
+      facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
+                rank = { imbalance = { compute = { spread = 0.01, steps = 0.6, top_rank = 0.2, lost = 6e7, remedy = true } } } },
+      expect = "silent" },
+    { name = "one rank", facts = { cluster = { ranks = 1 } }, expect = "not_applicable" },
+    { name = "no steps to compare in", facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 } }, expect = "cannot_tell" },
+  },
+}

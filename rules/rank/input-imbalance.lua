@@ -1,0 +1,60 @@
+-- Batches take different times to load on different ranks: now this rank is late at the collectives, now that one.
+return {
+  id        = "rank/input-imbalance",
+  title     = "Give all ranks batches that load equally fast",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 78,
+  explains  = { "comm/exposed", "step/jitter", "step/outlier" },
+  knowledge = { "K-I2", "K-I5", "K-N19" },
+  effort    = "code",
+
+  needs      = { "cluster.ranks", "rank.imbalance.input.spread", "rank.imbalance.input.steps", "rank.imbalance.input.top_rank",
+                 "rank.imbalance.input.lost", "window.device_time" },
+  optional   = { "rank.imbalance.input.remedy" },
+  thresholds = { "min_share", "max_top" },
+
+  symptom = "In {steps:pct} of the steps the slowest rank is late because it waits for data, and it is not always the same one ({top:pct} of them the same); waiting for it takes {share:pct} of the time.",
+  cause   = "Batches differ: some files are larger, longer or in another format, so that a rank that draws them loads longer, and all others wait for it.",
+  fixes   = {
+    { action = "Look at the files behind slow batches: odd resolution, sample rate, format or precision among the rest; convert them once" },
+    { action = "Prefetch more batches, so that a slow one is hidden behind the fast ones before it",
+      snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4, persistent_workers=True)", language = "python" },
+    { action = "Sort or bucket samples by size, so that all ranks draw batches of like cost in the same step" },
+  },
+  false_positives = "A file system that stalls all clients in turn.",
+  references = { "pytorch/dataloader-workers", "pytorch/ddp" },
+
+  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+
+  detect = function(f, t)
+    local input = f.rank.imbalance.input
+    local lost = share(input.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_most(input.top_rank, t.max_top) then return nil end
+    return { share = lost, steps = input.steps, top = input.top_rank, spread = input.spread }
+  end,
+
+  saving = function(f)
+    return { claims = f.rank.imbalance.input.lost, remedy = f.rank.imbalance.input.remedy, confidence = 0.6,
+             basis = "every rank waits for data as long as the median one" }
+  end,
+
+  tests = {
+    { name = "the ranks take turns at slow batches",
+      facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
+                rank = { imbalance = { input = { spread = 0.2, steps = 0.5, top_rank = 0.3, lost = 4e8, remedy = true } } } },
+      expect = { share = 0.1, steps = 0.5, top = 0.3 }, saving = { claims = 4e8 } },
+    { name = "near miss: always the same rank, which is a straggler",
+      facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
+                rank = { imbalance = { input = { spread = 0.2, steps = 0.9, top_rank = 1.0, lost = 4e8, remedy = true } } } },
+      expect = "silent" },
+    { name = "near miss: uneven, but hardly anybody waits",
+      facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
+                rank = { imbalance = { input = { spread = 0.01, steps = 0.1, top_rank = 0.3, lost = 1e7, remedy = true } } } },
+      expect = "silent" },
+    { name = "one rank", facts = { cluster = { ranks = 1 } }, expect = "not_applicable" },
+    { name = "no steps to compare in", facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 } }, expect = "cannot_tell" },
+  },
+}

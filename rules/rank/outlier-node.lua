@@ -1,0 +1,64 @@
+-- All ranks of one host are slower than every rank of the others: something is wrong with the node, not with a rank.
+return {
+  id        = "rank/outlier-node",
+  title     = "Check the node that all others wait for",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 84,
+  explains  = { "rank/straggler", "rank/compute-imbalance", "rank/input-imbalance", "comm/exposed" },
+  knowledge = { "K-I4", "K-I1" },
+  effort    = "design",
+
+  needs      = { "cluster.ranks", "rank.node.name", "rank.node.ranks", "rank.node.excess", "rank.node.cause", "rank.node.lost",
+                 "window.device_time" },
+  optional   = { "rank.node.remedy" },
+  thresholds = { "min_excess", "min_share" },
+
+  symptom = "All {ranks:count} ranks on {node:text} are slower than every other rank, by {excess:pct}; the others wait {share:pct} of the time for them.",
+  cause   = "What they do more than the others: {what:text}. That all ranks of a host share it speaks for the host: its power cap, temperature, storage, other users, or cores given to the job.",
+  fixes   = {
+    { action = "Look at clocks, temperature and power caps of the GPUs of that node",
+      snippet = "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active --format=csv",
+      language = "bash" },
+    { action = "Look for other jobs and for the cores and memory that the job got there",
+      snippet = "top -b -n1 | head -20\ntaskset -cp $$", language = "bash" },
+    { action = "Leave the node out and report it to the operators",
+      snippet = "#SBATCH --exclude=NODE", language = "bash" },
+  },
+  false_positives = "A pipeline stage or a larger share of the data that was given to this node on purpose.",
+  references = { "nccl/collectives" },
+
+  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+
+  detect = function(f, t)
+    local node = f.rank.node
+    if node.ranks == 0 then return nil end
+    local lost = share(node.lost.time, f.window.device_time)
+    if not at_least(node.excess, t.min_excess) or not at_least(lost, t.min_share) then return nil end
+    return { node = node.name, ranks = node.ranks, excess = node.excess, share = lost, what = node.cause }
+  end,
+
+  saving = function(f)
+    return { claims = f.rank.node.lost, remedy = f.rank.node.remedy, confidence = 0.7,
+             basis = "the node as fast as the slowest rank elsewhere" }
+  end,
+
+  tests = {
+    { name = "four ranks of node17 run at lower clocks",
+      facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
+                rank = { node = { name = "node17", ranks = 4, excess = 0.25, cause = "the same kernels run slower there", lost = 8e8, remedy = true } } },
+      expect = { node = "node17", ranks = 4, excess = 0.25, share = 0.1 }, saving = { claims = 8e8 } },
+    { name = "near miss: one node is slower by a hair",
+      facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
+                rank = { node = { name = "node17", ranks = 4, excess = 0.01, cause = "", lost = 8e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: slow ranks are spread over the nodes",
+      facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
+                rank = { node = { name = "", ranks = 0, excess = 0, cause = "", lost = 0, remedy = true } } },
+      expect = "silent" },
+    { name = "one rank", facts = { cluster = { ranks = 1 } }, expect = "not_applicable" },
+    { name = "all ranks on one host", facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 } }, expect = "cannot_tell" },
+  },
+}
