@@ -253,7 +253,8 @@ class RunJudge {
     FillRanks(*facts, report);
     report->verdict = RunVerdictSentence(cluster, *report);
     Care(cluster, report);
-    FillNotChecked(report->verdicts, knowledge, report);
+    FillNotChecked(report->verdicts, knowledge,
+                   report->inputs.empty() ? "" : report->inputs.front().kind, report);
     report->site_changes = knowledge.SiteChanges();
   }
 
