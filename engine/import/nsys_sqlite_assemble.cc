@@ -4,34 +4,16 @@
 #include "engine/import/nsys_sqlite_assemble.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <set>
 #include <string_view>
 
+#include "engine/import/host_calls.h"
 #include "engine/import/nsys_sqlite_devices.h"
-#include "engine/import/nsys_sqlite_join.h"
 #include "engine/import/row_order.h"
 
 namespace advise::nsys {
 namespace {
-
-// "cudaLaunchKernel" of "cudaLaunchKernel_ptsz_v7000".
-std::string_view WithoutVersionSuffix(std::string_view name) {
-  while (true) {
-    if (name.ends_with("_ptsz") || name.ends_with("_ptds")) {
-      name.remove_suffix(5);
-      continue;
-    }
-    const std::size_t version = name.rfind("_v");
-    const auto digits = version == std::string_view::npos ? "" : name.substr(version + 2);
-    if (digits.empty() || !std::all_of(digits.begin(), digits.end(),
-                                       [](unsigned char c) { return std::isdigit(c) != 0; })) {
-      return name;
-    }
-    name = name.substr(0, version);
-  }
-}
 
 // The names of one task. A reference becomes a name in place.
 class Names {

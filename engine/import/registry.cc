@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "engine/import/importer.h"
+#include "engine/import/kineto.h"
 #include "engine/import/nsys_sqlite.h"
 
 namespace advise {
@@ -70,11 +71,13 @@ Error Unknown(std::string_view head, const std::string& path) {
   }
   const std::string what = "not an Nsight Systems SQLite export";
   if (head.starts_with("\x1f\x8b")) {
-    return {what + ": a gzip file", path, "unpack it with gunzip"};
+    return {"a gzip file that holds no PyTorch profiler trace", path,
+            "unpack other reports with gunzip"};
   }
   const std::size_t text = head.find_first_not_of(" \t\r\n");
   if (text != std::string_view::npos && (head[text] == '{' || head[text] == '[')) {
-    return {what + ": a JSON file", path, "export the report with: nsys export --type sqlite"};
+    return {"a JSON file, but no PyTorch profiler trace", path,
+            "of a report of nsys, export: nsys export --type sqlite"};
   }
   if (head.find('\0') == std::string_view::npos && head.find(',') != std::string_view::npos) {
     return {what + ": a text file", path, "export the report with: nsys export --type sqlite"};
@@ -86,7 +89,8 @@ Error Unknown(std::string_view head, const std::string& path) {
 
 const std::vector<const Importer*>& Importers() {
   static const NsysSqliteImporter nsys_sqlite;
-  static const std::vector<const Importer*> all = {&nsys_sqlite};
+  static const KinetoImporter kineto;
+  static const std::vector<const Importer*> all = {&nsys_sqlite, &kineto};
   return all;
 }
 

@@ -183,7 +183,7 @@ struct RangeTable {
 };
 
 // A framework operator on the host ("aten::copy_"), where the format has such. Same shape as
-// ranges.
+// ranges; payload is the autograd sequence number that forward and backward share, -1 none.
 using OperatorTable = RangeTable;
 
 // Operating-system calls that were long enough to be traced, sorted by (thread, start, -end).
@@ -214,7 +214,9 @@ struct SampleTable {
   std::size_t size() const { return time.size(); }
 };
 
-// Device (and pinned host) memory taken and given back, sorted by time.
+// Device (and pinned host) memory taken and given back, sorted by time. From the driver, or from the
+// caching allocator of a framework: then rows are tensors, and `reserved` is what the allocator
+// holds of the driver's memory.
 struct MemoryTable {
   std::vector<Nanos> time;
   std::vector<std::int64_t> bytes;  // negative: given back
@@ -222,6 +224,7 @@ struct MemoryTable {
   std::vector<MemoryKind> memory;
   std::vector<std::uint32_t> device;
   std::vector<std::uint32_t> process;
+  std::vector<std::int64_t> reserved;  // on the device after this row; empty for the driver's rows
   std::size_t size() const { return time.size(); }
 };
 

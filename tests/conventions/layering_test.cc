@@ -42,7 +42,7 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import"}},
                                                 {"unistd.h", {"*"}},
                                                 {"time.h", {"*"}},
                                                 {"fcntl.h", {"*"}},
-                                                {"zlib.h", {"import"}}};
+                                                {"isa-l/", {"import"}}};
 
 // "engine/report/text.cc" → "report".
 std::string RoomOf(const std::string& path) {

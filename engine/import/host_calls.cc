@@ -1,8 +1,9 @@
-#include "engine/import/nsys_sqlite_join.h"
+#include "engine/import/host_calls.h"
 
 #include <algorithm>
+#include <cctype>
 
-namespace advise::nsys {
+namespace advise {
 namespace {
 
 constexpr std::uint64_t kIdsPerCall = 8;  // more than this, beyond a floor, is "far apart"
@@ -14,6 +15,22 @@ bool IsOutside(const CallTable& calls, std::uint32_t a, std::uint32_t b) {
 }
 
 }  // namespace
+
+std::string_view WithoutVersionSuffix(std::string_view name) {
+  while (true) {
+    if (name.ends_with("_ptsz") || name.ends_with("_ptds")) {
+      name.remove_suffix(5);
+      continue;
+    }
+    const std::size_t version = name.rfind("_v");
+    const auto digits = version == std::string_view::npos ? "" : name.substr(version + 2);
+    if (digits.empty() || !std::all_of(digits.begin(), digits.end(),
+                                       [](unsigned char c) { return std::isdigit(c) != 0; })) {
+      return name;
+    }
+    name = name.substr(0, version);
+  }
+}
 
 CallIndex::CallIndex(const CallTable& calls, const std::vector<Thread>& threads,
                      std::size_t processes)
@@ -81,4 +98,4 @@ std::uint32_t CallIndex::Find(std::uint32_t process, std::uint32_t correlation) 
   return found != own.pairs.end() && found->first == correlation ? found->second : kNone;
 }
 
-}  // namespace advise::nsys
+}  // namespace advise

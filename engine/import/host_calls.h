@@ -1,13 +1,18 @@
-// From GPU work to the call that launched it.
+// What importers share on host calls: names without suffixes, and from GPU work to the call that
+// launched it.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/trace/tables.h"
 
-namespace advise::nsys {
+namespace advise {
+
+// "cudaLaunchKernel" of "cudaLaunchKernel_ptsz_v7000".
+std::string_view WithoutVersionSuffix(std::string_view name);
 
 // Calls by (process, correlation id). Ids collide between processes. Where several calls share an
 // id (a driver call inside a runtime call) the earliest, then the longest, is meant: the outermost.
@@ -29,4 +34,4 @@ class CallIndex {
   std::vector<ProcessCalls> processes_;
 };
 
-}  // namespace advise::nsys
+}  // namespace advise

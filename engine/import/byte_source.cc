@@ -1,0 +1,115 @@
+#include "engine/import/byte_source.h"
+
+#include <fcntl.h>
+#include <isa-l/igzip_lib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kPackedBytes = 256 << 10;
+
+class PlainSource : public ByteSource {
+ public:
+  explicit PlainSource(int file) : file_(file) {}
+  ~PlainSource() override { close(file_); }
+  PlainSource(const PlainSource&) = delete;
+  PlainSource& operator=(const PlainSource&) = delete;
+
+  std::size_t Read(char* into, std::size_t size) override {
+    while (true) {
+      const ssize_t count = read(file_, into, size);
+      if (count >= 0) return static_cast<std::size_t>(count);
+      if (errno == EINTR) continue;
+      problem_ = std::string("reading stopped: ") + std::strerror(errno);
+      return 0;
+    }
+  }
+  std::string Problem() const override { return problem_; }
+
+ private:
+  int file_;
+  std::string problem_;
+};
+
+class GzipSource : public ByteSource {
+ public:
+  explicit GzipSource(std::unique_ptr<ByteSource> packed)
+      : packed_(std::move(packed)), input_(kPackedBytes) {
+    isal_inflate_init(&state_);
+    state_.crc_flag = ISAL_GZIP;
+  }
+
+  std::size_t Read(char* into, std::size_t size) override {
+    state_.next_out = reinterpret_cast<std::uint8_t*>(into);
+    state_.avail_out = static_cast<std::uint32_t>(size);
+    while (state_.avail_out == size && !done_) Step();
+    return size - state_.avail_out;
+  }
+  std::string Problem() const override { return problem_; }
+
+ private:
+  void Step() {
+    if (state_.avail_in == 0) Refill();
+    if (member_ended_) {
+      // Another member, or what tape drives and careless copies leave after the last one.
+      if (state_.avail_in == 0 || *state_.next_in != 0x1f) {
+        done_ = true;
+        return;
+      }
+      isal_inflate_reset(&state_);
+      state_.crc_flag = ISAL_GZIP;
+      member_ended_ = false;
+    }
+    const std::uint32_t room = state_.avail_out;
+    const std::uint32_t packed = state_.avail_in;
+    const int failed = isal_inflate(&state_);
+    if (failed != ISAL_DECOMP_OK) {
+      problem_ = failed == ISAL_INCORRECT_CHECKSUM ? "the gzip checksum is wrong"
+                                                   : "the gzip data are damaged";
+      done_ = true;
+    } else if (state_.block_state == ISAL_BLOCK_FINISH) {
+      member_ended_ = true;
+    } else if (ended_ && state_.avail_out == room && state_.avail_in == packed) {
+      problem_ = packed_->Problem().empty() ? "the gzip file is cut off" : packed_->Problem();
+      done_ = true;
+    }
+  }
+
+  void Refill() {
+    const std::size_t count = packed_->Read(reinterpret_cast<char*>(input_.data()), input_.size());
+    state_.next_in = input_.data();
+    state_.avail_in = static_cast<std::uint32_t>(count);
+    ended_ = count == 0;
+  }
+
+  std::unique_ptr<ByteSource> packed_;
+  std::vector<std::uint8_t> input_;
+  inflate_state state_{};
+  bool ended_ = false;
+  bool member_ended_ = false;
+  bool done_ = false;
+  std::string problem_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return Fail(std::string("cannot be opened: ") + std::strerror(errno), path,
+                "check that you may read it");
+  }
+  unsigned char magic[2] = {};
+  const bool packed =
+      pread(file, magic, sizeof magic, 0) == sizeof magic && magic[0] == 0x1f && magic[1] == 0x8b;
+  std::unique_ptr<ByteSource> source = std::make_unique<PlainSource>(file);
+  if (packed) source = std::make_unique<GzipSource>(std::move(source));
+  return source;
+}
+
+}  // namespace advise

@@ -1,0 +1,27 @@
+// The bytes of a file from front to back, unpacked when it is a gzip file. Memory does not depend
+// on the size of the file.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "engine/base/error.h"
+
+namespace advise {
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  // Up to `size` bytes into `into`; 0 at the end.
+  virtual std::size_t Read(char* into, std::size_t size) = 0;
+
+  // Once the end was reached: why it is not the end of the whole file, "" when it is.
+  virtual std::string Problem() const = 0;
+};
+
+// Opens a file; gzip is told by its first two bytes and may have several members.
+Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path);
+
+}  // namespace advise

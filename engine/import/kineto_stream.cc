@@ -1,0 +1,431 @@
+// Events are parsed in batches: the window is cut behind what looks like its last whole event, put
+// into brackets, and given to simdjson. What does not parse that way (a cut in the wrong place, a
+// broken event, the end of the file) is gone through byte by byte, one event at a time (`Careful`):
+// a broken event is skipped up to the next place that looks like the start of one.
+#include "engine/import/kineto_stream.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <string>
+
+#include "engine/import/kineto_window.h"
+
+namespace advise::kineto {
+namespace {
+
+namespace od = simdjson::ondemand;
+
+bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+std::string_view Trimmed(std::string_view token) {
+  while (!token.empty() && IsSpace(token.back())) token.remove_suffix(1);
+  return token;
+}
+
+// A scalar without the quotes of a string.
+std::string_view Scalar(std::string_view token) {
+  token = Trimmed(token);
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
+    token = token.substr(1, token.size() - 2);
+  }
+  return token;
+}
+
+// The text of a key: it ends at the next quote, since no key that we know holds an escape.
+std::string_view KeyText(od::raw_json_string key) {
+  const char* const text = key.raw();
+  const void* const end = std::memchr(text, '"', 64);
+  return end == nullptr ? std::string_view()
+                        : std::string_view(
+                              text, static_cast<std::size_t>(static_cast<const char*>(end) - text));
+}
+
+void ReadTriple(od::value value, std::array<std::uint32_t, 3>* into) {
+  od::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS) return;
+  std::size_t i = 0;
+  for (auto element : array) {
+    std::string_view token;
+    if (element.raw_json_token().get(token) != simdjson::SUCCESS) return;
+    const auto number = ParseInt(Scalar(token));
+    if (i < 3 && number && *number >= 0) (*into)[i] = static_cast<std::uint32_t>(*number);
+    ++i;
+  }
+}
+
+simdjson::error_code ReadArgs(od::value value, Event* event) {
+  od::object args;
+  if (value.get_object().get(args) != simdjson::SUCCESS) return simdjson::SUCCESS;
+  for (auto field : args) {
+    od::raw_json_string raw;
+    if (const auto error = field.key().get(raw)) return error;
+    const std::string_view key = KeyText(raw);
+    od::value inner;
+    if (const auto error = field.value().get(inner)) return error;
+    const bool is_grid = key == "grid";
+    if (is_grid || key == "block") {
+      ReadTriple(inner, is_grid ? &event->grid : &event->block);
+      continue;
+    }
+    const auto arg = ArgOf(key);
+    if (!arg) continue;
+    const std::string_view token = Scalar(inner.raw_json_token());
+    if (token != "null" && !token.starts_with('[') && !token.starts_with('{')) {
+      event->Set(*arg, token);
+    }
+  }
+  return simdjson::SUCCESS;
+}
+
+// Fields come in any order; once the event turns out to be of no use the rest is left unread.
+simdjson::error_code ReadEvent(od::object object, Event* event) {
+  for (auto field : object) {
+    od::raw_json_string raw;
+    if (const auto error = field.key().get(raw)) return error;
+    const std::string_view key = KeyText(raw);
+    od::value value;
+    if (const auto error = field.value().get(value)) return error;
+    if (key == "args") {
+      if (IsSkipped(*event)) return simdjson::SUCCESS;
+      if (event->category == Category::kPython) continue;
+      if (const auto error = ReadArgs(value, event)) return error;
+      continue;
+    }
+    std::string_view* into = key == "ts"     ? &event->start
+                             : key == "dur"  ? &event->duration
+                             : key == "name" ? &event->name
+                             : key == "pid"  ? &event->pid
+                             : key == "tid"  ? &event->tid
+                             : key == "ph"   ? &event->phase
+                             : key == "cat"  ? &event->category_text
+                                             : nullptr;
+    if (into == nullptr) continue;
+    *into = Scalar(value.raw_json_token());
+    if (into == &event->category_text) event->category = CategoryOf(*into);
+    if ((into == &event->category_text || into == &event->phase) && IsSkipped(*event)) {
+      return simdjson::SUCCESS;
+    }
+  }
+  return simdjson::SUCCESS;
+}
+
+constexpr std::size_t kNotWhole = std::string_view::npos;
+constexpr std::size_t kNoValue = 0;
+
+// The end of the value that the text begins with (an object, array, string or scalar); kNotWhole
+// when the text ends before it does. A line break inside a string says that a bare quote came
+// before it: kNoValue.
+std::size_t EndOfValue(std::string_view text) {
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      for (++at; at < text.size() && text[at] != '"'; ++at) {
+        if (text[at] == '\n') return kNoValue;
+        if (text[at] == '\\') ++at;
+      }
+      if (at >= text.size()) return kNotWhole;
+      if (depth == 0) return at + 1;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (depth == 0) return at;  // the end of what surrounds a scalar
+      if (--depth == 0) return at + 1;
+    } else if (depth == 0 && (c == ',' || IsSpace(c))) {
+      return at;
+    }
+  }
+  return kNotWhole;
+}
+
+// Where `}` `,` `{` `"` stand in a row, white space between them: the place of the `{`.
+std::size_t NextStart(std::string_view text, std::size_t from) {
+  while (true) {
+    std::size_t at = text.find('}', from);
+    if (at == std::string_view::npos) return at;
+    from = ++at;
+    for (const char wanted : {',', '{', '"'}) {
+      while (at < text.size() && IsSpace(text[at])) ++at;
+      if (at >= text.size() || text[at] != wanted) {
+        at = 0;
+        break;
+      }
+      if (wanted == '"') break;
+      ++at;
+    }
+    if (at > 0) return text.rfind('{', at);
+  }
+}
+
+// The bracket that closes the events: behind a brace, before another key or the end.
+std::size_t EndOfArray(std::string_view text) {
+  for (std::size_t at = text.find(']'); at != std::string_view::npos; at = text.find(']', at + 1)) {
+    std::size_t before = at;
+    while (before > 0 && IsSpace(text[before - 1])) --before;
+    std::size_t after = at + 1;
+    while (after < text.size() && IsSpace(text[after])) ++after;
+    const bool closes = before > 0 && text[before - 1] == '}';
+    if (closes && after < text.size() && text[after] == '}') return at;
+    if (!closes || after >= text.size() || text[after] != ',') continue;
+    for (++after; after < text.size() && IsSpace(text[after]);) ++after;
+    if (after < text.size() && text[after] == '"') return at;
+  }
+  return std::string_view::npos;
+}
+
+// The last place where an event begins: a window can be cut there.
+std::size_t LastStart(std::string_view text) {
+  for (std::size_t at = text.rfind('{'); at != std::string_view::npos && at > 0;
+       at = text.rfind('{', at - 1)) {
+    std::size_t after = at + 1;
+    while (after < text.size() && IsSpace(text[after])) ++after;
+    if (after >= text.size() || text[after] != '"') continue;
+    std::size_t before = at;
+    while (before > 0 && IsSpace(text[before - 1])) --before;
+    if (before == 0 || text[before - 1] != ',') continue;
+    --before;
+    while (before > 0 && IsSpace(text[before - 1])) --before;
+    if (before > 0 && text[before - 1] == '}') return at;
+  }
+  return std::string_view::npos;
+}
+
+class Reader {
+ public:
+  Reader(ByteSource& source, Visitor& visitor)
+      : window_(source, simdjson::SIMDJSON_PADDING), visitor_(visitor) {}
+
+  StreamStats Read() {
+    window_.Refill();
+    if (window_.text().starts_with("\xef\xbb\xbf")) window_.Drop(3);
+    if (Next() == '[') {
+      window_.Drop(1);
+      Events();
+    } else if (Next() == '{') {
+      window_.Drop(1);
+      TopLevel();
+    } else {
+      stats_.cut_off = true;
+    }
+    stats_.bytes = window_.bytes();
+    return stats_;
+  }
+
+ private:
+  // The next character that is no white space, 0 at the end of the text.
+  char Next() {
+    while (true) {
+      const std::string_view text = window_.text();
+      std::size_t at = 0;
+      while (at < text.size() && IsSpace(text[at])) ++at;
+      window_.Drop(at);
+      if (at < text.size()) return text[at];
+      if (!window_.Refill()) return 0;
+    }
+  }
+
+  // The text of the value that comes next, moved past; "" when the file ends inside.
+  std::string_view Value() {
+    Next();
+    while (true) {
+      const std::size_t end = EndOfValue(window_.text());
+      if (end == kNoValue) return {};
+      if (end != kNotWhole) {
+        const std::string_view value = window_.text().substr(0, end);
+        window_.Drop(end);
+        return value;
+      }
+      if (!window_.Refill()) return {};
+    }
+  }
+
+  // Keys and values up to the brace that closes the file.
+  void TopLevel() {
+    while (true) {
+      const char c = Next();
+      if (c == '}') return;
+      if (c == ',') {
+        window_.Drop(1);
+        continue;
+      }
+      const std::string key = c == '"' ? std::string(Scalar(Value())) : "";
+      if (key.empty() || Next() != ':') break;
+      window_.Drop(1);
+      if (Next() == '[' && key == "traceEvents") {
+        window_.Drop(1);
+        Events();
+        if (stats_.cut_off) return;
+        continue;
+      }
+      const std::string_view json = Value();
+      if (json.empty()) break;
+      visitor_.OnHeader(key, json);
+    }
+    stats_.cut_off = true;
+  }
+
+  // Events up to the bracket that closes the array, which is moved past.
+  void Events() {
+    stats_.has_events = true;
+    while (true) {
+      while (Next() == ',') window_.Drop(1);
+      if (Next() == ']') {
+        window_.Drop(1);
+        return;
+      }
+      if (Next() == 0) break;
+      window_.Refill();
+      const std::size_t cut = Next() == '{' ? LastStart(window_.text()) : std::string_view::npos;
+      const bool has_cut = cut != std::string_view::npos;
+      const std::int64_t until =
+          window_.position() + static_cast<std::int64_t>(has_cut ? cut : window_.size());
+      if (has_cut) Batch(cut);
+      if (!closed_ && window_.position() < until && !Careful(until)) break;
+      if (closed_) return;
+    }
+    stats_.cut_off = true;
+  }
+
+  // The events before `cut`, all at once; the window moves past those that could be read. O(cut).
+  void Batch(std::size_t cut) {
+    char* const text = window_.data();
+    std::size_t end = cut - 1;
+    while (text[end] != ',') --end;
+    text[-1] = '[';
+    text[end] = ']';
+    std::size_t read = 0;  // where the events that were read end
+    const bool whole = BatchEvents(text - 1, end + 2, &read);
+    text[end] = ',';
+    window_.Drop(whole && !closed_ ? cut : read);
+  }
+
+  bool BatchEvents(const char* text, std::size_t size, std::size_t* read) {
+    od::document document;
+    od::array events;
+    if (parser_.iterate(text, size, size + simdjson::SIMDJSON_PADDING).get(document) !=
+            simdjson::SUCCESS ||
+        document.get_array().get(events) != simdjson::SUCCESS) {
+      return false;
+    }
+    for (auto element : events) {
+      od::value value;
+      if (element.get(value) != simdjson::SUCCESS) return false;
+      *read = static_cast<std::size_t>(value.raw_json_token().data() - text) - 1;
+      od::object object;
+      event_.Clear();
+      if (value.get_object().get(object) != simdjson::SUCCESS ||
+          ReadEvent(object, &event_) != simdjson::SUCCESS) {
+        return false;
+      }
+      ++stats_.events;
+      visitor_.OnEvent(event_);
+    }
+    // An array that ends before the batch does was closed by the file itself.
+    const char* location = nullptr;
+    if (document.current_location().get(location) == simdjson::SUCCESS &&
+        location < text + size - 1) {
+      closed_ = true;
+      while (location[-1] != ']') --location;
+      *read = static_cast<std::size_t>(location - text) - 1;
+    }
+    return true;
+  }
+
+  // One event at a time, until the window has come to `until`. False at the end of the file.
+  bool Careful(std::int64_t until) {
+    while (window_.position() < until) {
+      while (Next() == ',') window_.Drop(1);
+      const char c = Next();
+      if (c == 0) return false;
+      if (c == ']') {
+        window_.Drop(1);
+        closed_ = true;
+        return true;
+      }
+      std::size_t end = c == '{' ? EndOfValue(window_.text()) : kNoValue;
+      while (end == kNotWhole && window_.Refill()) end = EndOfValue(window_.text());
+      if (end != kNoValue && end != kNotWhole && One(window_.text().substr(0, end))) {
+        window_.Drop(end);
+      } else if (!Resynchronise(end == kNotWhole)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool One(std::string_view text) {
+    scratch_.assign(text);
+    const bool odd = Sanitise(&scratch_);
+    scratch_.reserve(scratch_.size() + simdjson::SIMDJSON_PADDING);
+    od::document document;
+    od::object object;
+    event_.Clear();
+    const bool readable =
+        parser_.iterate(scratch_.data(), scratch_.size(), scratch_.capacity()).get(document) ==
+            simdjson::SUCCESS &&
+        document.get_object().get(object) == simdjson::SUCCESS &&
+        ReadEvent(object, &event_) == simdjson::SUCCESS && !event_.phase.empty();
+    if (!readable) return false;
+    ++stats_.events;
+    stats_.repaired += odd ? 1 : 0;
+    visitor_.OnEvent(event_);
+    return true;
+  }
+
+  // Puts a question mark for each byte that JSON text may not hold; true when there was one.
+  static bool Sanitise(std::string* text) {
+    bool odd = false;
+    bool valid = simdjson::validate_utf8(text->data(), text->size());
+    bool inside = false;
+    for (std::size_t i = 0; i < text->size(); ++i) {
+      char& c = (*text)[i];
+      if (inside && c == '\\') {
+        ++i;
+        continue;
+      }
+      if (c == '"') inside = !inside;
+      const auto code = static_cast<unsigned char>(c);
+      if ((inside && code < 0x20) || (!valid && code >= 0x80)) {
+        c = '?';
+        odd = true;
+      }
+    }
+    return odd;
+  }
+
+  // Past a broken event: to the next that looks like one, or to the end of the array. False at the
+  // end of the file. An event that the file cuts off is no broken one.
+  bool Resynchronise(bool is_open) {
+    while (true) {
+      const std::string_view text = window_.text();
+      const std::size_t next = std::min(NextStart(text, 1), EndOfArray(text));
+      if (next != std::string_view::npos) {
+        ++stats_.broken;
+        window_.Drop(next);
+        return true;
+      }
+      if (!window_.Refill()) break;
+    }
+    const bool is_cut_off = is_open && window_.ended();
+    if (!is_cut_off) ++stats_.broken;
+    window_.Drop(window_.size());
+    return !window_.ended();
+  }
+
+  Window window_;
+  Visitor& visitor_;
+  od::parser parser_;
+  std::string scratch_;
+  Event event_;
+  StreamStats stats_;
+  bool closed_ = false;  // the array of events has ended
+};
+
+}  // namespace
+
+StreamStats ReadChromeTrace(ByteSource& source, Visitor& visitor) {
+  return Reader(source, visitor).Read();
+}
+
+}  // namespace advise::kineto
