@@ -40,8 +40,41 @@ class EvidenceCollector {
 
   void Add(Evidence item) {
     item.source = trace_.path;
-    if (!sql_known()) item.sql.clear();
+    if (!sql_known()) {
+      item.sql.clear();
+      item.table = CategoryOf(item.table);
+    } else {
+      item.find.clear();
+    }
     evidence_.push_back(std::move(item));
+  }
+
+  // What a Kineto trace calls the rows of a table.
+  static std::string CategoryOf(const std::string& table) {
+    if (table == "CUPTI_ACTIVITY_KIND_MEMCPY") return "gpu_memcpy";
+    if (table == "CUPTI_ACTIVITY_KIND_MEMSET") return "gpu_memset";
+    return table == "CUPTI_ACTIVITY_KIND_RUNTIME" ? "cuda_runtime" : "kernel";
+  }
+
+  // The time of an event as a Kineto trace writes it, whole microseconds: what follows the point
+  // differs from writer to writer.
+  static std::string FindTime(Nanos time) {
+    return fmt::format("\"ts\": *{}", time >= 0 ? time / 1000 : -((999 - time) / 1000));
+  }
+  static std::string FindName(const std::string& name) {
+    if (SafeText(name) != name) return "";
+    std::string pattern;
+    for (const char c : name) {
+      if (std::string_view("\\[]*.^$").find(c) != std::string_view::npos) pattern += '\\';
+      pattern += c;
+    }
+    return fmt::format("\"name\": *\"{}\"", pattern);
+  }
+
+  std::string OpName(std::uint32_t op) const {
+    if (trace_.ops.kind[op] != OpKind::kKernel) return OpWord(op);
+    const std::string& name = trace_.strings[trace_.shapes[trace_.ops.detail[op]].name];
+    return SafeText(name.size() > 60 ? name.substr(0, 57) + "..." : name);
   }
 
   // Rows of one device: needed only when the report holds several.
@@ -99,17 +132,21 @@ class EvidenceCollector {
       // From the end of all that began before to the start of what ends the gap.
       Nanos until = 0;
       Nanos next = 0;
+      std::uint32_t next_op = kNone;
       bool any = false;
       for (const std::uint32_t op : analysis_.run.ops_of_device[device]) {
         if (trace_.ops.start[op] > middle) {
           next = trace_.ops.start[op];
+          next_op = op;
           break;
         }
         until = any ? std::max(until, trace_.ops.end[op]) : trace_.ops.end[op];
         any = true;
       }
-      if (!any || next == 0) return;
+      if (!any || next_op == kNone) return;
       item.what = "the longest gap on the GPU that this explains";
+      if (!sql_known()) item.what += ", which ends with " + OpName(next_op);
+      item.find = FindTime(next);
       item.value = static_cast<double>(next - until);
       item.start_ns = until;
       item.end_ns = next;
@@ -130,6 +167,7 @@ class EvidenceCollector {
       }
       if (found == kNone) return;
       item.what = std::string("the longest such ") + OpWord(found);
+      item.find = FindTime(trace_.ops.start[found]);
       item.value = static_cast<double>(trace_.ops.end[found] - trace_.ops.start[found]);
       item.start_ns = trace_.ops.start[found];
       item.end_ns = trace_.ops.end[found];
@@ -240,6 +278,7 @@ class EvidenceCollector {
     }
     const std::string& text = trace_.strings[name];
     Evidence item;
+    item.find = FindName(text);
     item.what = "time in " + SafeText(text.size() > 60 ? text.substr(0, 57) + "..." : text);
     item.value = time;
     item.unit = "ns";
@@ -276,6 +315,7 @@ class EvidenceCollector {
     const std::string& text = trace_.strings[name];
     Evidence item;
     item.what = "calls of " + text;
+    item.find = FindName(text);
     item.value = count;
     item.unit = "count";
     item.start_ns = analysis_.run.window.start;

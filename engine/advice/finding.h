@@ -102,6 +102,7 @@ struct Evidence {
   std::string table;
   std::vector<std::int64_t> rows;
   std::string sql;
+  std::string find;  // what to search the file for, where it is text and no database
   std::string source;
 };
 

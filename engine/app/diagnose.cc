@@ -139,7 +139,7 @@ Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) 
   report.read_with_care = ReadWithCare(analysis);
   for (const Diagnostic& diagnostic : trace->diagnostics.list())
     report.diagnostics.push_back(diagnostic);
-  FillNotChecked(report.verdicts, knowledge, &report);
+  FillNotChecked(report.verdicts, knowledge, trace->kind, &report);
   report.site_changes = knowledge.SiteChanges();
   return report;
 }

@@ -110,8 +110,11 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   const Trace& trace = analysis.run.trace;
   if (trace.ops.size() == 0) {
     notes.push_back(
-        "capture the program while it works on the GPU, with --trace=cuda; check that the profiler "
-        "may use the GPU");
+        trace.kind == "kineto"
+            ? "profile the program while it works on the GPU, with ProfilerActivity.CUDA among the "
+              "activities; check that the profiler may use the GPU"
+            : "capture the program while it works on the GPU, with --trace=cuda; check that the "
+              "profiler may use the GPU");
   } else if (!analysis.support.verdict) {
     notes.push_back(analysis.support.reason + ": no finding is rated above low");
   }
@@ -140,7 +143,11 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
                     unknown, launched));
   }
   if (trace.ops.size() > 0 && trace.os_calls.size() == 0) {
-    notes.push_back("no OS calls were recorded: waits for data and files look like host code");
+    notes.push_back(
+        trace.kind == "kineto"
+            ? "PyTorch's profiler records no OS calls: waits for files, locks and other "
+              "processes look like host code"
+            : "no OS calls were recorded: waits for data and files look like host code");
   }
   if (analysis.run.steps.source == "period") {
     notes.push_back("steps were found from the repeating GPU work, not from ranges");
@@ -150,8 +157,21 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   return notes;
 }
 
+namespace {
+
+// What PyTorch's profiler must be asked for; what it cannot record is left to nsys.
+std::string TorchCommand(const std::vector<std::string>& options) {
+  return fmt::format(
+      "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], "
+      "schedule=schedule(wait=1, warmup=2, active=5){}{})   # and prof.step() after each step",
+      options.empty() ? "" : ", ", fmt::join(options, ", "));
+}
+
+}  // namespace
+
 void FillNotChecked(const std::vector<Verdict>& verdicts, const Knowledge& knowledge,
-                    Report* report) {
+                    const std::string& input_kind, Report* report) {
+  const bool torch = input_kind == "kineto";
   std::set<std::string> tags;
   for (const Verdict& verdict : verdicts) {
     switch (verdict.outcome) {
@@ -165,6 +185,11 @@ void FillNotChecked(const std::vector<Verdict>& verdicts, const Knowledge& knowl
               verdict.missing.end())
             continue;
           entry.how += (entry.how.empty() ? "" : " ") + hint.text;
+          if (torch && !hint.torch.empty()) {
+            entry.how += " With torch.profiler: " + hint.torch + ".";
+          } else if (torch && !hint.option.empty()) {
+            entry.how += " PyTorch's profiler cannot: nsys profile " + hint.option + ".";
+          }
           tags.insert(hint.tag);
         }
         if (entry.how.empty()) entry.how = verdict.reason;
@@ -185,8 +210,18 @@ void FillNotChecked(const std::vector<Verdict>& verdicts, const Knowledge& knowl
   const auto add = [](std::vector<std::string>* list, const std::string& item) {
     if (std::find(list->begin(), list->end(), item) == list->end()) list->push_back(item);
   };
+  std::vector<std::string> torch_options;
   for (const CaptureHint& hint : knowledge.capture_hints()) {
-    if (tags.count(hint.tag) == 0 || hint.option.empty()) continue;
+    if (tags.count(hint.tag) == 0) continue;
+    if (torch && !hint.torch.empty()) {
+      const std::string name = hint.torch.substr(0, hint.torch.find('='));
+      if (name == "profile_memory" || name == "with_stack" || name == "record_shapes") {
+        add(&torch_options, hint.torch);
+      }
+      tags.erase(hint.tag);
+      continue;
+    }
+    if (hint.option.empty()) continue;
     const std::string trace = "--trace=";
     if (hint.option.rfind(trace, 0) == 0) {
       add(&traced, hint.option.substr(trace.size()));
@@ -194,10 +229,18 @@ void FillNotChecked(const std::vector<Verdict>& verdicts, const Knowledge& knowl
       add(&others, hint.option);
     }
   }
-  if (tags.empty()) return;
-  report->capture_command =
+  const std::string nsys =
       fmt::format("nsys profile --trace={}{}{} -o run -- COMMAND", fmt::join(traced, ","),
                   others.empty() ? "" : " ", fmt::join(others, " "));
+  if (torch) {
+    if (report->not_checked.empty()) return;
+    report->capture_command = TorchCommand(torch_options);
+    const bool has_rest = traced.size() > 3 || !others.empty() || tags.count("osrt") > 0;
+    if (has_rest) report->capture_command += "\n" + nsys;
+    return;
+  }
+  if (tags.empty()) return;
+  report->capture_command = nsys;
 }
 
 }  // namespace advise

@@ -18,6 +18,6 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis);
 
 // Rules that could not tell, with what would let them, and one profiler command for all of them.
 void FillNotChecked(const std::vector<Verdict>& verdicts, const Knowledge& knowledge,
-                    Report* report);
+                    const std::string& input_kind, Report* report);
 
 }  // namespace advise

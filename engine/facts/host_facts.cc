@@ -97,6 +97,7 @@ void WriteInputFacts(const Analysis& a, FactWriter* w) {
   w->Lost("input.map", in.map);
   w->Number("input.after_gpu", in.after_gpu);
   w->Flag("input.background", in.background);
+  w->Text("input.loader", in.loader);
   w->Lost("input", in.loss);
 }
 
@@ -108,6 +109,9 @@ void WriteHostFacts(const Analysis& a, FactWriter* w) {
   w->Text("memory.alloc.name", h.alloc_name);
   w->Lost("memory.alloc", h.alloc);
   w->KnownNumber("memory.peak", h.memory_peak, "memory events were not recorded", "cuda-memory");
+  const char* const kNoAllocator = "the allocator's own figures were not recorded";
+  w->KnownNumber("memory.reserved_peak", h.memory_reserved_peak, kNoAllocator, "cuda-memory");
+  w->KnownNumber("memory.allocated_peak", h.memory_allocated_peak, kNoAllocator, "cuda-memory");
   w->KnownNumber("memory.capacity", a.hardware.memory_bytes,
                  "the memory of the device is not known (see --gpu)", "hardware");
   if (h.memory_peak >= 0 && a.run.steps.known()) {
@@ -165,6 +169,7 @@ void WriteCaptureFacts(const Analysis& a, FactWriter* w) {
   w->Flag("capture.has_os_calls", trace.os_calls.size() > 0);
   w->Flag("capture.has_gpu_samples", !trace.gpu_series.empty());
   w->Flag("capture.has_memory", trace.memory.size() > 0);
+  w->Text("capture.format", trace.kind);
   w->Number("capture.seconds", static_cast<double>(trace.session_ns) / kNanosPerSecond);
   w->Number("capture.steps", static_cast<double>(a.run.steps.all.size()));
   double unattributed = 0;

@@ -38,26 +38,25 @@ void Tables::Assemble() {
   Report();
 }
 
-// Python functions of writers up to 2024 carry no process: they belong to the one that works.
+// Python functions of some writers carry neither process nor thread: they are taken for those of
+// the thread that works most.
 void Tables::ListThreads() {
-  std::map<std::int64_t, std::int64_t> work;  // by pid
+  std::map<ThreadKey, std::int64_t> work;
   const auto count = [&](const std::vector<std::uint32_t>& column, std::int64_t weight) {
-    for (const std::uint32_t number : column) {
-      if (number != kNone) work[threads_.keys()[number].pid] += weight;
-    }
+    for (const std::uint32_t number : column) work[threads_.keys()[number]] += weight;
   };
   count(trace_.calls.thread, 1000);
   count(trace_.operators.thread, 1);
-  count(trace_.ranges.thread, 1);
+  count(trace_.ranges.thread, 1000);
   count(trace_.memory.process, 1);
   const auto most = std::max_element(
       work.begin(), work.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const std::int64_t main_pid = most == work.end() ? 0 : most->first;
+  const ThreadKey main = most == work.end() ? ThreadKey{} : most->first;
+  const auto placed = [&](const ThreadKey& key) {
+    return key.pid == 0 && work.count(key) == 0 && !work.empty() ? main : key;
+  };
   std::set<ThreadKey> keys;
-  for (ThreadKey key : threads_.keys()) {
-    if (work.count(key.pid) == 0 && !work.empty()) key.pid = main_pid;
-    keys.insert(key);
-  }
+  for (const ThreadKey& key : threads_.keys()) keys.insert(placed(key));
   std::map<std::int64_t, std::uint32_t> process_rows;
   std::map<ThreadKey, std::uint32_t> rows;
   for (const ThreadKey& key : keys) {
@@ -69,15 +68,12 @@ void Tables::ListThreads() {
                                   .pid = key.pid,
                                   .name = name == process_names_.end() ? "" : name->second,
                                   .rank = trace_.rank});
-      if (key.pid == main_pid) main_process_ = process->second;
+      if (key.pid == main.pid) main_process_ = process->second;
     }
     rows[key] = static_cast<std::uint32_t>(trace_.threads.size());
     trace_.threads.push_back({.global_tid = key.tid, .tid = key.tid, .process = process->second});
   }
-  for (ThreadKey key : threads_.keys()) {
-    if (work.count(key.pid) == 0 && !work.empty()) key.pid = main_pid;
-    thread_rows_.push_back(rows.at(key));
-  }
+  for (const ThreadKey& key : threads_.keys()) thread_rows_.push_back(rows.at(placed(key)));
   for (std::vector<std::uint32_t>* column :
        {&trace_.calls.thread, &trace_.ranges.thread, &trace_.operators.thread,
         &trace_.python_frames.thread, &trace_.memory.process}) {

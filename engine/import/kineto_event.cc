@@ -141,6 +141,11 @@ Category CategoryOf(std::string_view text) {
   return found == nullptr ? Category::kUnknown : *found;
 }
 
+bool IsAnnotation(std::string_view operator_name) {
+  return operator_name.find('#') != std::string_view::npos &&
+         operator_name.find("::") == std::string_view::npos;
+}
+
 std::optional<Arg> ArgOf(std::string_view key) {
   static const Words<Arg> kArgs = {
       {"external id", Arg::kExternalId},

@@ -101,6 +101,9 @@ struct Event {
   std::int64_t Int(Arg arg, std::int64_t otherwise) const;
 };
 
+// Whether an operator of a writer before 2022 is what a user or torch.utils annotated:
+// "ProfilerStep#3", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__".
+bool IsAnnotation(std::string_view operator_name);
 Category CategoryOf(std::string_view text);      // ignoring case
 std::optional<Arg> ArgOf(std::string_view key);  // nothing for keys that we do not read
 bool IsSkipped(const Event& event);              // by phase and category, before `args`

@@ -58,6 +58,10 @@ void Tables::OnEvent(const Event& event) {
   ++rows_[static_cast<std::size_t>(event.category)];
   switch (event.category) {
     case Category::kOperator: {
+      if (IsAnnotation(event.name)) {
+        AddSpan(event, start, end, 0, &trace_.ranges);
+        break;
+      }
       AddSpan(event, start, end, event.Int(Arg::kSequenceNumber, -1), &trace_.operators);
       if (event.Has(Arg::kCollective)) {
         AddCollective(event, {.start = start, .end = end, .thread = ThreadOf(event)});

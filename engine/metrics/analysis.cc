@@ -134,6 +134,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
   // Subjects do not know each other: half of them on a second thread.
   auto others = std::async(std::launch::async, [&] {
+    operators = FindOperators(shared);
     launches = FindLaunches(shared);
     input = FindInput(shared);
     host = FindHost(shared);

@@ -13,6 +13,7 @@
 #include "engine/metrics/input.h"
 #include "engine/metrics/kernel.h"
 #include "engine/metrics/launch.h"
+#include "engine/metrics/operators.h"
 #include "engine/metrics/phase.h"
 #include "engine/metrics/replay.h"
 #include "engine/metrics/run.h"
@@ -73,6 +74,7 @@ struct Analysis {
   Host host;
   StepStats step_stats;
   Comm comm;
+  Operators operators;
   Samples samples;
   Support support;
 

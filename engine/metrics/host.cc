@@ -209,6 +209,7 @@ class HostFinder {
   void Memory() {
     const MemoryTable& memory = trace_.memory;
     std::map<std::uint32_t, double> level;
+    std::map<std::uint32_t, double> reserved;  // by a caching allocator
     double peak = -1;
     std::vector<double> ends;
     std::size_t step = run_.steps.first_steady;
@@ -227,10 +228,16 @@ class HostFinder {
       used += static_cast<double>(memory.bytes[i]);
       peak = std::max(peak, used);
       now += static_cast<double>(memory.bytes[i]);
+      if (memory.reserved.empty() || memory.reserved[i] < 0) continue;
+      double& held = reserved[memory.device[i]];
+      held = std::max(held, static_cast<double>(memory.reserved[i]));
+      if (held > result_.memory_reserved_peak) result_.memory_reserved_peak = held;
     }
     if (peak < 0) return;
     for (; step < run_.steps.all.size(); ++step) ends.push_back(now);
-    result_.memory_peak = peak;
+    // What the allocator holds is gone for others, used or not.
+    if (result_.memory_reserved_peak > 0) result_.memory_allocated_peak = peak;
+    result_.memory_peak = std::max(peak, result_.memory_reserved_peak);
     if (ends.size() < 2) return;
     std::vector<double> rises;
     for (std::size_t i = 1; i < ends.size(); ++i) rises.push_back(ends[i] - ends[i - 1]);

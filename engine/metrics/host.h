@@ -25,7 +25,9 @@ struct Host {
   Loss preempted;
   std::size_t gpu_processes = 0;  // most processes with work on one device
   Loss gpu_switch;
-  double memory_peak = -1;  // -1: no memory events
+  double memory_peak = -1;           // -1: no memory events
+  double memory_reserved_peak = 0;   // of a caching allocator, on one device; 0 unknown
+  double memory_allocated_peak = 0;  // of its tensors; 0 unknown
   double growth_per_step = 0;
   double growth_steps = 0;
 };

@@ -22,6 +22,7 @@ class InputFinder {
       : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
 
   Input Find() {
+    LoaderRanges();
     Loaders();
     Loads();
     Slow();
@@ -31,6 +32,30 @@ class InputFinder {
   }
 
  private:
+  // PyTorch's data loader names its class in the range around it: with worker processes the range
+  // is a wait for them, without it is the loading itself.
+  void LoaderRanges() {
+    by_workers_.resize(trace_.threads.size());
+    bool own = false;
+    bool workers = false;
+    for (const std::uint32_t t : run_.launching_threads) {
+      std::vector<Interval> waits;
+      for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
+           ++i) {
+        const std::string& name = trace_.strings[trace_.ranges.name[i]];
+        own = own || name.find("_SingleProcessDataLoaderIter") != std::string::npos;
+        if (name.find("_MultiProcessingDataLoaderIter") == std::string::npos) continue;
+        waits.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
+        workers = true;
+      }
+      by_workers_[t] = IntervalSet::Of(std::move(waits));
+    }
+    result_.loader = own && workers ? "" : own ? "own" : workers ? "workers" : "";
+  }
+  bool WaitsForWorkers(const GapPiece& piece, std::uint32_t thread) const {
+    return thread != kNone && by_workers_[thread].Contains(piece.start);
+  }
+
   // Threads that load beside the launching ones: what they read, and when they are at work.
   void Loaders() {
     std::vector<Interval> busy;
@@ -73,7 +98,8 @@ class InputFinder {
     std::map<std::uint32_t, std::size_t> processes;
     for (const std::uint32_t t : workers_) ++processes[trace_.threads[t].process];
     result_.workers = processes.size() > 1 ? processes.size() : workers_.size();
-    result_.background = !loader_busy_.empty() || result_.workers > 0;
+    result_.background =
+        !loader_busy_.empty() || result_.workers > 0 || result_.loader == "workers";
     const auto length = static_cast<double>(std::max<Nanos>(1, run_.window.Length()));
     if (!workers_.empty() && worker_time_ > 0) {
       result_.workers_busy =
@@ -129,8 +155,9 @@ class InputFinder {
           loss.AddSpan(piece.device, piece.start, piece.end);
           load.end = piece.end;
           load.lost += piece.Length();
-          const bool for_others =
-              Waits(piece) || (piece.activity == Activity::kFileIo && result_.workers > 0);
+          const bool for_others = Waits(piece) ||
+                                  (piece.activity == Activity::kFileIo && result_.workers > 0) ||
+                                  WaitsForWorkers(piece, gap.thread);
           (for_others ? load.waiting : load.own) += piece.Length();
           if (piece.activity == Activity::kFileIo && result_.workers == 0)
             load.file += piece.Length();
@@ -277,6 +304,7 @@ class InputFinder {
   IntervalSet loader_busy_;
   Nanos worker_time_ = 0;
   std::vector<Load> loads_;
+  std::vector<IntervalSet> by_workers_;  // per thread: in a loader that has workers
   Input result_;
 };
 

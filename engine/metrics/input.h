@@ -2,6 +2,8 @@
 // it.
 #pragma once
 
+#include <string>
+
 #include "engine/metrics/loss.h"
 
 namespace advise {
@@ -21,6 +23,7 @@ struct Input {
   double file_share = 0;
   Loss map;  // mapping and unmapping memory
   double after_gpu = 0;
+  std::string loader;       // "own": a loader without workers; "workers": one with; "" not known
   bool background = false;  // somebody beside the launching thread loads
 };
 

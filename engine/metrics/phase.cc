@@ -20,6 +20,7 @@ Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
       sets_[p][phase] = IntervalSet::Of(std::move(collected[p][phase]));
     }
   }
+  FromOperators(run);
   if (std::any_of(known_.begin(), known_.end(), [](bool known) { return known; })) LabelCalls(run);
 }
 

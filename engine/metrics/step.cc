@@ -198,10 +198,25 @@ Steps StepsFromRanges(const Run& run) {
   return best;
 }
 
+// The longest annotated step; 0 when the framework's profiler marked none.
+Nanos LongestAnnotatedStep(const Run& run) {
+  Nanos longest = 0;
+  for (std::uint32_t i = 0; i < run.trace.ranges.size(); ++i) {
+    const std::string& name = run.trace.strings[run.trace.ranges.name[i]];
+    if (name.rfind("ProfilerStep", 0) != 0) continue;
+    longest = std::max(longest, run.trace.ranges.end[i] - run.trace.ranges.start[i]);
+  }
+  return longest;
+}
+
 Steps FindSteps(const Run& run) {
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   Steps steps = StepsFromRanges(run);
-  if (steps.steady_count() < min_count) steps = StepsFromPeriod(run);
+  if (steps.steady_count() < min_count) {
+    steps = StepsFromPeriod(run);
+    // What repeats inside one annotated step is a layer, not a step.
+    if (2 * steps.Median() < LongestAnnotatedStep(run)) return {};
+  }
   if (steps.steady_count() < min_count) return {};
   return steps;
 }

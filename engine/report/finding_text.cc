@@ -106,6 +106,14 @@ void WriteCheck(Page& page, const Report& report, const Finding& finding) {
     page.Line(label + page.Paint(SqliteCommand(path, with_sql->sql), Ink::kPlain));
     return;
   }
+  const auto with_pattern =
+      std::find_if(finding.evidence.begin(), finding.evidence.end(),
+                   [](const Evidence& item) { return !item.find.empty() && !item.source.empty(); });
+  if (with_pattern != finding.evidence.end()) {
+    page.Line(label +
+              page.Paint(GrepCommand(with_pattern->source, with_pattern->find), Ink::kPlain));
+    return;
+  }
   const auto with_span = std::find_if(
       finding.evidence.begin(), finding.evidence.end(),
       [](const Evidence& item) { return item.end_ns > item.start_ns || !item.source.empty(); });

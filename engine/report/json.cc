@@ -133,6 +133,7 @@ Json EvidenceItem(const Evidence& item) {
   json["table"] = Text(item.table);
   json["rows"] = Numbers(item.rows);
   json["sql"] = Code(item.sql);
+  if (!item.find.empty()) json["find"] = Code(item.find);
   json["source"] = Text(item.source);
   return json;
 }

@@ -25,12 +25,24 @@ std::string ShellQuote(std::string_view word) {
   return quoted + "'";
 }
 
+namespace {
+
+// A path that begins with "-" would be read as an option.
+std::string FileWord(std::string_view path) {
+  return ShellQuote(path.starts_with('-') ? "./" + std::string(path) : std::string(path));
+}
+
+}  // namespace
+
 std::string SqliteCommand(std::string_view path, std::string_view sql) {
   std::string line(sql);
   std::replace(line.begin(), line.end(), '\n', ' ');
-  // A path that begins with "-" would be read as an option.
-  const std::string file = path.starts_with('-') ? "./" + std::string(path) : std::string(path);
-  return "sqlite3 " + ShellQuote(file) + " " + ShellQuote(line);
+  return "sqlite3 " + FileWord(path) + " " + ShellQuote(line);
+}
+
+std::string GrepCommand(std::string_view path, std::string_view pattern) {
+  const char* const program = path.ends_with(".gz") ? "zgrep" : "grep";
+  return std::string(program) + " -n -B 3 -A 9 " + ShellQuote(pattern) + " " + FileWord(path);
 }
 
 }  // namespace advise

@@ -227,7 +227,12 @@ void WriteNotChecked(Page& page, const Report& report) {
   }
   if (!report.capture_command.empty()) {
     page.Labelled("→", kColumn - 2, kColumn, "capture again with:");
-    page.Line("  " + page.Paint(report.capture_command, Ink::kPlain));
+    const std::string& command = report.capture_command;
+    for (std::size_t from = 0; from <= command.size();) {
+      const std::size_t to = std::min(command.find('\n', from), command.size());
+      page.Line("  " + page.Paint(command.substr(from, to - from), Ink::kPlain));
+      from = to + 1;
+    }
   }
 }
 

@@ -11,7 +11,7 @@ return {
   effort    = "flag",
 
   needs      = { "capture.has_calls", "capture.has_os_calls", "capture.has_gpu_samples", "capture.has_memory" },
-  optional   = { "budget.idle", "budget.compute", "window.time" },
+  optional   = { "budget.idle", "budget.compute", "window.time", "capture.format" },
   thresholds = { "min_idle", "min_compute" },
 
   symptom = "Not recorded: {missing:text}. Left open: {questions:text}.",
@@ -49,8 +49,9 @@ return {
     local idle_matters = window == nil or f.budget.idle == nil or at_least(share(f.budget.idle, window), t.min_idle)
     local compute_matters = window == nil or f.budget.compute == nil or at_least(share(f.budget.compute, window), t.min_compute)
 
+    local torch = f.capture.format == "kineto"
     if not f.capture.has_calls then
-      miss("CUDA calls", "which host code the GPU waits for", "--trace=cuda")
+      miss("CUDA calls", "which host code the GPU waits for", torch and "ProfilerActivity.CUDA" or "--trace=cuda")
     end
     if not f.capture.has_os_calls and idle_matters then
       miss("calls of the operating system", "whether the host waits for files, locks or other processes", "--trace=osrt")
@@ -59,7 +60,8 @@ return {
       miss("GPU metric samples", "how far kernels use the GPU's width, tensor cores and memory", "--gpu-metrics-devices=all")
     end
     if not f.capture.has_memory and compute_matters then
-      miss("memory events", "peak and growth of device memory", "--cuda-memory-usage=true")
+      miss("memory events", "peak and growth of device memory",
+           torch and "profile_memory=True" or "--cuda-memory-usage=true")
     end
     if #rows == 0 then return nil end
     return { missing = table.concat(names, ", "), questions = table.concat(questions, "; "),
@@ -72,6 +74,10 @@ return {
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false } },
       expect = { count = 3, missing = "calls of the operating system, GPU metric samples, memory events",
                  options = "--trace=osrt --gpu-metrics-devices=all --cuda-memory-usage=true", rows = 3 } },
+    { name = "a trace of PyTorch's profiler",
+      facts = { window = { time = 1e9 }, budget = { idle = 3e8, compute = 6e8 },
+                capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false, format = "kineto" } },
+      expect = { count = 3, options = "--trace=osrt --gpu-metrics-devices=all profile_memory=True" } },
     { name = "no GPU work at all: all is open",
       facts = { capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
       expect = { count = 1, missing = "calls of the operating system" } },

@@ -1,7 +1,7 @@
 -- The thread that launches kernels also reads and decodes the batch, and nobody else does.
 -- Loading and computing then take turns: while one runs, the other waits. Two signals: the idle time lies under
 -- this thread's own loading, and no worker process or thread was seen. Without calls of the operating system, loading looks
--- the same as waiting for workers, and input/starved speaks instead.
+-- the same as waiting for workers, and input/starved speaks instead, unless the loader says by its name that it has none.
 return {
   id        = "input/no-workers",
   title     = "Load data in worker processes, not on the thread that feeds the GPU",
@@ -16,7 +16,7 @@ return {
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.workers", "input.remedy",
                  "capture.has_os_calls" },
-  optional   = { "input.load.median", "input.steps_affected", "steps.count" },
+  optional   = { "input.load.median", "input.steps_affected", "steps.count", "input.loader" },
   thresholds = { "min_share", "min_own", "min_steps" },
 
   symptom = "The GPU idles {share:pct} of its time while the thread that launches its kernels loads the batch itself; no " ..
@@ -40,7 +40,8 @@ while (auto b = queue.pop()) train_step(b);]],
 
   applies = function(f)
     if f.input.workers > 0 then return false, "loader workers were seen" end
-    return f.capture.has_os_calls, "without calls of the operating system, loading looks the same as waiting for workers"
+    if f.input.loader == "workers" then return false, "the data loader has workers" end
+    return f.capture.has_os_calls or f.input.loader == "own", "without calls of the operating system, loading looks the same as waiting for workers"
   end,
 
   detect = function(f, t)
@@ -78,6 +79,14 @@ while (auto b = queue.pop()) train_step(b);]],
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 20 },
                 input = { lost = 5e7, own = 5e7, waiting = 0, workers = 0, remedy = true, steps_affected = 0.05 } },
       expect = "silent" },
+    { name = "no calls of the operating system, but the loader's range says that it has no workers",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = false }, steps = { count = 5 },
+                input = { lost = 5e8, own = 5e8, waiting = 0, workers = 0, remedy = true, steps_affected = 1, loader = "own" } },
+      expect = { share = 0.5, own = 5e8 } },
+    { name = "the loader's range says that it has workers",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = false },
+                input = { lost = 5e8, own = 0, waiting = 5e8, workers = 0, remedy = true, loader = "workers" } },
+      expect = "not_applicable" },
     { name = "four workers load",
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true },
                 input = { lost = 5e8, own = 0, waiting = 5e8, workers = 4, remedy = true } },

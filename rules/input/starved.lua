@@ -15,7 +15,7 @@ return {
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.remedy" },
   optional   = { "input.workers", "input.workers_busy", "input.steps_affected", "input.load.median", "steps.count",
-                 "run.cpu_cores", "capture.has_os_calls" },
+                 "run.cpu_cores", "capture.has_os_calls", "input.loader" },
   thresholds = { "min_share", "min_own", "min_busy", "min_steps" },
 
   symptom = "The GPU idles {share:pct} of its time while the host {doing:text}.",
@@ -42,17 +42,18 @@ return {
     local steps = f.steps.count and f.input.steps_affected
     local often = not steps or at_least(steps, t.min_steps)
     -- Those two rules speak for themselves.
-    if workers == 0 and often and f.capture.has_os_calls
+    local loader = f.input.loader
+    if workers == 0 and often and (f.capture.has_os_calls or loader == "own") and loader ~= "workers"
        and at_least(share(f.input.own, f.input.own + f.input.waiting), t.min_own) then
       return nil
     end
-    if workers and workers >= 1 and often and at_least(f.input.waiting, f.input.own)
+    if workers and (workers >= 1 or loader == "workers") and often and at_least(f.input.waiting, f.input.own)
        and (busy == nil or at_least(busy, t.min_busy))
        and (f.run.cpu_cores == nil or at_most(workers, f.run.cpu_cores)) then
       return nil
     end
     local doing = "loads data or waits for it"
-    if f.capture.has_os_calls then
+    if f.capture.has_os_calls or loader == "own" or loader == "workers" then
       doing = f.input.own > f.input.waiting and "loads data on the launching thread" or "waits for data to be loaded"
     end
     return { share = lost, own = f.input.own, waiting = f.input.waiting, steps = steps or nil,
@@ -83,6 +84,14 @@ return {
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = false },
                 input = { lost = 4e8, own = 4e8, waiting = 0, workers = 0, remedy = true } },
       expect = { share = 0.4, doing = "loads data or waits for it" } },
+    { name = "the loader starts anew once, as its name and no call of the operating system says",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = false }, steps = { count = 50 },
+                input = { lost = 1e8, own = 9e7, waiting = 0, workers = 0, remedy = true, steps_affected = 0.02, loader = "own" } },
+      expect = { doing = "loads data on the launching thread" } },
+    { name = "near miss: the loader has no workers by its name, which is input/no-workers",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = false },
+                input = { lost = 4e8, own = 4e8, waiting = 0, workers = 0, remedy = true, loader = "own" } },
+      expect = "silent" },
     { name = "near miss: the waits hardly cost anything",
       facts = { window = { device_time = 1e9 },
                 input = { lost = 1e7, own = 0, waiting = 1e7, workers = 0, remedy = true } },

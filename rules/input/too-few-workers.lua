@@ -14,11 +14,11 @@ return {
   knowledge = { "K-B1", "K-H4" },
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.workers", "input.remedy" },
-  optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "run.cpu_cores" },
+  optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "run.cpu_cores", "input.loader" },
   thresholds = { "min_share", "min_busy", "min_steps" },
 
-  symptom = "The GPU idles {share:pct} of its time while the launching thread waits for {workers:count} loader " ..
-            "workers{busy_text:text}.",
+  symptom = "The GPU idles {share:pct} of its time while the launching thread waits for {who:text}" ..
+            "{busy_text:text}.",
   cause   = "Together the workers deliver batches more slowly than the GPU uses them up.",
   fixes   = {
     { action  = "Raise the number of workers step by step, up to the CPU cores of the job",
@@ -34,7 +34,7 @@ return {
   false_positives = "Workers that wait for slow storage count as busy; input/storage-bound judges that.",
   references = { "pytorch/dataloader-workers", "nvidia/dali" },
 
-  applies = function(f) return f.input.workers >= 1, "no loader workers were seen" end,
+  applies = function(f) return f.input.workers >= 1 or f.input.loader == "workers", "no loader workers were seen" end,
 
   detect = function(f, t)
     local lost = share(f.input.lost.time, f.window.device_time)
@@ -44,7 +44,9 @@ return {
     local busy = f.input.workers_busy
     if busy and not at_least(busy, t.min_busy) then return nil end
     if f.run.cpu_cores and not at_most(f.input.workers, f.run.cpu_cores) then return nil end
-    return { share = lost, workers = f.input.workers, busy = busy, cores = f.run.cpu_cores,
+    local who = "the workers of the data loader"
+    if f.input.workers >= 1 then who = string.format("%d loader workers", f.input.workers) end
+    return { share = lost, workers = f.input.workers, who = who, busy = busy, cores = f.run.cpu_cores,
              busy_text = busy and ", which are hardly ever idle" or "" }
   end,
 
@@ -58,12 +60,16 @@ return {
       facts = { window = { device_time = 2e9 }, run = { cpu_cores = 32 }, steps = { count = 20 },
                 input = { lost = 8e8, own = 0, waiting = 7.5e8, workers = 2, workers_busy = 0.98, steps_affected = 0.9,
                           remedy = true } },
-      expect = { share = 0.4, workers = 2, busy = 0.98, busy_text = ", which are hardly ever idle" },
+      expect = { share = 0.4, workers = 2, who = "2 loader workers", busy = 0.98, busy_text = ", which are hardly ever idle" },
       saving = { claims = 8e8, confidence = 0.85 } },
     { name = "what the workers do was not recorded",
       facts = { window = { device_time = 1e9 },
                 input = { lost = 2e8, own = 1e7, waiting = 1.8e8, workers = 4, remedy = true } },
       expect = { share = 0.2, busy_text = "" }, saving = { confidence = 0.6 } },
+    { name = "only the name of the loader says that there are workers",
+      facts = { window = { device_time = 1e9 },
+                input = { lost = 2e8, own = 0, waiting = 2e8, workers = 0, loader = "workers", remedy = true } },
+      expect = { share = 0.2, who = "the workers of the data loader" }, saving = { confidence = 0.6 } },
     { name = "near miss: workers are busy, the GPU never waits",
       facts = { window = { device_time = 1e9 },
                 input = { lost = 5e6, own = 0, waiting = 5e6, workers = 2, workers_busy = 0.95, remedy = true } },

@@ -12,9 +12,11 @@ return {
   effort    = "code",
 
   needs      = { "kernel.top", "budget.compute", "window.time" },
+  optional   = { "op.of_top_kernel" },
   thresholds = { "min_share", "min_window_share" },
 
-  symptom = "One kernel, {name:text}, takes {share:pct} of the kernel time: {count:count} launches of {median:time} each (median).",
+  symptom = "One kernel, {name:text}, takes {share:pct} of the kernel time: {count:count} launches of {median:time} each " ..
+            "(median){op_text:text}.",
   cause   = "This kernel alone sets how long the GPU is busy; work on any other kernel can win little.",
   fixes   = {
     { action = "Measure this kernel with Nsight Compute before changing it: it says whether memory, compute or latency limits it",
@@ -35,7 +37,8 @@ return {
     if hot.class == "communication" then return nil end
     local window_share = hot.share * share(f.budget.compute, f.window.time)
     if not at_least(hot.share, t.min_share) or not at_least(window_share, t.min_window_share) then return nil end
-    return { name = hot.name, class = hot.class, share = hot.share, window_share = window_share, count = hot.count,
+    local op = f.op.of_top_kernel
+    return { name = hot.name, class = hot.class, operator = op, op_text = op and ", most of them from " .. op or "", share = hot.share, window_share = window_share, count = hot.count,
              median = hot.median, rows = top(f.kernel.top, "time", 5) }
   end,
 
@@ -43,8 +46,12 @@ return {
     { name = "one matrix kernel takes 88 % of the kernel time",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
                 kernel = { top = { { name = "softmax", class = "softmax", count = 100, time = 1e8, share = 0.12, median = 1e6 },
-                                   { name = "sgemm_128x64", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },
-      expect = { name = "sgemm_128x64", share = 0.88, window_share = 0.792, count = 200,
+                                   { name = "a framework's trace names the operator",
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, op = { of_top_kernel = "aten::mm" },
+                kernel = { top = { { name = "sgemm_128x64", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },
+      expect = { operator = "aten::mm", op_text = ", most of them from aten::mm" } },
+    { name = "sgemm_128x64", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },
+      expect = { name = "sgemm_128x64", op_text = "", share = 0.88, window_share = 0.792, count = 200,
                  rows = { { name = "sgemm_128x64" }, { name = "softmax" } } } },
     { name = "near miss: the largest kernel takes 45 %",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 },

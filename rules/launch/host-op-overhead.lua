@@ -13,10 +13,12 @@ return {
   knowledge = { "K-A8" },
 
   needs      = { "window.device_time", "launch.count", "launch.framework.lost" },
-  optional   = { "window.supports_verdict", "launch.kernels_per_step", "launch.call.median", "steps.count", "run.devices" },
+  optional   = { "window.supports_verdict", "launch.kernels_per_step", "launch.call.median", "steps.count", "run.devices", "op.host_heavy",
+                 "op.host_heavy_time", "op.per_step" },
   thresholds = { "min_share", "min_gaps" },
 
-  symptom = "The GPU idles {share:pct} of its time while the launching thread runs framework or user code between launches.",
+  symptom = "The GPU idles {share:pct} of its time while the launching thread runs framework or user code between launches" ..
+            "{op_text:text}.",
   cause   = "The operators' work on the host takes longer than their work on the GPU.",
   fixes   = {
     { action = "Compile the model, so that its operators run without Python and in fewer kernels",
@@ -39,15 +41,23 @@ return {
     if not at_least(lost, t.min_share) then return nil end
     local gaps = share(f.launch.framework.lost.count, (f.steps.count or 1) * (f.run.devices or 1))
     if not at_least(gaps, t.min_gaps) then return nil end
-    return { share = lost, gaps = gaps, kernels_per_step = f.launch.kernels_per_step, call = f.launch.call.median }
+    local op = f.op.host_heavy
+    local op_text = op and string.format("; of %d operators a step %s takes the host longest", math.floor(f.op.per_step or 0), op) or ""
+    return { share = lost, gaps = gaps, op_text = op_text, op = op, op_time = f.op.host_heavy_time, kernels_per_step = f.launch.kernels_per_step, call = f.launch.call.median }
   end,
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
+    { name = "with the operators of a framework's trace",
+      facts = { window = { device_time = 1e9 }, steps = { count = 10 },
+                launch = { count = 5000, framework = { lost = { time = 3e8, count = 200 } }, call = { median = 5000 } },
+                op = { host_heavy = "aten::linear", host_heavy_time = 2e8, per_step = 812.4 } },
+      expect = { share = 0.3, op = "aten::linear", op_time = 2e8,
+                 op_text = "; of 812 operators a step aten::linear takes the host longest" } },
     { name = "Python takes a third of the GPU's time",
       facts = { window = { device_time = 1e9 }, steps = { count = 10 },
                 launch = { count = 5000, framework = { lost = { time = 3e8, count = 200 } }, call = { median = 5000 } } },
-      expect = { share = 0.3, gaps = 20, call = 5000 } },
+      expect = { share = 0.3, gaps = 20, call = 5000, op_text = "" } },
     { name = "near miss: work on the host between the steps",
       facts = { window = { device_time = 1e9 }, steps = { count = 5 },
                 launch = { count = 50, framework = { lost = { time = 5e8, count = 4 } } } },

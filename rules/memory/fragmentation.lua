@@ -1,6 +1,7 @@
 -- A caching allocator whose memory is reserved but in pieces of the wrong size gives blocks back to the driver and asks
 -- for others: cudaFree and cudaMalloc in the steady state, at a level close to the capacity that does not grow. The
--- allocator's own figures (reserved against allocated) are the proof; a GPU trace shows only this trail of retries.
+-- allocator's own figures (reserved against allocated) are the proof, where a framework's trace holds them; a GPU trace shows
+-- only this trail of retries.
 return {
   id        = "memory/fragmentation",
   title     = "Keep the allocator from giving memory back and asking again",
@@ -15,11 +16,11 @@ return {
 
   needs      = { "window.device_time", "memory.alloc.count", "memory.alloc.per_step", "memory.alloc.name", "memory.alloc.lost",
                  "memory.alloc.remedy", "memory.peak", "memory.capacity" },
-  optional   = { "memory.growth_steps" },
-  thresholds = { "min_share", "min_per_step", "min_used", "max_growth_steps" },
+  optional   = { "memory.growth_steps", "memory.reserved_peak", "memory.allocated_peak" },
+  thresholds = { "min_share", "min_per_step", "min_used", "max_growth_steps", "min_unused" },
 
   symptom = "With {used:pct} of the memory in use, memory is still allocated and freed {per_step:num} times a step (mostly " ..
-            "{call:text}); the GPU idles {share:pct} of its time for it.",
+            "{call:text}); the GPU idles {share:pct} of its time for it{pool_text:text}.",
   cause   = "The allocator holds memory in blocks that do not fit the next request, returns them to the driver, and asks again.",
   fixes   = {
     { action  = "Let segments grow instead of being cut into fixed pieces",
@@ -42,12 +43,20 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
     if not at_least(used, t.min_used) then return nil end
     if not at_least(f.memory.alloc.per_step, t.min_per_step) then return nil end
     local call = f.memory.alloc.name
-    local device = matches(call, "cudaMalloc*") or matches(call, "cudaFree*") or matches(call, "cuMem*")
+    local device = matches(call, "cudaMalloc*") or matches(call, "cudaFree*") or matches(call, "cuMem*") or
+                   matches(call, "hipMalloc*") or matches(call, "hipFree*")
     if not device or matches(call, "*Host*") then return nil end
     if f.memory.growth_steps and not at_most(f.memory.growth_steps, t.max_growth_steps) then return nil end
     local lost = share(f.memory.alloc.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
-    return { share = lost, used = used, peak = f.memory.peak, capacity = f.memory.capacity, per_step = f.memory.alloc.per_step,
+    local reserved, allocated = f.memory.reserved_peak, f.memory.allocated_peak
+    local pool_text = ""
+    if reserved and allocated then
+      -- A pool that is full of tensors is short of memory, not fragmented.
+      if not at_least(share(reserved - allocated, reserved), t.min_unused) then return nil end
+      pool_text = string.format("; of %.1f GB that the allocator holds, tensors take %.1f GB at most", reserved / 1e9, allocated / 1e9)
+    end
+    return { share = lost, used = used, pool_text = pool_text, peak = f.memory.peak, capacity = f.memory.capacity, per_step = f.memory.alloc.per_step,
              call = call }
   end,
 
@@ -60,8 +69,19 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
       facts = { window = { device_time = 1e9 },
                 memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 7.8e10,
                            capacity = 8e10, growth_steps = 0.3 } },
-      expect = { share = 0.15, used = 0.975, peak = 7.8e10, capacity = 8e10, per_step = 5, call = "cudaFree" },
+      expect = { share = 0.15, used = 0.975, peak = 7.8e10, capacity = 8e10, per_step = 5, call = "cudaFree",
+                 pool_text = "" },
       saving = { claims = 1.5e8, confidence = 0.5 } },
+    { name = "the allocator's own figures prove it",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 7.8e10,
+                           capacity = 8e10, reserved_peak = 7.8e10, allocated_peak = 5.2e10 } },
+      expect = { pool_text = "; of 78.0 GB that the allocator holds, tensors take 52.0 GB at most" } },
+    { name = "near miss: the pool is full of tensors, so memory is simply short",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 7.8e10,
+                           capacity = 8e10, reserved_peak = 7.8e10, allocated_peak = 7.5e10 } },
+      expect = "silent" },
     { name = "near miss: allocations in the loop, and half the memory free",
       facts = { window = { device_time = 1e9 },
                 memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 4e10,

@@ -14,10 +14,10 @@ return {
 
   needs      = { "precision.cast.share", "precision.cast.per_step", "precision.cast.lost", "precision.cast.remedy",
                  "window.device_time" },
-  optional   = { "steps.count" },
+  optional   = { "steps.count", "op.cast.per_step" },
   thresholds = { "min_share", "min_per_step" },
 
-  symptom = "{share:pct} of the time converts tensors from one type to another: {per_step:count} casts {per:text}.",
+  symptom = "{share:pct} of the time converts tensors from one type to another: {per_step:count} casts {per:text}{op_text:text}.",
   cause   = "The same tensors are cast again and again, or types change from layer to layer. Each cast reads and writes the whole tensor and computes nothing.",
   fixes   = {
     { action = "Keep weights in the type that the products use, when the optimizer holds its own FP32 copy (FSDP mixed precision, DeepSpeed bf16)",
@@ -40,6 +40,7 @@ return {
     local lost = share(cast.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) or not at_least(cast.per_step, t.min_per_step) then return nil end
     return { share = lost, compute_share = cast.share, per_step = cast.per_step,
+             op_text = f.op.cast.per_step and string.format("; aten::_to_copy is called %.0f times", f.op.cast.per_step) or "",
              per = f.steps.count and "a step" or "in the window" }
   end,
 
@@ -52,8 +53,12 @@ return {
     { name = "a seventh of the time in 400 casts a step",
       facts = { window = { device_time = 1e9 }, steps = { count = 8 },
                 precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
-      expect = { share = 0.14, per_step = 400, per = "a step" },
+      expect = { share = 0.14, per_step = 400, per = "a step", op_text = "" },
       saving = { claims = 1.4e8 } },
+    { name = "with the operators of a framework's trace",
+      facts = { window = { device_time = 1e9 }, steps = { count = 8 }, op = { cast = { per_step = 410 } },
+                precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
+      expect = { share = 0.14, op_text = "; aten::_to_copy is called 410 times" } },
     { name = "near miss: autocast casts the weights once a step",
       facts = { window = { device_time = 1e9 }, steps = { count = 8 },
                 precision = { cast = { share = 0.03, per_step = 300, lost = 3e7, remedy = true } } },

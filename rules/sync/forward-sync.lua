@@ -15,11 +15,11 @@ return {
 
   needs      = { "window.device_time", "sync.forward.count", "sync.forward.per_step", "sync.forward.lost", "sync.forward.remedy",
                  "steps.forward.host_time", "steps.backward.host_time" },
-  optional   = { "window.supports_verdict", "steps.forward.time", "steps.backward.time" },
+  optional   = { "window.supports_verdict", "sync.forward.operator", "sync.forward.source", "steps.forward.time", "steps.backward.time" },
   thresholds = { "min_share", "min_per_step", "min_forward_ratio" },
 
   symptom = "The forward pass takes {ratio:num} times as long as the backward pass; {per_step:num} waits a step lie inside " ..
-            "it, and the GPU loses {share:pct} of its time to them.",
+            "it, and the GPU loses {share:pct} of its time to them{op_text:text}.",
   cause   = "Something in the model's forward code reads a value from the GPU and waits for it.",
   fixes   = {
     { action  = "Let PyTorch name the line, then remove .item(), .cpu(), print(tensor) and tests of tensors from forward()",
@@ -49,7 +49,11 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
       ratio = math.max(ratio, share(f.steps.forward.time, f.steps.backward.time))
     end
     if not at_least(ratio, t.min_forward_ratio) then return nil end
-    return { share = lost, count = f.sync.forward.count, per_step = f.sync.forward.per_step, ratio = ratio }
+    local op, source = f.sync.forward.operator, f.sync.forward.source
+    local op_text = op and "; most come from " .. op .. (source and " in " .. source or "")
+      or source and "; most come from " .. source or ""
+    return { share = lost, count = f.sync.forward.count, per_step = f.sync.forward.per_step, ratio = ratio,
+             op_text = op_text, operator = op, source = source }
   end,
 
   saving = function(f)
@@ -59,11 +63,16 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
+    { name = "a framework's trace names the operator",
+      facts = { window = { device_time = 1e9 },
+                sync = { forward = { count = 240, per_step = 12, lost = 1e8, remedy = true, operator = "aten::nonzero" } },
+                steps = { forward = { host_time = 3e7, time = 1e7 }, backward = { host_time = 1e7, time = 2e7 } } },
+      expect = { operator = "aten::nonzero", op_text = "; most come from aten::nonzero" } },
     { name = "a wait a layer makes the forward pass three times the backward pass",
       facts = { window = { device_time = 1e9 },
                 sync = { forward = { count = 240, per_step = 12, lost = 1e8, remedy = true } },
                 steps = { forward = { host_time = 3e7, time = 1e7 }, backward = { host_time = 1e7, time = 2e7 } } },
-      expect = { share = 0.1, count = 240, per_step = 12, ratio = 3 }, saving = { claims = 1e8, confidence = 0.85 } },
+      expect = { share = 0.1, count = 240, per_step = 12, ratio = 3, op_text = "" }, saving = { claims = 1e8, confidence = 0.85 } },
     { name = "near miss: waits in a forward pass of normal length",
       facts = { window = { device_time = 1e9 },
                 sync = { forward = { count = 240, per_step = 12, lost = 1e8, remedy = true } },

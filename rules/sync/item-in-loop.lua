@@ -15,11 +15,11 @@ return {
 
   needs      = { "window.device_time", "sync.item.count", "sync.item.per_step", "sync.item.median_bytes", "sync.item.direction",
                  "sync.item.lost", "sync.item.remedy" },
-  optional   = { "window.supports_verdict" },
+  optional   = { "window.supports_verdict", "sync.item.operator", "sync.item.source" },
   thresholds = { "min_share", "min_per_step" },
 
   symptom = "{per_step:num} times a step the host waits for a copy of {bytes:bytes} {way:text}; the GPU loses {share:pct} of " ..
-            "its time to that.",
+            "its time to that{op_text:text}.",
   cause   = "Each wait empties the queue, and the GPU idles until the host has launched enough work again.",
   fixes   = {
     { action  = "Add up on the GPU, and read the number every N steps",
@@ -55,8 +55,11 @@ n = torch.tensor([length]).pin_memory().to(device, non_blocking=True)]],
     local way = "from or to the GPU"
     if direction == "d2h" or direction == "device to host" then way = "from the GPU" end
     if direction == "h2d" or direction == "host to device" then way = "to the GPU" end
+    local op, source = f.sync.item.operator, f.sync.item.source
+    local op_text = op and "; most come from " .. op .. (source and " in " .. source or "")
+      or source and "; most come from " .. source or ""
     return { share = lost, count = f.sync.item.count, per_step = f.sync.item.per_step, bytes = f.sync.item.median_bytes,
-             way = way }
+             way = way, op_text = op_text, operator = op, source = source }
   end,
 
   saving = function(f)
@@ -66,11 +69,16 @@ n = torch.tensor([length]).pin_memory().to(device, non_blocking=True)]],
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
+    { name = "a framework's trace names the operator and the line",
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 200, per_step = 10, median_bytes = 4, direction = "device to host", lost = 1.2e8,
+                                  remedy = true, operator = "aten::item", source = "train.py(62): step" } } },
+      expect = { operator = "aten::item", op_text = "; most come from aten::item in train.py(62): step" } },
     { name = "ten .item() calls a step",
       facts = { window = { device_time = 1e9 },
                 sync = { item = { count = 200, per_step = 10, median_bytes = 4, direction = "device to host", lost = 1.2e8,
                                   remedy = true } } },
-      expect = { share = 0.12, count = 200, per_step = 10, bytes = 4, way = "from the GPU" },
+      expect = { share = 0.12, count = 200, per_step = 10, bytes = 4, way = "from the GPU", op_text = "" },
       saving = { claims = 1.2e8, confidence = 0.85 } },
     { name = "small tensors are sent and waited for",
       facts = { window = { device_time = 1e9 },
