@@ -80,7 +80,8 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
   return hardware;
 }
 
-Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle) {
+Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle,
+              const Host& host) {
   std::size_t ops = 0;  // migrations are not launched work
   for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
   if (run.trace.ops.size() == 0) return {false, "no GPU activity was recorded"};
@@ -108,6 +109,14 @@ Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& 
     if (run.steps.source == "period" && starts && few) {
       return {false,
               "the capture holds little but start-up: code is loaded in every repetition seen"};
+    }
+    // Nothing else tells the layers of one pass from steps when only tensors are seen to pile up.
+    const bool piles_up = host.memory_reserved_peak > 0 &&
+                          host.growth_steps >= run.knowledge.Number("verdict.piles_up");
+    if (run.steps.source == "period" && piles_up) {
+      return {false,
+              "each repetition keeps memory, as the layers of one pass do, and none is marked as a "
+              "step"};
     }
     return {};
   }
@@ -146,7 +155,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   syncs = FindSyncs(shared, copies, phases);
   kernels = FindKernels(shared, phases, hardware.tensor_ratio);
   others.get();
-  support = Judge(run, times, idle);
+  support = Judge(run, times, idle, host);
 }
 
 const Replay& Analysis::replay() const {
