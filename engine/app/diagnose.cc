@@ -69,6 +69,15 @@ void FillBudget(const Analysis& analysis, Report* report) {
   }
 }
 
+// The part of the device time in which nothing ran.
+double IdleShare(const Analysis& analysis) {
+  double idle = 0;
+  for (const std::uint32_t d : analysis.run.active_devices) {
+    idle += static_cast<double>(analysis.times[d].idle.Total());
+  }
+  return idle / std::max(1.0, static_cast<double>(analysis.basis().Device()));
+}
+
 // `facts` are kept by the report as values: the map itself dies with the diagnosis.
 void FillFacts(const Facts& facts, Report* report) {
   for (const FactInfo& info : FactList()) {
@@ -111,6 +120,7 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
   stage("ranking");
   report.findings = Rank(report.verdicts, analysis, knowledge, &report.fates);
   report.healthy = analysis.support.verdict &&
+                   IdleShare(analysis) < knowledge.Number("verdict.healthy_idle") &&
                    std::none_of(report.findings.begin(), report.findings.end(),
                                 [](const Finding& f) { return f.severity != Severity::kInfo; });
   report.tool_version = ADVISE_VERSION;

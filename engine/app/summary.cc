@@ -148,7 +148,8 @@ std::string VerdictSentence(const Analysis& analysis, const Report& report) {
         "{} {} busy {} of the time, and nothing was found whose fix would win one percent.", who,
         be, pct(all - idle));
   }
-  if (compute >= 0.8 * all) {
+  const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0;
+  if (compute >= 0.8 * all && has_advice) {
     const Finding& first = report.findings.front();
     return fmt::format("{} compute{} {} of the time; what is left to win is in what runs: {}.", who,
                        many ? "" : "s", pct(compute), first.rule->title);

@@ -114,7 +114,12 @@ void WriteHostFacts(const Analysis& a, FactWriter* w) {
   w->KnownNumber("memory.allocated_peak", h.memory_allocated_peak, kNoAllocator, "cuda-memory");
   w->KnownNumber("memory.capacity", a.hardware.memory_bytes,
                  "the memory of the device is not known (see --gpu)", "hardware");
-  if (h.memory_peak >= 0 && a.run.steps.known()) {
+  const bool layers = a.run.steps.source == "period" && h.memory_reserved_peak > 0;
+  if (layers) {
+    for (const char* name : {"memory.growth_per_step", "memory.growth_steps"}) {
+      w->Missing(name, "no steps are marked, and the layers of one pass keep memory, too", "steps");
+    }
+  } else if (h.memory_peak >= 0 && a.run.steps.known()) {
     w->Number("memory.growth_per_step", h.growth_per_step);
     w->Number("memory.growth_steps", h.growth_steps);
   } else {

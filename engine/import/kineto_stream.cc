@@ -70,10 +70,9 @@ simdjson::error_code ReadArgs(od::value value, Event* event) {
     }
     const auto arg = ArgOf(key);
     if (!arg) continue;
-    const std::string_view token = Scalar(inner.raw_json_token());
-    if (token != "null" && !token.starts_with('[') && !token.starts_with('{')) {
-      event->Set(*arg, token);
-    }
+    const std::string_view token = inner.raw_json_token();
+    const bool is_scalar = !token.starts_with('[') && !token.starts_with('{');
+    if (is_scalar && !token.starts_with("null")) event->Set(*arg, Scalar(token));
   }
   return simdjson::SUCCESS;
 }

@@ -104,7 +104,8 @@ std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
   return "there is no timeline of the run";
 }
 
-Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle) {
+Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle,
+              const Host& host) {
   std::size_t ops = 0;  // migrations are not launched work
   for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
   if (!run.trace.HasTimeline()) return {false, WhyNoTimelineIsNotEnough(run.trace)};
@@ -133,6 +134,14 @@ Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& 
     if (run.steps.source == "period" && starts && few) {
       return {false,
               "the capture holds little but start-up: code is loaded in every repetition seen"};
+    }
+    // Nothing else tells the layers of one pass from steps when only tensors are seen to pile up.
+    const bool piles_up = host.memory_reserved_peak > 0 &&
+                          host.growth_steps >= run.knowledge.Number("verdict.piles_up");
+    if (run.steps.source == "period" && piles_up) {
+      return {false,
+              "each repetition keeps memory, as the layers of one pass do, and none is marked as a "
+              "step"};
     }
     return {};
   }
@@ -181,7 +190,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   }
   monitor = SummariseMonitor(trace, knowledge);
   paths = FindPaths(trace);
-  support = Judge(run, times, idle);
+  support = Judge(run, times, idle, host);
 }
 
 const Replay& Analysis::replay() const {

@@ -209,13 +209,39 @@ Nanos LongestAnnotatedStep(const Run& run) {
   return longest;
 }
 
+// Whether all work of the steps was launched inside one call of a module, as the profiler's python
+// frames tell: then it is the module's layers that repeat.
+bool InsideOneModule(const Run& run, const Steps& steps) {
+  const RangeTable& frames = run.trace.python_frames;
+  if (frames.size() == 0 || steps.all.empty()) return false;
+  std::vector<Interval> launched(run.trace.threads.size());  // per thread: first and last launch
+  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
+    const std::uint32_t call = run.trace.ops.call[op];
+    const Nanos start = run.trace.ops.start[op];
+    if (call == kNone || start < steps.all.front().start || start >= steps.all.back().end) continue;
+    Interval& span = launched[run.trace.calls.thread[call]];
+    const Nanos time = run.trace.calls.start[call];
+    span = span.end == 0 ? Interval{time, time}
+                         : Interval{std::min(span.start, time), std::max(span.end, time)};
+  }
+  for (std::size_t frame = 0; frame < frames.size(); ++frame) {
+    const Interval& span = launched[frames.thread[frame]];
+    if (span.end > span.start && frames.start[frame] <= span.start &&
+        frames.end[frame] >= span.end &&
+        run.trace.strings[frames.name[frame]].rfind("nn.Module: ", 0) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Steps FindSteps(const Run& run) {
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   Steps steps = StepsFromRanges(run);
   if (steps.steady_count() < min_count) {
     steps = StepsFromPeriod(run);
     // What repeats inside one annotated step is a layer, not a step.
-    if (2 * steps.Median() < LongestAnnotatedStep(run)) return {};
+    if (2 * steps.Median() < LongestAnnotatedStep(run) || InsideOneModule(run, steps)) return {};
   }
   if (steps.steady_count() < min_count) return {};
   return steps;

@@ -16,7 +16,7 @@ return {
 
   needs      = { "window.device_time", "input.lost", "input.remedy", "input.load.count", "input.load.median",
                  "input.load.max", "input.load.slow_count", "input.load.slow_lost", "input.load.slow_remedy" },
-  optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "steps.median" },
+  optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what" },
   thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "min_of_step" },
 
   symptom = "{count:count} of {loads:count} loads hold the loop up far longer than the rest, by up to {max:time}; the GPU " ..
@@ -54,6 +54,8 @@ print(sorted(cost)[-20:])]],
        and at_most(share(f.input.load.slow_count, f.input.load.count), t.max_slow_share) then
       return found(slow, f.input.load.slow_count, f.input.load.count, "no")
     end
+    -- Waits at even distances are rounds of workers that cannot keep up; whether they are busy was not seen.
+    if f.input.workers_busy == nil and f.steps.stall.every and f.steps.stall.what == "data loading" then return nil end
     -- The GPU waits for few loads at all, and long.
     if f.steps.count and f.steps.median and f.input.steps_affected and at_most(f.input.steps_affected, t.max_slow_share)
        and at_least(f.input.load.count, t.min_count) and at_least(share(all, f.window.device_time), t.min_share)
@@ -104,6 +106,12 @@ print(sorted(cost)[-20:])]],
                 input = { lost = 4e9, remedy = true,
                           load = { count = 100, median = 4e7, max = 1.5e8, slow_count = 3, slow_lost = 4e8,
                                    slow_remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: waits at even distances, and nobody knows whether the workers rest",
+      facts = { window = { device_time = 5e9 },
+                steps = { count = 50, median = 1e8, stall = { every = 12, what = "data loading" } },
+                input = { lost = 6e8, remedy = true, steps_affected = 0.08,
+                          load = { count = 4, median = 1.5e8, max = 1.6e8, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
       expect = "silent" },
     { name = "near miss: short waits in a few steps",
       facts = { window = { device_time = 5e9 }, steps = { count = 50, median = 1e8 },

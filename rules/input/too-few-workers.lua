@@ -45,7 +45,7 @@ return {
     if busy and not at_least(busy, t.min_busy) then return nil end
     if f.run.cpu_cores and not at_most(f.input.workers, f.run.cpu_cores) then return nil end
     local who = "the workers of the data loader"
-    if f.input.workers >= 1 then who = string.format("%d loader workers", f.input.workers) end
+    if f.input.workers >= 1 then who = math.floor(f.input.workers) .. " loader workers" end
     return { share = lost, workers = f.input.workers, who = who, busy = busy, cores = f.run.cpu_cores,
              busy_text = busy and ", which are hardly ever idle" or "" }
   end,

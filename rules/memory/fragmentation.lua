@@ -54,7 +54,8 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
     if reserved and allocated then
       -- A pool that is full of tensors is short of memory, not fragmented.
       if not at_least(share(reserved - allocated, reserved), t.min_unused) then return nil end
-      pool_text = string.format("; of %.1f GB that the allocator holds, tensors take %.1f GB at most", reserved / 1e9, allocated / 1e9)
+      pool_text = "; of " .. math.floor(reserved / 1e8) / 10 .. " GB that the allocator holds, tensors take " ..
+                  math.floor(allocated / 1e8) / 10 .. " GB at most"
     end
     return { share = lost, used = used, pool_text = pool_text, peak = f.memory.peak, capacity = f.memory.capacity, per_step = f.memory.alloc.per_step,
              call = call }

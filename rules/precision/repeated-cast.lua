@@ -40,7 +40,7 @@ return {
     local lost = share(cast.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) or not at_least(cast.per_step, t.min_per_step) then return nil end
     return { share = lost, compute_share = cast.share, per_step = cast.per_step,
-             op_text = f.op.cast.per_step and string.format("; aten::_to_copy is called %.0f times", f.op.cast.per_step) or "",
+             op_text = f.op.cast.per_step and "; aten::_to_copy is called " .. math.floor(f.op.cast.per_step + 0.5) .. " times" or "",
              per = f.steps.count and "a step" or "in the window" }
   end,
 

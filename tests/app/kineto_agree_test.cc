@@ -1,0 +1,115 @@
+// One simulated run, written as an Nsight Systems export and as a PyTorch trace: the program must
+// say the same of both.
+#ifdef ADVISE_SIM_PROGRAM
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/program.h"
+#include "tests/report/schema.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+// Of every area whose cause both formats record. (A PyTorch trace holds no OS calls, no migrations
+// of unified memory, and one process.)
+constexpr std::array kScenarios = {
+    "healthy/cnn-a100",
+    "healthy/transformer-a100-no-ranges",
+    "healthy/tiny-kernels-full-queue",
+    "host/jit-in-loop-transformer",
+    "input/no-workers-cnn-a100",
+    "input/too-few-workers-cnn-a100",
+    "kernel/unfused-attention-a100",
+    "kernel/small-grid-transformer",
+    "launch/bound-small-a100",
+    "memory/leak-transformer",
+    "memory/alloc-in-loop-transformer",
+    "precision/fp32-gemm-transformer-a100",
+    "precision/repeated-cast-transformer",
+    "step/checkpoint-every-five",
+    "sync/item-transformer-a100",
+    "sync/default-stream-stencil",
+    "transfer/pageable-batch-cnn-a100",
+    "transfer/many-small-copies-recommender",
+};
+
+Json ReportOf(const Folder& folder, const std::string& scenario, const std::string& format) {
+  const std::string file = format == "kineto" ? "run.pt.trace.json" : "run.sqlite";
+  const Ran made = RunAdvise(folder,
+                             ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o " +
+                                 file + " --format " + format,
+                             ADVISE_SIM_PROGRAM);
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+  const Ran ran = RunAdvise(folder, file + " --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  return Json::parse(ran.out);
+}
+
+// The first finding above info; "" when there is none.
+std::string First(const Json& report) {
+  for (const Json& finding : report["findings"]) {
+    if (finding["severity"] != "info") return finding["rule"].get<std::string>();
+  }
+  return "";
+}
+
+double Share(const Json& report, const char* part) {
+  const Json& budget = report["devices"][0]["budget"];
+  return budget[part].get<double>() / budget["window_ns"].get<double>();
+}
+
+}  // namespace
+
+TEST_CASE("the same run gives the same budget and the same first finding in both formats") {
+  const Folder folder;
+  for (const char* scenario : kScenarios) {
+    INFO(scenario);
+    const Json nsys = ReportOf(folder, scenario, "nsys");
+    const Json kineto = ReportOf(folder, scenario, "kineto");
+    CHECK(SchemaProblems(kineto) == std::vector<std::string>());
+    REQUIRE(nsys["devices"].size() == 1);
+    REQUIRE(kineto["devices"].size() == 1);
+    for (const char* part :
+         {"compute_ns", "comm_exposed_ns", "copy_exposed_ns", "memset_exposed_ns", "idle_ns"}) {
+      INFO(part);
+      CHECK(std::abs(Share(nsys, part) - Share(kineto, part)) < 0.01);
+    }
+    CHECK(First(kineto) == First(nsys));
+  }
+}
+
+TEST_CASE("packed and plain, the same trace gives the same report") {
+  const Folder folder;
+  Json plain = ReportOf(folder, "transfer/pageable-batch-cnn-a100", "kineto");
+  REQUIRE(RunAdvise(folder, "-k run.pt.trace.json", "gzip").status == 0);
+  const Ran ran = RunAdvise(folder, "run.pt.trace.json.gz --format json");
+  REQUIRE(ran.status == 0);
+  Json packed = Json::parse(ran.out);
+  for (Json* report : {&plain, &packed}) {
+    report->erase("inputs");
+    for (Json& finding : (*report)["findings"]) {
+      for (Json& item : finding["evidence"]) item.erase("source");
+    }
+  }
+  CHECK(plain == packed);
+}
+
+TEST_CASE("a PyTorch trace is checked with grep, and captured again with its own profiler") {
+  const Folder folder;
+  ReportOf(folder, "sync/item-transformer-a100", "kineto");
+  const Ran text = RunAdvise(folder, "run.pt.trace.json");
+  CHECK_THAT(text.out, Contains("Check  grep -n -B 3 -A 9 '\"ts\": *"));
+  CHECK_THAT(text.out, !Contains("sqlite3"));
+  CHECK_THAT(text.out, Contains("prof.step()"));
+}
+
+}  // namespace advise
+
+#endif
