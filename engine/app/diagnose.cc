@@ -141,7 +141,7 @@ Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) 
     report.diagnostics.push_back(diagnostic);
   FillNotChecked(report.verdicts, knowledge, &report);
   report.site_changes = knowledge.SiteChanges();
-  if (options.inspect) options.inspect(analysis, report);
+  if (options.inspect) options.inspect(analysis, &report);
   return report;
 }
 

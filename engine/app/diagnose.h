@@ -9,11 +9,10 @@
 #include "engine/advice/report_model.h"
 #include "engine/base/error.h"
 #include "engine/knowledge/knowledge.h"
+#include "engine/metrics/analysis.h"
 #include "engine/script/runner.h"
 
 namespace advise {
-
-struct Analysis;
 
 struct DiagnoseOptions {
   std::vector<std::string> reports;  // files and directories, as the user named them
@@ -24,12 +23,12 @@ struct DiagnoseOptions {
   std::vector<std::string> rule_dirs;  // site rules
   std::vector<std::string> set;        // "NAME=VALUE", later wins
   std::string config;                  // one more site file, "" none
+  bool ignore_working_directory = false;  // leave ./advise.toml out
   int jobs = 2;
   // Called with a short text when a stage begins; may be empty. Never called from two threads.
   std::function<void(const std::string& stage)> progress;
-  // Called once with the finished report and what it was made from, which does not outlive the
-  // call; may be empty.
-  std::function<void(const Analysis& analysis, const Report& report)> inspect;
+  // Called with the finished report while the analysis behind it still lives; may be empty.
+  std::function<void(const Analysis& analysis, Report* report)> inspect;
 };
 
 // What every diagnosis needs and no report changes: built-in or installed knowledge and rules, with

@@ -114,7 +114,8 @@ class WhatIfCommand : public Command {
     }
     WhatIf result;
     std::string problem;
-    run_.diagnose.inspect = [&](const Analysis& analysis, const Report& report) {
+    run_.diagnose.inspect = [&](const Analysis& analysis, Report* done) {
+      const Report& report = *done;
       std::vector<const Verdict*> fixed;
       for (const Verdict& verdict : report.verdicts) {
         const bool named =

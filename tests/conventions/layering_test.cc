@@ -23,10 +23,11 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"advice", {"base", "trace", "knowledge", "metrics", "facts"}},
     {"script", {"base", "trace", "knowledge", "facts", "advice"}},
     {"report", {"base", "trace", "facts", "advice"}},
+    {"grade", {"base", "trace", "knowledge", "facts", "advice"}},
     {"compare", {"base", "trace", "knowledge", "facts", "advice"}},
     {"app",
      {"base", "trace", "knowledge", "import", "metrics", "facts", "advice", "script", "report",
-      "compare"}}};
+      "compare", "grade"}}};
 
 // Package (the start of the include) → the rooms that may see it. fmt and expected are everyone's.
 const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import"}},
