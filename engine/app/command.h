@@ -35,6 +35,8 @@ std::unique_ptr<Command> MakeFactsCommand();
 std::unique_ptr<Command> MakeWhyCommand();
 std::unique_ptr<Command> MakeRulesCommand();
 std::unique_ptr<Command> MakeCompareCommand();
+std::unique_ptr<Command> MakeScrubCommand();
+std::unique_ptr<Command> MakeGradeCommand();
 std::unique_ptr<Command> MakeRecordCommand();
 std::unique_ptr<Command> MakeWhatIfCommand();
 std::unique_ptr<Command> MakeSliceCommand();

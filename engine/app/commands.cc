@@ -10,6 +10,8 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeSliceCommand());
   commands.push_back(MakeCompareCommand());
   commands.push_back(MakeWhatIfCommand());
+  commands.push_back(MakeGradeCommand());
+  commands.push_back(MakeScrubCommand());
   commands.push_back(MakeRecordCommand());
   commands.push_back(MakeRulesCommand());
   commands.push_back(MakeCompletionsCommand());

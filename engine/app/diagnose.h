@@ -14,8 +14,6 @@
 
 namespace advise {
 
-struct Analysis;
-
 struct DiagnoseOptions {
   std::vector<std::string> reports;  // files and directories, as the user named them
   std::string window = "auto";       // auto | all | steady | A:B in seconds from the trace's start
@@ -25,6 +23,7 @@ struct DiagnoseOptions {
   std::vector<std::string> rule_dirs;  // site rules
   std::vector<std::string> set;        // "NAME=VALUE", later wins
   std::string config;                  // one more site file, "" none
+  bool ignore_working_directory = false;  // leave ./advise.toml out
   int jobs = 2;
   // Called with a short text when a stage begins; may be empty. Never called from two threads.
   std::function<void(const std::string& stage)> progress;

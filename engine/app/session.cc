@@ -48,7 +48,7 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   };
   const auto shipped = ShippedFiles();
   if (!shipped) return fail(shipped.error());
-  const auto site = SiteFiles(options.config);
+  const auto site = SiteFiles(options.config, !options.ignore_working_directory);
   if (!site) return fail(site.error());
   auto knowledge = LoadKnowledge(*shipped, *site, options.set);
   if (!knowledge) return tl::make_unexpected(knowledge.error());

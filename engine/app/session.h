@@ -35,8 +35,9 @@ std::vector<RuleFile> RuleFilesOf(const std::vector<Knowledge::File>& files, boo
 Result<std::string> ReadTextFile(const std::string& path);
 
 // The site files that exist, in the order they apply: /etc/advise/site.toml,
-// $XDG_CONFIG_HOME/advise/site.toml, ./advise.toml, `config`. Fails when `config` cannot be read.
-Result<std::vector<Knowledge::File>> SiteFiles(const std::string& config);
+// $XDG_CONFIG_HOME/advise/site.toml, ./advise.toml (when `here`), `config`. Fails when `config`
+// cannot be read.
+Result<std::vector<Knowledge::File>> SiteFiles(const std::string& config, bool here = true);
 
 // Every rule that is in force, by id; those that the site left out, too.
 std::vector<const RuleInfo*> RuleInfos(const Session& session);

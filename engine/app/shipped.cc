@@ -90,12 +90,12 @@ Result<std::vector<Knowledge::File>> ShippedFiles() {
   return HoldsShare(beside) ? ReadShare(beside) : EmbeddedFiles();
 }
 
-Result<std::vector<Knowledge::File>> SiteFiles(const std::string& config) {
+Result<std::vector<Knowledge::File>> SiteFiles(const std::string& config, bool here) {
   std::string home = Environment("XDG_CONFIG_HOME");
   if (home.empty() && !Environment("HOME").empty()) home = Environment("HOME") + "/.config";
   std::vector<std::string> paths = {"/etc/advise/site.toml"};
   if (!home.empty()) paths.push_back(home + "/advise/site.toml");
-  paths.emplace_back("advise.toml");
+  if (here) paths.emplace_back("advise.toml");
   std::vector<Knowledge::File> files;
   for (const std::string& path : paths) {
     std::error_code failed;

@@ -208,7 +208,12 @@ class Comparer {
           "kernels): all figures of AFTER are for the work of one step of BEFORE",
           result_.work_ratio));
     }
-    if (!match.even && result_.unit == "step") {
+    if (match.other_pieces) {
+      result_.notes.emplace_back(
+          "The kernels that both runs share work on other sizes, but on as many threads a step: "
+          "the "
+          "same work in other pieces, as with micro-batches");
+    } else if (!match.even && result_.unit == "step") {
       result_.notes.emplace_back(
           "The kernels that both runs share were not launched in the same proportions: that a step "
           "holds the same work is taken for granted");

@@ -103,7 +103,7 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   }
   // A kernel that does the same in both runs has one size in both; one whose sizes vary says
   // nothing by them.
-  std::vector<std::pair<double, double>> sizes;
+  std::vector<std::pair<double, double>> sizes, totals;
   double named_before = 0, named_after = 0;
   for (const auto& [name, kernel] : a.by_name) {
     const auto other = b.by_name.find(name);
@@ -113,6 +113,8 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
     sizes.emplace_back(
         (other->second.threads / other->second.count) / (kernel.threads / kernel.count),
         std::sqrt(kernel.time * other->second.time));
+    totals.emplace_back(other->second.threads / kernel.threads,
+                        std::sqrt(kernel.time * other->second.time));
   }
   std::vector<std::pair<double, double>> counts;
   double matched_before = 0, matched_after = 0;
@@ -128,6 +130,10 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   match.matched_after = matched_after / b.time;
   match.size_ratio = WeightedMedian(sizes);
   match.count_ratio = WeightedMedian(counts);
+  const double steps_before = FactNumber(before, "steps.count").value_or(0);
+  const double steps_after = FactNumber(after, "steps.count").value_or(0);
+  const bool steps = steps_before > 0 && steps_after > 0;
+  if (steps) match.step_ratio = WeightedMedian(totals) * steps_before / steps_after;
   double agree = 0, all = 0;
   for (const auto& [ratio, weight] : counts) {
     all += weight;
@@ -143,6 +149,11 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
         "the runs have hardly a kernel in common ({} of the kernel time of BEFORE, {} of AFTER)",
         FormatQuantity(named_before / a.time, "share"),
         FormatQuantity(named_after / b.time, "share"));
+    return match;
+  }
+  if (!Near(match.size_ratio, tolerance) && steps && Near(match.step_ratio, tolerance)) {
+    match.same = match.other_pieces = true;
+    match.even = false;
     return match;
   }
   if (!Near(match.size_ratio, tolerance)) {

@@ -17,6 +17,8 @@ struct WorkMatch {
   double count_ratio = 1;     // launches of the same work, AFTER's window over BEFORE's
   bool even = false;          // most matched kernels agree on count_ratio
   double size_ratio = 1;      // threads a launch of the same kernel, AFTER over BEFORE
+  double step_ratio = 1;      // threads a step of all its launches; 1 when there are no steps
+  bool other_pieces = false;  // the same work a step in launches of other sizes (micro-batches)
   double matched_before = 0;  // shares of the kernel time
   double matched_after = 0;
 };

@@ -111,7 +111,8 @@ void WriteUploads(const Work& work, double steps, double devices, FactWriter* w)
   }
 }
 
-void WriteCollectives(const Work& work, double steps, double devices, FactWriter* w) {
+void WriteCollectives(const Work& work, double steps, double devices, double window,
+                      FactWriter* w) {
   for (const char* kind : kKinds) {
     const auto found = std::find_if(work.collectives.begin(), work.collectives.end(),
                                     [&](const CollectiveWork& c) { return c.kind == kind; });
@@ -124,6 +125,8 @@ void WriteCollectives(const Work& work, double steps, double devices, FactWriter
       w->Missing(name + ".per_step", "no steps were found", "steps");
     }
     w->Number(name + ".time", devices > 0 ? row.time_ns / devices : 0);
+    w->Number(name + ".share",
+              devices > 0 && window > 0 ? (row.time_ns - row.hidden_ns) / devices / window : 0);
     w->Number(name + ".exposed", devices > 0 ? (row.time_ns - row.hidden_ns) / devices : 0);
     if (row.time_ns > 0) {
       w->Number(name + ".overlap", row.hidden_ns / row.time_ns);
@@ -244,6 +247,7 @@ std::vector<FactInfo> WorkFactList() {
     list.push_back({name + ".per_step", "count", "Number of " + words + " a step on a device."});
     list.push_back({name + ".time", "ns", "Summed time of " + words + " on a device."});
     list.push_back({name + ".exposed", "ns", "Part of it with no compute beside it."});
+    list.push_back({name + ".share", "share", "Share of the window that this exposed part takes."});
     list.push_back({name + ".overlap", "share",
                     "Share of the time of " + words + " with compute kernels beside it."});
   }
@@ -281,7 +285,7 @@ void WriteWorkFacts(const Analysis& a, FactWriter* w) {
     w->Text("driver.process", process.empty() ? "(without a name)" : process);
     w->Number("driver.pid", known ? static_cast<double>(trace.processes[thread.process].pid) : 0);
   }
-  WriteCollectives(work, steps, devices, w);
+  WriteCollectives(work, steps, devices, static_cast<double>(a.run.window.Length()), w);
   WritePhases(work, steps, w);
   WriteLinks(a, work, w);
 }

@@ -25,10 +25,11 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"store", {"base", "trace", "knowledge", "metrics", "cluster", "facts", "advice"}},
     {"script", {"base", "trace", "knowledge", "facts", "advice"}},
     {"report", {"base", "trace", "facts", "advice"}},
+    {"grade", {"base", "trace", "knowledge", "facts", "advice"}},
     {"compare", {"base", "trace", "knowledge", "facts", "advice"}},
     {"app",
      {"base", "trace", "knowledge", "import", "metrics", "cluster", "facts", "advice", "store",
-      "script", "report", "compare"}}};
+      "script", "report", "compare", "grade"}}};
 
 // Package (the start of the include) → the rooms that may see it. fmt and expected are everyone's.
 const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "store"}},

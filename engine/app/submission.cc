@@ -1,0 +1,132 @@
+#include "engine/app/submission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/base/text.h"
+#include "engine/grade/answers.h"
+#include "engine/import/importer.h"
+
+namespace advise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kDeepest = 4;
+constexpr std::size_t kMostFiles = 500;
+constexpr std::size_t kHeadBytes = 4096;
+
+bool LooksLikeReport(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kHeadBytes, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  const auto& importers = Importers();
+  return std::any_of(importers.begin(), importers.end(),
+                     [&](const Importer* importer) { return importer->Sniff(head, path); });
+}
+
+bool IsBefore(const fs::path& below) {
+  for (const fs::path& part : below) {
+    std::string name = part.string();
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (name.starts_with("before") || name.starts_with("baseline")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Submission> ReadSubmission(const std::string& path, std::uint64_t size_limit) {
+  Submission submission;
+  fs::path root(path);
+  if (root.filename().empty()) root = root.parent_path();
+  submission.name = root.filename().string();
+  std::error_code failed;
+  const fs::file_status status = fs::symlink_status(root, failed);
+  if (!fs::exists(status)) return Fail("no such file", path);
+  if (fs::is_symlink(status)) return Fail("is a link, and links are not followed", path);
+  std::vector<fs::path> files;
+  if (fs::is_regular_file(status)) {
+    files.push_back(root);
+  } else if (fs::is_directory(status)) {
+    for (fs::recursive_directory_iterator
+             it(root, fs::directory_options::skip_permission_denied, failed),
+         end;
+         !failed && it != end; it.increment(failed)) {
+      const std::string below = it->path().lexically_relative(root).string();
+      const fs::file_status one = it->symlink_status(failed);
+      if (failed) break;
+      if (fs::is_symlink(one)) {
+        submission.notes.push_back(SafeText(below) + " is a link: not followed");
+        continue;
+      }
+      if (fs::is_directory(one)) {
+        if (it.depth() + 1 >= kDeepest) it.disable_recursion_pending();
+        continue;
+      }
+      if (!fs::is_regular_file(one)) {
+        submission.notes.push_back(SafeText(below) + " is no plain file: left out");
+        continue;
+      }
+      files.push_back(it->path());
+      if (files.size() > kMostFiles) {
+        return Fail(fmt::format("holds more than {} files", kMostFiles), path);
+      }
+    }
+    if (failed) return Fail(failed.message(), path);
+  } else {
+    return Fail("is neither a file nor a directory", path);
+  }
+  std::sort(files.begin(), files.end());
+  std::uint64_t bytes = 0;
+  for (const fs::path& file : files) {
+    const std::uint64_t size = fs::file_size(file, failed);
+    if (failed) return Fail(failed.message(), file.string());
+    bytes += size;
+  }
+  if (bytes > size_limit) {
+    return Fail(fmt::format("holds {}, more than the limit of {}",
+                            FormatQuantity(static_cast<double>(bytes), "bytes"),
+                            FormatQuantity(static_cast<double>(size_limit), "bytes")),
+                path, "--size-limit");
+  }
+  for (const fs::path& file : files) {
+    const std::string name = file.filename().string();
+    if (IsAnswerSheet(name)) {
+      if (!submission.answers.empty()) {
+        submission.notes.push_back("a second answer sheet, " + SafeText(name) + ": left out");
+        continue;
+      }
+      submission.answers = file.string();
+    } else if (!name.starts_with('.') && LooksLikeReport(file.string())) {
+      const bool before = file != root && IsBefore(file.lexically_relative(root));
+      (before ? submission.before : submission.reports).push_back(file.string());
+    }
+  }
+  // A lone run is the run, whatever it is called.
+  if (submission.reports.empty()) std::swap(submission.reports, submission.before);
+  return submission;
+}
+
+// FNV-1a, 64 bits (Fowler, Noll and Vo).
+std::uint64_t HashOfFile(const std::string& path) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 65536> buffer = {};
+  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
+    for (std::streamsize i = 0; i < file.gcount(); ++i) {
+      hash ^= static_cast<unsigned char>(buffer[static_cast<std::size_t>(i)]);
+      hash *= 0x100000001B3ULL;
+    }
+  }
+  return hash;
+}
+
+}  // namespace advise

@@ -1,0 +1,166 @@
+// `advise scrub`: planted secrets are nowhere in the copy, and the diagnosis is the same.
+#ifdef ADVISE_SIM_PROGRAM
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "engine/import/scrub_text.h"
+#include "tests/app/simulated.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+void Sql(const Folder& folder, const std::string& file, const std::string& sql) {
+  const std::string script = folder.Write("plant.sql", sql);
+  const Ran ran = RunAdvise(folder, file + " '.read " + script + "'", "sqlite3");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  std::filesystem::remove(script);
+}
+
+const std::vector<std::string> kSecrets = {
+    "gpu-node-42",          "erika",
+    "mustermann-project",   "sk-proj-abcdefghijklmnop1234",
+    "hunter2-is-not-it",    "ghp_abcdefghijklmnopqrstuvwxyz0123",
+    "weights_of_erika.bin", "10.20.30.40",
+    "secret-stdout",        "deleted-secret",
+    "unreferenced-secret",  "very-private-name.py"};
+
+// A trace with everything that should not leave the house.
+std::string Planted(const Folder& folder) {
+  std::filesystem::copy(Simulated("scenarios/input/no-workers-cnn-a100"), folder / "run.sqlite");
+  Sql(folder, folder / "run.sqlite", R"(
+UPDATE TARGET_INFO_SYSTEM_ENV SET value = 'gpu-node-42' WHERE name = 'Hostname';
+INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'USER="erika"');
+INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'OPENAI_API_KEY="sk-proj-abcdefghijklmnop1234"');
+INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'DB_PASSWORD="hunter2-is-not-it"');
+INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'NCCL_P2P_LEVEL="LOC"');
+INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'NCCL_SOCKET_IFNAME="/home/erika/x/y"');
+INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'MASTER_ADDR="10.20.30.40"');
+INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:COMMAND_LINE', '/home/erika/mustermann-project/very-private-name.py --key hunter2-is-not-it');
+CREATE TABLE PROCESS_STREAMS (globalPid INTEGER, content TEXT);
+INSERT INTO PROCESS_STREAMS VALUES (1, 'secret-stdout');
+UPDATE PROCESSES SET name = '/home/erika/mustermann-project/very-private-name.py' WHERE rowid = 1;
+INSERT INTO StringIds VALUES (900001, 'load /home/erika/mustermann-project/weights_of_erika.bin token=ghp_abcdefghijklmnopqrstuvwxyz0123');
+INSERT INTO StringIds VALUES (900002, 'unreferenced-secret');
+INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, textId) SELECT start + 10, start + 20, 59, globalTid, 900001 FROM NVTX_EVENTS WHERE end IS NOT NULL LIMIT 1;
+INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) SELECT start + 30, start + 40, 59, globalTid, 'on gpu-node-42 as erika' FROM NVTX_EVENTS WHERE end IS NOT NULL LIMIT 1;
+CREATE TABLE gone (text TEXT);
+INSERT INTO gone SELECT 'deleted-secret' FROM NVTX_EVENTS;
+DELETE FROM gone;
+DROP TABLE gone;
+)");
+  return folder / "run.sqlite";
+}
+
+// What a diagnosis says, without the names of the file it read.
+Json Said(const Folder& folder, const std::string& report) {
+  const Ran ran = RunAdvise(folder, report + " --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  Json json = Json::parse(ran.out);
+  Json said;
+  for (const Json& finding : json["findings"]) {
+    // That the report holds secrets is no longer true of the copy.
+    if (finding["rule"] == "capture/secrets") continue;
+    said["findings"].push_back({finding["rule"], finding["severity"], finding["saving"],
+                                finding["confidence"], finding["symptom"]});
+  }
+  said["devices"] = json["devices"];
+  said["window"] = json["window"];
+  said["not_checked"] = json["not_checked"];
+  for (const auto& [name, fact] : json["facts"].items()) {
+    if (name.starts_with("capture.secret") || name.starts_with("driver.process")) continue;
+    said["facts"][name] = fact["value"];
+  }
+  return said;
+}
+
+TEST_CASE("a scrubbed report holds no planted secret and gives the same diagnosis") {
+  const Folder folder;
+  const std::string report = Planted(folder);
+  const std::string before = ReadAll(report);
+  for (const std::string& secret : kSecrets) {
+    INFO(secret);
+    REQUIRE(before.find(secret) != std::string::npos);
+  }
+  const Ran ran = RunAdvise(folder, "scrub run.sqlite -o clean.sqlite");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  const std::string clean = ReadAll(folder / "clean.sqlite");
+  for (const std::string& secret : kSecrets) {
+    INFO(secret);
+    CHECK(clean.find(secret) == std::string::npos);
+  }
+  CHECK(clean.find("/home/") == std::string::npos);
+  CHECK(clean.find("NCCL_P2P_LEVEL=\"LOC\"") != std::string::npos);
+  CHECK(ReadAll(report) == before);
+  CHECK(Said(folder, "run.sqlite") == Said(folder, "clean.sqlite"));
+  CHECK_FALSE(std::filesystem::exists(folder / "clean.sqlite.unfinished"));
+}
+
+TEST_CASE("other simulated reports keep their diagnosis") {
+  const Folder folder;
+  int i = 0;
+  for (const char* scenario :
+       {"scenarios/pairs/loading-over-pageable", "scenarios/comm/serial-sync-a100-x2",
+        "scenarios/memory/leak-transformer", "scenarios/healthy/gpu-metrics-sampled",
+        "exercises/four-gpus"}) {
+    INFO(scenario);
+    const std::string clean = "clean" + std::to_string(++i) + ".sqlite";
+    const Ran ran = RunAdvise(folder, "scrub " + Simulated(scenario) + " -o " + clean);
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    CHECK(Said(folder, Simulated(scenario)) == Said(folder, clean));
+  }
+}
+
+TEST_CASE("scrub refuses to write over anything, and what it cannot read") {
+  const Folder folder;
+  std::filesystem::copy(Simulated("scenarios/healthy/cnn-a100"), folder / "run.sqlite");
+  CHECK(RunAdvise(folder, "scrub run.sqlite -o run.sqlite").status == 3);
+  folder.Write("trace.json", "{\"traceEvents\": []}");
+  const Ran ran = RunAdvise(folder, "scrub trace.json -o clean.json");
+  CHECK(ran.status == 3);
+  CHECK_THAT(ran.err, Contains("only SQLite exports"));
+  folder.Write("broken.sqlite", std::string("SQLite format 3\0", 16) + std::string(200, 'x'));
+  CHECK(RunAdvise(folder, "scrub broken.sqlite -o clean.sqlite").status == 3);
+  CHECK_FALSE(std::filesystem::exists(folder / "clean.sqlite"));
+}
+
+TEST_CASE("what a text loses and what it keeps") {
+  TextScrubber scrubber;
+  scrubber.LearnHost("node17.cluster.example.org");
+  scrubber.LearnUser("erika");
+  scrubber.LearnSecret("a b/c!secret");
+  CHECK(scrubber.Clean("forward") == "forward");
+  CHECK(scrubber.Clean("aten::add, layer 3/12") == "aten::add, layer 3/12");
+  CHECK(scrubber.Clean("void at::native::kernel<float, 4>(int*, at::Op<1>)") ==
+        "void at::native::kernel<float, 4>(int*, at::Op<1>)");
+  CHECK(scrubber.Clean("on node17 and node17.cluster.example.org") == "on host and host");
+  CHECK(scrubber.Clean("erika@x, derika") == "user@x, derika");
+  CHECK(scrubber.Clean("run-erika.log") == "run-user.log");
+  CHECK(scrubber.Clean("pass a b/c!secret on") == "pass key on");
+  CHECK(scrubber.Clean("to 192.168.1.20:29500") == "to address:29500");
+  CHECK(scrubber.Clean("nsys 2025.3.2.367") == "nsys 2025.3.2.367");
+  CHECK(scrubber.Clean("API_TOKEN=abc rest") == "API_TOKEN=key rest");
+  const std::string one = scrubber.Clean("open /data/set/a.bin");
+  CHECK(one == scrubber.Clean("open /data/set/a.bin"));
+  CHECK(one != scrubber.Clean("open /data/set/b.bin"));
+  CHECK(one != scrubber.Clean("open /data/other/a.bin"));
+  CHECK(one.ends_with(".bin"));
+  CHECK_THAT(scrubber.Clean("/usr/lib/x86_64-linux-gnu/libcuda.so.1"), Contains("libcuda.so.1"));
+  CHECK(scrubber.IsSwitch("NCCL_IB_DISABLE", "1"));
+  CHECK_FALSE(scrubber.IsSwitch("NCCL_AUTH_KEY", "1"));
+  CHECK_FALSE(scrubber.IsSwitch("PATH", "1"));
+  CHECK_FALSE(scrubber.IsSwitch("RANK", "erika"));
+}
+
+}  // namespace
+}  // namespace advise
+
+#endif  // ADVISE_SIM_PROGRAM
