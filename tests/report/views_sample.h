@@ -4,10 +4,33 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "engine/advice/report_model.h"
 #include "engine/advice/report_views.h"
 
 namespace advise {
+
+// Facts of a run of two ranks.
+inline std::vector<NamedFact> RankFacts() {
+  const auto share = [](const char* name, double value) {
+    return NamedFact{{name, "share", "What it means."}, {value, ""}, "run"};
+  };
+  Rows rows;
+  for (const double rank : {0.0, 1.0}) {
+    rows.push_back({{"rank", rank},
+                    {"host", std::string("node<1>")},
+                    {"step", 2e6},
+                    {"compute", 1.5e6},
+                    {"late", 0.25 * rank}});
+  }
+  return {NamedFact{{"cluster.ranks", "count", ""}, {2.0, ""}, "run"},
+          share("cluster.efficiency.parallel", 0.72),
+          share("cluster.efficiency.load_balance", 0.9),
+          share("cluster.efficiency.communication", 0.8),
+          share("cluster.efficiency.orchestration", 1.0),
+          NamedFact{{"cluster.table", "rows", ""}, {rows, ""}, "run"}};
+}
 
 inline std::shared_ptr<const ReportViews> SampleViews(const std::string& kernel = "gemm") {
   ReportViews views;
