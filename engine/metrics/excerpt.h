@@ -45,6 +45,7 @@ struct ExcerptRow {
   std::int64_t process = 0;  // operating-system number, of threads
   std::int64_t number = 0;   // of the thread or stream
   std::uint32_t device = kNone;
+  bool launches = false;             // of a thread that launches GPU work
   int depth = 1;                     // most events open at once
   std::vector<ExcerptEvent> events;  // by (start, -end)
 };
