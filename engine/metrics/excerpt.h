@@ -52,7 +52,7 @@ struct ExcerptRow {
 
 struct ExcerptOptions {
   std::uint32_t device = kNone;  // kNone: all; else the rows of this one, and of its launchers
-  std::size_t thread_rows = 8;   // those with most time in the stretch
+  std::size_t thread_rows = 8;   // of threads that launch first, then by time in the stretch
   std::size_t stream_rows = 8;
   // Neighbours in a row that are shorter than this are shown as one event; 0: never.
   Nanos merge_below = 0;
