@@ -71,7 +71,7 @@ inline std::shared_ptr<const ReportViews> SampleViews(const std::string& kernel 
   thread.events = {call};
   timeline.excerpt.rows = {stream, thread};
   views.timelines.push_back(timeline);
-  views.sources = {{1, "train.py", 12, "load"}};
+  views.sources = {{1, "transfer/repeated-upload", "train.py", 12, "load"}};
   views.steps = {{0, 1, 0, 300'000, 300'000, true, false},
                  {1, 1, 300'000, 100'000, 100'000, false, true}};
   views.copy_sizes = {{"host to device", 4096, 3, 15'000, 9'000}};
@@ -82,8 +82,7 @@ inline std::shared_ptr<const ReportViews> SampleViews(const std::string& kernel 
   views.lateness.steps = {0, 1};
   views.lateness.mean_ns = {{0, 0}, {5'000, std::nan("")}};
   views.roofline.points = {{kernel, 2, 1e12, 5'000}};
-  views.roofline.peak_flops = 2e13;
-  views.roofline.peak_bytes_per_s = 3e12;
+  views.roofline.roofs = {{2e13, 3e12}, {3e14, 3e12}};
   return std::make_shared<const ReportViews>(std::move(views));
 }
 
