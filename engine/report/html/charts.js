@@ -67,7 +67,7 @@ function drawSteps(list) {
       .attr("y", function (p) { return y(p.median); })
       .attr("height", function (p) { return bottom - y(p.median); });
     svg.append("g").selectAll("line").data(points.filter(function (p) { return p.most > p.median; })).enter().append("line")
-      .attr("class", "mark-edge").attr("stroke-dasharray", "none")
+      .attr("class", "mark-edge").style("stroke-dasharray", "none")
       .attr("x1", function (p) { return x(p.first + p.count / 2); }).attr("x2", function (p) { return x(p.first + p.count / 2); })
       .attr("y1", function (p) { return y(p.median); }).attr("y2", function (p) { return y(p.most); });
     tip.on(bars, function (p) {
@@ -228,7 +228,7 @@ function drawRoofline(list) {
       // The slope begins where it enters the picture.
       var from = Math.max(x.domain()[0], y.domain()[0] / r.rate);
       var line = [[from, from * r.rate], [r.ridge, r.peak], [x.domain()[1], r.peak]];
-      svg.append("path").attr("class", "mark-edge").attr("fill", "none").attr("stroke-dasharray", "none")
+      svg.append("path").attr("class", "mark-edge").attr("fill", "none").style("stroke-dasharray", "none")
         .attr("d", d3.line().x(function (p) { return x(p[0]); }).y(function (p) { return y(p[1]); })(line));
       svg.append("text").attr("class", "strong").attr("x", right).attr("y", y(r.peak) - 5).attr("text-anchor", "end").text(flopsText(r.peak));
     });
