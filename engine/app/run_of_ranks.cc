@@ -255,7 +255,8 @@ class RunJudge {
     FillRanks(*facts, report);
     report->verdict = RunVerdictSentence(cluster, *report);
     Care(cluster, report);
-    FillNotChecked(report->verdicts, knowledge, report);
+    FillNotChecked(report->verdicts, knowledge,
+                   report->inputs.empty() ? "" : report->inputs.front().kind, report);
     report->site_changes = knowledge.SiteChanges();
     std::vector<PartViews> views;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
