@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cmath>
+#include <cstdlib>
 #include <future>
 
 #include "engine/metrics/step.h"

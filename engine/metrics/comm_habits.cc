@@ -111,9 +111,9 @@ class HabitFinder {
       const std::uint32_t stream = trace_.ops.stream[op];
       if (stream == kNone || trace_.streams[stream].process != process) continue;
       if (!basis_.InWindow(trace_.ops.start[op])) continue;
-      const bool peer = trace_.ops.kind[op] == OpKind::kCopy &&
-                        trace_.copies.direction[trace_.ops.detail[op]] ==
-                            CopyDirection::kPeerToPeer;
+      const bool peer =
+          trace_.ops.kind[op] == OpKind::kCopy &&
+          trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kPeerToPeer;
       std::string kind;
       if (run_.IsComm(op)) kind = run_.names.Kernel(trace_.ops.detail[op]).collective;
       if (kind == "broadcast") broadcasts.push_back(trace_.ops.start[op]);
@@ -124,13 +124,13 @@ class HabitFinder {
       loss.remedy().scaled_ops.emplace_back(op, 0.0F);
     }
     const auto each = static_cast<double>(std::max<std::size_t>(1, result_.shared_devices));
-    result_.broadcasts = broadcasts.empty() ? 0 : PerStep(run_, std::move(broadcasts)) / each;
-    result_.reduces = reduces.empty() ? 0 : PerStep(run_, std::move(reduces)) / each;
+    result_.broadcasts = broadcasts.empty() ? 0 : PerStep(run_, broadcasts) / each;
+    result_.reduces = reduces.empty() ? 0 : PerStep(run_, reduces) / each;
     result_.replicate = loss.Build();
   }
 
-  // A shape of kernel is one name with one grid and block: the same amount of work each time, as far
-  // as a trace tells.
+  // A shape of kernel is one name with one grid and block: the same amount of work each time, as
+  // far as a trace tells.
   void Contention() {
     LossBuilder loss(basis_);
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("comm.compared_least"));

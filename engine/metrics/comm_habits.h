@@ -1,5 +1,6 @@
 // Habits of communication that a program could drop: gradients sent after every micro-step, a model
-// copied to all GPUs of one process in each step, and collectives that slow the compute beside them.
+// copied to all GPUs of one process in each step, and collectives that slow the compute beside
+// them.
 #pragma once
 
 #include "engine/metrics/loss.h"

@@ -154,7 +154,7 @@ class Explainer {
       gap.end = interval.end;
       gap.device = static_cast<std::uint16_t>(d);
       gap.op = next < device_ops.size() ? device_ops[next] : kNone;
-      const std::uint32_t call = CallOf(gap);
+      const std::uint32_t call = CallOf(run_.trace, gap);
       const std::uint32_t from = call != kNone       ? call
                                  : previous == kNone ? kNone
                                                      : ops.call[previous];
@@ -166,11 +166,6 @@ class Explainer {
       idle_.gaps.push_back(gap);
       ExplainGap(gap);
     }
-  }
-
-  // The call that launched the op that ends the gap; kNone when it was not captured.
-  std::uint32_t CallOf(const Gap& gap) const {
-    return gap.op == kNone ? kNone : run_.trace.ops.call[gap.op];
   }
 
   void Add(const Gap& gap, Nanos start, Nanos end, IdleCause cause,
@@ -192,7 +187,7 @@ class Explainer {
       Add(gap, gap.start, gap.end, IdleCause::kNoWorkQueued);
       return;
     }
-    if (gap.op != kNone && CallOf(gap) == kNone) {  // its launch was not captured
+    if (gap.op != kNone && CallOf(run_.trace, gap) == kNone) {  // its launch was not captured
       Add(gap, gap.start, gap.end, IdleCause::kUnknown);
       return;
     }
@@ -200,12 +195,12 @@ class Explainer {
       Add(gap, gap.start, gap.end, IdleCause::kNoWorkQueued);
       return;
     }
-    if (CallOf(gap) ==
+    if (CallOf(run_.trace, gap) ==
         kNone) {  // nothing follows: whatever the last launching thread did, no work came of it
       Host(gap, gap.start, gap.end);
       return;
     }
-    const Nanos launch_start = run_.trace.calls.start[CallOf(gap)];
+    const Nanos launch_start = run_.trace.calls.start[CallOf(run_.trace, gap)];
     if (gap.host_late) {
       Host(gap, gap.start, std::min(launch_start, gap.end));
       Launch(gap, std::min(launch_start, gap.end), gap.end);
@@ -243,7 +238,7 @@ class Explainer {
     if (end <= start) return;
     // Older captures do not record lazy loading: it hides in the first launch of a kernel.
     const Nanos loaded =
-        IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[CallOf(gap)]) : start;
+        IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[CallOf(run_.trace, gap)]) : start;
     if (loaded > start) Add(gap, start, loaded, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
     for (const HostPiece& piece : Painter(gap.thread).Paint(loaded, end)) {
       const IdleCause cause = CauseOf(piece);
@@ -259,10 +254,11 @@ class Explainer {
   bool IsFirstAndSlow(const Gap& gap) const {
     const Trace& trace = run_.trace;
     if (trace.ops.kind[gap.op] != OpKind::kKernel ||
-        run_.ClassOfCall(CallOf(gap)) != CallClass::kLaunch)
+        run_.ClassOfCall(CallOf(run_.trace, gap)) != CallClass::kLaunch)
       return false;
-    const Nanos length = trace.calls.end[CallOf(gap)] - trace.calls.start[CallOf(gap)];
-    const std::uint32_t process = run_.ProcessOfCall(CallOf(gap));
+    const Nanos length =
+        trace.calls.end[CallOf(run_.trace, gap)] - trace.calls.start[CallOf(run_.trace, gap)];
+    const std::uint32_t process = run_.ProcessOfCall(CallOf(run_.trace, gap));
     const StringId name = trace.shapes[trace.ops.detail[gap.op]].name;
     const auto first = first_launch_.find({process, name});
     return first != first_launch_.end() && first->second == gap.op && length > slow_launch_ns_;
@@ -270,7 +266,7 @@ class Explainer {
 
   // The host was in time: the op itself waited for something.
   void Awaiting(const Gap& gap) {
-    const Nanos launched = run_.trace.calls.end[CallOf(gap)];
+    const Nanos launched = run_.trace.calls.end[CallOf(run_.trace, gap)];
     const Nanos latency_end = std::min(gap.end, std::max(launched, gap.start) + latency_ns_);
     Add(gap, gap.start, latency_end, IdleCause::kLaunch, Activity::kLaunch);
     if (latency_end >= gap.end) return;

@@ -55,6 +55,11 @@ struct Gap {
   Nanos Length() const { return end - start; }
 };
 
+// The call that launched the op that ends the gap; kNone when there is none or it was not captured.
+inline std::uint32_t CallOf(const Trace& trace, const Gap& gap) {
+  return gap.op == kNone ? kNone : trace.ops.call[gap.op];
+}
+
 struct Idle {
   std::vector<Gap> gaps;         // by device, then time
   std::vector<GapPiece> pieces;  // by device, then time; together they are the idle time exactly

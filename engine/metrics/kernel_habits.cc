@@ -114,8 +114,8 @@ class HabitFinder {
       Close(&trains.first, &matrix, &matrix_whens);
       Close(&trains.second, &repeats, &repeat_whens);
     }
-    result_.matrix_train_kernels = PerStep(run_, std::move(matrix_whens));
-    result_.repeat_kernels = PerStep(run_, std::move(repeat_whens));
+    result_.matrix_train_kernels = PerStep(run_, matrix_whens);
+    result_.repeat_kernels = PerStep(run_, repeat_whens);
     result_.matrix_trains = matrix.Build();
     result_.repeats = repeats.Build();
   }

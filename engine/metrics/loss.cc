@@ -29,6 +29,12 @@ double StepCounter::PerStep() const {
   return static_cast<double>(steady.empty() ? all_ : Median(std::move(steady)));
 }
 
+double PerStep(const Run& run, const std::vector<Nanos>& whens) {
+  StepCounter counter(run);
+  for (const Nanos when : whens) counter.Count(when);
+  return counter.PerStep();
+}
+
 void LossBuilder::Count(Nanos when, double bytes, Nanos time_ns) {
   ++loss_.count;
   loss_.bytes += bytes;

@@ -57,6 +57,9 @@ class StepCounter {
   std::size_t last_ = 0;  // step of the last one counted
 };
 
+// The same for times that are at hand: how many fall into a step.
+double PerStep(const Run& run, const std::vector<Nanos>& whens);
+
 // Collects the times and spans of one Loss.
 class LossBuilder {
  public:
