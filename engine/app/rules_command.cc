@@ -60,7 +60,7 @@ class RulesCommand : public Command {
     test_ = Job(app, "test", "the tests that stand in rule files",
                 "advise rules test rules/transfer/pageable-copy.lua");
     test_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
-    docs_ = Job(app, "docs", "a reference page a rule, as Markdown");
+    docs_ = Job(app, "docs", "a reference page a rule, as Markdown", "advise rules docs -o pages");
     docs_->add_option("-o,--output", directory_,
                       "the folder to write rules.md and rules/<area>/<name>.md to (default: all to "
                       "the terminal)");
