@@ -15,6 +15,7 @@ namespace advise {
 // The surroundings of one finding's worst example.
 struct FindingTimeline {
   int finding = 0;     // Finding::rank
+  std::string rule;    // its id
   Nanos start_ns = 0;  // the example itself
   Nanos end_ns = 0;
   std::string what;  // "the longest gap on the GPU that this explains"
@@ -24,6 +25,7 @@ struct FindingTimeline {
 // The line of the program that a finding's worst example comes from, where the capture tells.
 struct FindingSource {
   int finding = 0;   // Finding::rank
+  std::string rule;  // its id
   std::string file;  // as recorded
   int line = 0;
   std::string function;
@@ -32,6 +34,8 @@ struct FindingSource {
 struct ReportViews {
   std::vector<FindingSource> sources;      // of findings in their order; not each has one
   std::vector<FindingTimeline> timelines;  // of findings in their order; not each has one
+  // Of several reports, copies, kernels, samples and counters are those of one: "rank 0".
+  std::string charts_of;
   std::vector<StepPoint> steps;
   std::vector<CopySizeBin> copy_sizes;
   std::vector<KernelTotal> kernels;  // most time first

@@ -84,6 +84,7 @@ std::vector<FindingSource> FindSources(const Analysis& analysis, const Report& r
     auto source = SourceAt(trace, rows[moment.thread], moment.time);
     if (!source) continue;
     source->finding = finding.rank;
+    if (finding.rule != nullptr) source->rule = finding.rule->id;
     sources.push_back(std::move(*source));
   }
   return sources;

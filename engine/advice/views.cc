@@ -75,6 +75,7 @@ ReportViews BuildViews(const Analysis& analysis, const Report& report) {
     options.most_events = kTimelineEvents;
     FindingTimeline timeline;
     timeline.finding = finding.rank;
+    if (finding.rule != nullptr) timeline.rule = finding.rule->id;
     timeline.start_ns = worst.start;
     timeline.end_ns = worst.end;
     timeline.what = worst.what;
@@ -91,8 +92,7 @@ ReportViews BuildViews(const Analysis& analysis, const Report& report) {
   }
   views.samples = ThinSamples(analysis.run, kPoints);
   views.lateness = LatenessByStep(analysis.run, kColumns);
-  views.roofline = RooflineOf(analysis.run.trace, analysis.hardware.peak_fp32_flops,
-                              analysis.hardware.memory_bytes_per_s);
+  views.roofline = RooflineOf(analysis.counters);
   return views;
 }
 

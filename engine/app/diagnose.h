@@ -27,7 +27,9 @@ struct DiagnoseOptions {
   int jobs = 2;
   // Called with a short text when a stage begins; may be empty. Never called from two threads.
   std::function<void(const std::string& stage)> progress;
-  // Called with the finished report while the analysis behind it still lives; may be empty.
+  // Called with the finished report while the analysis behind it still lives; may be empty. Of
+  // several reports: with each of them, from several threads at a time, before they are judged
+  // together.
   std::function<void(const Analysis& analysis, Report* report)> inspect;
 };
 

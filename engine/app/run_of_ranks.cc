@@ -12,6 +12,7 @@
 
 #include "engine/advice/rank_run.h"
 #include "engine/app/run_summary.h"
+#include "engine/app/run_views.h"
 #include "engine/app/session.h"
 #include "engine/app/summary.h"
 #include "engine/cluster/cluster.h"
@@ -113,6 +114,7 @@ void ReadAll(const Session& session, const DiagnoseOptions& options, const Windo
       Part& part = (*parts)[i];
       const bool with_sides = first != parts->end() && &part == &*first;
       ReadPart(session, quiet, window, with_sides ? sides : nullptr, side_inputs, &part);
+      if (i > 0 && part.saved) TrimViews(&part.saved->report);
       const std::size_t ready = ++done;
       if (!options.progress) continue;
       const std::lock_guard<std::mutex> lock(progress);
@@ -256,6 +258,13 @@ class RunJudge {
     FillNotChecked(report->verdicts, knowledge,
                    report->inputs.empty() ? "" : report->inputs.front().kind, report);
     report->site_changes = knowledge.SiteChanges();
+    std::vector<PartViews> views;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (!parts_[i].saved || parts_[i].saved->report.views == nullptr) continue;
+      if (findings[i].ranks.empty()) continue;
+      views.push_back({cluster.Label(findings[i].ranks.front()), parts_[i].saved->report.views});
+    }
+    report->views = MergeViews(views, cluster, *report);
   }
 
   // Of each rule that judges single reports, the verdict that says most.

@@ -1,6 +1,10 @@
 // `advise slice`: the surroundings of a finding, to open in a trace viewer.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <mutex>
+
 #include "engine/advice/views.h"
 #include "engine/app/command.h"
 #include "engine/app/options.h"
@@ -37,26 +41,30 @@ class SliceCommand : public Command {
   }
 
   int Run() override {
-    FindingSlice slice;
-    std::size_t findings = 0;
+    Seen seen;
     run_.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
-      findings = report->findings.size();
-      for (const Finding& finding : report->findings) {
-        if (finding.rank == finding_) slice = BuildSlice(analysis, *report, finding);
-      }
+      seen.Note(analysis, *report, finding_);
     };
     const auto diagnosis = RunDiagnosis(run_);
     if (!diagnosis) return diagnosis.error();
-    if (static_cast<std::size_t>(finding_) > findings) {
-      return Complain({fmt::format("there is no finding {}: the report has {}", finding_, findings),
+    const Report& report = (*diagnosis)->report;
+    const auto finding = std::find_if(report.findings.begin(), report.findings.end(),
+                                      [&](const Finding& one) { return one.rank == finding_; });
+    if (finding == report.findings.end()) {
+      return Complain({fmt::format("there is no finding {}: the report has {}", finding_,
+                                   report.findings.size()),
                        "--finding", "the numbers are those of: advise REPORT"},
                       kWrongUsage);
     }
-    if (slice.excerpt.rows.empty()) {
-      return Complain({fmt::format("finding {} points at no stretch of time", finding_),
-                       "--finding", "take another one"},
-                      kWrongUsage);
+    if (seen.reports != 1) {
+      // Several reports were judged together: the slice is of the one that shows the finding worst.
+      const auto worst = seen.worst.find(finding->rule->id);
+      if (worst == seen.worst.end()) return NoTime("no single report shows it");
+      const int found = SliceOf(worst->second.path, finding->rule->id, &seen.slice);
+      if (found != kAnalysed) return found;
     }
+    const FindingSlice& slice = seen.slice;
+    if (slice.excerpt.rows.empty()) return NoTime("take another one");
     const auto written = WriteOutput(RenderSlice(slice), run_.output, run_.diagnose.reports);
     if (!written) return Complain(written.error(), kWrongUsage);
     if (slice.excerpt.left_out > 0) {
@@ -68,6 +76,54 @@ class SliceCommand : public Command {
   }
 
  private:
+  // What was seen of each report while its analysis was there.
+  struct Seen {
+    struct Worst {
+      std::string path;
+      Nanos length = 0;
+    };
+    std::mutex mutex;
+    std::size_t reports = 0;
+    FindingSlice slice;                  // of the first report
+    std::map<std::string, Worst> worst;  // by rule
+
+    void Note(const Analysis& analysis, const Report& report, int number) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      ++reports;
+      for (const Finding& finding : report.findings) {
+        if (finding.rank == number && reports == 1) slice = BuildSlice(analysis, report, finding);
+        const WorstExample example = FindWorstExample(analysis, report, finding);
+        Worst& known = worst[finding.rule->id];
+        const Nanos length = example.end - example.start;
+        // Reports come in any order: of equal ones always the same is taken.
+        const bool first = length == known.length && analysis.run.trace.path < known.path;
+        if (length > known.length || (length > 0 && first)) {
+          known = {analysis.run.trace.path, length};
+        }
+      }
+      std::erase_if(worst, [](const auto& one) { return one.second.length == 0; });
+    }
+  };
+
+  int NoTime(const std::string& hint) const {
+    return Complain(
+        {fmt::format("finding {} points at no stretch of time", finding_), "--finding", hint},
+        kWrongUsage);
+  }
+
+  // Reads one report again, for the finding of a rule.
+  int SliceOf(const std::string& path, const std::string& rule, FindingSlice* slice) const {
+    RunOptions one = run_;
+    one.diagnose.reports = {path};
+    one.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
+      for (const Finding& finding : report->findings) {
+        if (finding.rule->id == rule) *slice = BuildSlice(analysis, *report, finding);
+      }
+    };
+    const auto diagnosis = RunDiagnosis(one);
+    return diagnosis ? static_cast<int>(kAnalysed) : diagnosis.error();
+  }
+
   RunOptions run_;
   int finding_ = 1;
 };

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 
 #include "engine/metrics/collectives.h"
 #include "engine/metrics/copy.h"
@@ -68,88 +67,41 @@ ThinSeries Thin(const Series& series, const Window& window, std::size_t most) {
   return thin;
 }
 
-// Reads the counters of one profiled kernel.
-class Counters {
- public:
-  explicit Counters(const KernelCounters& kernel) : kernel_(kernel) {}
+// What the placing of a kernel under its roof stood on.
+Roof RoofOf(const CountedKernel& kernel) {
+  const bool by_memory = kernel.intensity < kernel.balance;
+  const double bandwidth =
+      by_memory ? kernel.attainable / kernel.intensity : kernel.attainable / kernel.balance;
+  return {bandwidth * kernel.balance, bandwidth};
+}
 
-  double Time() const { return First({"gpu__time_duration.sum", "gpu__time_duration.avg"}); }
-
-  double Bytes() const {
-    if (const auto bytes = Find("dram__bytes.sum")) return *bytes;
-    const auto read = Find("dram__bytes_read.sum");
-    const auto written = Find("dram__bytes_write.sum");
-    if (read && written) return *read + *written;
-    return First({"dram__bytes.sum.per_second"}) * Time() / kNanosPerSecond;
-  }
-
-  // A fused multiply-add counts two; additions and multiplications of all precisions one.
-  double Flop() const {
-    double flop = 0;
-    for (const char* precision : {"d", "f", "h"}) {
-      flop +=
-          Executed(precision, "add") + Executed(precision, "mul") + 2 * Executed(precision, "fma");
-    }
-    return flop;
-  }
-
-  double PeakFlops() const {
-    return 2 * First({"sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained"}) *
-           First({"sm__cycles_elapsed.avg.per_second"});
-  }
-  double PeakBytes() const {
-    return First({"dram__bytes.sum.peak_sustained"}) *
-           First({"dram__cycles_elapsed.avg.per_second"});
-  }
-
- private:
-  std::optional<double> Find(std::string_view name) const {
-    const auto found = kernel_.metrics.find(name);
-    if (found == kernel_.metrics.end() || !std::isfinite(found->second)) return std::nullopt;
-    return found->second;
-  }
-  double First(std::initializer_list<std::string_view> names) const {
-    for (const std::string_view name : names) {
-      if (const auto value = Find(name)) return *value;
-    }
-    return 0;
-  }
-  double Executed(const char* precision, const char* operation) const {
-    for (const char* unit : {"smsp", "sm"}) {
-      const std::string name = fmt::format("{}__sass_thread_inst_executed_op_{}{}_pred_on.sum",
-                                           unit, precision, operation);
-      if (const auto count = Find(name)) return *count;
-      if (const auto rate = Find(name + ".per_cycle_elapsed")) {
-        return *rate * First({fmt::format("{}__cycles_elapsed.avg.per_second", unit)}) * Time() /
-               kNanosPerSecond;
-      }
-    }
-    return 0;
-  }
-
-  const KernelCounters& kernel_;
-};
+// Peaks of the same arithmetic at almost the same clock are one roof.
+bool Alike(const Roof& a, const Roof& b) {
+  constexpr double kClockNoise = 0.05;
+  return std::abs(a.peak_flops - b.peak_flops) <= kClockNoise * a.peak_flops &&
+         std::abs(a.bytes_per_s - b.bytes_per_s) <= kClockNoise * a.bytes_per_s;
+}
 
 }  // namespace
 
-std::vector<StepPoint> StepPoints(const Run& run, std::size_t most) {
-  const Steps& steps = run.steps;
+std::vector<StepPoint> GroupSteps(const std::vector<Step>& steps, std::size_t warmup,
+                                  const std::vector<std::size_t>& outliers, std::size_t most) {
   std::vector<StepPoint> points;
-  if (!steps.known() || most == 0) return points;
-  const std::size_t group = (steps.all.size() + most - 1) / most;
-  for (std::size_t first = 0; first < steps.all.size();) {
+  if (most == 0) return points;
+  const std::size_t group = (steps.size() + most - 1) / most;
+  for (std::size_t first = 0; first < steps.size();) {
     // Warm-up and steady steps never share a point.
-    const std::size_t border = first < steps.first_steady ? steps.first_steady : steps.all.size();
+    const std::size_t border = first < warmup ? warmup : steps.size();
     StepPoint point;
     point.first = first;
     point.count = std::min(group, border - first);
-    point.start_ns = steps.all[first].start;
-    point.warmup = first < steps.first_steady;
+    point.start_ns = steps[first].start;
+    point.warmup = first < warmup;
     std::vector<Nanos> lengths;
     for (std::size_t i = first; i < first + point.count; ++i) {
-      lengths.push_back(steps.all[i].Length());
-      point.outlier = point.outlier || std::find(steps.outliers.begin(), steps.outliers.end(), i) !=
-                                           steps.outliers.end();
+      lengths.push_back(steps[i].Length());
+      point.outlier =
+          point.outlier || std::find(outliers.begin(), outliers.end(), i) != outliers.end();
     }
     point.max_ns = *std::max_element(lengths.begin(), lengths.end());
     point.median_ns = Median(std::move(lengths));
@@ -157,6 +109,11 @@ std::vector<StepPoint> StepPoints(const Run& run, std::size_t most) {
     points.push_back(point);
   }
   return points;
+}
+
+std::vector<StepPoint> StepPoints(const Run& run, std::size_t most) {
+  if (!run.steps.known()) return {};
+  return GroupSteps(run.steps.all, run.steps.first_steady, run.steps.outliers, most);
 }
 
 std::vector<CopySizeBin> CopySizes(const Basis& basis) {
@@ -233,23 +190,22 @@ LatenessMatrix LatenessByStep(const Run& run, std::size_t most_columns) {
   return matrix;
 }
 
-Roofline RooflineOf(const Trace& trace, double peak_flops, double peak_bytes_per_s) {
+Roofline RooflineOf(const Counters& counters) {
   Roofline roofline;
-  for (const KernelCounters& kernel : trace.counters) {
-    const Counters counters(kernel);
-    roofline.peak_flops = std::max(roofline.peak_flops, counters.PeakFlops());
-    roofline.peak_bytes_per_s = std::max(roofline.peak_bytes_per_s, counters.PeakBytes());
-    const double time = counters.Time();
-    const double bytes = counters.Bytes();
-    const double flop = counters.Flop();
-    if (time <= 0 || bytes <= 0 || flop <= 0) {
-      ++roofline.without_flops;
+  for (const CountedKernel& kernel : counters.kernels) {
+    if (kernel.intensity <= 0 || kernel.achieved <= 0 || kernel.time_ns <= 0) {
+      ++roofline.without_place;
       continue;
     }
-    roofline.points.push_back({kernel.kernel, flop / bytes, flop / time * kNanosPerSecond, time});
+    roofline.points.push_back({kernel.name, kernel.intensity, kernel.achieved, kernel.time_ns});
+    if (kernel.attainable <= 0 || kernel.balance <= 0) continue;
+    const Roof roof = RoofOf(kernel);
+    const bool known = std::any_of(roofline.roofs.begin(), roofline.roofs.end(),
+                                   [&](const Roof& other) { return Alike(other, roof); });
+    if (!known) roofline.roofs.push_back(roof);
   }
-  if (roofline.peak_flops <= 0) roofline.peak_flops = peak_flops;
-  if (roofline.peak_bytes_per_s <= 0) roofline.peak_bytes_per_s = peak_bytes_per_s;
+  std::sort(roofline.roofs.begin(), roofline.roofs.end(),
+            [](const Roof& a, const Roof& b) { return a.peak_flops < b.peak_flops; });
   return roofline;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/metrics/counters.h"
 #include "engine/metrics/loss.h"
 
 namespace advise {
@@ -20,6 +21,9 @@ struct StepPoint {
 };
 // At most `most` points over all steps of the run. O(steps).
 std::vector<StepPoint> StepPoints(const Run& run, std::size_t most);
+// The same over steps given by start and length; the first `warmup` of them are warm-up.
+std::vector<StepPoint> GroupSteps(const std::vector<Step>& steps, std::size_t warmup,
+                                  const std::vector<std::size_t>& outliers, std::size_t most);
 
 // Copies of the window of one direction and one power of two of bytes.
 struct CopySizeBin {
@@ -56,21 +60,23 @@ struct LatenessMatrix {
 // Empty without steps or without collectives of several devices. O(collectives).
 LatenessMatrix LatenessByStep(const Run& run, std::size_t most_columns);
 
-// A profiled kernel in the roofline plot.
+// A counted kernel in the roofline plot.
 struct RooflinePoint {
   std::string kernel;
   double flop_per_byte = 0;
   double flops = 0;  // per second
   double time_ns = 0;
 };
+// What bounds kernels of one kind of arithmetic.
+struct Roof {
+  double peak_flops = 0;
+  double bytes_per_s = 0;  // of the device's memory
+};
 struct Roofline {
   std::vector<RooflinePoint> points;
-  double peak_flops = 0;          // FP32, as the counters tell, else `hardware` peaks; 0 unknown
-  double peak_bytes_per_s = 0;    // of the device's memory
-  std::size_t without_flops = 0;  // profiled kernels whose counters show no arithmetic, or none
+  std::vector<Roof> roofs;        // lowest peak first; like ones once
+  std::size_t without_place = 0;  // counted kernels whose work or traffic is not known
 };
-// Of kernels with counters; tensor-core work is not in these counters and counted in
-// `without_flops`. `peak_flops`, `peak_bytes_per_s`: known of the device, 0 unknown.
-Roofline RooflineOf(const Trace& trace, double peak_flops, double peak_bytes_per_s);
+Roofline RooflineOf(const Counters& counters);
 
 }  // namespace advise

@@ -174,6 +174,8 @@ class Cutter {
       }
       AddRow(thread, "calls", Calls(thread), &rows);
     }
+    std::stable_partition(rows.begin(), rows.end(),
+                          [](const ExcerptRow& row) { return row.launches; });
     return rows;
   }
 
@@ -203,6 +205,8 @@ class Cutter {
       row.process_name = fmt::format("{} ({})", trace_.processes[of.process].name, row.process);
       if (trace_.processes.size() > 1) process = fmt::format(" of {}", row.process);
     }
+    const auto& launching = run_.launching_threads;
+    row.launches = std::find(launching.begin(), launching.end(), thread) != launching.end();
     row.name = fmt::format("{}{}: {}", name.empty() ? fmt::format("thread {}", of.tid) : name,
                            process, what);
     row.events = std::move(events);
@@ -260,16 +264,16 @@ class Cutter {
     return list;
   }
 
-  // The `most` rows with most time, in the order they had.
+  // The `most` rows that matter most, in the order they had.
   void Keep(std::vector<ExcerptRow>* rows, std::size_t most) {
     if (rows->size() <= most) return;
-    std::vector<std::pair<Nanos, std::size_t>> order;
+    std::vector<std::tuple<bool, Nanos, std::size_t>> order;
     for (std::size_t i = 0; i < rows->size(); ++i) {
-      order.emplace_back(-TimeInside((*rows)[i], start_, end_), i);
+      order.emplace_back(!(*rows)[i].launches, -TimeInside((*rows)[i], start_, end_), i);
     }
     std::sort(order.begin(), order.end());
     std::set<std::size_t> kept;
-    for (std::size_t i = 0; i < most; ++i) kept.insert(order[i].second);
+    for (std::size_t i = 0; i < most; ++i) kept.insert(std::get<2>(order[i]));
     std::vector<ExcerptRow> list;
     for (std::size_t i = 0; i < rows->size(); ++i) {
       if (kept.contains(i)) {

@@ -45,13 +45,14 @@ struct ExcerptRow {
   std::int64_t process = 0;  // operating-system number, of threads
   std::int64_t number = 0;   // of the thread or stream
   std::uint32_t device = kNone;
+  bool launches = false;             // of a thread that launches GPU work
   int depth = 1;                     // most events open at once
   std::vector<ExcerptEvent> events;  // by (start, -end)
 };
 
 struct ExcerptOptions {
   std::uint32_t device = kNone;  // kNone: all; else the rows of this one, and of its launchers
-  std::size_t thread_rows = 8;   // those with most time in the stretch
+  std::size_t thread_rows = 8;   // of threads that launch first, then by time in the stretch
   std::size_t stream_rows = 8;
   // Neighbours in a row that are shorter than this are shown as one event; 0: never.
   Nanos merge_below = 0;

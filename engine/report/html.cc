@@ -255,6 +255,7 @@ std::string RenderHtml(const Report& report, const HtmlOptions& options) {
                                        {"verdict", HtmlText(report.verdict)},
                                        {"notes", VerdictNotes(report)},
                                        {"budget", BudgetSection(report)},
+                                       {"efficiency", HtmlRanks(report)},
                                        {"ranked", Ranked(sorted)},
                                        {"count", std::to_string(sorted.advice.size())},
                                        {"findings", Findings(report, sorted, options)},

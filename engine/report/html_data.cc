@@ -139,10 +139,11 @@ Json RooflineData(const ReportViews& views) {
     points.push_back({SafeText(point.kernel), Number(point.flop_per_byte), Number(point.flops),
                       Number(point.time_ns)});
   }
-  return {{"points", points},
-          {"peak_flops", Number(views.roofline.peak_flops)},
-          {"peak_bytes_per_s", Number(views.roofline.peak_bytes_per_s)},
-          {"without_flops", views.roofline.without_flops}};
+  Json roofs = Json::array();
+  for (const Roof& roof : views.roofline.roofs) {
+    roofs.push_back({Number(roof.peak_flops), Number(roof.bytes_per_s)});
+  }
+  return {{"points", points}, {"roofs", roofs}, {"without_place", views.roofline.without_place}};
 }
 
 }  // namespace
@@ -158,6 +159,7 @@ std::string HtmlData(const Report& report) {
     }
     json["timelines"] = timelines;
     json["names"] = names.List();
+    json["charts_of"] = SafeText(views.charts_of);
     json["steps"] = StepsData(views);
     json["copies"] = CopiesData(views);
     json["kernels"] = KernelsData(views);

@@ -16,6 +16,9 @@ std::string HtmlFinding(const Report& report, const Finding& finding, const Html
                         bool open);
 std::string HtmlFindingLine(const Finding& finding);
 
+// The efficiency tree of several ranks, and each rank; empty for one rank.
+std::string HtmlRanks(const Report& report);
+
 // Code with a button that copies it.
 std::string HtmlCodeBlock(const std::string& code, const std::string& label);
 

@@ -88,6 +88,7 @@ void CheckSound(const Json& seen) {
 TEST_CASE("a report with every chart draws, and what a trace names stays text") {
   const auto sample = MakeSampleReport();
   sample->report.views = SampleViews(kHostile);
+  sample->report.facts = RankFacts();
   sample->report.findings[0].symptom = kHostile;
   sample->report.inputs[0].path = kHostile;
   const Json seen = Inspect(RenderHtml(sample->report, {}), 1300);

@@ -89,8 +89,8 @@ TEST_CASE("samples are averaged over equal parts of the window, and parts withou
   series.name = "SMs Active";
   series.unit = "percent";
   series.device = 0;
-  series.time = {5_us, 15_us, 20_us, 80_us, 500_us};
-  series.value = {10, 20, 60, 90, 1000};
+  series.time = {5_us, 15_us, 20_us, 30_us, 80_us, 500_us};
+  series.value = {10, 20, 60, 70, 90, 1000};
   trace.gpu_series.push_back(series);
   const Analysis analysis(trace, ShippedKnowledge(), {});
   REQUIRE(analysis.run.window.Length() == 100_us);
@@ -100,7 +100,7 @@ TEST_CASE("samples are averaged over equal parts of the window, and parts withou
   CHECK(thin[0].source == "GPU 0");
   REQUIRE(thin[0].mean.size() == 4);
   CHECK(thin[0].mean[0] == 30);
-  CHECK(std::isnan(thin[0].mean[1]));
+  CHECK(thin[0].mean[1] == 70);
   CHECK(std::isnan(thin[0].mean[2]));
   CHECK(thin[0].mean[3] == 90);
 }
@@ -143,28 +143,32 @@ TEST_CASE("lateness is how long after the first of its group a device begins") {
   CHECK(LatenessByStep(run->run, 2).steps == std::vector<std::size_t>{0, 3});
 }
 
-TEST_CASE("the roofline counts two for a fused multiply-add and leaves out what cannot be placed") {
-  Trace trace;
-  KernelCounters kernel;
-  kernel.kernel = "saxpy";
-  kernel.metrics = {{"gpu__time_duration.sum", 2000.0},
-                    {"dram__bytes.sum", 1000.0},
-                    {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 100.0},
-                    {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 50.0},
-                    {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 925.0},
-                    {"sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained", 1000.0},
-                    {"sm__cycles_elapsed.avg.per_second", 1e9}};
-  trace.counters.push_back(kernel);
-  KernelCounters tensor;
-  tensor.metrics = {{"gpu__time_duration.sum", 2000.0}, {"dram__bytes.sum", 10.0}};
-  trace.counters.push_back(tensor);
-  const Roofline roofline = RooflineOf(trace, 7e12, 3e12);
-  REQUIRE(roofline.points.size() == 1);
-  CHECK(roofline.points[0].flop_per_byte == Approx(2.0));  // (100 + 50 + 2 · 925) / 1000
-  CHECK(roofline.points[0].flops == Approx(1e9));          // 2000 flop in 2000 ns
-  CHECK(roofline.without_flops == 1);
-  CHECK(roofline.peak_flops == Approx(2e12));  // as counted, not as the device is known for
-  CHECK(roofline.peak_bytes_per_s == Approx(3e12));
+TEST_CASE("the roofline places counted kernels, and finds the roofs that they lie under") {
+  Counters counters;
+  const auto kernel = [&](const char* name, double intensity, double balance, double attainable) {
+    CountedKernel counted;
+    counted.name = name;
+    counted.time_ns = 2000;
+    counted.intensity = intensity;
+    counted.balance = balance;
+    counted.attainable = attainable;
+    counted.achieved = attainable / 2;
+    counters.kernels.push_back(counted);
+  };
+  kernel("memory bound", 2, 10, 2e12);         // 1 TB/s below 10 FLOP/byte: a peak of 10 TFLOP/s
+  kernel("compute bound", 20, 10.1, 10.1e12);  // the same roof at a clock that is 1 % higher
+  kernel("tensor", 50, 100, 50e12);            // 1 TB/s, 100 TFLOP/s
+  counters.kernels.emplace_back();             // nothing known
+  const Roofline roofline = RooflineOf(counters);
+  REQUIRE(roofline.points.size() == 3);
+  CHECK(roofline.points[0].flop_per_byte == 2);
+  CHECK(roofline.points[0].flops == 1e12);
+  CHECK(roofline.points[0].time_ns == 2000);
+  CHECK(roofline.without_place == 1);
+  REQUIRE(roofline.roofs.size() == 2);
+  CHECK(roofline.roofs[0].peak_flops == Approx(10e12));
+  CHECK(roofline.roofs[0].bytes_per_s == Approx(1e12));
+  CHECK(roofline.roofs[1].peak_flops == Approx(100e12));
 }
 
 TEST_CASE("without data there is nothing to draw") {
@@ -173,7 +177,7 @@ TEST_CASE("without data there is nothing to draw") {
   CHECK(CopySizes(run->basis()).empty());
   CHECK(ThinSamples(run->run, 100).empty());
   CHECK(LatenessByStep(run->run, 100).mean_ns.empty());
-  CHECK(RooflineOf(run.trace(), 1, 1).points.empty());
+  CHECK(RooflineOf(run->counters).points.empty());
 }
 
 }  // namespace

@@ -113,6 +113,21 @@ TEST_CASE("above the limit the shortest events go, and are counted") {
   CHECK(shortest >= 22_us);
 }
 
+TEST_CASE("where there is no room for all, threads that launch are shown first") {
+  TraceBuilder story = Story();
+  for (const char* name : {"pt_data_worker", "other"}) {
+    story.Thread(name).OsCall("sem_wait", {0, 100_us});
+  }
+  const Analysed run(story);
+  ExcerptOptions options;
+  options.thread_rows = 2;
+  const Excerpt excerpt = Cut(run, 15_us, 70_us, options);
+  CHECK(Row(excerpt, "main: ranges") != nullptr);
+  CHECK(Row(excerpt, "main: calls") != nullptr);
+  CHECK(Row(excerpt, "other: calls") == nullptr);
+  CHECK(excerpt.left_out == 2);
+}
+
 TEST_CASE("only the rows of the wanted device, and of threads of its processes, are shown") {
   const Analysed run(TraceBuilder()
                          .Launch("a", {0, 5_us}, {8_us, 20_us})

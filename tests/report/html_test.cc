@@ -125,6 +125,19 @@ TEST_CASE("the data of the charts is that of the views") {
   CHECK(data["roofline"]["points"][0][2] == 1e12);
 }
 
+TEST_CASE("several ranks get an efficiency tree and a table; one rank gets neither") {
+  const auto sample = MakeSampleReport();
+  CHECK_THAT(Page(sample.get()), !Contains("id=\"efficiency\""));
+  sample->report.facts = RankFacts();
+  const std::string page = Page(sample.get());
+  CHECK_THAT(page, Contains("Parallel efficiency</span> <strong>72 %</strong>"));
+  CHECK_THAT(page, Contains("Load balance</span> <strong>90 %</strong>"));
+  CHECK_THAT(page, Contains("Orchestration</span> <strong>100 %</strong>"));
+  CHECK_THAT(page, Contains("<td>node&lt;1&gt;</td><td class=\"num\">2.00 ms</td>"));
+  sample->report.facts[0].fact.value = 1.0;
+  CHECK_THAT(Page(sample.get()), !Contains("id=\"efficiency\""));
+}
+
 TEST_CASE("without views the page says what it can") {
   const auto sample = MakeSampleReport();
   const std::string page = RenderHtml(sample->report, {});

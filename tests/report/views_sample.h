@@ -4,10 +4,33 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "engine/advice/report_model.h"
 #include "engine/advice/report_views.h"
 
 namespace advise {
+
+// Facts of a run of two ranks.
+inline std::vector<NamedFact> RankFacts() {
+  const auto share = [](const char* name, double value) {
+    return NamedFact{{name, "share", "What it means."}, {value, ""}, "run"};
+  };
+  Rows rows;
+  for (const double rank : {0.0, 1.0}) {
+    rows.push_back({{"rank", rank},
+                    {"host", std::string("node<1>")},
+                    {"step", 2e6},
+                    {"compute", 1.5e6},
+                    {"late", 0.25 * rank}});
+  }
+  return {NamedFact{{"cluster.ranks", "count", ""}, {2.0, ""}, "run"},
+          share("cluster.efficiency.parallel", 0.72),
+          share("cluster.efficiency.load_balance", 0.9),
+          share("cluster.efficiency.communication", 0.8),
+          share("cluster.efficiency.orchestration", 1.0),
+          NamedFact{{"cluster.table", "rows", ""}, {rows, ""}, "run"}};
+}
 
 inline std::shared_ptr<const ReportViews> SampleViews(const std::string& kernel = "gemm") {
   ReportViews views;
@@ -48,7 +71,7 @@ inline std::shared_ptr<const ReportViews> SampleViews(const std::string& kernel 
   thread.events = {call};
   timeline.excerpt.rows = {stream, thread};
   views.timelines.push_back(timeline);
-  views.sources = {{1, "train.py", 12, "load"}};
+  views.sources = {{1, "transfer/repeated-upload", "train.py", 12, "load"}};
   views.steps = {{0, 1, 0, 300'000, 300'000, true, false},
                  {1, 1, 300'000, 100'000, 100'000, false, true}};
   views.copy_sizes = {{"host to device", 4096, 3, 15'000, 9'000}};
@@ -59,8 +82,7 @@ inline std::shared_ptr<const ReportViews> SampleViews(const std::string& kernel 
   views.lateness.steps = {0, 1};
   views.lateness.mean_ns = {{0, 0}, {5'000, std::nan("")}};
   views.roofline.points = {{kernel, 2, 1e12, 5'000}};
-  views.roofline.peak_flops = 2e13;
-  views.roofline.peak_bytes_per_s = 3e12;
+  views.roofline.roofs = {{2e13, 3e12}, {3e14, 3e12}};
   return std::make_shared<const ReportViews>(std::move(views));
 }
 

@@ -34,6 +34,11 @@ function axisTitle(svg, x, y, text, anchor) {
   svg.append("text").attr("x", x).attr("y", y).attr("text-anchor", anchor || "start").text(text);
 }
 
+// Of several reports, some charts show one of them only.
+function chartsOf() {
+  return data.charts_of ? " of " + data.charts_of : "";
+}
+
 function drawSteps(list) {
   if (!data.steps.length) return;
   var points = data.steps.map(function (p) {
@@ -42,6 +47,7 @@ function drawSteps(list) {
   var grouped = points.some(function (p) { return p.count > 1; });
   var panel = chartPanel(list, "steps", "Time of each step",
     "Warm-up steps are grey and were not judged; steps that stand out are orange." +
+    (data.charts_of ? " Each step is as long as on its slowest rank." : "") +
     (grouped ? " Several steps share a bar: its height is their median, the line above it the longest." : ""));
   var longest = d3.max(points, function (p) { return p.most; });
   var last = points[points.length - 1];
@@ -61,7 +67,7 @@ function drawSteps(list) {
       .attr("y", function (p) { return y(p.median); })
       .attr("height", function (p) { return bottom - y(p.median); });
     svg.append("g").selectAll("line").data(points.filter(function (p) { return p.most > p.median; })).enter().append("line")
-      .attr("class", "mark-edge").attr("stroke-dasharray", "none")
+      .attr("class", "mark-edge").style("stroke-dasharray", "none")
       .attr("x1", function (p) { return x(p.first + p.count / 2); }).attr("x2", function (p) { return x(p.first + p.count / 2); })
       .attr("y1", function (p) { return y(p.median); }).attr("y2", function (p) { return y(p.most); });
     tip.on(bars, function (p) {
@@ -91,7 +97,7 @@ function drawCopies(list) {
   var directions = bins.map(function (b) { return b.direction; }).filter(function (d, at, all) { return all.indexOf(d) === at; });
   var sizes = bins.map(function (b) { return b.from; }).filter(function (s, at, all) { return all.indexOf(s) === at; }).sort(d3.ascending);
   var classes = ["f-copy", "f-compute", "f-comm", "f-memset", "f-graph", "f-range", "f-os", "f-call", "f-gap"];
-  var panel = chartPanel(list, "copies", "Sizes of copies",
+  var panel = chartPanel(list, "copies", "Sizes of copies" + chartsOf(),
     "How much time copies of each size take in the window. Many small ones cost more than their bytes.");
   var most = d3.max(bins, function (b) { return b.time; });
   responsive(panel, 220, "Copies by size and direction; " + countText(d3.sum(bins, function (b) { return b.count; })) + " copies in all", function (svg, width) {
@@ -128,7 +134,7 @@ function drawCopies(list) {
 function drawSamples(list) {
   var series = data.samples;
   if (!series.length) return;
-  var panel = chartPanel(list, "samples", "Samples over time", "What the profiler sampled, as means over equal stretches of the window.");
+  var panel = chartPanel(list, "samples", "Samples over time" + chartsOf(), "What the profiler sampled, as means over equal stretches of the window.");
   var first = 12;
   function add(one) {
     var most = d3.max(one.mean), text = one.name + (one.source ? ", " + one.source : "");
@@ -205,26 +211,27 @@ function drawRoofline(list) {
   var roof = data.roofline;
   if (!roof.points.length) return;
   var points = roof.points.map(function (p) { return { name: p[0], x: p[1], y: p[2], time: p[3] }; });
-  var peak = roof.peak_flops, rate = roof.peak_bytes_per_s;
-  var panel = chartPanel(list, "roofline", "Roofline",
+  var roofs = roof.roofs.map(function (r) { return { peak: r[0], rate: r[1], ridge: r[0] / r[1] }; });
+  var panel = chartPanel(list, "roofline", "Roofline" + chartsOf(),
     "Kernels with hardware counters. Below the slope memory limits them, below the flat part arithmetic does; the distance to the line is what is left." +
-    (roof.without_flops ? " " + countText(roof.without_flops) + " kernels without counted arithmetic (tensor cores, integers) are not shown." : ""));
+    (roof.without_place ? " " + countText(roof.without_place) + " counted kernels are not shown: their work or traffic was not counted." : ""));
   responsive(panel, 320, countText(points.length) + " kernels by arithmetic intensity and speed", function (svg, width) {
     var left = 86, right = width - 10, bottom = 278;
     var xs = d3.extent(points, function (p) { return p.x; }), ys = d3.extent(points, function (p) { return p.y; });
-    var ridge = peak > 0 && rate > 0 ? peak / rate : xs[1];
-    var x = d3.scaleLog().domain([Math.min(xs[0], ridge) / 4, Math.max(xs[1], ridge) * 4]).range([left, right]);
-    var y = d3.scaleLog().domain([ys[0] / 4, Math.max(ys[1], peak || 0) * 2]).range([bottom, 12]);
-    var xTicks = d3.axisBottom(x).ticks(Math.max(2, width / 140), "~g");
+    var ridges = roofs.map(function (r) { return r.ridge; }), peaks = roofs.map(function (r) { return r.peak; });
+    var x = d3.scaleLog().domain([d3.min(ridges.concat(xs)) / 4, d3.max(ridges.concat(xs)) * 4]).range([left, right]);
+    var y = d3.scaleLog().domain([ys[0] / 4, d3.max(peaks.concat(ys)) * 2]).range([bottom, 12]);
     yAxis(svg, y, left, right, flopsText, 4);
-    svg.append("g").attr("transform", "translate(0," + bottom + ")").call(xTicks);
+    svg.append("g").attr("transform", "translate(0," + bottom + ")").call(d3.axisBottom(x).ticks(Math.max(2, width / 140), "~g"));
     axisTitle(svg, right, 312, "FLOP per byte of device memory", "end");
-    if (peak > 0 && rate > 0) {
-      var line = [[x.domain()[0], x.domain()[0] * rate], [ridge, peak], [x.domain()[1], peak]].filter(function (p) { return p[1] > 0; });
-      svg.append("path").attr("class", "mark-edge").attr("fill", "none").attr("stroke-dasharray", "none")
-        .attr("d", d3.line().x(function (p) { return x(p[0]); }).y(function (p) { return Math.min(bottom, y(p[1])); })(line));
-      svg.append("text").attr("class", "strong").attr("x", right).attr("y", y(peak) - 5).attr("text-anchor", "end").text("FP32 peak " + flopsText(peak));
-    }
+    roofs.forEach(function (r) {
+      // The slope begins where it enters the picture.
+      var from = Math.max(x.domain()[0], y.domain()[0] / r.rate);
+      var line = [[from, from * r.rate], [r.ridge, r.peak], [x.domain()[1], r.peak]];
+      svg.append("path").attr("class", "mark-edge").attr("fill", "none").style("stroke-dasharray", "none")
+        .attr("d", d3.line().x(function (p) { return x(p[0]); }).y(function (p) { return y(p[1]); })(line));
+      svg.append("text").attr("class", "strong").attr("x", right).attr("y", y(r.peak) - 5).attr("text-anchor", "end").text(flopsText(r.peak));
+    });
     var size = d3.scaleSqrt().domain([0, d3.max(points, function (p) { return p.time; })]).range([3, 13]);
     var marks = svg.append("g").selectAll("circle").data(points).enter().append("circle").attr("class", "event bar-mark f-compute")
       .attr("fill-opacity", .75).attr("cx", function (p) { return x(p.x); }).attr("cy", function (p) { return y(p.y); })

@@ -13,6 +13,7 @@ function setUpKernels() {
   var host = document.getElementById("kernel-table");
   var order = { at: 4, down: true }, limit = 100, searched = rows.map(function (row) { return (row[0] + " " + row[1] + " " + row[2]).toLowerCase(); });
 
+  document.getElementById("kernels-title").textContent += chartsOf();
   var tools = element("div", { "class": "kernel-tools" });
   tools.appendChild(element("label", { "for": "kernel-find" }, "Search"));
   var search = element("input", { type: "search", id: "kernel-find", autocomplete: "off", placeholder: "name, class or precision" });
