@@ -58,6 +58,9 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteCounterFacts(analysis, &writer);
   facts::WriteMonitorFacts(analysis, &writer);
   facts::WriteTopologyFacts(analysis, &writer);
+  facts::WriteFamilyFacts(analysis, &writer);
+  facts::WriteHabitFacts(analysis, &writer);
+  facts::WriteEnvironmentFacts(analysis, &writer);
   return std::make_unique<MapFacts>(writer.Take());
 }
 

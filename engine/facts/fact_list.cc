@@ -449,8 +449,10 @@ std::vector<FactInfo> CommonFactList() {
 
 std::vector<FactInfo> AllFacts() {
   std::vector<FactInfo> all = CommonFactList();
-  for (const std::vector<FactInfo>& part : {facts::OperatorFactList(), facts::CounterFactList(),
-                                            facts::MonitorFactList(), facts::TopologyFactList()}) {
+  for (const std::vector<FactInfo>& part :
+       {facts::OperatorFactList(), facts::CounterFactList(), facts::MonitorFactList(),
+        facts::TopologyFactList(), facts::FamilyFactList(), facts::HabitFactList(),
+        facts::EnvironmentFactList()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

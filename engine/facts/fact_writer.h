@@ -52,5 +52,11 @@ std::vector<FactInfo> MonitorFactList();
 void WriteMonitorFacts(const Analysis& a, FactWriter* w);  // monitor
 std::vector<FactInfo> TopologyFactList();
 void WriteTopologyFacts(const Analysis& a, FactWriter* w);  // topology, nccl
+std::vector<FactInfo> FamilyFactList();
+void WriteFamilyFacts(const Analysis& a, FactWriter* w);  // family, calls, ranges, os
+std::vector<FactInfo> HabitFactList();
+void WriteHabitFacts(const Analysis& a, FactWriter* w);  // graph, phase, efficiency, …
+std::vector<FactInfo> EnvironmentFactList();
+void WriteEnvironmentFacts(const Analysis& a, FactWriter* w);  // environment
 
 }  // namespace advise::facts

@@ -120,6 +120,13 @@ class Knowledge {
   std::string CudaCallClass(std::string_view name) const;                 // "launch" …, "other"
   std::string ThreadRole(std::string_view thread_or_process_name) const;  // "loader_worker" …, ""
 
+  // The families of kb/families.toml that a name belongs to, in the order of the file; `kind` is
+  // kernel, call, range or os.
+  std::vector<std::string> FamiliesOf(std::string_view kind, std::string_view name,
+                                      std::string_view kernel_class = "") const;
+  // Every family of a kind that kb/families.toml names.
+  std::vector<std::string> FamilyNames(std::string_view kind) const;
+
   // Examples of the pattern lists that their own entry does not claim.
   std::vector<Error> CheckExamples() const;
 
@@ -153,6 +160,7 @@ class Knowledge {
   std::vector<HardwareEntry> hardware_;
   std::vector<NameRule> kernel_class_, kernel_precision_, kernel_tensor_, kernel_trait_;
   std::vector<NameRule> range_phase_, range_step_, os_call_, cuda_call_, thread_role_;
+  std::map<std::string, std::vector<NameRule>, std::less<>> families_;  // by kind
   std::vector<CaptureHint> capture_hints_;
   std::vector<SuppressedRule> suppressed_;
   std::vector<SuppressedRule> expired_;  // whose last day is over

@@ -104,4 +104,16 @@ void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
   read("thread_role", "role", knowledge_.thread_role_);
 }
 
+void KnowledgeLoader::ReadFamilies(TomlReader& reader, const TomlNode& root) {
+  reader.OnlyFields(root, {"kernel", "call", "range", "os"});
+  for (const char* kind : {"kernel", "call", "range", "os"}) {
+    ReadList(reader, root, kind, knowledge_.families_[kind],
+             [&](const TomlNode& entry, NameRule& rule) {
+               reader.OnlyFields(entry, {"family", "classes", "any", "none", "examples"});
+               rule.value = reader.Text(entry, "family");
+               rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
+             });
+  }
+}
+
 }  // namespace advise

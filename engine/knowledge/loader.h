@@ -34,6 +34,7 @@ class KnowledgeLoader {
   void ReadCapture(TomlReader& reader, const TomlNode& root);
   void ReadKernels(TomlReader& reader, const TomlNode& root);
   void ReadNames(TomlReader& reader, const TomlNode& root);
+  void ReadFamilies(TomlReader& reader, const TomlNode& root);
 
   Knowledge& knowledge_;
   std::vector<Error>& errors_;

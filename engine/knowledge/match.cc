@@ -80,6 +80,29 @@ std::string Knowledge::ThreadRole(std::string_view thread_or_process_name) const
   return ValueOr(FirstMatch(thread_role_, NameKey(thread_or_process_name)), "");
 }
 
+std::vector<std::string> Knowledge::FamiliesOf(std::string_view kind, std::string_view name,
+                                               std::string_view kernel_class) const {
+  const auto rules = families_.find(kind);
+  if (rules == families_.end()) return {};
+  const NameKey key(kind == "call" ? WithoutVersion(name) : name);
+  std::vector<std::string> families;
+  for (const NameRule& rule : rules->second) {
+    const bool asked = rule.classes.empty() || std::find(rule.classes.begin(), rule.classes.end(),
+                                                         kernel_class) != rule.classes.end();
+    const bool known = std::find(families.begin(), families.end(), rule.value) != families.end();
+    if (asked && !known && rule.Matches(key)) families.push_back(rule.value);
+  }
+  return families;
+}
+
+std::vector<std::string> Knowledge::FamilyNames(std::string_view kind) const {
+  std::vector<std::string> names;
+  const auto rules = families_.find(kind);
+  if (rules == families_.end()) return names;
+  for (const NameRule& rule : rules->second) names.push_back(rule.value);
+  return names;
+}
+
 const HardwareEntry* Knowledge::FindHardware(std::string_view device_name) const {
   if (device_name.empty()) return nullptr;
   const NameKey key(device_name);
@@ -127,6 +150,18 @@ std::vector<Error> Knowledge::CheckExamples() const {
   check(kernel_precision_, true, true);
   check(kernel_tensor_, true, true);
   check(kernel_trait_, false, true);
+  for (const auto& [kind, rules] : families_) {
+    for (const NameRule& rule : rules) {
+      for (const std::string& example : rule.examples) {
+        const std::string kernel_class = kind == "kernel" ? ClassifyKernel(example).name : "";
+        const std::vector<std::string> found = FamiliesOf(kind, example, kernel_class);
+        if (std::find(found.begin(), found.end(), rule.value) != found.end()) continue;
+        errors.push_back(
+            {fmt::format("example \"{}\" is not of family \"{}\"", example, rule.value), rule.where,
+             ""});
+      }
+    }
+  }
   for (const auto* rules : {&range_phase_, &range_step_, &os_call_, &cuda_call_, &thread_role_}) {
     check(*rules, true, false);
   }

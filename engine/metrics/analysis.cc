@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <future>
 
 #include "engine/metrics/step.h"
@@ -69,6 +70,14 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
   hardware.host_link_bytes_per_s = std::max(observed_link, fact("host_link_bytes_per_s"));
   hardware.peak_fp32_flops = fact("peak_fp32_flops");
   hardware.peak_tensor_flops = first(fact("peak_bf16_flops"), fact("peak_fp16_flops"));
+  hardware.peak_fp8_flops = fact("peak_fp8_flops");
+  if (hardware.peak_fp32_flops > 0)
+    hardware.fp64_ratio = fact("peak_fp64_flops") / hardware.peak_fp32_flops;
+  if (device != nullptr && device->compute_major > 0) {
+    hardware.compute_capability = device->compute_major + 0.1 * device->compute_minor;
+  } else if (entry != nullptr && !entry->compute_capability.empty()) {
+    hardware.compute_capability = std::atof(entry->compute_capability.c_str());
+  }
   if (hardware.peak_fp32_flops > 0) {
     hardware.tensor_ratio = hardware.peak_tensor_flops / hardware.peak_fp32_flops;
   } else if (device != nullptr) {
@@ -140,10 +149,13 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
     step_stats = FindStepStats(shared, phases);
     comm = FindComm(shared, phases);
     samples = FindSamples(shared);
+    host_habits = FindHostHabits(shared, phases);
   });
   copies = FindCopies(shared, hardware.host_link_bytes_per_s);
   syncs = FindSyncs(shared, copies, phases);
   kernels = FindKernels(shared, phases, hardware.tensor_ratio);
+  families = FindFamilies(shared);
+  kernel_habits = FindKernelHabits(shared);
   others.get();
   support = Judge(run, times, idle);
 }

@@ -8,10 +8,13 @@
 #include "engine/metrics/budget.h"
 #include "engine/metrics/comm.h"
 #include "engine/metrics/copy.h"
+#include "engine/metrics/families.h"
 #include "engine/metrics/host.h"
+#include "engine/metrics/host_habits.h"
 #include "engine/metrics/idle.h"
 #include "engine/metrics/input.h"
 #include "engine/metrics/kernel.h"
+#include "engine/metrics/kernel_habits.h"
 #include "engine/metrics/launch.h"
 #include "engine/metrics/phase.h"
 #include "engine/metrics/replay.h"
@@ -39,6 +42,9 @@ struct Hardware {
       0;  // what pinned copies of this trace reached, else the knowledge base's
   double peak_fp32_flops = 0;
   double peak_tensor_flops = 0;
+  double peak_fp8_flops = 0;
+  double fp64_ratio = 0;          // peak FP64 over peak FP32, without tensor cores
+  double compute_capability = 0;  // 9.0 is 9
   double tensor_ratio =
       0;  // peak tensor rate over peak FP32 rate; of the generation when the device is not known
 };
@@ -74,6 +80,9 @@ struct Analysis {
   StepStats step_stats;
   Comm comm;
   Samples samples;
+  Families families;
+  KernelHabits kernel_habits;
+  HostHabits host_habits;
   Support support;
 
  private:

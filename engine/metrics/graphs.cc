@@ -1,0 +1,111 @@
+#include "engine/metrics/graphs.h"
+
+#include <algorithm>
+
+namespace advise {
+namespace {
+
+// Idle time in the step, over all devices.
+Nanos IdleIn(const Basis& basis, const Step& step) {
+  Nanos idle = 0;
+  for (const std::uint32_t d : basis.run.active_devices) {
+    idle += basis.times[d].idle.OverlapWith(step.start, step.end);
+  }
+  return idle;
+}
+
+// Steps without a graph launch where most steps have one: the shape was not captured.
+void FindMisses(const Basis& basis, const std::vector<Nanos>& launches, Graphs* graphs) {
+  const Run& run = basis.run;
+  LossBuilder loss(basis);
+  std::vector<const Step*> without;
+  std::vector<Nanos> idle_with;
+  std::size_t steady = 0;
+  for (std::size_t i = run.steps.first_steady; i < run.steps.all.size(); ++i) {
+    const Step& step = run.steps.all[i];
+    if (!basis.InWindow(step.start)) continue;
+    ++steady;
+    const auto first = std::lower_bound(launches.begin(), launches.end(), step.start);
+    if (first != launches.end() && *first < step.end) {
+      idle_with.push_back(IdleIn(basis, step));
+    } else {
+      without.push_back(&step);
+    }
+  }
+  if (idle_with.size() > without.size() && !without.empty()) {
+    graphs->miss_share = static_cast<double>(without.size()) / static_cast<double>(steady);
+    const Nanos usual = Median(idle_with);
+    for (const Step* step : without) {
+      const Nanos idle = IdleIn(basis, *step);
+      loss.Count(step->start, 0, std::max<Nanos>(0, idle - usual));
+      if (idle <= usual) continue;
+      const double part = 1 - static_cast<double>(usual) / static_cast<double>(idle);
+      for (const std::uint32_t d : run.active_devices) {
+        const IntervalSet gaps = basis.times[d].idle.Clip(step->start, step->end);
+        for (const Interval& gap : gaps.intervals()) {
+          const auto kept = static_cast<Nanos>(part * static_cast<double>(gap.Length()));
+          loss.AddSpan(d, gap.end - kept, gap.end);
+        }
+      }
+    }
+  }
+  graphs->misses = loss.Build();
+}
+
+}  // namespace
+
+Graphs FindGraphs(const Basis& basis) {
+  const Run& run = basis.run;
+  const Trace& trace = run.trace;
+  Graphs graphs;
+  LossBuilder gaps(basis);
+  std::vector<Nanos> whens;
+  std::vector<double> calls;
+  std::vector<double> spans;
+  std::vector<double> kernels;
+  std::vector<std::uint8_t> is_graph(trace.calls.size(), 0);
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    if (run.ClassOfCall(c) != CallClass::kGraphLaunch || !basis.InWindow(trace.calls.start[c]))
+      continue;
+    is_graph[c] = 1;
+    whens.push_back(trace.calls.start[c]);
+    calls.push_back(static_cast<double>(trace.calls.end[c] - trace.calls.start[c]));
+  }
+  struct Reach {
+    Nanos start = 0, end = 0;
+    double kernels = 0;
+  };
+  std::vector<Reach> reach(trace.calls.size());
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    const std::uint32_t call = trace.ops.call[op];
+    if (call == kNone || is_graph[call] == 0) continue;
+    Reach& r = reach[call];
+    if (r.kernels == 0) r.start = trace.ops.start[op];
+    r.end = std::max(r.end, trace.ops.end[op]);
+    r.kernels += 1;
+    if (trace.ops.kind[op] == OpKind::kGraph) r.kernels = -1e9;  // traced as a whole
+  }
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    if (is_graph[c] == 0 || reach[c].end == 0) continue;
+    spans.push_back(static_cast<double>(reach[c].end - reach[c].start));
+    kernels.push_back(std::max(0.0, reach[c].kernels));
+  }
+  for (const GapPiece& piece : basis.idle.pieces) {
+    const std::uint32_t call = basis.idle.gaps[piece.gap].call;
+    const bool host = piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
+    if (call == kNone || is_graph[call] == 0 || !host) continue;
+    if (piece.start == basis.idle.gaps[piece.gap].start) gaps.Count(piece.start, 0, piece.Length());
+    gaps.AddSpan(piece.device, piece.start, piece.end);
+  }
+  graphs.launches = static_cast<std::int64_t>(whens.size());
+  std::sort(whens.begin(), whens.end());
+  FindMisses(basis, whens, &graphs);
+  graphs.per_step = PerStep(run, std::move(whens));
+  graphs.call_median_ns = Median(std::move(calls));
+  graphs.gpu_median_ns = Median(std::move(spans));
+  graphs.kernels_median = Median(std::move(kernels));
+  graphs.gaps = gaps.Build();
+  return graphs;
+}
+
+}  // namespace advise

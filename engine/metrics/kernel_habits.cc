@@ -1,0 +1,271 @@
+#include "engine/metrics/kernel_habits.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace advise {
+namespace {
+
+class HabitFinder {
+ public:
+  explicit HabitFinder(const Basis& basis)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        small_ns_(run_.knowledge.Number("kernel.train_small")),
+        train_length_(static_cast<std::size_t>(run_.knowledge.Number("kernel.train_length"))),
+        enough_(static_cast<std::size_t>(run_.knowledge.Number("kernel.like_calls"))) {
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (!basis_.InWindow(trace_.ops.start[op])) continue;
+      if (trace_.ops.kind[op] == OpKind::kGraph) result_.whole_graph_ns += Length(op);
+      if (trace_.ops.kind[op] == OpKind::kKernel && !run_.IsComm(op)) kernels_.push_back(op);
+    }
+  }
+
+  KernelHabits Find() {
+    Trains();
+    Compare();
+    Blocks();
+    Formats();
+    return std::move(result_);
+  }
+
+ private:
+  double Length(std::uint32_t op) const {
+    return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+  }
+  const KernelShape& Shape(std::uint32_t op) const { return trace_.shapes[trace_.ops.detail[op]]; }
+  const KernelClass& Class(std::uint32_t op) const {
+    return run_.names.Kernel(trace_.ops.detail[op]);
+  }
+  void Count(std::uint32_t op, LossBuilder* loss) const {
+    loss->Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
+    loss->AddOp(op);
+  }
+  void Tally(std::map<std::uint32_t, KernelRow>* rows, std::uint32_t op, double time) const {
+    KernelRow& row = (*rows)[trace_.ops.detail[op]];
+    row.name = trace_.strings[Shape(op).name];
+    row.kernel_class = Class(op).name;
+    row.count += 1;
+    row.time_ns += time;
+  }
+  static std::vector<KernelRow> ByTime(const std::map<std::uint32_t, KernelRow>& rows) {
+    std::vector<KernelRow> sorted;
+    for (const auto& [shape, row] : rows) sorted.push_back(row);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const KernelRow& a, const KernelRow& b) { return a.time_ns > b.time_ns; });
+    return sorted;
+  }
+
+  // ---- trains of like kernels on one stream
+
+  struct Train {
+    std::vector<std::uint32_t> ops;  // that count
+    std::size_t between = 0;         // light kernels since the last that counts
+  };
+
+  void Close(Train* train, LossBuilder* loss, std::vector<Nanos>* whens) const {
+    if (train->ops.size() >= train_length_) {
+      const std::uint32_t first = train->ops.front();
+      loss->Count(trace_.ops.start[first], 0, 0);
+      loss->AddSpan(trace_.ops.device[first], trace_.ops.end[first],
+                    trace_.ops.end[train->ops.back()]);
+      for (std::size_t i = 0; i < train->ops.size(); ++i) {
+        const std::uint32_t op = train->ops[i];
+        whens->push_back(trace_.ops.start[op]);
+        if (i > 0 && trace_.ops.call[op] != kNone) {
+          loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
+        }
+      }
+    }
+    train->ops.clear();
+    train->between = 0;
+  }
+
+  void Trains() {
+    LossBuilder matrix(basis_);
+    LossBuilder repeats(basis_);
+    std::vector<Nanos> matrix_whens;
+    std::vector<Nanos> repeat_whens;
+    std::map<std::uint32_t, std::pair<Train, Train>> open;
+    const std::size_t most_between = 2;
+    for (const std::uint32_t op : kernels_) {
+      auto& [products, same] = open[trace_.ops.stream[op]];
+      const std::string& name = Class(op).name;
+      const bool small = Length(op) <= small_ns_ && trace_.ops.in_graph[op] == 0;
+      if (small && name == "matrix") {
+        // Layers alternate between shapes; a loop over pieces does not.
+        const bool alike = !products.ops.empty() &&
+                           trace_.ops.detail[products.ops.back()] == trace_.ops.detail[op];
+        if (!alike) Close(&products, &matrix, &matrix_whens);
+        products.ops.push_back(op);
+        products.between = 0;
+      } else if (!small || name == "attention" || ++products.between > most_between) {
+        Close(&products, &matrix, &matrix_whens);
+      }
+      const bool like =
+          !same.ops.empty() && trace_.ops.detail[same.ops.back()] == trace_.ops.detail[op];
+      const bool counts = small && name != "matrix" && name != "optimizer" && name != "convolution";
+      if (!like || !counts) Close(&same, &repeats, &repeat_whens);
+      if (counts) same.ops.push_back(op);
+    }
+    for (auto& [stream, trains] : open) {
+      Close(&trains.first, &matrix, &matrix_whens);
+      Close(&trains.second, &repeats, &repeat_whens);
+    }
+    result_.matrix_train_kernels = PerStep(run_, std::move(matrix_whens));
+    result_.repeat_kernels = PerStep(run_, std::move(repeat_whens));
+    result_.matrix_trains = matrix.Build();
+    result_.repeats = repeats.Build();
+  }
+
+  // ---- launches that do the same work
+
+  // The same kernel with the same grid may still do other work (a longer inner dimension of a
+  // product): in a loop it is the launch at the same place of each step that compares.
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // device, shape, place
+  std::map<Key, std::vector<std::uint32_t>> Likes() const {
+    std::map<Key, std::vector<std::uint32_t>> likes;
+    const Steps& steps = run_.steps;
+    if (!steps.known()) return likes;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> places;
+    std::size_t step = steps.first_steady;
+    for (const std::uint32_t op : kernels_) {
+      while (step < steps.all.size() && trace_.ops.start[op] >= steps.all[step].end) {
+        ++step;
+        places.clear();
+      }
+      if (step >= steps.all.size() || trace_.ops.start[op] < steps.all[step].start) continue;
+      const std::uint32_t device = trace_.ops.device[op];
+      const std::uint32_t shape = trace_.ops.detail[op];
+      likes[{device, shape, places[{device, shape}]++}].push_back(op);
+    }
+    return likes;
+  }
+
+  void Compare() {
+    LossBuilder varying(basis_);
+    LossBuilder slowing(basis_);
+    std::map<std::uint32_t, KernelRow> rows;
+    const Nanos middle = run_.window.start + run_.window.Length() / 2;
+    const auto factor = run_.knowledge.Number("kernel.slow_factor");
+    double compared = 0;
+    double before = 0;
+    double after = 0;
+    for (const auto& [key, ops] : Likes()) {
+      if (ops.size() < enough_) continue;
+      std::vector<Nanos> lengths;
+      std::vector<Nanos> early;
+      std::vector<Nanos> late;
+      for (const std::uint32_t op : ops) {
+        const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+        lengths.push_back(length);
+        (trace_.ops.start[op] < middle ? early : late).push_back(length);
+      }
+      const Nanos median = Median(lengths);
+      for (const std::uint32_t op : ops) {
+        if (Length(op) <= factor * static_cast<double>(median)) continue;
+        varying.Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op] - median);
+        varying.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + median, trace_.ops.end[op]);
+        varying.remedy().scaled_ops.emplace_back(
+            op, static_cast<float>(static_cast<double>(median) / Length(op)));
+        Tally(&rows, op, Length(op) - static_cast<double>(median));
+        rows[trace_.ops.detail[op]].median_ns = static_cast<double>(median);
+      }
+      if (early.size() < enough_ / 2 || late.size() < enough_ / 2) continue;
+      const Nanos first = Median(early);
+      const Nanos second = Median(late);
+      const auto count = static_cast<double>(late.size());
+      compared += static_cast<double>(median) * static_cast<double>(ops.size());
+      before += static_cast<double>(first) * count;
+      after += static_cast<double>(second) * count;
+      if (second <= first) continue;
+      for (const std::uint32_t op : ops) {
+        if (trace_.ops.start[op] < middle || trace_.ops.end[op] - trace_.ops.start[op] <= first)
+          continue;
+        slowing.Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op] - first);
+        slowing.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + first, trace_.ops.end[op]);
+        slowing.remedy().scaled_ops.emplace_back(
+            op, static_cast<float>(static_cast<double>(first) / Length(op)));
+      }
+    }
+    double all = 0;
+    for (const std::uint32_t op : kernels_) all += Length(op);
+    result_.slowing_ratio = before > 0 ? after / before : 0;
+    result_.slowing_share = all > 0 ? std::min(1.0, compared / all) : 0;
+    result_.varying = varying.Build();
+    result_.varying_rows = ByTime(rows);
+    result_.slowing = slowing.Build();
+  }
+
+  // ---- blocks
+
+  void Blocks() {
+    LossBuilder partial(basis_);
+    LossBuilder tiny(basis_);
+    std::map<std::uint32_t, KernelRow> rows;
+    for (const std::uint32_t op : kernels_) {
+      const auto threads = static_cast<double>(Shape(op).ThreadsPerBlock());
+      if (threads <= 0) continue;
+      const double lanes = 32 * static_cast<double>((Shape(op).ThreadsPerBlock() + 31) / 32);
+      if (threads < lanes) {
+        Count(op, &partial);
+        partial.remedy().scaled_ops.emplace_back(op, static_cast<float>(threads / lanes));
+        result_.partial_warp_waste_ns += (1 - threads / lanes) * Length(op);
+        Tally(&rows, op, Length(op));
+        rows[trace_.ops.detail[op]].blocks = threads;
+      }
+      const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
+      if (threads <= 32 && sms > 0 && Shape(op).Blocks() > static_cast<std::uint64_t>(sms)) {
+        Count(op, &tiny);
+      }
+    }
+    result_.partial_warps = partial.Build();
+    result_.partial_warp_rows = ByTime(rows);
+    result_.tiny_blocks = tiny.Build();
+  }
+
+  // ---- number formats
+
+  void Formats() {
+    LossBuilder fp64(basis_);
+    LossBuilder bf16(basis_);
+    for (const std::uint32_t op : kernels_) {
+      const std::string& precision = Class(op).precision;
+      if (precision == "fp64") Count(op, &fp64);
+      if (precision == "bf16" && Class(op).tensor_core != 1) Count(op, &bf16);
+      const std::string& name = Class(op).name;
+      if (name != "matrix" && name != "convolution") continue;
+      if (precision == "bf16" || precision == "fp16") result_.half_ns += Length(op);
+      if (precision == "fp8" || precision == "fp4" || precision == "int8")
+        result_.fp8_ns += Length(op);
+    }
+    for (auto* loss : {&fp64, &bf16}) {
+      // What the change wins depends on what binds each kernel: half their time is the assumption,
+      // and said.
+      for (const std::uint32_t op : kernels_) {
+        const bool plain = loss == &fp64 || Class(op).tensor_core != 1;
+        if (plain && Class(op).precision == (loss == &fp64 ? "fp64" : "bf16"))
+          loss->remedy().scaled_ops.emplace_back(op, 0.5F);
+      }
+    }
+    result_.fp64 = fp64.Build();
+    result_.bf16 = bf16.Build();
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  double small_ns_;
+  std::size_t train_length_;
+  std::size_t enough_;
+  std::vector<std::uint32_t> kernels_;  // of the window, in time order, without communication
+  KernelHabits result_;
+};
+
+}  // namespace
+
+KernelHabits FindKernelHabits(const Basis& basis) { return HabitFinder(basis).Find(); }
+
+}  // namespace advise

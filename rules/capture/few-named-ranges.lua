@@ -1,0 +1,54 @@
+-- Ranges name phases, but much of the GPU work is launched outside of them: what is said of phases holds for a part of
+-- the work only.
+return {
+  id        = "capture/few-named-ranges",
+  title     = "Name more of the step",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-O2", "K-G6" },
+
+  needs      = { "capture.has_ranges", "capture.range_coverage" },
+  thresholds = { "min_named", "max_named" },
+
+  symptom = "Only {share:pct} of the GPU time was launched inside ranges that name a phase.",
+  cause   = "Some parts of the step have no range.",
+  fixes   = {
+    { action  = "Put a range around each phase",
+      snippet = [[with torch.cuda.nvtx.range("forward"):
+    loss = model(x)]],
+      language = "python" },
+  },
+  false_positives = "Libraries that open ranges of their own, in programs that have none.",
+  references = { "pytorch/nvtx" },
+
+  applies = function(f)
+    return f.capture.has_ranges, "the report has no ranges"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.capture.range_coverage, t.min_named) then return nil end
+    if not at_most(f.capture.range_coverage, t.max_named) then return nil end
+    return { share = f.capture.range_coverage }
+  end,
+
+  tests = {
+    { name = "only the forward pass",
+      facts = { capture = { has_ranges = true, range_coverage = 0.35 } },
+      expect = { share = 0.35 } },
+    { name = "near miss: all phases",
+      facts = { capture = { has_ranges = true, range_coverage = 0.98 } },
+      expect = "silent" },
+    { name = "near miss: ranges of a library",
+      facts = { capture = { has_ranges = true, range_coverage = 0.01 } },
+      expect = "silent" },
+    { name = "no ranges",
+      facts = { capture = { has_ranges = false, range_coverage = 0 } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,53 @@
+-- The job has more ranks than the report shows GPUs: who waits for whom cannot be told, and a rank that is slow may be
+-- one that is missing.
+return {
+  id        = "capture/some-ranks",
+  title     = "Capture all ranks, or say that these speak for the rest",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "flag",
+  knowledge = { "K-I4", "K-I7" },
+
+  needs      = { "run.devices" },
+  optional   = { "capture.world_size" },
+  thresholds = { "min_missing" },
+
+  symptom = "The job has {world:count} ranks; this report shows {devices:count} GPUs.",
+  cause   = "Only some ranks were profiled.",
+  fixes   = {
+    { action  = "Profile each rank into a file of its own, and give advise all of them",
+      snippet = [[srun nsys profile -o report_%q{SLURM_PROCID} python train.py
+advise report_*.sqlite]],
+      language = "bash" },
+    { action = "For thousands of ranks take an average, a fast and a slow one" },
+  },
+  false_positives = "A chosen sample of ranks.",
+  references = { "nsys/user-guide" },
+
+  applies = function(f)
+    return f.capture.world_size ~= nil, "the report does not say how many ranks the job has"
+  end,
+
+  detect = function(f, t)
+    local missing = f.capture.world_size - f.run.devices
+    if not at_least(missing, t.min_missing) then return nil end
+    return { world = f.capture.world_size, devices = f.run.devices }
+  end,
+
+  tests = {
+    { name = "one of eight",
+      facts = { run = { devices = 1 }, capture = { world_size = 8 } },
+      expect = { world = 8, devices = 1 } },
+    { name = "near miss: all of them",
+      facts = { run = { devices = 8 }, capture = { world_size = 8 } },
+      expect = "silent" },
+    { name = "not known",
+      facts = { run = { devices = 1 } },
+      expect = "not_applicable" },
+    { name = "no GPU work",
+      facts = { capture = { world_size = 8 } },
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,49 @@
+-- Graphs were traced as a whole: what runs inside them (kernels, their classes, precision, gaps) is not in the report,
+-- and rules about kernels judge the rest only.
+return {
+  id        = "capture/whole-graphs",
+  title     = "Record the kernels inside CUDA graphs",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "flag",
+  knowledge = { "K-O1", "K-G3" },
+
+  needs      = { "graph.whole.share" },
+  thresholds = { "min_share" },
+
+  symptom = "{share:pct} of the compute time lies inside CUDA graphs whose kernels were not recorded.",
+  cause   = "The profiler records graphs as a whole by default, which costs less.",
+  fixes   = {
+    { action  = "Record their nodes, for a short capture",
+      snippet = "nsys profile --cuda-graph-trace=node -o report python train.py",
+      language = "bash" },
+  },
+  false_positives = "A capture that must disturb little.",
+  references = { "nsys/cli-options" },
+
+  applies = function(f)
+    return f.graph.whole.share > 0, "no graph was traced as a whole"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.graph.whole.share, t.min_share) then return nil end
+    return { share = f.graph.whole.share }
+  end,
+
+  tests = {
+    { name = "a server with graphs",
+      facts = { graph = { whole = { share = 0.9 } } },
+      expect = { share = 0.9 } },
+    { name = "near miss: a small graph",
+      facts = { graph = { whole = { share = 0.05 } } },
+      expect = "silent" },
+    { name = "none",
+      facts = { graph = { whole = { share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,63 @@
+-- Communicators or process groups that are created in the loop: every rank has to meet, exchange addresses and allocate
+-- buffers, for tens of milliseconds to seconds.
+return {
+  id        = "comm/communicator-in-loop",
+  title     = "Create communicators before the loop",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 78,
+  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-J7", "K-H14" },
+
+  needs      = { "window.device_time", "ranges.communicator.per_step", "ranges.communicator.lost", "ranges.communicator.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "Communicators are set up {count:count} times a step in the loop; the GPU waits {share:pct} of its time for it.",
+  cause   = "Process groups are made when they are needed instead of once.",
+  fixes   = {
+    { action  = "Create all groups at the start",
+      snippet = "groups = [dist.new_group(ranks) for ranks in layout]     # before the loop",
+      language = "python" },
+  },
+  false_positives = "The first collective of a group, which sets it up.",
+  references = { "nccl/troubleshooting", "nccl/collectives" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.ranges.communicator.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.ranges.communicator.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.ranges.communicator.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.ranges.communicator.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.ranges.communicator.lost, remedy = f.ranges.communicator.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
+  end,
+
+  tests = {
+    { name = "a group for each phase",
+      facts = { window = { device_time = 1e9 }, ranges = { communicator = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "near miss: hidden behind work",
+      facts = { window = { device_time = 1e9 }, ranges = { communicator = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, ranges = { communicator = { per_step = 0.01, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no communicators are created in the loop",
+      facts = { window = { device_time = 1e9 }, ranges = { communicator = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

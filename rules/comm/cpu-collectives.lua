@@ -1,0 +1,63 @@
+-- Collectives on the CPU (Gloo) on the thread that feeds the GPU: tensors go to the host, over sockets and back.
+return {
+  id        = "comm/cpu-collectives",
+  title     = "Use collectives on the GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 76,
+  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-C2", "K-J7" },
+
+  needs      = { "window.device_time", "ranges.gloo.per_step", "ranges.gloo.lost", "ranges.gloo.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} collectives a step run on the CPU while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The process group uses Gloo, or the tensors lie in host memory.",
+  fixes   = {
+    { action  = "Use NCCL for tensors of the GPU",
+      snippet = [[dist.init_process_group("nccl")            # or "cpu:gloo,cuda:nccl"]],
+      language = "python" },
+    { action = "Keep Gloo for small control messages, every N steps" },
+  },
+  false_positives = "Barriers at the end of an epoch.",
+  references = { "nccl/collectives", "pytorch/ddp" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.ranges.gloo.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.ranges.gloo.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.ranges.gloo.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.ranges.gloo.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.ranges.gloo.lost, remedy = f.ranges.gloo.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
+  end,
+
+  tests = {
+    { name = "gradients go through Gloo",
+      facts = { window = { device_time = 1e9 }, ranges = { gloo = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "near miss: beside the GPU's work",
+      facts = { window = { device_time = 1e9 }, ranges = { gloo = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, ranges = { gloo = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no collectives run on the CPU",
+      facts = { window = { device_time = 1e9 }, ranges = { gloo = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

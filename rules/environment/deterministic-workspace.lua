@@ -1,0 +1,53 @@
+-- A workspace of :16:8 (and, less so, :4096:8) makes cuBLAS deterministic with several streams, and keeps it from
+-- kernels that need a larger workspace.
+return {
+  id        = "environment/deterministic-workspace",
+  title     = "Know the price of determinism",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "flag",
+  knowledge = { "K-H22" },
+
+  needs      = { "environment.recorded" },
+  optional   = { "environment.cublas_workspace" },
+  thresholds = {},
+
+  symptom = "CUBLAS_WORKSPACE_CONFIG is {value:text}.",
+  cause   = "The run was asked to be reproducible bit by bit.",
+  fixes   = {
+    { action  = "Where memory allows, use the larger one",
+      snippet = "export CUBLAS_WORKSPACE_CONFIG=:4096:8",
+      language = "bash" },
+    { action = "Unset it, and torch.use_deterministic_algorithms, when results need not be equal bit by bit" },
+  },
+  false_positives = "Runs that must be reproducible.",
+  references = { "pytorch/cuda-semantics" },
+
+  applies = function(f)
+    if not f.environment.recorded then return false, "the report holds no environment" end
+    return f.environment.cublas_workspace ~= nil, "the switch is not set"
+  end,
+
+  detect = function(f, t)
+    local value = f.environment.cublas_workspace
+    if value ~= ":16:8" then return nil end
+    return { value = value }
+  end,
+
+  tests = {
+    { name = "the small workspace",
+      facts = { environment = { recorded = true, cublas_workspace = ":16:8" } },
+      expect = { value = ":16:8" } },
+    { name = "near miss: the large one",
+      facts = { environment = { recorded = true, cublas_workspace = ":4096:8" } },
+      expect = "silent" },
+    { name = "it is not set",
+      facts = { environment = { recorded = true } },
+      expect = "not_applicable" },
+    { name = "the report holds no environment",
+      facts = { environment = { recorded = false } },
+      expect = "not_applicable" },
+  },
+}

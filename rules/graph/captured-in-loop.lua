@@ -1,0 +1,65 @@
+-- Stream capture in the loop: the work of a step is recorded instead of run, with everything that goes with it (no
+-- allocation, no waits), and then instantiated.
+return {
+  id        = "graph/captured-in-loop",
+  title     = "Capture CUDA graphs before the loop",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 80,
+  explains  = { "graph/rebuilt-in-loop", "host/cpu-bound", "launch/bound" },
+  knowledge = { "K-H6", "K-A2" },
+
+  needs      = { "window.device_time", "calls.graph_capture.per_step", "calls.graph_capture.lost", "calls.graph_capture.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "Graphs are captured in the loop ({count:count} calls a step); the GPU waits {share:pct} of its time for that.",
+  cause   = "New shapes keep turning up, or the captured graph is thrown away.",
+  fixes   = {
+    { action = "Capture the shapes that occur before the loop, and pad to them" },
+    { action = "Keep captured graphs in a table by shape" },
+    { action  = "For torch.compile mark what varies as dynamic, so that it is not captured again",
+      snippet = "torch._dynamo.mark_dynamic(x, 0)",
+      language = "python" },
+  },
+  false_positives = "Warm-up of a server.",
+  references = { "cuda-programming/graphs", "pytorch/cuda-graphs" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.calls.graph_capture.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.calls.graph_capture.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.calls.graph_capture.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.calls.graph_capture.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.calls.graph_capture.lost, remedy = f.calls.graph_capture.remedy, confidence = 0.7, basis = "graphs are captured before the loop" }
+  end,
+
+  tests = {
+    { name = "a capture in each step",
+      facts = { window = { device_time = 1e9 }, calls = { graph_capture = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.7 } },
+    { name = "near miss: beside the GPU's work",
+      facts = { window = { device_time = 1e9 }, calls = { graph_capture = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, calls = { graph_capture = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no graphs are captured in the loop",
+      facts = { window = { device_time = 1e9 }, calls = { graph_capture = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

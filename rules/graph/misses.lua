@@ -1,0 +1,65 @@
+-- Most steps replay a CUDA graph, some launch every kernel one by one: their shape was not captured. Those steps idle
+-- more than the others.
+return {
+  id        = "graph/misses",
+  title     = "Capture the shapes that still run without a graph",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 70,
+  explains  = { "step/outlier", "step/jitter", "launch/bound", "launch/tiny-kernels" },
+  knowledge = { "K-H6", "K-A2" },
+
+  needs      = { "window.device_time", "steps.count", "graph.launches", "graph.miss.share", "graph.miss.lost" },
+  thresholds = { "min_share", "min_steps" },
+
+  symptom = "{miss:pct} of the steps run without the CUDA graph that the others use; the GPU idles {share:pct} of its time because of that.",
+  cause   = "These steps have a batch size or length for which no graph was captured.",
+  fixes   = {
+    { action  = "Capture more sizes, or pad to those that are",
+      snippet = [[# vLLM
+vllm serve model --cuda-graph-sizes 1 2 4 8 16 32 64 128]],
+      language = "bash" },
+    { action  = "Drop or pad the last, smaller batch",
+      snippet = "loader = DataLoader(dataset, batch_size=64, drop_last=True)",
+      language = "python" },
+  },
+  false_positives = "Prefill steps of a server, whose lengths vary and which are long enough without graphs.",
+  references = { "pytorch/cuda-graphs", "cuda-programming/graphs" },
+
+  applies = function(f)
+    return f.graph.launches > 0 and f.graph.miss.share > 0, "no graphs, or every step uses them"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.graph.miss.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.graph.miss.share, t.min_steps) then return nil end
+    return { share = lost, miss = f.graph.miss.share }
+  end,
+
+  saving = function(f)
+    return { claims = f.graph.miss.lost, part = 0.9, confidence = 0.6, basis = "these steps idle no more than the others" }
+  end,
+
+  tests = {
+    { name = "every fifth step is eager",
+      facts = { window = { device_time = 1e9 }, steps = { count = 50 }, graph = { launches = 40, miss = { share = 0.2, lost = 1e8 } } },
+      expect = { share = 0.1, miss = 0.2 },
+      saving = { claims = 1e8, part = 0.9 } },
+    { name = "near miss: they cost nothing",
+      facts = { window = { device_time = 1e9 }, steps = { count = 50 }, graph = { launches = 40, miss = { share = 0.2, lost = 1e6 } } },
+      expect = "silent" },
+    { name = "near miss: one of a hundred",
+      facts = { window = { device_time = 1e9 }, steps = { count = 100 }, graph = { launches = 99, miss = { share = 0.01, lost = 1e8 } } },
+      expect = "silent" },
+    { name = "every step uses the graph",
+      facts = { window = { device_time = 1e9 }, steps = { count = 50 }, graph = { launches = 50, miss = { share = 0, lost = 0 } } },
+      expect = "not_applicable" },
+    { name = "no steps",
+      facts = { window = { device_time = 1e9 } },
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,65 @@
+-- Graphs that are instantiated, changed node by node or uploaded in the loop: each costs tens of microseconds a node on
+-- the host.
+return {
+  id        = "graph/rebuilt-in-loop",
+  title     = "Build CUDA graphs once",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 79,
+  explains  = { "host/cpu-bound", "launch/bound" },
+  knowledge = { "K-H6", "K-H14" },
+
+  needs      = { "window.device_time", "calls.graph_build.per_step", "calls.graph_build.lost", "calls.graph_build.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} calls a step build or change CUDA graphs while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The graph is made anew for each step, or for each new shape.",
+  fixes   = {
+    { action  = "Instantiate once and update only the parameters that change",
+      snippet = "cudaGraphExecUpdate(executable, graph, &result);       // instead of cudaGraphInstantiate in each step",
+      language = "cpp" },
+    { action = "Keep one executable graph for each shape, and pad shapes to few sizes" },
+    { action = "Put changing values into device memory that the graph reads" },
+  },
+  false_positives = "The first steps with each shape.",
+  references = { "cuda-programming/graphs", "pytorch/cuda-graphs" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.calls.graph_build.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.calls.graph_build.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.calls.graph_build.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.calls.graph_build.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.calls.graph_build.lost, remedy = f.calls.graph_build.remedy, confidence = 0.7, basis = "graphs are there before the loop" }
+  end,
+
+  tests = {
+    { name = "a graph is instantiated in each step",
+      facts = { window = { device_time = 1e9 }, calls = { graph_build = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.7 } },
+    { name = "near miss: beside the GPU's work",
+      facts = { window = { device_time = 1e9 }, calls = { graph_build = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, calls = { graph_build = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no graphs are built in the loop",
+      facts = { window = { device_time = 1e9 }, calls = { graph_build = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

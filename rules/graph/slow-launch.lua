@@ -1,0 +1,63 @@
+-- Launching the graph takes the host about as long as the GPU needs to run it, so the GPU waits for the launch of the
+-- next. The cost grows with the number of nodes and of branches.
+return {
+  id        = "graph/slow-launch",
+  title     = "Make CUDA graphs cheaper to launch",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 68,
+  explains  = { "launch/bound", "host/cpu-bound", "graph/small-graphs" },
+  knowledge = { "K-H6", "K-B3" },
+
+  needs      = { "window.device_time", "graph.launches", "graph.call.median", "graph.gpu.median", "graph.gap.lost" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_call_share" },
+
+  symptom = "Launching a CUDA graph takes {call:time}, running it {gpu:time}; the GPU waits {share:pct} of its time before graphs.",
+  cause   = "The graph has many short nodes or branches, or it is uploaded again at each launch.",
+  fixes   = {
+    { action = "Fuse the short kernels of the graph" },
+    { action = "Upload the graph before its first launch (cudaGraphUpload), and do not change it between launches" },
+    { action = "Keep it linear where branches win nothing; update the driver, which launches linear graphs in constant time from CUDA 12.6 on" },
+  },
+  false_positives = "Graphs of a few nodes, whose time is latency.",
+  references = { "cuda-programming/graphs" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.graph.launches > 0 and f.graph.gpu.median > 0, "no CUDA graphs are launched"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.graph.gap.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(share(f.graph.call.median, f.graph.gpu.median), t.min_call_share) then return nil end
+    return { share = lost, call = f.graph.call.median, gpu = f.graph.gpu.median }
+  end,
+
+  saving = function(f)
+    return { claims = f.graph.gap.lost, part = 0.5, confidence = 0.5, basis = "half of the gaps before graphs" }
+  end,
+
+  tests = {
+    { name = "300 us to launch, 200 us to run",
+      facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 300000 }, gpu = { median = 200000 }, gap = { lost = 3e8 } } },
+      expect = { share = 0.3 },
+      saving = { claims = 3e8, part = 0.5 } },
+    { name = "near miss: a cheap launch",
+      facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 10000 }, gpu = { median = 200000 }, gap = { lost = 3e8 } } },
+      expect = "silent" },
+    { name = "near miss: no gaps",
+      facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 300000 }, gpu = { median = 200000 }, gap = { lost = 1e6 } } },
+      expect = "silent" },
+    { name = "no graphs",
+      facts = { window = { device_time = 1e9 }, graph = { launches = 0, call = { median = 0 }, gpu = { median = 0 }, gap = { lost = 0 } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

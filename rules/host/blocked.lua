@@ -1,0 +1,63 @@
+-- The launching thread is blocked in the operating system (poll, condition, semaphore) while the GPU has nothing to do.
+-- The wait is a symptom: another thread or process is slow.
+return {
+  id        = "host/blocked",
+  title     = "See whom the launching thread waits for",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "code",
+  priority  = 25,
+  knowledge = { "K-G2", "K-G5", "K-B2" },
+
+  needs      = { "window.device_time", "host.os_wait.per_step", "host.os_wait.lost", "host.os_wait.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "The launching thread is blocked in the operating system while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
+  cause   = "It waits for another thread or process: a loader, a queue, a lock, a server.",
+  fixes   = {
+    { action  = "Name the waits, and record what the other threads do",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --backtrace=dwarf -o report python train.py",
+      language = "bash" },
+    { action = "Give the thread that is waited for more time in advance: prefetch, a longer queue" },
+  },
+  false_positives = "Programs driven by requests.",
+  references = { "nsys/user-guide" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.host.os_wait.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.host.os_wait.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.host.os_wait.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.host.os_wait.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.host.os_wait.lost, remedy = f.host.os_wait.remedy, confidence = 0.4, basis = "the thread finds what it waits for" }
+  end,
+
+  tests = {
+    { name = "a wait for another thread in each step",
+      facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 9e7, remedy = true } } },
+      expect = { share = 0.09, count = 10 },
+      saving = { claims = 9e7, confidence = 0.4 } },
+    { name = "near miss: short waits",
+      facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 7.5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 0.05, lost = 9e7, remedy = true } } },
+      expect = "silent" },
+    { name = "the launching thread is not blocked in gaps",
+      facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,52 @@
+-- The launching thread wakes up on another CPU many times a second: caches are cold after each move, and some moves
+-- cross to the other socket, away from the GPU.
+return {
+  id        = "host/cpu-migrations",
+  title     = "Bind processes to CPUs near their GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "flag",
+  knowledge = { "K-H23", "K-H3" },
+
+  needs      = { "host.cpu_moves" },
+  thresholds = { "min_moves" },
+
+  symptom = "Launching threads move to another CPU {moves:count} times a second.",
+  cause   = "Processes are not bound, and share CPUs with others.",
+  fixes   = {
+    { action  = "Bind each rank to the CPUs of its GPU's socket",
+      snippet = "srun --cpu-bind=cores --gpu-bind=closest python train.py",
+      language = "bash" },
+    { action  = "Or by hand",
+      snippet = "numactl --cpunodebind=0 --membind=0 python train.py",
+      language = "bash" },
+  },
+  false_positives = "Threads that mostly wait.",
+  references = { "nsys/user-guide" },
+
+  applies = function(f)
+    return f.host.cpu_moves > 0, "launching threads stay on their CPUs"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.host.cpu_moves, t.min_moves) then return nil end
+    return { moves = f.host.cpu_moves }
+  end,
+
+  tests = {
+    { name = "pushed around",
+      facts = { host = { cpu_moves = 2000 } },
+      expect = { moves = 2000 } },
+    { name = "near miss: a few moves",
+      facts = { host = { cpu_moves = 12 } },
+      expect = "silent" },
+    { name = "bound",
+      facts = { host = { cpu_moves = 0 } },
+      expect = "not_applicable" },
+    { name = "scheduling was not recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

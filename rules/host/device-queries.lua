@@ -1,0 +1,70 @@
+-- cudaGetDeviceProperties, cudaMemGetInfo and the like in the loop: they take a lock in the driver, and some ask the
+-- device.
+return {
+  id        = "host/device-queries",
+  title     = "Ask the driver once",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 72,
+  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-H12", "K-G2" },
+
+  needs      = { "window.device_time", "calls.device_query.per_step", "calls.device_query.lost", "calls.device_query.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} calls a step ask the driver about devices or memory while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "Values that do not change, or that nobody needs in each step, are asked for in the loop.",
+  fixes   = {
+    { action  = "Ask once before the loop",
+      snippet = "properties = torch.cuda.get_device_properties(0)     # before the loop",
+      language = "python" },
+    { action  = "For single values use the cheap call",
+      snippet = [[int sms = 0;
+cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);   // not cudaGetDeviceProperties]],
+      language = "cpp" },
+    { action  = "Read PyTorch's own counters instead of asking the driver",
+      snippet = "torch.cuda.memory_allocated()              # instead of torch.cuda.mem_get_info()",
+      language = "python" },
+  },
+  false_positives = "A monitor that has to look.",
+  references = { "cuda-programming/streams" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.calls.device_query.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.calls.device_query.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.calls.device_query.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.calls.device_query.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.calls.device_query.lost, remedy = f.calls.device_query.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
+  end,
+
+  tests = {
+    { name = "free memory is asked for in each layer",
+      facts = { window = { device_time = 1e9 }, calls = { device_query = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "near miss: cheap queries",
+      facts = { window = { device_time = 1e9 }, calls = { device_query = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, calls = { device_query = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "the driver is not asked in the loop",
+      facts = { window = { device_time = 1e9 }, calls = { device_query = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,64 @@
+-- The launching thread writes files while the GPU waits: checkpoints, samples, logs on a shared file system.
+return {
+  id        = "host/file-writes",
+  title     = "Write files outside the loop",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 61,
+  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-C6", "K-H3" },
+
+  needs      = { "window.device_time", "host.file_write.per_step", "host.file_write.lost", "host.file_write.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "The launching thread writes files while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
+  cause   = "Writes go to the file system at once, and the thread that feeds the GPU waits for them.",
+  fixes   = {
+    { action  = "Write from a thread",
+      snippet = [[with ThreadPoolExecutor(max_workers=1) as writer:
+    writer.submit(torch.save, state, path)]],
+      language = "python" },
+    { action = "Write to memory or local storage first; do not flush after each line" },
+  },
+  false_positives = "A run that ends with its output.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.host.file_write.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.host.file_write.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.host.file_write.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.host.file_write.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.host.file_write.lost, remedy = f.host.file_write.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
+  end,
+
+  tests = {
+    { name = "samples are written in each step",
+      facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "near miss: buffered writes",
+      facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no writes in gaps",
+      facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,62 @@
+-- The launching thread sends or receives over a socket while the GPU waits: metrics servers, key-value stores, remote
+-- data, parameter servers.
+return {
+  id        = "host/network-in-loop",
+  title     = "Take network calls out of the loop",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 70,
+  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-G2", "K-H4" },
+
+  needs      = { "window.device_time", "host.network.per_step", "host.network.lost", "host.network.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "The launching thread is in network calls while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
+  cause   = "A request is answered before the next work is queued.",
+  fixes   = {
+    { action = "Send from a background thread, and in batches" },
+    { action = "Fetch remote data in the loader's workers, a few batches ahead" },
+  },
+  false_positives = "Rendezvous of ranks at the start of the window.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.host.network.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.host.network.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.host.network.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.host.network.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.host.network.lost, remedy = f.host.network.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
+  end,
+
+  tests = {
+    { name = "a metrics server in each step",
+      facts = { window = { device_time = 1e9 }, host = { network = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "near miss: a fast local call",
+      facts = { window = { device_time = 1e9 }, host = { network = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, host = { network = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no network calls in gaps",
+      facts = { window = { device_time = 1e9 }, host = { network = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

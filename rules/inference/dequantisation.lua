@@ -1,0 +1,62 @@
+-- Weights that are stored in 4 or 8 bits are unpacked into a 16-bit copy before each product; a kernel that unpacks
+-- while it multiplies reads a quarter to a half of the bytes.
+return {
+  id        = "inference/dequantisation",
+  title     = "Multiply with quantised weights directly",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 64,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-C5", "K-E1" },
+
+  needs      = { "window.device_time", "family.dequantise.per_step", "family.dequantise.lost", "family.dequantise.remedy" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time unpacks quantised weights, in {count:count} kernels a step.",
+  cause   = "The weights are written out in 16 bits and read back by the product: more memory traffic than without quantisation.",
+  fixes   = {
+    { action  = "Use kernels that multiply packed weights (Marlin, AWQ or GPTQ kernels, TensorRT-LLM)",
+      snippet = "vllm serve model --quantization awq_marlin",
+      language = "bash" },
+    { action = "For training on quantised weights (QLoRA) raise the batch, so that unpacking is done once for more tokens" },
+  },
+  false_positives = "Training with adapters on packed weights, where it is the price of the memory.",
+  references = { "nvidia/gpu-background" },
+
+  applies = function(f)
+    return f.family.dequantise.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.family.dequantise.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.family.dequantise.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.family.dequantise.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.family.dequantise.lost, remedy = f.family.dequantise.remedy, confidence = 0.5, basis = "products read the packed weights" }
+  end,
+
+  tests = {
+    { name = "4-bit weights unpacked in each layer",
+      facts = { window = { device_time = 1e9 }, family = { dequantise = { per_step = 20, lost = 3e8, remedy = true } } },
+      expect = { share = 0.3, count = 20 },
+      saving = { claims = 3e8, confidence = 0.5 } },
+    { name = "near miss: a small quantised head",
+      facts = { window = { device_time = 1e9 }, family = { dequantise = { per_step = 20, lost = 2.5e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one kernel a step",
+      facts = { window = { device_time = 1e9 }, family = { dequantise = { per_step = 1, lost = 3e8, remedy = true } } },
+      expect = "silent" },
+    { name = "nothing is unpacked",
+      facts = { window = { device_time = 1e9 }, family = { dequantise = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,61 @@
+-- Detokenisation on the thread that launches the next step: the GPU waits for text that nobody needs for it.
+return {
+  id        = "inference/detokenising",
+  title     = "Turn tokens into text on another thread",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 70,
+  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-G2", "K-H4" },
+
+  needs      = { "window.device_time", "ranges.detokenise.per_step", "ranges.detokenise.lost", "ranges.detokenise.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "The launching thread turns tokens into text {count:count} times a step while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "Text is made between two decode steps, on the same thread.",
+  fixes   = {
+    { action = "Hand token ids to another thread or process, and launch the next step first" },
+    { action = "Detokenise in blocks of several tokens" },
+  },
+  false_positives = "The end of a request.",
+  references = { "nvidia/gpu-background" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.ranges.detokenise.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.ranges.detokenise.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.ranges.detokenise.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.ranges.detokenise.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.ranges.detokenise.lost, remedy = f.ranges.detokenise.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
+  end,
+
+  tests = {
+    { name = "after each token",
+      facts = { window = { device_time = 1e9 }, ranges = { detokenise = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "near miss: beside the GPU's work",
+      facts = { window = { device_time = 1e9 }, ranges = { detokenise = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, ranges = { detokenise = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "tokens are not turned into text here",
+      facts = { window = { device_time = 1e9 }, ranges = { detokenise = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

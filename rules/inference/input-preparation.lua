@@ -1,0 +1,62 @@
+-- Building the inputs of a step (indices, tables, lengths) on the host after the step before has ended: the GPU waits.
+return {
+  id        = "inference/input-preparation",
+  title     = "Prepare the next step while this one runs",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 69,
+  explains  = { "host/cpu-bound", "launch/bound" },
+  knowledge = { "K-H4", "K-H5" },
+
+  needs      = { "window.device_time", "ranges.prepare.per_step", "ranges.prepare.lost", "ranges.prepare.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "Inputs are prepared {count:count} times a step while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The host prepares a step only after the step before has ended.",
+  fixes   = {
+    { action = "Schedule a step ahead (asynchronous scheduling of serving engines)" },
+    { action = "Keep the tables on the GPU and update them there" },
+    { action = "Run several decode steps for one scheduling decision" },
+  },
+  false_positives = "Servers with few requests.",
+  references = { "cuda-programming/graphs" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.ranges.prepare.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.ranges.prepare.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.ranges.prepare.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.ranges.prepare.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.ranges.prepare.lost, remedy = f.ranges.prepare.remedy, confidence = 0.6, basis = "inputs are ready when the step ends" }
+  end,
+
+  tests = {
+    { name = "tables are rebuilt for each token",
+      facts = { window = { device_time = 1e9 }, ranges = { prepare = { per_step = 10, lost = 1.5e8, remedy = true } } },
+      expect = { share = 0.15, count = 10 },
+      saving = { claims = 1.5e8, confidence = 0.6 } },
+    { name = "near miss: beside the GPU's work",
+      facts = { window = { device_time = 1e9 }, ranges = { prepare = { per_step = 10, lost = 1.25e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, ranges = { prepare = { per_step = 0.05, lost = 1.5e8, remedy = true } } },
+      expect = "silent" },
+    { name = "no such ranges",
+      facts = { window = { device_time = 1e9 }, ranges = { prepare = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

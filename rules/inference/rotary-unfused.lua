@@ -1,0 +1,53 @@
+-- Rotary embeddings as a kernel of their own read and write queries and keys once more. How much could be won depends on
+-- the model, so this only informs.
+return {
+  id        = "inference/rotary-unfused",
+  title     = "Fuse the rotary embedding",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-H6" },
+
+  needs      = { "family.rotary.per_step", "family.rotary.share" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time rotates queries and keys, in {count:count} kernels a step.",
+  cause   = "Queries and keys are read, rotated and written back between the projection and attention.",
+  fixes   = {
+    { action  = "Let the compiler fuse it with its neighbours",
+      snippet = "model = torch.compile(model)",
+      language = "python" },
+    { action = "Use an attention or cache kernel that rotates on the way (FlashInfer, TensorRT-LLM, Transformer Engine)" },
+  },
+  false_positives = "Small models.",
+  references = { "pytorch/compile" },
+
+  applies = function(f)
+    return f.family.rotary.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.rotary.share, t.min_share) or not at_least(f.family.rotary.per_step, t.min_count) then return nil end
+    return { share = f.family.rotary.share, count = f.family.rotary.per_step }
+  end,
+
+  tests = {
+    { name = "an element-wise rotation in each layer",
+      facts = { family = { rotary = { per_step = 20, share = 0.3 } } },
+      expect = { share = 0.3, count = 20 } },
+    { name = "near miss: a fast rotation kernel",
+      facts = { family = { rotary = { per_step = 20, share = 0.0125 } } },
+      expect = "silent" },
+    { name = "near miss: one kernel a step",
+      facts = { family = { rotary = { per_step = 1, share = 0.3 } } },
+      expect = "silent" },
+    { name = "there is no rotation",
+      facts = { family = { rotary = { per_step = 0, share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels were recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

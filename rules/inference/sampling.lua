@@ -1,0 +1,51 @@
+-- Choosing the next token by sorts, cumulative sums and masks over the vocabulary, a kernel each. How much could be won
+-- depends on the model, so this only informs.
+return {
+  id        = "inference/sampling",
+  title     = "Choose tokens with fused kernels",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-C5", "K-H6" },
+
+  needs      = { "family.sampling.per_step", "family.sampling.share" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time chooses tokens, in {count:count} kernels a step.",
+  cause   = "Top-k and top-p sampling sort the whole vocabulary for every sequence, in several kernels.",
+  fixes   = {
+    { action = "Use a sampler that rejects instead of sorting (FlashInfer), or greedy decoding where it will do" },
+    { action = "Apply penalties and masks only to the sequences that ask for them" },
+  },
+  false_positives = "Very small models, whose step is short.",
+  references = { "nvidia/gpu-background" },
+
+  applies = function(f)
+    return f.family.sampling.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.sampling.share, t.min_share) or not at_least(f.family.sampling.per_step, t.min_count) then return nil end
+    return { share = f.family.sampling.share, count = f.family.sampling.per_step }
+  end,
+
+  tests = {
+    { name = "top-p by sorting",
+      facts = { family = { sampling = { per_step = 20, share = 0.3 } } },
+      expect = { share = 0.3, count = 20 } },
+    { name = "near miss: a fused sampler",
+      facts = { family = { sampling = { per_step = 20, share = 0.02 } } },
+      expect = "silent" },
+    { name = "near miss: one kernel a step",
+      facts = { family = { sampling = { per_step = 1, share = 0.3 } } },
+      expect = "silent" },
+    { name = "no tokens are chosen",
+      facts = { family = { sampling = { per_step = 0, share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels were recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

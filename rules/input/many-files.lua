@@ -1,0 +1,64 @@
+-- Many opens and look-ups of files a step, while the GPU waits for data: on a shared file system each is a request to a
+-- server that all jobs of the cluster share.
+return {
+  id        = "input/many-files",
+  title     = "Read samples from fewer, larger files",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "design",
+  priority  = 57,
+  explains  = { "input/starved", "input/storage-bound" },
+  knowledge = { "K-N5", "K-H20" },
+
+  needs      = { "window.device_time", "os.open.per_step", "input.lost", "input.remedy", "capture.has_os_calls" },
+  thresholds = { "min_share", "min_per_step" },
+
+  symptom = "{count:count} files a step are opened or looked up, and the GPU waits {share:pct} of its time for data.",
+  cause   = "Each sample is a file of its own.",
+  fixes   = {
+    { action  = "Pack samples into shards",
+      snippet = [[# WebDataset: tar files of some hundred megabytes, read from start to end
+dataset = wds.WebDataset("shards/train-{000000..000255}.tar")]],
+      language = "python" },
+    { action = "Use HDF5, LMDB, Parquet or TFRecord files, opened once" },
+    { action = "Copy the data set to local storage or memory before the run" },
+  },
+  false_positives = "Very large samples.",
+  references = { "pytorch/dataloader-workers" },
+
+  applies = function(f)
+    if not f.capture.has_os_calls then return false, "calls of the operating system were not recorded" end
+    return f.os.open.per_step > 0, "no files are opened in the loop"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.input.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_least(f.os.open.per_step, t.min_per_step) then return nil end
+    return { share = lost, count = f.os.open.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.4, basis = "data is there in time" }
+  end,
+
+  tests = {
+    { name = "a file for each image",
+      facts = { window = { device_time = 1e9 }, os = { open = { per_step = 512 } }, input = { lost = 3e8, remedy = true }, capture = { has_os_calls = true } },
+      expect = { share = 0.3, count = 512 },
+      saving = { claims = 3e8 } },
+    { name = "near miss: shards",
+      facts = { window = { device_time = 1e9 }, os = { open = { per_step = 4 } }, input = { lost = 3e8, remedy = true }, capture = { has_os_calls = true } },
+      expect = "silent" },
+    { name = "near miss: the GPU does not wait",
+      facts = { window = { device_time = 1e9 }, os = { open = { per_step = 512 } }, input = { lost = 1e7, remedy = true }, capture = { has_os_calls = true } },
+      expect = "silent" },
+    { name = "no files",
+      facts = { window = { device_time = 1e9 }, os = { open = { per_step = 0 } }, input = { lost = 3e8, remedy = true }, capture = { has_os_calls = true } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

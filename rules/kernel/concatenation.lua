@@ -1,0 +1,64 @@
+-- Concatenation copies all of its inputs: in a loop that appends to a tensor, again and again.
+return {
+  id        = "kernel/concatenation",
+  title     = "Write into one buffer instead of concatenating",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 58,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-H8", "K-C5" },
+
+  needs      = { "window.device_time", "family.concat.per_step", "family.concat.lost", "family.concat.halved" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time concatenates or stacks tensors, in {count:count} kernels a step.",
+  cause   = "torch.cat and torch.stack copy every input into a new tensor; a key-value cache or a list that grows this way is copied at each step.",
+  fixes   = {
+    { action  = "Allocate the result once and write parts into it",
+      snippet = [[out = torch.empty(n, d, device="cuda")
+for i, part in enumerate(parts):
+    out[i * k:(i + 1) * k] = part]],
+      language = "python" },
+    { action = "Let the producers write into slices of one buffer (out=…)" },
+    { action = "For generation use a preallocated (static) key-value cache" },
+  },
+  false_positives = "A few large concatenations that the model needs.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f)
+    return f.family.concat.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.family.concat.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.family.concat.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.family.concat.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.family.concat.lost, remedy = f.family.concat.halved, confidence = 0.5, basis = "half of the time of these kernels" }
+  end,
+
+  tests = {
+    { name = "a cache that is concatenated in each layer",
+      facts = { window = { device_time = 1e9 }, family = { concat = { per_step = 20, lost = 1.2e8, halved = true } } },
+      expect = { share = 0.12, count = 20 },
+      saving = { claims = 1.2e8, confidence = 0.5 } },
+    { name = "near miss: the skip connections of a network",
+      facts = { window = { device_time = 1e9 }, family = { concat = { per_step = 20, lost = 1e7, halved = true } } },
+      expect = "silent" },
+    { name = "near miss: one a step",
+      facts = { window = { device_time = 1e9 }, family = { concat = { per_step = 1, lost = 1.2e8, halved = true } } },
+      expect = "silent" },
+    { name = "nothing is concatenated",
+      facts = { window = { device_time = 1e9 }, family = { concat = { per_step = 0, lost = 0, halved = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

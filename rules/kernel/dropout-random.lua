@@ -1,0 +1,65 @@
+-- Kernels that only draw random numbers (dropout masks, noise): their output is written to memory and read again by the
+-- next kernel, which could have drawn them itself.
+return {
+  id        = "kernel/dropout-random",
+  title     = "Draw random numbers inside the kernels that use them",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 58,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-C5", "K-H6" },
+
+  needs      = { "window.device_time", "family.dropout.per_step", "family.dropout.lost", "family.dropout.halved" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time draws random numbers, in {count:count} kernels a step.",
+  cause   = "Dropout or noise runs as a kernel of its own, with a mask that is written to memory and read back.",
+  fixes   = {
+    { action  = "Let the compiler fuse dropout with what stands around it",
+      snippet = "model = torch.compile(model)",
+      language = "python" },
+    { action  = "Use attention with dropout built in",
+      snippet = "out = F.scaled_dot_product_attention(q, k, v, dropout_p=0.1 if training else 0.0)",
+      language = "python" },
+    { action = "Set dropout to 0 where the model does not need it (large language models are mostly trained without)" },
+  },
+  false_positives = "Models whose work is sampling, such as diffusion noise or Monte Carlo.",
+  references = { "pytorch/compile", "pytorch/sdpa" },
+
+  applies = function(f)
+    return f.family.dropout.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.family.dropout.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.family.dropout.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.family.dropout.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.family.dropout.lost, remedy = f.family.dropout.halved, confidence = 0.5, basis = "half of the time of these kernels" }
+  end,
+
+  tests = {
+    { name = "a mask kernel after each layer",
+      facts = { window = { device_time = 1e9 }, family = { dropout = { per_step = 20, lost = 1.2e8, halved = true } } },
+      expect = { share = 0.12, count = 20 },
+      saving = { claims = 1.2e8, confidence = 0.5 } },
+    { name = "near miss: a few noise kernels",
+      facts = { window = { device_time = 1e9 }, family = { dropout = { per_step = 20, lost = 1e7, halved = true } } },
+      expect = "silent" },
+    { name = "near miss: one a step, for the input noise",
+      facts = { window = { device_time = 1e9 }, family = { dropout = { per_step = 1, lost = 1.2e8, halved = true } } },
+      expect = "silent" },
+    { name = "no random numbers are drawn",
+      facts = { window = { device_time = 1e9 }, family = { dropout = { per_step = 0, lost = 0, halved = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,64 @@
+-- The foreach form of an optimizer passes over all parameters several times (scale, add, square, divide ...); the fused
+-- form does it once.
+return {
+  id        = "kernel/foreach-optimizer",
+  title     = "Use the fused form of the optimizer",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 66,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-H6" },
+
+  needs      = { "window.device_time", "family.foreach.per_step", "family.foreach.lost", "family.foreach.halved" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time updates parameters in several passes, {count:count} multi-tensor kernels a step.",
+  cause   = "The update is a chain of multi-tensor kernels, each reading and writing all parameters or states.",
+  fixes   = {
+    { action  = "Ask for the fused form",
+      snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)",
+      language = "python" },
+    { action  = "Or compile the update",
+      snippet = "step = torch.compile(optimizer.step)",
+      language = "python" },
+  },
+  false_positives = "Optimizers without a fused form.",
+  references = { "pytorch/optimizer-implementations" },
+
+  applies = function(f)
+    return f.family.foreach.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.family.foreach.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.family.foreach.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.family.foreach.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.family.foreach.lost, remedy = f.family.foreach.halved, confidence = 0.5, basis = "half of the time of these kernels" }
+  end,
+
+  tests = {
+    { name = "an unfused AdamW",
+      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 30, lost = 9e7, halved = true } } },
+      expect = { share = 0.09, count = 30 },
+      saving = { claims = 9e7, confidence = 0.5 } },
+    { name = "near miss: a small model",
+      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 30, lost = 7.5e6, halved = true } } },
+      expect = "silent" },
+    { name = "near miss: one kernel a step",
+      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 1.5, lost = 9e7, halved = true } } },
+      expect = "silent" },
+    { name = "the optimizer is fused, or another one",
+      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 0, lost = 0, halved = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

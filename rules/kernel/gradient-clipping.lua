@@ -1,0 +1,54 @@
+-- Norms of gradients and their scaling pass over all gradients once or twice more, a kernel a tensor where the multi-
+-- tensor form is not used. How much could be won depends on the model, so this only informs.
+return {
+  id        = "kernel/gradient-clipping",
+  title     = "Clip gradients with multi-tensor kernels",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-H6", "K-C5" },
+
+  needs      = { "family.clip.per_step", "family.clip.share" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time measures and scales gradients, in {count:count} kernels a step.",
+  cause   = "Gradient clipping reads all gradients to get their norm and once more to scale them.",
+  fixes   = {
+    { action  = "Use the multi-tensor form",
+      snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)",
+      language = "python" },
+    { action = "Use an optimizer that clips as part of its update (Apex, DeepSpeed, Transformer Engine)" },
+    { action = "Clip once an optimizer step, not once a micro-batch" },
+  },
+  false_positives = "Very small models, where the update is a large part anyway.",
+  references = { "pytorch/optimizer-implementations" },
+
+  applies = function(f)
+    return f.family.clip.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.clip.share, t.min_share) or not at_least(f.family.clip.per_step, t.min_count) then return nil end
+    return { share = f.family.clip.share, count = f.family.clip.per_step }
+  end,
+
+  tests = {
+    { name = "two kernels a tensor",
+      facts = { family = { clip = { per_step = 20, share = 0.3 } } },
+      expect = { share = 0.3, count = 20 } },
+    { name = "near miss: a multi-tensor norm",
+      facts = { family = { clip = { per_step = 20, share = 0.01 } } },
+      expect = "silent" },
+    { name = "near miss: one kernel a step",
+      facts = { family = { clip = { per_step = 1, share = 0.3 } } },
+      expect = "silent" },
+    { name = "gradients are not clipped",
+      facts = { family = { clip = { per_step = 0, share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels were recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,56 @@
+-- Backward passes of embeddings and of advanced indexing add gradients up by index: sorted, and with one block a run of
+-- equal indices, or with atomics. How much could be won depends on the model, so this only informs.
+return {
+  id        = "kernel/index-backward",
+  title     = "Add gradients up without sorting indices",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-A7", "K-C5" },
+
+  needs      = { "family.index_backward.per_step", "family.index_backward.share" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time adds gradients up by index, in {count:count} kernels a step.",
+  cause   = "The backward pass of an index operation sorts the indices and adds up rows; many equal indices fall to few blocks.",
+  fixes   = {
+    { action  = "Look rows up with an embedding instead of an index",
+      snippet = "rows = F.embedding(indices, table)             # instead of table[indices]",
+      language = "python" },
+    { action  = "Use index_select for one dimension: its backward pass is an index_add",
+      snippet = "rows = table.index_select(0, indices)",
+      language = "python" },
+    { action = "For tables whose rows are mostly untouched, use sparse gradients or a library of fused embeddings (FBGEMM)" },
+  },
+  false_positives = "Recommender models, whose purpose these are, with a fused library.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f)
+    return f.family.index_backward.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.index_backward.share, t.min_share) or not at_least(f.family.index_backward.per_step, t.min_count) then return nil end
+    return { share = f.family.index_backward.share, count = f.family.index_backward.per_step }
+  end,
+
+  tests = {
+    { name = "an advanced index in each layer",
+      facts = { family = { index_backward = { per_step = 15, share = 0.3 } } },
+      expect = { share = 0.3, count = 15 } },
+    { name = "near miss: a small embedding table",
+      facts = { family = { index_backward = { per_step = 15, share = 0.0125 } } },
+      expect = "silent" },
+    { name = "near miss: one lookup a step",
+      facts = { family = { index_backward = { per_step = 0.75, share = 0.3 } } },
+      expect = "silent" },
+    { name = "no gradients by index",
+      facts = { family = { index_backward = { per_step = 0, share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels were recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

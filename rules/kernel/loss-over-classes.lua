@@ -1,0 +1,67 @@
+-- Log-softmax and cross-entropy over a large vocabulary: the logits (tokens x classes) are written, read, cast and
+-- written again, often in FP32.
+return {
+  id        = "kernel/loss-over-classes",
+  title     = "Compute the loss over many classes in pieces",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 58,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-C5", "K-H6" },
+
+  needs      = { "window.device_time", "family.cross_entropy.per_step", "family.cross_entropy.lost",
+                 "family.cross_entropy.halved" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time computes the loss over classes, in {count:count} kernels a step.",
+  cause   = "The logits of all tokens are held and passed over several times; with a vocabulary of 100 000 and more they are the largest tensor of the step.",
+  fixes   = {
+    { action  = "Use a fused loss that never stores all logits",
+      snippet = [[# Liger Kernel: the last linear layer and the loss, in chunks
+loss = LigerFusedLinearCrossEntropyLoss()(lm_head.weight, hidden, labels)]],
+      language = "python" },
+    { action  = "Let the compiler fuse the passes",
+      snippet = "loss_fn = torch.compile(loss_fn)",
+      language = "python" },
+    { action = "Compute the loss in chunks of tokens with recomputation, and drop ignored tokens before the last layer" },
+  },
+  false_positives = "Small models with a large vocabulary, whose cost this is by nature.",
+  references = { "pytorch/compile" },
+
+  applies = function(f)
+    return f.family.cross_entropy.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.family.cross_entropy.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.family.cross_entropy.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.family.cross_entropy.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.family.cross_entropy.lost, remedy = f.family.cross_entropy.halved, confidence = 0.5, basis = "half of the time of these kernels" }
+  end,
+
+  tests = {
+    { name = "a loss over 128 000 classes",
+      facts = { window = { device_time = 1e9 }, family = { cross_entropy = { per_step = 20, lost = 2.4e8, halved = true } } },
+      expect = { share = 0.24, count = 20 },
+      saving = { claims = 2.4e8, confidence = 0.5 } },
+    { name = "near miss: a loss over 1000 classes",
+      facts = { window = { device_time = 1e9 }, family = { cross_entropy = { per_step = 20, lost = 2e7, halved = true } } },
+      expect = "silent" },
+    { name = "near miss: one kernel a step",
+      facts = { window = { device_time = 1e9 }, family = { cross_entropy = { per_step = 1, lost = 2.4e8, halved = true } } },
+      expect = "silent" },
+    { name = "no such loss",
+      facts = { window = { device_time = 1e9 }, family = { cross_entropy = { per_step = 0, lost = 0, halved = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

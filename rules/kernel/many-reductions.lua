@@ -1,0 +1,56 @@
+-- Sums, means and norms as kernels of their own, as unfused normalisation layers, losses and metrics have them: each
+-- reads a tensor for one number a row. How much could be won depends on the model, so this only informs.
+return {
+  id        = "kernel/many-reductions",
+  title     = "Fuse reductions with the work around them",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-C5", "K-E3" },
+
+  needs      = { "family.reduction.per_step", "family.reduction.share" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time is reductions, {count:count} kernels a step.",
+  cause   = "Normalisation layers or statistics are written as separate operations: mean, variance and scaling each read the tensor again.",
+  fixes   = {
+    { action  = "Use the fused layers of the framework",
+      snippet = "norm = torch.nn.RMSNorm(dim)           # instead of x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)",
+      language = "python" },
+    { action  = "Let the compiler fuse them",
+      snippet = "model = torch.compile(model)",
+      language = "python" },
+    { action = "Compute metrics every N steps, over stored results" },
+  },
+  false_positives = "Models in which reductions are the work (statistics, physics).",
+  references = { "pytorch/compile" },
+
+  applies = function(f)
+    return f.family.reduction.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.reduction.share, t.min_share) or not at_least(f.family.reduction.per_step, t.min_count) then return nil end
+    return { share = f.family.reduction.share, count = f.family.reduction.per_step }
+  end,
+
+  tests = {
+    { name = "a hand-written norm in each layer",
+      facts = { family = { reduction = { per_step = 80, share = 0.3 } } },
+      expect = { share = 0.3, count = 80 } },
+    { name = "near miss: gradient norms",
+      facts = { family = { reduction = { per_step = 80, share = 0.025 } } },
+      expect = "silent" },
+    { name = "near miss: few of them",
+      facts = { family = { reduction = { per_step = 4, share = 0.3 } } },
+      expect = "silent" },
+    { name = "no reductions",
+      facts = { family = { reduction = { per_step = 0, share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels were recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

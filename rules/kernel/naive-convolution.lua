@@ -1,0 +1,68 @@
+-- Convolutions by im2col, by naive kernels or by plain depth-wise kernels: the library found no better one for shape,
+-- stride, type or layout.
+return {
+  id        = "kernel/naive-convolution",
+  title     = "Let the library choose a convolution algorithm",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 58,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-H1", "K-C5" },
+
+  needs      = { "window.device_time", "family.naive_convolution.per_step", "family.naive_convolution.lost",
+                 "family.naive_convolution.halved" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time runs convolutions by a plain algorithm, {count:count} kernels a step.",
+  cause   = "The library fell back to a kernel that copies patches out or computes them one by one, without tensor cores.",
+  fixes   = {
+    { action  = "Let cuDNN measure the algorithms, for shapes that stay",
+      snippet = "torch.backends.cudnn.benchmark = True",
+      language = "python" },
+    { action  = "Use half precision and channels-last layout",
+      snippet = [[model = model.to(memory_format=torch.channels_last)
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    y = model(x)]],
+      language = "python" },
+    { action = "Replace dilated, odd-sized or depth-wise convolutions by forms that cuDNN has tensor-core kernels for" },
+  },
+  false_positives = "Small depth-wise layers of mobile networks.",
+  references = { "pytorch/tuning-guide", "pytorch/channels-last" },
+
+  applies = function(f)
+    return f.family.naive_convolution.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.family.naive_convolution.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.family.naive_convolution.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.family.naive_convolution.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.family.naive_convolution.lost, remedy = f.family.naive_convolution.halved, confidence = 0.5, basis = "half of the time of these kernels" }
+  end,
+
+  tests = {
+    { name = "im2col in ten layers",
+      facts = { window = { device_time = 1e9 }, family = { naive_convolution = { per_step = 20, lost = 2.4e8, halved = true } } },
+      expect = { share = 0.24, count = 20 },
+      saving = { claims = 2.4e8, confidence = 0.5 } },
+    { name = "near miss: one small layer",
+      facts = { window = { device_time = 1e9 }, family = { naive_convolution = { per_step = 20, lost = 2e7, halved = true } } },
+      expect = "silent" },
+    { name = "near miss: one kernel a step",
+      facts = { window = { device_time = 1e9 }, family = { naive_convolution = { per_step = 1, lost = 2.4e8, halved = true } } },
+      expect = "silent" },
+    { name = "no such convolutions",
+      facts = { window = { device_time = 1e9 }, family = { naive_convolution = { per_step = 0, lost = 0, halved = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,55 @@
+-- Scans (cumulative sums, products) go along a dimension in order; PyTorch parallelises over rows, so that few long rows
+-- leave most of the GPU idle. How much could be won depends on the model, so this only informs.
+return {
+  id        = "kernel/scan-heavy",
+  title     = "Avoid long cumulative sums",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-C5", "K-F2" },
+
+  needs      = { "family.scan.per_step", "family.scan.share" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time is cumulative sums, {count:count} kernels a step.",
+  cause   = "A scan along one long dimension uses few blocks, and each value depends on the one before.",
+  fixes   = {
+    { action  = "Reshape so that many rows are scanned at once, and add the offsets of the blocks",
+      snippet = [[part = x.view(-1, 1024).cumsum(-1)
+offset = part[:, -1].cumsum(0).roll(1); offset[0] = 0
+out = (part + offset[:, None]).view(-1)]],
+      language = "python" },
+    { action = "Use a fused scan kernel (Mamba, associative_scan under torch.compile)" },
+  },
+  false_positives = "State-space models with fused scan kernels.",
+  references = { "pytorch/compile" },
+
+  applies = function(f)
+    return f.family.scan.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.scan.share, t.min_share) or not at_least(f.family.scan.per_step, t.min_count) then return nil end
+    return { share = f.family.scan.share, count = f.family.scan.per_step }
+  end,
+
+  tests = {
+    { name = "two scans over a long sequence",
+      facts = { family = { scan = { per_step = 20, share = 0.3 } } },
+      expect = { share = 0.3, count = 20 } },
+    { name = "near miss: a short scan",
+      facts = { family = { scan = { per_step = 20, share = 0.02 } } },
+      expect = "silent" },
+    { name = "near miss: one a step",
+      facts = { family = { scan = { per_step = 1, share = 0.3 } } },
+      expect = "silent" },
+    { name = "nothing is scanned",
+      facts = { family = { scan = { per_step = 0, share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels were recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

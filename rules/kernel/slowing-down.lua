@@ -1,0 +1,60 @@
+-- The same kernels with the same grids take longer in the second half of the window than in the first: the device got
+-- slower (heat, power), or their data grew (sequence, sparsity, fragmentation of a cache).
+return {
+  id        = "kernel/slowing-down",
+  title     = "Find out why kernels get slower over time",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "design",
+  priority  = 27,
+  knowledge = { "K-O7", "K-I3" },
+
+  needs      = { "window.device_time", "kernel.slowing.ratio", "kernel.slowing.share", "kernel.slowing.lost",
+                 "kernel.slowing.remedy" },
+  thresholds = { "min_ratio", "min_compared" },
+
+  symptom = "The same kernels took {ratio:num} times as long in the second half of the window as in the first.",
+  cause   = "The GPU became slower, or the data of the kernels grew.",
+  fixes   = {
+    { action  = "Look at clocks, temperature and power during the run",
+      snippet = "nvidia-smi --query-gpu=timestamp,clocks.sm,temperature.gpu,power.draw,clocks_throttle_reasons.active --format=csv -l 1",
+      language = "bash" },
+    { action = "Look whether lengths or sizes grow with the steps" },
+  },
+  false_positives = "Curricula that lengthen sequences; generation, whose attention grows with each token.",
+  references = { "nvidia/smi" },
+
+  applies = function(f)
+    return f.kernel.slowing.ratio > 0, "too few launches of the same kernels on both sides of the middle"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.kernel.slowing.ratio, t.min_ratio) or not at_least(f.kernel.slowing.share, t.min_compared) then return nil end
+    return { ratio = f.kernel.slowing.ratio, share = share(f.kernel.slowing.lost.time, f.window.device_time) }
+  end,
+
+  saving = function(f)
+    return { claims = f.kernel.slowing.lost, remedy = f.kernel.slowing.remedy, confidence = 0.3, basis = "kernels stay as fast as in the first half" }
+  end,
+
+  tests = {
+    { name = "a GPU that got hot",
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.9, lost = 1e8, remedy = true } } },
+      expect = { ratio = 1.3, share = 0.1 },
+      saving = { claims = 1e8 } },
+    { name = "near miss: three percent",
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.03, share = 0.9, lost = 2e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: few kernels could be compared",
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.2, lost = 2e7, remedy = true } } },
+      expect = "silent" },
+    { name = "nothing to compare",
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 0, share = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "no kernels",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

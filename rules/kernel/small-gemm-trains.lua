@@ -1,0 +1,66 @@
+-- Many small matrix products one after another on a stream (a loop over experts, heads, groups or parts): each fills a
+-- part of the GPU and pays for a launch. One batched or grouped product does the same work.
+return {
+  id        = "kernel/small-gemm-trains",
+  title     = "Batch small matrix products",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 57,
+  explains  = { "launch/tiny-kernels", "launch/bound", "kernel/small-grid" },
+  knowledge = { "K-H6", "K-C3" },
+
+  needs      = { "window.device_time", "kernel.gemm_train.kernels", "kernel.gemm_train.lost", "kernel.gemm_train.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} small matrix products a step come in runs, one after another; after the first of each they take {share:pct} of the GPU time.",
+  cause   = "A loop on the host multiplies piece by piece.",
+  fixes   = {
+    { action  = "Stack equal shapes and multiply once",
+      snippet = "out = torch.bmm(torch.stack(inputs), torch.stack(weights))       # or torch.einsum over a stacked weight",
+      language = "python" },
+    { action  = "For different sizes use a grouped product",
+      snippet = "out = torch._grouped_mm(tokens, expert_weights, offs=offsets)        # CUTLASS grouped GEMM, MegaBlocks",
+      language = "python" },
+  },
+  false_positives = "Products that depend on each other.",
+  references = { "pytorch/compile", "nvidia/gpu-background" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.kernel.gemm_train.kernels > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.kernel.gemm_train.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.kernel.gemm_train.kernels, t.min_count) then return nil end
+    return { share = lost, count = f.kernel.gemm_train.kernels }
+  end,
+
+  saving = function(f)
+    return { claims = f.kernel.gemm_train.lost, remedy = f.kernel.gemm_train.remedy, confidence = 0.5, basis = "one launch for each run" }
+  end,
+
+  tests = {
+    { name = "a loop over 64 experts",
+      facts = { window = { device_time = 1e9 }, kernel = { gemm_train = { kernels = 160, lost = 9e7, remedy = true } } },
+      expect = { share = 0.09, count = 160 },
+      saving = { claims = 9e7, confidence = 0.5 } },
+    { name = "near miss: products behind a full queue",
+      facts = { window = { device_time = 1e9 }, kernel = { gemm_train = { kernels = 160, lost = 7.5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: the products of one layer",
+      facts = { window = { device_time = 1e9 }, kernel = { gemm_train = { kernels = 8, lost = 9e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no runs of small products",
+      facts = { window = { device_time = 1e9 }, kernel = { gemm_train = { kernels = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,54 @@
+-- Sorts and top-k of large tensors take many passes over memory. In training they come from losses, samplers and
+-- index_put; in serving from sampling. How much could be won depends on the model, so this only informs.
+return {
+  id        = "kernel/sort-heavy",
+  title     = "Avoid sorting, or sort less",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-A7", "K-C5" },
+
+  needs      = { "family.sort.per_step", "family.sort.share" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time sorts or selects, in {count:count} kernels a step.",
+  cause   = "A sort makes several passes over all values, however few of them are needed.",
+  fixes   = {
+    { action  = "Ask for the largest few instead of a full sort",
+      snippet = "values, indices = torch.topk(scores, k=50, sorted=False)      # instead of scores.sort()",
+      language = "python" },
+    { action = "Compare with a threshold or a histogram where the exact order does not matter" },
+    { action = "For gradients of embeddings, use index_add_ or segment reductions on presorted indices, so that no sort runs in each step" },
+  },
+  false_positives = "Programs whose purpose is sorting.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f)
+    return f.family.sort.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.sort.share, t.min_share) or not at_least(f.family.sort.per_step, t.min_count) then return nil end
+    return { share = f.family.sort.share, count = f.family.sort.per_step }
+  end,
+
+  tests = {
+    { name = "four sorts a step",
+      facts = { family = { sort = { per_step = 20, share = 0.3 } } },
+      expect = { share = 0.3, count = 20 } },
+    { name = "near miss: sampling at the end of a step",
+      facts = { family = { sort = { per_step = 20, share = 0.025 } } },
+      expect = "silent" },
+    { name = "near miss: one sort a step",
+      facts = { family = { sort = { per_step = 1, share = 0.3 } } },
+      expect = "silent" },
+    { name = "nothing is sorted",
+      facts = { family = { sort = { per_step = 0, share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels were recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,50 @@
+-- An SM holds at most 16 to 32 blocks, whatever their size: with one warp each, most of its slots for warps stay empty.
+-- That matters for kernels that wait for memory, and not for others.
+return {
+  id        = "kernel/tiny-blocks",
+  title     = "Use more than one warp a block",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-D3", "K-F5" },
+
+  needs      = { "kernel.tiny_block.share" },
+  thresholds = { "min_share" },
+
+  symptom = "{share:pct} of the GPU time is kernels with at most 32 threads a block.",
+  cause   = "One warp a block leaves half or more of an SM's warp slots empty.",
+  fixes   = {
+    { action = "Let a block of 128 or 256 threads do the work of several" },
+    { action  = "For Triton kernels raise num_warps where the tile allows",
+      snippet = "kernel[grid](x, y, n, BLOCK=1024, num_warps=4)",
+      language = "python" },
+  },
+  false_positives = "Kernels that need no more warps: compute-bound, or with much work in flight a thread. Look at the stalls first.",
+  references = { "cuda-best-practices/occupancy" },
+
+  applies = function(f)
+    return f.kernel.tiny_block.share > 0, "no kernel has so few threads a block"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.kernel.tiny_block.share, t.min_share) then return nil end
+    return { share = f.kernel.tiny_block.share }
+  end,
+
+  tests = {
+    { name = "half of the time",
+      facts = { kernel = { tiny_block = { share = 0.5 } } },
+      expect = { share = 0.5 } },
+    { name = "near miss: a small part",
+      facts = { kernel = { tiny_block = { share = 0.03 } } },
+      expect = "silent" },
+    { name = "none",
+      facts = { kernel = { tiny_block = { share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,60 @@
+-- Launches of one kernel with one grid that take more than twice their median: data decides (sparsity, lengths),
+-- something else runs beside them, or the clocks change.
+return {
+  id        = "kernel/uneven-times",
+  title     = "Find out why the same kernel takes different times",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "design",
+  priority  = 28,
+  knowledge = { "K-L9", "K-I3" },
+
+  needs      = { "window.device_time", "kernel.varying.count", "kernel.varying.lost", "kernel.varying.remedy" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} launches took more than twice the median of the same kernel and grid; the time beyond it is {share:pct} of the GPU time.",
+  cause   = "The same work meets different conditions: other kernels, collectives or processes beside it, lower clocks, or data that decides the work.",
+  fixes   = {
+    { action = "Look whether collectives or copies run beside them (comm/contends-with-compute), and limit their channels" },
+    { action = "Look at clocks and power over time (nvidia-smi dmon)" },
+    { action = "If data decides, balance it: sort by length, cap the number of neighbours" },
+  },
+  false_positives = "Kernels whose work depends on the data.",
+  references = { "nvidia/smi", "ncu/profiling-guide" },
+
+  applies = function(f)
+    return f.kernel.varying.count > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.kernel.varying.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.kernel.varying.count, t.min_count) then return nil end
+    return { share = lost, count = f.kernel.varying.count }
+  end,
+
+  saving = function(f)
+    return { claims = f.kernel.varying.lost, remedy = f.kernel.varying.remedy, confidence = 0.3, basis = "they take their median" }
+  end,
+
+  tests = {
+    { name = "a neighbour on the GPU",
+      facts = { window = { device_time = 1e9 }, kernel = { varying = { count = 200, lost = 9e7, remedy = true } } },
+      expect = { share = 0.09, count = 200 },
+      saving = { claims = 9e7, confidence = 0.3 } },
+    { name = "near miss: rare long ones",
+      facts = { window = { device_time = 1e9 }, kernel = { varying = { count = 200, lost = 7.5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: a few of them",
+      facts = { window = { device_time = 1e9 }, kernel = { varying = { count = 10, lost = 9e7, remedy = true } } },
+      expect = "silent" },
+    { name = "all launches take about their median",
+      facts = { window = { device_time = 1e9 }, kernel = { varying = { count = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,56 @@
+-- Interpolation and grid sampling read and write all of a feature map and have slow backward passes with atomics; they
+-- are rarely fused. How much could be won depends on the model, so this only informs.
+return {
+  id        = "kernel/upsampling",
+  title     = "Make resampling cheaper",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-C5", "K-H1" },
+
+  needs      = { "family.upsample.per_step", "family.upsample.share" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time interpolates or resamples, in {count:count} kernels a step.",
+  cause   = "Resampling kernels of large feature maps are bound by memory, and their backward passes by atomic additions.",
+  fixes   = {
+    { action  = "Resample in half precision and channels-last layout",
+      snippet = [[x = x.to(memory_format=torch.channels_last)
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    y = F.interpolate(x, scale_factor=2, mode="nearest")]],
+      language = "python" },
+    { action = "Use nearest-neighbour resampling followed by a convolution, or a transposed convolution" },
+    { action = "Resample inputs once, when data is loaded, instead of in the model" },
+  },
+  false_positives = "Models whose purpose is resampling.",
+  references = { "pytorch/channels-last", "pytorch/compile" },
+
+  applies = function(f)
+    return f.family.upsample.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.upsample.share, t.min_share) or not at_least(f.family.upsample.per_step, t.min_count) then return nil end
+    return { share = f.family.upsample.share, count = f.family.upsample.per_step }
+  end,
+
+  tests = {
+    { name = "a decoder with ten upsamplings",
+      facts = { family = { upsample = { per_step = 20, share = 0.3 } } },
+      expect = { share = 0.3, count = 20 } },
+    { name = "near miss: one small resize",
+      facts = { family = { upsample = { per_step = 20, share = 0.02 } } },
+      expect = "silent" },
+    { name = "near miss: one resize a step",
+      facts = { family = { upsample = { per_step = 1, share = 0.3 } } },
+      expect = "silent" },
+    { name = "nothing is resampled",
+      facts = { family = { upsample = { per_step = 0, share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels were recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

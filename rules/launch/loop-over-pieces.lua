@@ -1,0 +1,67 @@
+-- The same small kernel with the same grid is launched again and again: a loop over rows, tensors or time steps in
+-- Python.
+return {
+  id        = "launch/loop-over-pieces",
+  title     = "Work on all pieces at once",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 53,
+  explains  = { "launch/tiny-kernels", "launch/bound" },
+  knowledge = { "K-H6", "K-C3" },
+
+  needs      = { "window.device_time", "kernel.repeated.kernels", "kernel.repeated.lost", "kernel.repeated.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} small kernels a step repeat the one before them, with the same grid; after the first of each run they take {share:pct} of the GPU time.",
+  cause   = "The host loops over pieces that one kernel could treat at once.",
+  fixes   = {
+    { action  = "Index with a tensor instead of looping",
+      snippet = "y = x[rows] * scale[rows, None]           # instead of: for r in rows: y[r] = x[r] * scale[r]",
+      language = "python" },
+    { action  = "Use the multi-tensor functions for lists",
+      snippet = "torch._foreach_mul_(tensors, 0.5)",
+      language = "python" },
+    { action = "For recurrences use a fused kernel (cuDNN RNN, a scan), or compile the loop" },
+  },
+  false_positives = "Steps that depend on each other and cannot be fused.",
+  references = { "pytorch/compile", "pytorch/tuning-guide" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.kernel.repeated.kernels > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.kernel.repeated.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.kernel.repeated.kernels, t.min_count) then return nil end
+    return { share = lost, count = f.kernel.repeated.kernels }
+  end,
+
+  saving = function(f)
+    return { claims = f.kernel.repeated.lost, remedy = f.kernel.repeated.remedy, confidence = 0.5, basis = "one launch for each run" }
+  end,
+
+  tests = {
+    { name = "a loop over 200 rows",
+      facts = { window = { device_time = 1e9 }, kernel = { repeated = { kernels = 160, lost = 9e7, remedy = true } } },
+      expect = { share = 0.09, count = 160 },
+      saving = { claims = 9e7, confidence = 0.5 } },
+    { name = "near miss: behind a full queue",
+      facts = { window = { device_time = 1e9 }, kernel = { repeated = { kernels = 160, lost = 7.5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: the few of a layer",
+      facts = { window = { device_time = 1e9 }, kernel = { repeated = { kernels = 8, lost = 9e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no kernel repeats this way",
+      facts = { window = { device_time = 1e9 }, kernel = { repeated = { kernels = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

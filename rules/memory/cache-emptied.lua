@@ -1,0 +1,65 @@
+-- Bursts of frees: a cache of device memory is emptied in the loop (torch.cuda.empty_cache, a trimmed pool) and filled
+-- again by the next step. Each free waits for the device.
+return {
+  id        = "memory/cache-emptied",
+  title     = "Keep the allocator's cache",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 82,
+  explains  = { "memory/alloc-in-loop", "sync/host-busy-wait", "host/cpu-bound" },
+  knowledge = { "K-B7", "K-H14" },
+
+  needs      = { "window.device_time", "memory.free_burst.per_step", "memory.free_burst.lost", "memory.free_burst.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "Device memory is given back in bursts, {count:count} a step, and allocated again; the GPU loses {share:pct} of its time to that.",
+  cause   = "The allocator's cache is emptied, and the next step has to ask the driver again.",
+  fixes   = {
+    { action = "Remove torch.cuda.empty_cache() from the loop: it gives memory to other processes, not to this one" },
+    { action  = "Against fragmentation let segments grow",
+      snippet = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py",
+      language = "bash" },
+    { action = "Where two programs share a GPU, limit each of them (set_per_process_memory_fraction)" },
+  },
+  false_positives = "A change of phase, such as from training to evaluation, that needs the memory in other sizes.",
+  references = { "pytorch/memory-management" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.memory.free_burst.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.memory.free_burst.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.memory.free_burst.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.memory.free_burst.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.memory.free_burst.lost, remedy = f.memory.free_burst.remedy, confidence = 0.65, basis = "the cache stays" }
+  end,
+
+  tests = {
+    { name = "the cache is emptied in each step",
+      facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "near miss: frees behind a full queue",
+      facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no bursts of frees in the loop",
+      facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

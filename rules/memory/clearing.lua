@@ -1,0 +1,61 @@
+-- Memsets that nothing runs beside: gradients or buffers that are set to zero before they are written anyway.
+return {
+  id        = "memory/clearing",
+  title     = "Clear less memory",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 66,
+  explains  = { "launch/unfused-copies" },
+  knowledge = { "K-H6", "K-H8" },
+
+  needs      = { "window.device_time", "memset.per_step", "memset.lost", "memset.remedy", "memset.bytes" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} memsets a step ({bytes:bytes} in the window) run alone for {share:pct} of the GPU time.",
+  cause   = "Buffers are cleared that the next kernel overwrites, or gradients are zeroed instead of dropped.",
+  fixes   = {
+    { action  = "Drop gradients instead of zeroing them",
+      snippet = "optimizer.zero_grad(set_to_none=True)       # the default since PyTorch 2.0",
+      language = "python" },
+    { action  = "Allocate without clearing",
+      snippet = [[buffer = torch.empty(n, device="cuda")      # instead of torch.zeros]],
+      language = "python" },
+    { action = "Clear inside the kernel that uses the buffer first" },
+  },
+  false_positives = "Buffers into which kernels add.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f)
+    return f.memset.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.memset.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.memset.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.memset.per_step, bytes = f.memset.bytes }
+  end,
+
+  saving = function(f)
+    return { claims = f.memset.lost, remedy = f.memset.remedy, confidence = 0.6, basis = "the memsets are gone" }
+  end,
+
+  tests = {
+    { name = "zeroed gradients and workspaces",
+      facts = { window = { device_time = 1e9 }, memset = { per_step = 10, lost = 6e7, remedy = true, bytes = 4e9 } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.6 } },
+    { name = "near miss: small memsets",
+      facts = { window = { device_time = 1e9 }, memset = { per_step = 10, lost = 5e6, remedy = true, bytes = 4e9 } },
+      expect = "silent" },
+    { name = "no memsets ran",
+      facts = { window = { device_time = 1e9 }, memset = { per_step = 0, lost = 0, remedy = true, bytes = 4e9 } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,62 @@
+-- Handles of other processes' device memory are opened or closed in the loop, as torch.multiprocessing does for each
+-- CUDA tensor in a queue. Each maps memory anew.
+return {
+  id        = "memory/ipc-in-loop",
+  title     = "Share memory between processes once",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 79,
+  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-H8", "K-H14" },
+
+  needs      = { "window.device_time", "calls.ipc.per_step", "calls.ipc.lost", "calls.ipc.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} calls a step open or close memory of other processes while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "CUDA tensors are sent through queues: every receiver maps them again.",
+  fixes   = {
+    { action = "Share a few large buffers once, and send indices through the queue" },
+    { action = "Send CPU tensors through shared memory and upload them in the receiver" },
+  },
+  false_positives = "Short start-up of worker processes.",
+  references = { "cuda/mps" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.calls.ipc.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.calls.ipc.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.calls.ipc.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.calls.ipc.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.calls.ipc.lost, remedy = f.calls.ipc.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
+  end,
+
+  tests = {
+    { name = "tensors go through a queue",
+      facts = { window = { device_time = 1e9 }, calls = { ipc = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "near miss: cached handles",
+      facts = { window = { device_time = 1e9 }, calls = { ipc = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, calls = { ipc = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no memory of other processes is opened in the loop",
+      facts = { window = { device_time = 1e9 }, calls = { ipc = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,67 @@
+-- cudaMallocAsync takes memory from a pool, which is cheap; but the pool gives unused memory back at each
+-- synchronisation unless its release threshold is raised, and then allocations go to the driver again.
+return {
+  id        = "memory/pool-trimmed",
+  title     = "Let the stream-ordered allocator keep its memory",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 80,
+  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-B7", "K-H14" },
+
+  needs      = { "window.device_time", "calls.pool.per_step", "calls.pool.lost", "calls.pool.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} calls a step of the stream-ordered allocator hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The pool's release threshold is 0 by default: what is free at a synchronisation goes back to the system.",
+  fixes   = {
+    { action  = "Let the pool keep its memory",
+      snippet = [[cudaMemPool_t pool;
+cudaDeviceGetDefaultMemPool(&pool, device);
+uint64_t keep = UINT64_MAX;
+cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);]],
+      language = "cpp" },
+    { action = "Synchronise less often: the pool is trimmed at synchronisations" },
+  },
+  false_positives = "Pools that are trimmed on purpose, for another process.",
+  references = { "cuda-programming/stream-ordered-allocator" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.calls.pool.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.calls.pool.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.calls.pool.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.calls.pool.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.calls.pool.lost, remedy = f.calls.pool.remedy, confidence = 0.65, basis = "allocations come from the pool" }
+  end,
+
+  tests = {
+    { name = "allocations that go to the driver",
+      facts = { window = { device_time = 1e9 }, calls = { pool = { per_step = 40, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 40 },
+      saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "near miss: cheap allocations",
+      facts = { window = { device_time = 1e9 }, calls = { pool = { per_step = 40, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: few of them",
+      facts = { window = { device_time = 1e9 }, calls = { pool = { per_step = 2, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "the stream-ordered allocator is not used in the loop",
+      facts = { window = { device_time = 1e9 }, calls = { pool = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,52 @@
+-- Gates, top-k, histograms, permutations: the kernels around a mixture of experts that only decide and move. How much
+-- could be won depends on the model, so this only informs.
+return {
+  id        = "moe/routing-overhead",
+  title     = "Route tokens to experts with fused kernels",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-H6", "K-C5" },
+
+  needs      = { "family.moe_routing.per_step", "family.moe_routing.share" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{share:pct} of the GPU time routes tokens to experts, in {count:count} kernels a step.",
+  cause   = "Routing is a chain of small kernels in each layer: gate, top-k, count, sort, gather, and the way back.",
+  fixes   = {
+    { action = "Use a fused routing and permutation (Megatron-Core --moe-permute-fusion, vLLM fused MoE, DeepEP)" },
+    { action = "Choose experts for groups of tokens, or fewer experts a token" },
+    { action = "Capture decode steps as CUDA graphs, so that short kernels follow each other without gaps" },
+  },
+  false_positives = "Very small experts, for which routing is the model.",
+  references = { "megatron/parallelism", "cuda-programming/graphs" },
+
+  applies = function(f)
+    return f.family.moe_routing.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.moe_routing.share, t.min_share) or not at_least(f.family.moe_routing.per_step, t.min_count) then return nil end
+    return { share = f.family.moe_routing.share, count = f.family.moe_routing.per_step }
+  end,
+
+  tests = {
+    { name = "an unfused chain in each layer",
+      facts = { family = { moe_routing = { per_step = 40, share = 0.3 } } },
+      expect = { share = 0.3, count = 40 } },
+    { name = "near miss: fused routing",
+      facts = { family = { moe_routing = { per_step = 40, share = 0.02 } } },
+      expect = "silent" },
+    { name = "near miss: few kernels",
+      facts = { family = { moe_routing = { per_step = 2, share = 0.3 } } },
+      expect = "silent" },
+    { name = "there are no experts",
+      facts = { family = { moe_routing = { per_step = 0, share = 0 } } },
+      expect = "not_applicable" },
+    { name = "no kernels were recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,68 @@
+-- bfloat16 matrix kernels on a GPU older than compute capability 8.0: there are no units for it, so values are widened
+-- and computed in FP32.
+return {
+  id        = "precision/bf16-emulated",
+  title     = "Use FP16 on GPUs without bfloat16",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 83,
+  explains  = { "kernel/hot", "precision/fp32-gemm" },
+  knowledge = { "K-K13", "K-H1" },
+
+  needs      = { "window.device_time", "precision.bf16.count", "precision.bf16.lost", "precision.bf16.remedy",
+                 "hw.compute_capability" },
+  thresholds = { "min_share", "min_count", "max_capability" },
+
+  symptom = "{share:pct} of the GPU time is {count:count} bfloat16 matrix kernels a step on a GPU without units for them.",
+  cause   = "Tensor cores before Ampere know FP16 only; bfloat16 is emulated.",
+  fixes   = {
+    { action  = "Use FP16 with a gradient scaler",
+      snippet = [[scaler = torch.amp.GradScaler("cuda")
+with torch.autocast("cuda", dtype=torch.float16):
+    loss = model(x)]],
+      language = "python" },
+  },
+  false_positives = "Inference of models that overflow in FP16.",
+  references = { "pytorch/amp", "nvidia/mixed-precision" },
+
+  applies = function(f)
+    return f.precision.bf16.count > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.precision.bf16.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.precision.bf16.count, t.min_count) then return nil end
+    if not at_most(f.hw.compute_capability, t.max_capability) then return nil end
+    return { share = lost, count = f.precision.bf16.count }
+  end,
+
+  saving = function(f)
+    return { claims = f.precision.bf16.lost, remedy = f.precision.bf16.remedy, confidence = 0.5, basis = "half of their time, on FP16 tensor cores" }
+  end,
+
+  tests = {
+    { name = "a transformer in bfloat16 on a T4",
+      facts = { window = { device_time = 1e9 }, precision = { bf16 = { count = 20, lost = 9e7, remedy = true } }, hw = { compute_capability = 7.5 } },
+      expect = { share = 0.09, count = 20 },
+      saving = { claims = 9e7, confidence = 0.5 } },
+    { name = "near miss: one small layer",
+      facts = { window = { device_time = 1e9 }, precision = { bf16 = { count = 20, lost = 7.5e6, remedy = true } }, hw = { compute_capability = 7.5 } },
+      expect = "silent" },
+    { name = "near miss: few kernels",
+      facts = { window = { device_time = 1e9 }, precision = { bf16 = { count = 1, lost = 9e7, remedy = true } }, hw = { compute_capability = 7.5 } },
+      expect = "silent" },
+    { name = "no bfloat16 kernels ran",
+      facts = { window = { device_time = 1e9 }, precision = { bf16 = { count = 0, lost = 0, remedy = true } }, hw = { compute_capability = 7.5 } },
+      expect = "not_applicable" },
+    { name = "near miss: an A100",
+      facts = { window = { device_time = 1e9 }, precision = { bf16 = { count = 20, lost = 5e8, remedy = true } }, hw = { compute_capability = 8 } },
+      expect = "silent" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

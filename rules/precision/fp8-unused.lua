@@ -1,0 +1,56 @@
+-- The GPU multiplies FP8 at about twice its 16-bit rate, and most of the time goes to 16-bit products. Accuracy has to
+-- be checked: an idea, not a fault.
+return {
+  id        = "precision/fp8-unused",
+  title     = "Consider FP8 for the large matrix products",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "design",
+  knowledge = { "K-K13", "K-H1" },
+
+  needs      = { "precision.half.share", "precision.fp8.share", "hw.peak_fp8_flops" },
+  thresholds = { "min_share" },
+
+  symptom = "{share:pct} of the GPU time is 16-bit matrix kernels, on a GPU with FP8 tensor cores that are not used.",
+  cause   = "The model runs in bfloat16 or FP16 throughout.",
+  fixes   = {
+    { action  = "Try FP8 for linear layers, and compare the loss",
+      snippet = [[import transformer_engine.pytorch as te
+with te.fp8_autocast(enabled=True):
+    y = layer(x)]],
+      language = "python" },
+    { action = "For serving, use weights quantised to FP8" },
+  },
+  false_positives = "Models whose accuracy suffers.",
+  references = { "nvidia/mixed-precision" },
+
+  applies = function(f)
+    return f.precision.half.share > 0, "no 16-bit matrix kernels ran"
+  end,
+
+  detect = function(f, t)
+    if f.precision.fp8.share > 0 then return nil end
+    if not at_least(f.precision.half.share, t.min_share) then return nil end
+    return { share = f.precision.half.share }
+  end,
+
+  tests = {
+    { name = "a bfloat16 transformer on an H100",
+      facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } }, hw = { peak_fp8_flops = 2e15 } },
+      expect = { share = 0.8 } },
+    { name = "near miss: FP8 is in use",
+      facts = { precision = { half = { share = 0.7 }, fp8 = { share = 0.1 } }, hw = { peak_fp8_flops = 2e15 } },
+      expect = "silent" },
+    { name = "near miss: a small part",
+      facts = { precision = { half = { share = 0.3 }, fp8 = { share = 0 } }, hw = { peak_fp8_flops = 2e15 } },
+      expect = "silent" },
+    { name = "FP32 only",
+      facts = { precision = { half = { share = 0 }, fp8 = { share = 0 } }, hw = { peak_fp8_flops = 2e15 } },
+      expect = "not_applicable" },
+    { name = "a GPU without FP8",
+      facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } } },
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,51 @@
+-- Gradient scaling (FP16) unscales and checks all gradients and reads a flag on the host in each step. bfloat16 has the
+-- range of FP32 and needs none of it.
+return {
+  id        = "precision/loss-scaling",
+  title     = "Train in bfloat16, which needs no loss scaling",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "flag",
+  knowledge = { "K-H17", "K-K13" },
+
+  needs      = { "family.loss_scaling.per_step", "family.loss_scaling.share", "hw.compute_capability" },
+  thresholds = { "min_per_step", "min_capability" },
+
+  symptom = "Gradients are scaled for FP16: {count:count} kernels a step, {share:pct} of the GPU time, and a wait of the host.",
+  cause   = "The training loop uses FP16 with a gradient scaler on a GPU that has bfloat16.",
+  fixes   = {
+    { action  = "Use bfloat16 without a scaler",
+      snippet = [[with torch.autocast("cuda", dtype=torch.bfloat16):
+    loss = model(x)
+loss.backward()]],
+      language = "python" },
+  },
+  false_positives = "Models that need the finer mantissa of FP16.",
+  references = { "pytorch/amp" },
+
+  applies = function(f)
+    return f.family.loss_scaling.per_step > 0, "gradients are not scaled"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.family.loss_scaling.per_step, t.min_per_step) or not at_least(f.hw.compute_capability, t.min_capability) then return nil end
+    return { count = f.family.loss_scaling.per_step, share = f.family.loss_scaling.share }
+  end,
+
+  tests = {
+    { name = "a scaler on an A100",
+      facts = { family = { loss_scaling = { per_step = 3, share = 0.02 } }, hw = { compute_capability = 8 } },
+      expect = { count = 3 } },
+    { name = "near miss: on a V100, which needs it",
+      facts = { family = { loss_scaling = { per_step = 3, share = 0.02 } }, hw = { compute_capability = 7 } },
+      expect = "silent" },
+    { name = "no scaler",
+      facts = { family = { loss_scaling = { per_step = 0, share = 0 } }, hw = { compute_capability = 8 } },
+      expect = "not_applicable" },
+    { name = "an unknown device",
+      facts = { family = { loss_scaling = { per_step = 3, share = 0.02 } } },
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,68 @@
+-- Half-precision kernels with the tensor-core instructions of Volta or Turing on a newer GPU: they run, but at a part of
+-- the rate, and without its asynchronous copies.
+return {
+  id        = "precision/old-tensor-kernels",
+  title     = "Use kernels written for this GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 65,
+  explains  = { "kernel/hot", "precision/tensor-idle" },
+  knowledge = { "K-K13", "K-H1" },
+
+  needs      = { "window.device_time", "family.old_tensor.per_step", "family.old_tensor.lost", "family.old_tensor.halved",
+                 "hw.compute_capability" },
+  thresholds = { "min_share", "min_count", "min_capability" },
+
+  symptom = "{share:pct} of the GPU time is {count:count} tensor-core kernels a step that were written for an older GPU.",
+  cause   = "The library was built before this GPU, or a shape or layout has no newer kernel.",
+  fixes   = {
+    { action = "Update CUDA, cuDNN and the framework" },
+    { action = "Rebuild your own kernels for this GPU (CUTLASS: -DCUTLASS_NVCC_ARCHS=90a)" },
+    { action  = "Make sizes multiples of eight, so that newer kernels apply",
+      snippet = "vocabulary = (vocabulary + 63) // 64 * 64",
+      language = "python" },
+  },
+  false_positives = "Small layers for which the library picks them on purpose.",
+  references = { "nvidia/tensor-core-alignment" },
+
+  applies = function(f)
+    return f.family.old_tensor.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.family.old_tensor.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.family.old_tensor.per_step, t.min_count) then return nil end
+    if not at_least(f.hw.compute_capability, t.min_capability) then return nil end
+    return { share = lost, count = f.family.old_tensor.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.family.old_tensor.lost, remedy = f.family.old_tensor.halved, confidence = 0.4, basis = "half of the time of these kernels" }
+  end,
+
+  tests = {
+    { name = "Volta kernels on an H100",
+      facts = { window = { device_time = 1e9 }, family = { old_tensor = { per_step = 20, lost = 2.4e8, halved = true } }, hw = { compute_capability = 9 } },
+      expect = { share = 0.24, count = 20 },
+      saving = { claims = 2.4e8, confidence = 0.4 } },
+    { name = "near miss: one small layer",
+      facts = { window = { device_time = 1e9 }, family = { old_tensor = { per_step = 20, lost = 2e7, halved = true } }, hw = { compute_capability = 9 } },
+      expect = "silent" },
+    { name = "near miss: few kernels",
+      facts = { window = { device_time = 1e9 }, family = { old_tensor = { per_step = 1, lost = 2.4e8, halved = true } }, hw = { compute_capability = 9 } },
+      expect = "silent" },
+    { name = "no such kernels",
+      facts = { window = { device_time = 1e9 }, family = { old_tensor = { per_step = 0, lost = 0, halved = true } }, hw = { compute_capability = 9 } },
+      expect = "not_applicable" },
+    { name = "near miss: on a V100",
+      facts = { window = { device_time = 1e9 }, family = { old_tensor = { per_step = 20, lost = 5e8, halved = true } }, hw = { compute_capability = 7 } },
+      expect = "silent" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,66 @@
+-- Saving the state of the model on the training thread: the GPU waits for the download, for serialisation and for the
+-- file system. step/periodic-stall tells the same by the clock; this one by the name of the range.
+return {
+  id        = "step/checkpoint-stall",
+  title     = "Write checkpoints while the GPU goes on",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 50,
+  explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-C6", "K-H3" },
+
+  needs      = { "window.device_time", "phase.checkpoint.count", "phase.checkpoint.lost", "phase.checkpoint.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "The GPU waits {share:pct} of its time for checkpoints, {count:count} of them in the window.",
+  cause   = "The training thread serialises and writes the state itself.",
+  fixes   = {
+    { action  = "Copy the state to host memory and write it in the background",
+      snippet = [[from torch.distributed.checkpoint import async_save
+future = async_save({"model": model.state_dict()}, checkpoint_id=path)]],
+      language = "python" },
+    { action = "Write to local storage first and move the file later" },
+    { action = "Save less often: the cost of a checkpoint against the chance of losing the work since the last one" },
+  },
+  false_positives = "The only checkpoint of a short run.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.phase.checkpoint.count > 0, "no gap on the GPU falls into such a range"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.phase.checkpoint.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.phase.checkpoint.count, t.min_count) then return nil end
+    return { share = lost, count = f.phase.checkpoint.count }
+  end,
+
+  saving = function(f)
+    return { claims = f.phase.checkpoint.lost, remedy = f.phase.checkpoint.remedy, confidence = 0.6, basis = "the host does this beside the GPU's work" }
+  end,
+
+  tests = {
+    { name = "four checkpoints on the training thread",
+      facts = { window = { device_time = 1e9 }, phase = { checkpoint = { count = 20, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 20 },
+      saving = { claims = 6e7, confidence = 0.6 } },
+    { name = "near miss: the state is written in the background",
+      facts = { window = { device_time = 1e9 }, phase = { checkpoint = { count = 20, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one checkpoint",
+      facts = { window = { device_time = 1e9 }, phase = { checkpoint = { count = 1, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no checkpoints",
+      facts = { window = { device_time = 1e9 }, phase = { checkpoint = { count = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,50 @@
+-- Steps of the last third take longer than those of the first: something grows (sequences, a cache, a list,
+-- fragmentation) or slows down (clocks, file system).
+return {
+  id        = "step/drift",
+  title     = "Find out why steps get longer",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  effort    = "design",
+  priority  = 26,
+  knowledge = { "K-I4", "K-O7" },
+
+  needs      = { "steps.count", "steps.drift" },
+  thresholds = { "min_drift" },
+
+  symptom = "Steps of the last third take {drift:pct} longer than those of the first.",
+  cause   = "Work grows from step to step, or the machine slows down.",
+  fixes   = {
+    { action = "Compare an early with a late step: kernels, copies, gaps (advise --window A:B)" },
+    { action = "Look at memory: a leak slows the allocator down before it fails" },
+    { action = "Look at clocks and temperature over the run" },
+  },
+  false_positives = "Curricula that lengthen sequences; generation with a growing cache.",
+  references = { "nsys/user-guide" },
+
+  applies = function(f)
+    return f.steps.count > 0, "no steady steps"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.steps.drift, t.min_drift) then return nil end
+    return { drift = f.steps.drift }
+  end,
+
+  tests = {
+    { name = "a quarter longer",
+      facts = { steps = { count = 60, drift = 0.25 } },
+      expect = { drift = 0.25 } },
+    { name = "near miss: two percent",
+      facts = { steps = { count = 60, drift = 0.02 } },
+      expect = "silent" },
+    { name = "no steady steps",
+      facts = { steps = { count = 0, drift = 0 } },
+      expect = "not_applicable" },
+    { name = "no steps",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,68 @@
+-- Evaluation inside the training loop that leaves the GPU idle: small batches, metrics on the host, a loader without
+-- workers.
+return {
+  id        = "step/evaluation-stall",
+  title     = "Keep the GPU busy during evaluation",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 48,
+  explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-C6" },
+
+  needs      = { "window.device_time", "phase.evaluation.count", "phase.evaluation.lost", "phase.evaluation.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "The GPU idles {share:pct} of its time inside evaluation.",
+  cause   = "Evaluation is written more simply than training: metrics are computed on the host batch by batch.",
+  fixes   = {
+    { action  = "Evaluate without gradients, with a larger batch, and keep results on the GPU until the end",
+      snippet = [[with torch.inference_mode():
+    for x, y in loader:
+        correct += (model(x).argmax(-1) == y).sum()     # a tensor: no .item() here
+print(correct.item() / total)]],
+      language = "python" },
+    { action = "Give the evaluation loader workers and pinned memory, too" },
+    { action = "Evaluate less often, or on other GPUs" },
+  },
+  false_positives = "A short evaluation that the capture happens to hold.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.phase.evaluation.count > 0, "no gap on the GPU falls into such a range"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.phase.evaluation.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.phase.evaluation.count, t.min_count) then return nil end
+    return { share = lost, count = f.phase.evaluation.count }
+  end,
+
+  saving = function(f)
+    return { claims = f.phase.evaluation.lost, remedy = f.phase.evaluation.remedy, confidence = 0.6, basis = "the host does this beside the GPU's work" }
+  end,
+
+  tests = {
+    { name = "metrics on the host",
+      facts = { window = { device_time = 1e9 }, phase = { evaluation = { count = 20, lost = 9e7, remedy = true } } },
+      expect = { share = 0.09, count = 20 },
+      saving = { claims = 9e7, confidence = 0.6 } },
+    { name = "near miss: a busy evaluation",
+      facts = { window = { device_time = 1e9 }, phase = { evaluation = { count = 20, lost = 7.5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one gap",
+      facts = { window = { device_time = 1e9 }, phase = { evaluation = { count = 1, lost = 9e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no evaluation",
+      facts = { window = { device_time = 1e9 }, phase = { evaluation = { count = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,70 @@
+-- Python's collector, or an emptied cache, stops the launching thread while the GPU runs dry; with several ranks each
+-- stops the others in turn.
+return {
+  id        = "step/garbage-collection",
+  title     = "Collect garbage between steps, on all ranks together",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 66,
+  explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-G2", "K-H5" },
+
+  needs      = { "window.device_time", "phase.garbage_collection.count", "phase.garbage_collection.lost",
+                 "phase.garbage_collection.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "The GPU waits {share:pct} of its time for garbage collection.",
+  cause   = "The collector walks all objects of the process whenever enough were made; models hold millions of them.",
+  fixes   = {
+    { action  = "Switch the automatic collector off, and collect at a chosen step on all ranks",
+      snippet = [[import gc
+gc.disable(); gc.freeze()           # after the model is built
+for step, batch in enumerate(loader):
+    train(batch)
+    if step % 1000 == 0:
+        gc.collect()]],
+      language = "python" },
+    { action = "Do not call gc.collect() or torch.cuda.empty_cache() in the loop" },
+  },
+  false_positives = "Programs that create reference cycles around large tensors: collect more often then.",
+  references = { "pytorch/memory-management" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.phase.garbage_collection.count > 0, "no gap on the GPU falls into such a range"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.phase.garbage_collection.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.phase.garbage_collection.count, t.min_count) then return nil end
+    return { share = lost, count = f.phase.garbage_collection.count }
+  end,
+
+  saving = function(f)
+    return { claims = f.phase.garbage_collection.lost, remedy = f.phase.garbage_collection.remedy, confidence = 0.6, basis = "the host does this beside the GPU's work" }
+  end,
+
+  tests = {
+    { name = "a collection every few steps",
+      facts = { window = { device_time = 1e9 }, phase = { garbage_collection = { count = 20, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 20 },
+      saving = { claims = 6e7, confidence = 0.6 } },
+    { name = "near miss: short collections",
+      facts = { window = { device_time = 1e9 }, phase = { garbage_collection = { count = 20, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one collection",
+      facts = { window = { device_time = 1e9 }, phase = { garbage_collection = { count = 1, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no collection was recorded",
+      facts = { window = { device_time = 1e9 }, phase = { garbage_collection = { count = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,65 @@
+-- Writing metrics, images or progress bars on the training thread while the GPU has nothing queued.
+return {
+  id        = "step/logging-stall",
+  title     = "Log less often, and without waiting",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 64,
+  explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
+  knowledge = { "K-C6" },
+
+  needs      = { "window.device_time", "phase.logging.count", "phase.logging.lost", "phase.logging.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "The GPU waits {share:pct} of its time for logging.",
+  cause   = "Values are read back, formatted and sent on the thread that feeds the GPU.",
+  fixes   = {
+    { action  = "Log every N steps, from values that were copied a step ago",
+      snippet = [[if step % 100 == 0:
+    logger.log({"loss": last_loss.item()})]],
+      language = "python" },
+    { action = "Hand values to a thread or process that writes them" },
+    { action = "Do not log images, histograms or gradients in the loop" },
+  },
+  false_positives = "A loop whose purpose is to show something.",
+  references = { "pytorch/tuning-guide" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.phase.logging.count > 0, "no gap on the GPU falls into such a range"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.phase.logging.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.phase.logging.count, t.min_count) then return nil end
+    return { share = lost, count = f.phase.logging.count }
+  end,
+
+  saving = function(f)
+    return { claims = f.phase.logging.lost, remedy = f.phase.logging.remedy, confidence = 0.6, basis = "the host does this beside the GPU's work" }
+  end,
+
+  tests = {
+    { name = "a metrics server is asked in each step",
+      facts = { window = { device_time = 1e9 }, phase = { logging = { count = 20, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 20 },
+      saving = { claims = 6e7, confidence = 0.6 } },
+    { name = "near miss: a cheap logger",
+      facts = { window = { device_time = 1e9 }, phase = { logging = { count = 20, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: one message",
+      facts = { window = { device_time = 1e9 }, phase = { logging = { count = 1, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no logging",
+      facts = { window = { device_time = 1e9 }, phase = { logging = { count = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,48 @@
+-- Step lengths fall into two groups with a wide space between: two shapes, accumulation steps and updates, a sampler
+-- that alternates, or two states of the clock.
+return {
+  id        = "step/two-kinds",
+  title     = "Judge the two kinds of steps apart",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "design",
+  knowledge = { "K-I4", "K-N13" },
+
+  needs      = { "steps.count", "steps.kinds.share", "steps.kinds.ratio" },
+  thresholds = { "min_ratio" },
+
+  symptom = "There are two kinds of steps: {share:pct} of them take at least {ratio:num} times as long as the others.",
+  cause   = "Two kinds of work take turns, and averages describe neither.",
+  fixes   = {
+    { action = "Compare a short with a long step (advise --window A:B)" },
+    { action = "With gradient accumulation, take a whole cycle as the step" },
+  },
+  false_positives = "Accumulation steps, as intended.",
+  references = { "pytorch/profiler" },
+
+  applies = function(f)
+    return f.steps.kinds.share > 0, "too few steady steps"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.steps.kinds.ratio, t.min_ratio) then return nil end
+    return { share = f.steps.kinds.share, ratio = f.steps.kinds.ratio }
+  end,
+
+  tests = {
+    { name = "every fourth step updates",
+      facts = { steps = { count = 60, kinds = { share = 0.25, ratio = 1.6 } } },
+      expect = { share = 0.25, ratio = 1.6 } },
+    { name = "near miss: steps of one kind",
+      facts = { steps = { count = 60, kinds = { share = 0.4, ratio = 1.03 } } },
+      expect = "silent" },
+    { name = "few steps",
+      facts = { steps = { count = 6, kinds = { share = 0, ratio = 0 } } },
+      expect = "not_applicable" },
+    { name = "no steps",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,65 @@
+-- Waits of the host inside the backward pass: hooks that print or check gradients, memory offloading, custom functions
+-- that read a value.
+return {
+  id        = "sync/backward-wait",
+  title     = "Let backward hooks work without waiting",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 62,
+  explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait" },
+  knowledge = { "K-H12", "K-A5" },
+
+  needs      = { "window.device_time", "sync.backward.per_step", "sync.backward.lost", "sync.backward.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "In the backward pass the host waits {count:count} times a step; the GPU loses {share:pct} of its time to that.",
+  cause   = "A hook or a custom function reads a value of the GPU while gradients are computed.",
+  fixes   = {
+    { action  = "Keep statistics of gradients on the GPU",
+      snippet = [[def hook(grad):
+    norms[name] = grad.norm()          # a tensor; no .item() here]],
+      language = "python" },
+    { action = "Remove hooks after debugging; offload with asynchronous copies into pinned memory" },
+  },
+  false_positives = "Frameworks that offload gradients on purpose.",
+  references = { "cuda-runtime/sync-behaviour" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.sync.backward.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.sync.backward.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.sync.backward.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.sync.backward.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.sync.backward.lost, remedy = f.sync.backward.remedy, confidence = 0.6, basis = "the host does not wait inside the backward pass" }
+  end,
+
+  tests = {
+    { name = "a hook that reads each gradient",
+      facts = { window = { device_time = 1e9 }, sync = { backward = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.6 } },
+    { name = "near miss: behind a full queue",
+      facts = { window = { device_time = 1e9 }, sync = { backward = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, sync = { backward = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "the backward pass has no waits",
+      facts = { window = { device_time = 1e9 }, sync = { backward = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

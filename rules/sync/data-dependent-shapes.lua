@@ -1,0 +1,67 @@
+-- nonzero, masked selection and unique have results of unknown size: the host copies the size back and waits before it
+-- can go on, each time.
+return {
+  id        = "sync/data-dependent-shapes",
+  title     = "Avoid results whose size depends on the data",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 78,
+  explains  = { "sync/item-in-loop", "sync/forward-sync", "sync/host-busy-wait" },
+  knowledge = { "K-A5", "K-C6" },
+
+  needs      = { "window.device_time", "family.nonzero.per_step", "sync.item.per_step", "sync.item.lost", "sync.item.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_per_step", "min_part" },
+
+  symptom = "{count:count} operations a step have results whose size depends on the data (nonzero, masks); the GPU loses {share:pct} of its time to the waits for it.",
+  cause   = "The host has to know the size before it can allocate the result.",
+  fixes   = {
+    { action  = "Keep the shape and mask instead",
+      snippet = "y = torch.where(mask, f(x), x)             # instead of x[mask] = f(x[mask])",
+      language = "python" },
+    { action  = "Give a fixed capacity",
+      snippet = "index = torch.nonzero_static(mask, size=capacity, fill_value=0)",
+      language = "python" },
+    { action = "Sort out such samples when data is loaded" },
+  },
+  false_positives = "Operations that run once an epoch.",
+  references = { "cuda-runtime/sync-behaviour", "pytorch/cuda-semantics" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.family.nonzero.per_step > 0, "no such kernels ran"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.sync.item.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) or not at_least(f.family.nonzero.per_step, t.min_per_step) then return nil end
+    if not at_least(share(f.family.nonzero.per_step, f.sync.item.per_step), t.min_part) then return nil end
+    return { share = lost, count = f.family.nonzero.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.sync.item.lost, remedy = f.sync.item.remedy, confidence = 0.6, basis = "the host does not wait for sizes" }
+  end,
+
+  tests = {
+    { name = "a boolean index in each layer",
+      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 24 } }, sync = { item = { per_step = 24, lost = 2e8, remedy = true } } },
+      expect = { share = 0.2, count = 24 },
+      saving = { claims = 2e8 } },
+    { name = "near miss: other read-backs",
+      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 2 } }, sync = { item = { per_step = 24, lost = 2e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: waits that cost nothing",
+      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 24 } }, sync = { item = { per_step = 24, lost = 1e6, remedy = true } } },
+      expect = "silent" },
+    { name = "none",
+      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 0 } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,68 @@
+-- Waits of the host inside the optimizer phase: gradient clipping that checks for infinity, the gradient scaler, a
+-- learning rate or a norm that is printed.
+return {
+  id        = "sync/optimizer-wait",
+  title     = "Update parameters without waiting for the GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 62,
+  explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait" },
+  knowledge = { "K-C6", "K-H12" },
+
+  needs      = { "window.device_time", "sync.optimizer.per_step", "sync.optimizer.lost", "sync.optimizer.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "In the optimizer phase the host waits {count:count} times a step; the GPU loses {share:pct} of its time to that.",
+  cause   = "A value of the update is read on the host: a norm, a flag for infinity, a learning rate.",
+  fixes   = {
+    { action  = "Let clipping stay on the GPU",
+      snippet = "torch.nn.utils.clip_grad_norm_(params, 1.0, error_if_nonfinite=False)     # True waits",
+      language = "python" },
+    { action  = "Train in bfloat16, which needs no gradient scaler",
+      snippet = [[with torch.autocast("cuda", dtype=torch.bfloat16):
+    loss = model(x)]],
+      language = "python" },
+    { action = "Read norms every hundred steps, a step late" },
+  },
+  false_positives = "A scaler that has to skip steps: one wait a step.",
+  references = { "pytorch/amp", "cuda-runtime/sync-behaviour" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.sync.optimizer.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.sync.optimizer.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.sync.optimizer.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.sync.optimizer.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.sync.optimizer.lost, remedy = f.sync.optimizer.remedy, confidence = 0.6, basis = "the host does not wait inside the update" }
+  end,
+
+  tests = {
+    { name = "clip_grad_norm_ that reads the norm",
+      facts = { window = { device_time = 1e9 }, sync = { optimizer = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.6 } },
+    { name = "near miss: behind a full queue",
+      facts = { window = { device_time = 1e9 }, sync = { optimizer = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, sync = { optimizer = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "the optimizer phase has no waits",
+      facts = { window = { device_time = 1e9 }, sync = { optimizer = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

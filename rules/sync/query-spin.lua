@@ -1,0 +1,52 @@
+-- A thread asks again and again whether work is done (cudaEventQuery, cudaStreamQuery): it keeps a core busy and takes
+-- locks in the driver that launches need.
+return {
+  id        = "sync/query-spin",
+  title     = "Wait for events instead of asking for them",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-H12", "K-G5" },
+
+  needs      = { "calls.query.count", "window.time" },
+  thresholds = { "min_rate" },
+
+  symptom = "The launching threads ask {rate:count} times a second whether work is done.",
+  cause   = "A loop polls events or streams.",
+  fixes   = {
+    { action  = "Wait, and let the thread sleep meanwhile",
+      snippet = [[cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming);
+cudaEventSynchronize(event);]],
+      language = "cpp" },
+    { action = "Use a host callback (cudaLaunchHostFunc) to be told" },
+  },
+  false_positives = "Allocators that look at events when memory is asked for.",
+  references = { "cuda-runtime/sync-behaviour" },
+
+  applies = function(f)
+    return f.calls.query.count > 0, "nobody asks"
+  end,
+
+  detect = function(f, t)
+    local rate = share(f.calls.query.count, f.window.time) * 1e9
+    if not at_least(rate, t.min_rate) then return nil end
+    return { rate = rate }
+  end,
+
+  tests = {
+    { name = "a polling loop",
+      facts = { calls = { query = { count = 50000 } }, window = { time = 1e9 } },
+      expect = { rate = 50000 } },
+    { name = "near miss: an allocator",
+      facts = { calls = { query = { count = 500 } }, window = { time = 1e9 } },
+      expect = "silent" },
+    { name = "none",
+      facts = { calls = { query = { count = 0 } }, window = { time = 1e9 } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

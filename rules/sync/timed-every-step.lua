@@ -1,0 +1,48 @@
+-- cudaEventElapsedTime needs both events to have happened, so it usually stands behind a wait. In every step it is
+-- instrumentation that changes what it measures.
+return {
+  id        = "sync/timed-every-step",
+  title     = "Read event timers once in a while",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  effort    = "code",
+  knowledge = { "K-O3", "K-O4" },
+
+  needs      = { "calls.event_timing.per_step" },
+  thresholds = { "min_per_step" },
+
+  symptom = "Event timers are read {count:count} times a step.",
+  cause   = "The program times its own steps.",
+  fixes   = {
+    { action = "Record events in each step, and read them some hundred steps later, when they have long happened" },
+    { action = "Let the profiler or a range (NVTX) do the timing" },
+  },
+  false_positives = "Benchmarks.",
+  references = { "cuda-best-practices/timing" },
+
+  applies = function(f)
+    return f.calls.event_timing.per_step > 0, "no event timers are read"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.calls.event_timing.per_step, t.min_per_step) then return nil end
+    return { count = f.calls.event_timing.per_step }
+  end,
+
+  tests = {
+    { name = "three a step",
+      facts = { calls = { event_timing = { per_step = 3 } } },
+      expect = { count = 3 } },
+    { name = "near miss: now and then",
+      facts = { calls = { event_timing = { per_step = 0.05 } } },
+      expect = "silent" },
+    { name = "none",
+      facts = { calls = { event_timing = { per_step = 0 } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

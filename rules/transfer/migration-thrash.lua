@@ -1,0 +1,66 @@
+-- Unified memory that migrates to the GPU and back again: the working set does not fit, or host and GPU touch the same
+-- pages in turn.
+return {
+  id        = "transfer/migration-thrash",
+  title     = "Keep managed memory within the GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "design",
+  priority  = 78,
+  explains  = { "transfer/managed-memory-faults", "transfer/exposed-copy" },
+  knowledge = { "K-H15" },
+
+  needs      = { "window.device_time", "copy.migration.bytes", "copy.migration.back_bytes", "copy.migration.lost",
+                 "copy.migration.remedy" },
+  thresholds = { "min_share", "min_back" },
+
+  symptom = "{back:pct} of the migrated bytes go back to the host; the GPU loses {share:pct} of its time to migrations.",
+  cause   = "Pages are pushed out of the GPU to make room, or the host touches them between kernels.",
+  fixes   = {
+    { action  = "Say where data should stay",
+      snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);
+cudaMemPrefetchAsync(data, bytes, device, stream);]],
+      language = "cpp" },
+    { action = "Work on parts that fit into the GPU" },
+    { action = "Keep what the host needs in a buffer of its own" },
+  },
+  false_positives = "Results that are read once at the end.",
+  references = { "cuda-programming/unified-memory" },
+
+  applies = function(f)
+    return f.copy.migration.bytes > 0, "no unified memory migrates"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.migration.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    local back = share(f.copy.migration.back_bytes, f.copy.migration.bytes)
+    if not at_least(back, t.min_back) then return nil end
+    return { share = lost, back = back }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.migration.lost, remedy = f.copy.migration.remedy, confidence = 0.5, basis = "pages stay on the GPU" }
+  end,
+
+  tests = {
+    { name = "pages go to and fro",
+      facts = { window = { device_time = 1e9 }, copy = { migration = { bytes = 1e10, back_bytes = 5e9, lost = 3e8, remedy = true } } },
+      expect = { share = 0.3, back = 0.5 },
+      saving = { claims = 3e8 } },
+    { name = "near miss: one way only",
+      facts = { window = { device_time = 1e9 }, copy = { migration = { bytes = 1e10, back_bytes = 0, lost = 3e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: it costs nothing",
+      facts = { window = { device_time = 1e9 }, copy = { migration = { bytes = 1e10, back_bytes = 5e9, lost = 1e6, remedy = true } } },
+      expect = "silent" },
+    { name = "no managed memory",
+      facts = { window = { device_time = 1e9 }, copy = { migration = { bytes = 0 } } },
+      expect = "not_applicable" },
+    { name = "no copies recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,68 @@
+-- The link to the host works both ways at once, and the GPU has copy engines for both; uploads and downloads on one
+-- stream, or through the same buffer, take turns instead.
+return {
+  id        = "transfer/one-way-at-a-time",
+  title     = "Upload and download at the same time",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 40,
+  explains  = { "transfer/exposed-copy" },
+  knowledge = { "K-H9", "K-B8" },
+
+  needs      = { "window.device_time", "copy.h2d.time", "copy.d2h.time", "copy.duplex.share", "copy.duplex.lost",
+                 "copy.duplex.remedy" },
+  thresholds = { "min_share", "max_overlap", "min_lesser" },
+
+  symptom = "Uploads and downloads take turns ({overlap:pct} of the shorter way runs beside the other); the shorter way alone takes {share:pct} of the GPU time.",
+  cause   = "Both directions are on one stream, or each waits for the other.",
+  fixes   = {
+    { action  = "Use a stream for each direction, and events where one needs the other",
+      snippet = [[cudaMemcpyAsync(device_in, host_in, bytes, cudaMemcpyHostToDevice, up);
+cudaMemcpyAsync(host_out, device_out, bytes, cudaMemcpyDeviceToHost, down);]],
+      language = "cpp" },
+    { action = "Work in chunks: upload the next while this one computes and the last is downloaded" },
+  },
+  false_positives = "Downloads that are needed before the next upload.",
+  references = { "cuda-best-practices/overlap" },
+
+  applies = function(f)
+    return f.copy.h2d.time > 0 and f.copy.d2h.time > 0, "copies go one way only"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.copy.duplex.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(share(math.min(f.copy.h2d.time, f.copy.d2h.time), f.window.device_time), t.min_lesser) then return nil end
+    if not at_most(f.copy.duplex.share, t.max_overlap) then return nil end
+    return { share = lost, overlap = f.copy.duplex.share }
+  end,
+
+  saving = function(f)
+    return { claims = f.copy.duplex.lost, remedy = f.copy.duplex.remedy, confidence = 0.4, basis = "the shorter way beside the longer one" }
+  end,
+
+  tests = {
+    { name = "up, compute, down on one stream",
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0, lost = 2e8, remedy = true } } },
+      expect = { share = 0.2, overlap = 0 },
+      saving = { claims = 2e8 } },
+    { name = "near miss: both at once",
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0.8, lost = 4e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: hidden behind kernels",
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0, lost = 1e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: tiny downloads",
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 1e7 }, duplex = { share = 0, lost = 4e7, remedy = true } } },
+      expect = "silent" },
+    { name = "uploads only",
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 0 } } },
+      expect = "not_applicable" },
+    { name = "no copies recorded",
+      facts = { window = { device_time = 1e9 } },
+      expect = "cannot_tell" },
+  },
+}

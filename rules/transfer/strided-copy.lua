@@ -1,0 +1,62 @@
+-- Two- and three-dimensional copies that hold the launching thread: the driver splits copies of narrow rows into many
+-- small ones.
+return {
+  id        = "transfer/strided-copy",
+  title     = "Copy contiguous memory",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 68,
+  explains  = { "transfer/blocking-copy", "transfer/exposed-copy" },
+  knowledge = { "K-H6", "K-B8" },
+
+  needs      = { "window.device_time", "calls.strided_copy.per_step", "calls.strided_copy.lost", "calls.strided_copy.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} strided copies a step hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "Rows of a few bytes are copied one by one.",
+  fixes   = {
+    { action = "Pack what is sent into one contiguous buffer with a kernel, and copy that" },
+    { action = "Use asynchronous copies on a stream of their own" },
+  },
+  false_positives = "Copies of whole planes, whose rows are long.",
+  references = { "cuda-best-practices/transfers" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.calls.strided_copy.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.calls.strided_copy.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.calls.strided_copy.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.calls.strided_copy.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.calls.strided_copy.lost, remedy = f.calls.strided_copy.remedy, confidence = 0.55, basis = "one contiguous copy that does not hold the host" }
+  end,
+
+  tests = {
+    { name = "a halo of narrow rows",
+      facts = { window = { device_time = 1e9 }, calls = { strided_copy = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.55 } },
+    { name = "near miss: beside the GPU's work",
+      facts = { window = { device_time = 1e9 }, calls = { strided_copy = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, calls = { strided_copy = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "there are no strided copies in the loop",
+      facts = { window = { device_time = 1e9 }, calls = { strided_copy = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}

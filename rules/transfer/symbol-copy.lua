@@ -1,0 +1,64 @@
+-- Copies to or from __constant__ and __device__ symbols hold the host, like other copies from pageable memory, and order
+-- all work of the stream.
+return {
+  id        = "transfer/symbol-copy",
+  title     = "Pass constants as kernel arguments",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 74,
+  explains  = { "transfer/blocking-copy", "sync/item-in-loop" },
+  knowledge = { "K-H6", "K-H12" },
+
+  needs      = { "window.device_time", "calls.symbol_copy.per_step", "calls.symbol_copy.lost", "calls.symbol_copy.remedy" },
+  optional   = { "window.supports_verdict" },
+  thresholds = { "min_share", "min_count" },
+
+  symptom = "{count:count} copies a step to or from symbols hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "Small parameters go to the device by copies.",
+  fixes   = {
+    { action  = "Pass them as arguments of the kernel (up to 4 KiB, 32 KiB from CUDA 12.1 on newer GPUs)",
+      snippet = "__global__ void step(const __grid_constant__ Params p);",
+      language = "cpp" },
+    { action = "Copy asynchronously from pinned memory, once for several launches" },
+  },
+  false_positives = "Tables that change rarely.",
+  references = { "cuda-best-practices/transfers" },
+
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.calls.symbol_copy.per_step > 0, "there is none of it"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.calls.symbol_copy.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.calls.symbol_copy.per_step, t.min_count) then return nil end
+    return { share = lost, count = f.calls.symbol_copy.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.calls.symbol_copy.lost, remedy = f.calls.symbol_copy.remedy, confidence = 0.6, basis = "no copies of constants" }
+  end,
+
+  tests = {
+    { name = "a constant before each launch",
+      facts = { window = { device_time = 1e9 }, calls = { symbol_copy = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 10 },
+      saving = { claims = 6e7, confidence = 0.6 } },
+    { name = "near miss: beside the GPU's work",
+      facts = { window = { device_time = 1e9 }, calls = { symbol_copy = { per_step = 10, lost = 5e6, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: now and then",
+      facts = { window = { device_time = 1e9 }, calls = { symbol_copy = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "no symbols are copied in the loop",
+      facts = { window = { device_time = 1e9 }, calls = { symbol_copy = { per_step = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded",
+      facts = {},
+      expect = "cannot_tell" },
+  },
+}
