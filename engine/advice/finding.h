@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/facts/facts.h"
@@ -76,6 +77,7 @@ struct SavingClaim {
                                                         // the claims is the saving
   double part = 1.0;  // share of the claims that the fix can win at most
   double confidence = 0.5;
+  std::string confidence_from;  // what makes it so sure, in the rule's words; empty: by its size
   std::string basis;
 };
 
@@ -112,11 +114,21 @@ struct Where {
   std::string phase;
 };
 
+// What became of the time that a fired rule claims.
+struct ClaimFate {
+  const RuleInfo* rule = nullptr;
+  Nanos claimed = 0;                                        // device time, summed
+  Nanos gain = 0;                                           // of the fix alone
+  Nanos saving = 0;                                         // what is left of it
+  std::vector<std::pair<const RuleInfo*, Nanos>> taken_by;  // largest first
+};
+
 struct Finding {
   const RuleInfo* rule = nullptr;
   int rank = 0;  // 1 is the first to do
   Severity severity = Severity::kInfo;
   double confidence = 0;
+  std::string confidence_from;  // in words: what it rests on, and what lowered it
   double saving_s = 0;
   double saving_share = 0;
   std::string basis;

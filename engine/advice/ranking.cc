@@ -67,18 +67,20 @@ class Ranker {
     analysis_.ReleaseReplay();
   }
 
-  std::vector<Finding> Rank() {
+  std::vector<Finding> Rank(std::vector<ClaimFate>* fates) {
     Serve();
     Explain();
+    if (fates != nullptr) Fates(fates);
     std::vector<Finding> findings;
     for (const Candidate& candidate : candidates_) {
       if (!Folded(candidate)) findings.push_back(Describe(candidate));
     }
-    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) {
       const bool a_info = a.severity == Severity::kInfo;
       const bool b_info = b.severity == Severity::kInfo;
       if (a_info != b_info) return b_info;
       if (a.saving_s != b.saving_s) return a.saving_s > b.saving_s;
+      if (Prior(*a.rule) != Prior(*b.rule)) return Prior(*a.rule) > Prior(*b.rule);
       if (a.confidence != b.confidence) return a.confidence > b.confidence;
       return a.rule->id < b.rule->id;
     });
@@ -109,11 +111,12 @@ class Ranker {
   // takes it again.
   void Serve() {
     std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const Candidate& a, const Candidate& b) {
+                     [&](const Candidate& a, const Candidate& b) {
                        const RuleInfo& x = *a.verdict->rule;
                        const RuleInfo& y = *b.verdict->rule;
                        if (x.priority != y.priority) return x.priority > y.priority;
                        if (a.gain != b.gain) return a.gain > b.gain;
+                       if (Prior(x) != Prior(y)) return Prior(x) > Prior(y);
                        return x.id < y.id;
                      });
     std::vector<IntervalSet> taken(analysis_.times.size());
@@ -145,6 +148,22 @@ class Ranker {
         taken[d] = taken[d].Union(mine[d]);
       }
       owners.emplace_back(candidate.verdict, std::move(mine));
+    }
+  }
+
+  void Fates(std::vector<ClaimFate>* fates) const {
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.claimed <= 0) continue;
+      ClaimFate fate{
+          candidate.verdict->rule, candidate.claimed, candidate.gain, candidate.saving, {}};
+      for (const Candidate& other : candidates_) {  // in the order in which claims were served
+        const auto took = candidate.taken_by.find(other.verdict);
+        if (took != candidate.taken_by.end())
+          fate.taken_by.emplace_back(other.verdict->rule, took->second);
+      }
+      std::stable_sort(fate.taken_by.begin(), fate.taken_by.end(),
+                       [](const auto& a, const auto& b) { return a.second > b.second; });
+      fates->push_back(std::move(fate));
     }
   }
 
@@ -192,7 +211,7 @@ class Ranker {
     finding.severity = rule.kind == RuleKind::kInfo ? Severity::kInfo
                                                     : SeverityOf(finding.saving_share, knowledge_);
     if (!analysis_.support.verdict) finding.severity = std::min(finding.severity, Severity::kLow);
-    finding.confidence = Confidence(verdict);
+    Confidence(verdict, &finding);
     finding.basis = verdict.saving.basis;
     if (candidate.saving > 0 && !candidate.bound.empty()) {
       finding.basis += fmt::format("; after this, {} is the limit", candidate.bound);
@@ -214,15 +233,40 @@ class Ranker {
     return finding;
   }
 
-  // The rule's own confidence, less what the capture leaves open.
-  double Confidence(const Verdict& verdict) const {
+  // How common causes of this area are, before anything was measured (K-C9). Breaks ties only.
+  double Prior(const RuleInfo& rule) const {
+    const auto& numbers = knowledge_.numbers();
+    const auto found = numbers.find("ranking.prior." + rule.id.substr(0, rule.id.find('/')));
+    return found == numbers.end() ? 0 : found->second.value;
+  }
+
+  // The rule's own confidence, less what the capture leaves open; and what it rests on.
+  void Confidence(const Verdict& verdict, Finding* finding) const {
     double confidence = verdict.saving.claims ? verdict.saving.confidence : 0.5;
+    std::string& from = finding->confidence_from;
+    from = verdict.saving.confidence_from;
+    if (from.empty()) {
+      from = !verdict.saving.claims ? "no time is claimed"
+             : confidence >= knowledge_.Number("ranking.recorded_confidence")
+                 ? "the report records the cause itself"
+             : confidence >= knowledge_.Number("ranking.inferred_confidence")
+                 ? "inferred from times and names in the report"
+                 : "one of several causes that fit";
+    }
     std::size_t unknown = 0;
     for (const std::uint32_t call : analysis_.run.trace.ops.call) unknown += call == kNone ? 1 : 0;
     const std::size_t ops = analysis_.run.trace.ops.size();
-    if (ops > 0) confidence *= 1 - 0.5 * static_cast<double>(unknown) / static_cast<double>(ops);
-    if (!analysis_.support.verdict) confidence *= 0.5;
-    return std::round(confidence * 100) / 100;
+    const double missing = ops > 0 ? static_cast<double>(unknown) / static_cast<double>(ops) : 0;
+    confidence *= 1 - 0.5 * missing;
+    if (missing >= 0.01) {
+      from += fmt::format("; lower because the launching calls of {} of the GPU work are missing",
+                          FormatQuantity(missing, "share"));
+    }
+    if (!analysis_.support.verdict) {
+      confidence *= 0.5;
+      from += "; halved because the capture supports no verdict";
+    }
+    finding->confidence = std::round(confidence * 100) / 100;
   }
 
   void Locate(const Verdict& verdict, Finding* finding) const {
@@ -323,8 +367,8 @@ const char* OutcomeName(Outcome outcome) {
 }
 
 std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& analysis,
-                          const Knowledge& knowledge) {
-  return Ranker(verdicts, analysis, knowledge).Rank();
+                          const Knowledge& knowledge, std::vector<ClaimFate>* fates) {
+  return Ranker(verdicts, analysis, knowledge).Rank(fates);
 }
 
 }  // namespace advise

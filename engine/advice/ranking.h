@@ -17,7 +17,8 @@ namespace advise {
 // Findings in the order to work on them; those of severity info come last. Pointers into `verdicts`
 // are kept (Finding::rule), not the verdicts themselves. O(findings x claims + one replay a
 // finding).
+// `fates`, when given, gets one entry a fired rule that claims time.
 std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& analysis,
-                          const Knowledge& knowledge);
+                          const Knowledge& knowledge, std::vector<ClaimFate>* fates = nullptr);
 
 }  // namespace advise

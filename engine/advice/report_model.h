@@ -76,6 +76,7 @@ struct Report {
   Nanos step_median_ns = 0;
   std::string steps_source;       // "annotation" | "range" | "period" | ""
   std::vector<Verdict> verdicts;  // of every rule and scope, for `advise why`
+  std::vector<ClaimFate> fates;   // of every fired rule that claims time, for `advise why`
 };
 
 }  // namespace advise

@@ -109,16 +109,18 @@ Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) 
 
   stage("judging");
   Report report;
+  // A rule is off up to a date: that of the capture, so that an old report reads the same tomorrow.
+  const std::string day = DayOf(trace->utc_origin_ns);
+  const std::vector<SuppressedRule> off = knowledge.suppressed(day);
   for (const RuleInfo& rule : session.rules.rules()) {
     if (!Chosen(rule, options) || rule.status == "retired") continue;
-    const auto& off = knowledge.suppressed();
     if (std::any_of(off.begin(), off.end(),
                     [&](const SuppressedRule& s) { return s.id == rule.id; }))
       continue;
     report.verdicts.push_back(session.rules.Run(rule, *facts, kNone));
   }
   stage("ranking");
-  report.findings = Rank(report.verdicts, analysis, knowledge);
+  report.findings = Rank(report.verdicts, analysis, knowledge, &report.fates);
   report.healthy = analysis.support.verdict &&
                    std::none_of(report.findings.begin(), report.findings.end(),
                                 [](const Finding& f) { return f.severity != Severity::kInfo; });
@@ -140,7 +142,7 @@ Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) 
   for (const Diagnostic& diagnostic : trace->diagnostics.list())
     report.diagnostics.push_back(diagnostic);
   FillNotChecked(report.verdicts, knowledge, &report);
-  report.site_changes = knowledge.SiteChanges();
+  report.site_changes = knowledge.SiteChanges(day);
   return report;
 }
 

@@ -20,18 +20,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string kIndexHead =
+    "# Rules\n\n"
+    "Every rule that is built in, with a page each. Made by `scripts/make-docs.sh` from the "
+    "program; do not edit.\n"
+    "A *root* names a cause that a person can change, a *symptom* is explained by roots, an *info* "
+    "only informs.\n"
+    "Effort: a *flag* or option to set, *code* to change, or the *design* to change.\n";
+
 class RulesCommand : public Command {
  public:
   std::string Name() const override { return "rules"; }
   std::string Summary() const override {
-    return "The rule catalogue: list, show, new, check, test.";
+    return "The rule catalogue: list, show, new, check, test, docs.";
   }
   std::string Examples() const override {
     return "advise rules list --only transfer\n"
            "advise rules show transfer/pageable-copy\n"
            "advise rules new site/my-rule\n"
            "advise rules check rules/\n"
-           "advise rules test rules/transfer/pageable-copy.lua";
+           "advise rules test rules/transfer/pageable-copy.lua\n"
+           "advise rules docs -o pages";
   }
 
   void AddOptions(CLI::App& app) override {
@@ -48,6 +57,10 @@ class RulesCommand : public Command {
     check_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
     test_ = Job(app, "test", "the tests that stand in rule files");
     test_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
+    docs_ = Job(app, "docs", "a reference page a rule, as Markdown");
+    docs_->add_option("-o,--output", directory_,
+                      "the folder to write rules.md and rules/<area>/<name>.md to (default: all to "
+                      "the terminal)");
   }
 
   int Run() override {
@@ -60,6 +73,7 @@ class RulesCommand : public Command {
     if (test_->parsed()) return Test();
     const auto session = LoadSession(site_);
     if (!session) return Complain(session.error(), kBrokenRules);
+    if (docs_->parsed()) return Docs(*session);
     return list_->parsed() ? List(*session) : Show(*session);
   }
 
@@ -102,6 +116,42 @@ class RulesCommand : public Command {
     const RulePage page = MakeRulePage(session, **rule);
     return Write(output_.format == "json" ? RenderRuleJson(page)
                                           : RenderRuleText(page, output_.Width(), output_.Color()));
+  }
+
+  int Docs(const Session& session) const {
+    std::vector<RulePage> pages;
+    for (const RuleInfo* rule : RuleInfos(session)) {
+      RulePage page = MakeRulePage(session, *rule);
+      if (auto example = ExampleOf(session.rules, *rule)) {
+        page.example_name = example->name;
+        page.example = std::move(example->verdict);
+      }
+      pages.push_back(std::move(page));
+    }
+    const std::string index = RenderRuleIndexMarkdown(pages);
+    if (directory_.empty()) {
+      std::string text = "# Rules\n" + index;
+      for (const RulePage& page : pages) text += "\n" + RenderRuleMarkdown(page);
+      return Write(text);
+    }
+    const auto put = [](const fs::path& path, const std::string& text) {
+      std::error_code failed;
+      fs::create_directories(path.parent_path(), failed);
+      std::ofstream file(path, std::ios::binary);
+      file << text;
+      file.close();
+      return static_cast<bool>(file);
+    };
+    const fs::path root = directory_;
+    for (const RulePage& page : pages) {
+      const fs::path path = root / "rules" / (page.rule.id + ".md");
+      if (!put(path, RenderRuleMarkdown(page)))
+        return Complain({"cannot be written", path.string(), ""}, kWrongUsage);
+    }
+    const fs::path path = root / "rules.md";
+    if (!put(path, kIndexHead + index))
+      return Complain({"cannot be written", path.string(), ""}, kWrongUsage);
+    return Write(fmt::format("wrote {} pages and {}\n", pages.size(), path.string()));
   }
 
   int New() const {
@@ -181,6 +231,7 @@ class RulesCommand : public Command {
   CLI::App* new_ = nullptr;
   CLI::App* check_ = nullptr;
   CLI::App* test_ = nullptr;
+  CLI::App* docs_ = nullptr;
 };
 
 }  // namespace

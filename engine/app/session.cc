@@ -1,5 +1,6 @@
 #include "engine/app/session.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "engine/base/text.h"
@@ -99,6 +100,17 @@ RulePage MakeRulePage(const Session& session, const RuleInfo& rule) {
   for (const std::string& key : rule.references) {
     const Reference* reference = knowledge.FindReference(key);
     if (reference != nullptr) page.links.push_back({reference->title, reference->url});
+  }
+  for (const auto* names : {&rule.needs, &rule.optional}) {
+    for (const std::string& name : *names) {
+      const auto fact = std::find_if(FactList().begin(), FactList().end(),
+                                     [&](const FactInfo& info) { return info.name == name; });
+      if (fact != FactList().end()) page.facts.push_back(*fact);
+    }
+  }
+  for (const std::string& id : rule.knowledge) {
+    const auto row = knowledge.rows().find(id);
+    if (row != knowledge.rows().end()) page.rows.push_back(id + ": " + row->second.text);
   }
   for (const SuppressedRule& suppressed : knowledge.suppressed()) {
     if (suppressed.id == rule.id) page.suppressed = suppressed.reason;

@@ -3,6 +3,7 @@
 // as file:line with a suggestion.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,6 +39,8 @@ struct KnowledgeRow {
   std::string id;  // "K-A1"
   std::string area;
   std::string text;
+  std::vector<std::string>
+      home;  // where it lives when no rule names it: "fact copy.groups", "rule comm/exposed"
 };
 
 struct HardwareFact {
@@ -82,6 +85,9 @@ struct CaptureHint {
   std::string text;    // one sentence
   std::string torch;   // the option of torch.profiler that records it; empty when there is none
 };
+
+// "2027-01-31", in UTC; "" for 0.
+std::string DayOf(std::int64_t utc_ns);
 
 class Knowledge {
  public:
@@ -137,13 +143,14 @@ class Knowledge {
 
   const std::vector<CaptureHint>& capture_hints() const { return capture_hints_; }
   const CaptureHint* FindCaptureHint(std::string_view tag) const;
-  // Rules that the site turned off, without those whose last day is over.
-  const std::vector<SuppressedRule>& suppressed() const { return suppressed_; }
+  // Rules that the site turned off, without those whose last day was before `day` ("2027-01-31";
+  // empty: the system's clock).
+  std::vector<SuppressedRule> suppressed(const std::string& day = "") const;
   // Settings of rules that do not exist, which only the owner of the rule list can tell.
   std::vector<Error> CheckSuppressed(const std::vector<std::string>& rule_ids) const;
   // "rule.threshold = value instead of shipped (file)" for each value the site changed, and a line
   // for each rule it turned off.
-  std::vector<std::string> SiteChanges() const;
+  std::vector<std::string> SiteChanges(const std::string& day = "") const;
 
  private:
   friend class KnowledgeLoader;
@@ -162,8 +169,7 @@ class Knowledge {
   std::vector<NameRule> range_phase_, range_step_, os_call_, cuda_call_, thread_role_;
   std::map<std::string, std::vector<NameRule>, std::less<>> families_;  // by kind
   std::vector<CaptureHint> capture_hints_;
-  std::vector<SuppressedRule> suppressed_;
-  std::vector<SuppressedRule> expired_;  // whose last day is over
+  std::vector<SuppressedRule> switched_off_;  // also those whose last day is over
 };
 
 }  // namespace advise

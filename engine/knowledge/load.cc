@@ -183,12 +183,13 @@ void KnowledgeLoader::ReadReferences(TomlReader& reader, const TomlNode& root) {
 void KnowledgeLoader::ReadRows(TomlReader& reader, const TomlNode& root) {
   for (const TomlNode& entry : root.items) {
     if (!reader.WantTable(entry)) continue;
-    reader.OnlyFields(entry, {"area", "text"});
+    reader.OnlyFields(entry, {"area", "text", "home"});
     if (!IsRowId(entry.key)) {
       reader.Problem(entry, fmt::format("\"{}\": wanted an id such as K-A1", entry.key));
     }
     knowledge_.rows_.emplace(
-        entry.key, KnowledgeRow{entry.key, reader.Text(entry, "area"), reader.Text(entry, "text")});
+        entry.key, KnowledgeRow{entry.key, reader.Text(entry, "area"), reader.Text(entry, "text"),
+                                reader.Texts(entry, "home", TomlReader::Need::kMay)});
   }
 }
 

@@ -11,11 +11,14 @@
 namespace advise {
 namespace {
 
-std::string Today() {
-  const std::time_t now = std::time(nullptr);
+std::string DayOfSeconds(std::time_t seconds) {
   std::tm day{};
-  gmtime_r(&now, &day);
+  gmtime_r(&seconds, &day);
   return fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
+}
+
+bool IsOver(const SuppressedRule& rule, const std::string& day) {
+  return !rule.until.empty() && rule.until < (day.empty() ? DayOfSeconds(std::time(nullptr)) : day);
 }
 
 // "transfer.pageable-copy.min_share" as "transfer/pageable-copy.min_share".
@@ -26,6 +29,10 @@ std::string WithSlashes(std::string name) {
 }
 
 }  // namespace
+
+std::string DayOf(std::int64_t utc_ns) {
+  return utc_ns > 0 ? DayOfSeconds(static_cast<std::time_t>(utc_ns / 1'000'000'000)) : "";
+}
 
 Threshold* Knowledge::FindSettable(std::string_view name) {
   for (auto* numbers : {&thresholds_, &numbers_}) {
@@ -150,11 +157,8 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
                                      until->Described()));
         }
       }
-      drop(suppressed_, id);
-      drop(expired_, id);
-      if (enabled) continue;
-      const bool over = !made.until.empty() && made.until < Today();
-      (over ? expired_ : suppressed_).push_back(std::move(made));
+      drop(switched_off_, id);
+      if (!enabled) switched_off_.push_back(std::move(made));
     }
   };
   const TomlNode* rules = parsed->Find("rules");
@@ -164,17 +168,23 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
 
 std::vector<Error> Knowledge::CheckSuppressed(const std::vector<std::string>& rule_ids) const {
   std::vector<Error> errors;
-  for (const auto* rules : {&suppressed_, &expired_}) {
-    for (const SuppressedRule& rule : *rules) {
-      if (std::find(rule_ids.begin(), rule_ids.end(), rule.id) != rule_ids.end()) continue;
-      errors.push_back({fmt::format("there is no rule \"{}\"", rule.id), rule.where,
-                        Suggestion(rule.id, rule_ids)});
-    }
+  for (const SuppressedRule& rule : switched_off_) {
+    if (std::find(rule_ids.begin(), rule_ids.end(), rule.id) != rule_ids.end()) continue;
+    errors.push_back({fmt::format("there is no rule \"{}\"", rule.id), rule.where,
+                      Suggestion(rule.id, rule_ids)});
   }
   return errors;
 }
 
-std::vector<std::string> Knowledge::SiteChanges() const {
+std::vector<SuppressedRule> Knowledge::suppressed(const std::string& day) const {
+  std::vector<SuppressedRule> rules;
+  for (const SuppressedRule& rule : switched_off_) {
+    if (!IsOver(rule, day)) rules.push_back(rule);
+  }
+  return rules;
+}
+
+std::vector<std::string> Knowledge::SiteChanges(const std::string& day) const {
   std::vector<std::string> lines;
   for (const auto* numbers : {&thresholds_, &numbers_}) {
     for (const auto& [name, number] : *numbers) {
@@ -183,12 +193,13 @@ std::vector<std::string> Knowledge::SiteChanges() const {
                                   number.shipped, number.set_by));
     }
   }
-  for (const SuppressedRule& rule : suppressed_) {
+  for (const SuppressedRule& rule : suppressed(day)) {
     lines.push_back(fmt::format("{} is off{}: {} ({})", rule.id,
                                 rule.until.empty() ? "" : " until " + rule.until, rule.reason,
                                 rule.set_by));
   }
-  for (const SuppressedRule& rule : expired_) {
+  for (const SuppressedRule& rule : switched_off_) {
+    if (!IsOver(rule, day)) continue;
     lines.push_back(
         fmt::format("{} is on again: it was off until {} ({})", rule.id, rule.until, rule.set_by));
   }

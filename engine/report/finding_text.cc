@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "engine/base/text.h"
@@ -129,6 +130,67 @@ std::string ExplainedText(const Report& report, const std::string& id) {
   return id;
 }
 
+const RuleInfo* RuleOf(const Report& report, const std::string& id) {
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.rule != nullptr && verdict.rule->id == id) return verdict.rule;
+  }
+  for (const Finding& finding : report.findings) {
+    if (finding.rule != nullptr && finding.rule->id == id) return finding.rule;
+  }
+  return nullptr;
+}
+
+// What a finding explains as a tree: an effect stands under the nearest cause of it that is
+// explained here, too, and under the finding itself otherwise.
+class EffectTree {
+ public:
+  EffectTree(const Report& report, const Finding& finding)
+      : report_(report), ids_(finding.explains) {
+    for (const std::string& id : ids_) {
+      const RuleInfo* rule = RuleOf(report, id);
+      for (const std::string& effect :
+           rule == nullptr ? std::vector<std::string>() : rule->explains) {
+        const bool here = effect != id && std::find(ids_.begin(), ids_.end(), effect) != ids_.end();
+        if (here && !Above(effect, id)) parent_.emplace(effect, id);
+      }
+    }
+  }
+
+  void Write(Page& page, const std::string& parent, const std::string& lead) const {
+    std::vector<std::string> children;
+    for (const std::string& id : ids_) {
+      const auto found = parent_.find(id);
+      if ((found == parent_.end() ? "" : found->second) == parent) children.push_back(id);
+    }
+    for (const std::string& id : children) {
+      const bool last = &id == &children.back();
+      const std::vector<std::string> lines = WrapWords("explains: " + ExplainedText(report_, id),
+                                                       page.width() - kColumn - DisplayWidth(lead));
+      for (std::size_t k = 0; k < lines.size(); ++k) {
+        const char* branch = k > 0 ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ ");
+        page.Line(std::string(kColumn - 3, ' ') + lead + branch +
+                  page.Paint(lines[k], Ink::kPlain));
+      }
+      Write(page, id, lead + (last ? "   " : "│  "));
+    }
+  }
+
+ private:
+  // Whether `id` stands above `below` already: rules must not explain each other in a circle, but a
+  // site's may.
+  bool Above(const std::string& id, std::string below) const {
+    for (auto at = parent_.find(below); at != parent_.end(); at = parent_.find(below)) {
+      below = at->second;
+      if (below == id) return true;
+    }
+    return false;
+  }
+
+  const Report& report_;
+  const std::vector<std::string>& ids_;
+  std::map<std::string, std::string> parent_;
+};
+
 void WriteRule(Page& page, const Report& report, const Finding& finding,
                const TextOptions& options) {
   if (finding.rule == nullptr) return;
@@ -145,15 +207,7 @@ void WriteRule(Page& page, const Report& report, const Finding& finding,
     page.Line(label + page.Paint(id, Ink::kPlain));
     page.Line(std::string(kColumn, ' ') + page.Paint("(" + why + ")", Ink::kPlain));
   }
-  for (std::size_t i = 0; i < finding.explains.size(); ++i) {
-    const bool last = i + 1 == finding.explains.size();
-    const std::vector<std::string> lines = WrapWords(
-        "explains: " + ExplainedText(report, finding.explains[i]), page.width() - kColumn);
-    for (std::size_t k = 0; k < lines.size(); ++k) {
-      const char* branch = k > 0 ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ ");
-      page.Line(std::string(kColumn - 3, ' ') + branch + page.Paint(lines[k], Ink::kPlain));
-    }
-  }
+  EffectTree(report, finding).Write(page, "", "");
 }
 
 }  // namespace
@@ -192,6 +246,7 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
     gain +=
         fmt::format("{}{}, confidence {}", gain.empty() ? "" : "; ", SeverityName(finding.severity),
                     FormatQuantity(finding.confidence, "share"));
+    if (!finding.confidence_from.empty()) gain += ": " + finding.confidence_from;
     page.Labelled("Gain", kIndent, kColumn, gain);
   }
   WriteCheck(page, report, finding);

@@ -147,6 +147,7 @@ Json FindingObject(const Finding& finding) {
           {"title", Text(rule.title)},
           {"severity", SeverityName(finding.severity)},
           {"confidence", Number(finding.confidence)},
+          {"confidence_from", Text(finding.confidence_from)},
           {"effort", Text(rule.effort)},
           {"saving",
            {{"seconds", Number(finding.saving_s)},
@@ -319,10 +320,22 @@ std::string RenderWhyJson(const Report& report, const std::string& rule) {
   for (const NotChecked& item : report.not_checked) {
     if (item.rule == rule) how.push_back(Text(item.how));
   }
+  Json claims = Json::array();
+  for (const ClaimFate& fate : report.fates) {
+    if (fate.rule == nullptr || fate.rule->id != rule) continue;
+    Json taken = Json::array();
+    for (const auto& [taker, time] : fate.taken_by)
+      taken.push_back({{"rule", Text(taker->id)}, {"ns", time}});
+    claims.push_back({{"claimed_ns", fate.claimed},
+                      {"gain_ns", fate.gain},
+                      {"saving_ns", fate.saving},
+                      {"taken_by", taken}});
+  }
   return Print({{"schema", 1},
                 {"rule", Text(rule)},
                 {"verdicts", verdicts},
                 {"findings", findings},
+                {"claims", claims},
                 {"capture", how}});
 }
 

@@ -25,11 +25,19 @@ struct RulePage {
   RuleInfo rule;
   std::vector<Threshold> thresholds;
   std::vector<Link> links;
-  std::string suppressed;  // the site's reason for leaving it out; empty: it runs
+  std::string suppressed;         // the site's reason for leaving it out; empty: it runs
+  std::vector<FactInfo> facts;    // that it reads, with definitions; optional ones last
+  std::vector<std::string> rows;  // what its knowledge rows say, "K-A1: …"
+  std::string example_name;       // of the test that the example is taken from
+  Verdict example;                // the rule's verdict on that test's facts
 };
 
 // One line a rule, by area.
 std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool color);
+// The reference page of a rule as Markdown, and the index of all pages by area. Links go to pages
+// beside: an area's folder holds a page a rule.
+std::string RenderRuleMarkdown(const RulePage& item);
+std::string RenderRuleIndexMarkdown(const std::vector<RulePage>& rules);
 std::string RenderRuleText(const RulePage& item, int width, bool color);
 
 }  // namespace advise

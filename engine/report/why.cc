@@ -44,10 +44,25 @@ std::string OutcomeText(Outcome outcome) {
   return "the rule failed";
 }
 
-// How far the value is from the threshold, as a factor: "2.6 times the threshold".
+// How far the value is from the threshold: "2.6 × the threshold, 3.2 % to spare", or "short by 1.2
+// %".
 std::string MarginText(const Comparison& item) {
-  if (item.what == "between" || item.threshold == 0 || !std::isfinite(item.value)) return "";
-  return fmt::format("{:.3g} × the threshold", item.value / item.threshold);
+  if (!std::isfinite(item.value)) return "";
+  double distance = 0;  // to the bound that decides; how much the value would have to change
+  if (item.what == "between") {
+    distance = item.holds ? std::min(item.value - item.threshold, item.upper - item.value)
+                          : std::max(item.threshold - item.value, item.value - item.upper);
+  } else {
+    distance = std::abs(item.value - item.threshold);
+  }
+  const std::string words = FormatQuantity(distance, item.unit);
+  const bool below =
+      item.what == "at_least" || (item.what == "between" && item.value < item.threshold);
+  std::string text = item.holds ? words + " to spare" : (below ? "short by " : "over by ") + words;
+  if (item.what != "between" && item.threshold != 0) {
+    text = fmt::format("{:.3g} × the threshold, {}", item.value / item.threshold, text);
+  }
+  return text;
 }
 
 std::vector<std::string> ComparisonRow(const Comparison& item, const std::string& rule) {
@@ -130,10 +145,39 @@ void WriteFate(Page& page, const Report& report, const std::string& rule, bool f
       takers.push_back(finding.rule->id);
     }
   }
+  const auto fate = std::find_if(
+      report.fates.begin(), report.fates.end(),
+      [&](const ClaimFate& one) { return one.rule != nullptr && one.rule->id == rule; });
+  if (takers.empty() && fate != report.fates.end() && !fate->taken_by.empty()) {
+    for (const auto& [taker, time] : fate->taken_by) takers.push_back(taker->id);
+    page.Wrapped(fmt::format("It is not in the report: {} took the time it claims.",
+                             fmt::join(takers, ", ")));
+    return;
+  }
   page.Wrapped(takers.empty()
                    ? "It is not in the report: other findings explain all of the time it claims."
                    : fmt::format("Explained by {}: it stands under that finding in the report.",
                                  fmt::join(takers, ", ")));
+}
+
+// Whose claims came before this rule's, and what was left.
+void WriteClaims(Page& page, const Report& report, const std::string& rule) {
+  for (const ClaimFate& fate : report.fates) {
+    if (fate.rule == nullptr || fate.rule->id != rule) continue;
+    page.Blank();
+    page.Line("  " + page.Paint("the time it claims", Ink::kDim));
+    page.Labelled("claimed on GPUs", 4, 36,
+                  FormatQuantity(static_cast<double>(fate.claimed), "ns"));
+    page.Labelled("its fix alone would save", 4, 36,
+                  FormatQuantity(static_cast<double>(fate.gain), "ns"));
+    for (const auto& [taker, time] : fate.taken_by) {
+      page.Labelled(
+          "taken by " + taker->id, 4, 36,
+          FormatQuantity(static_cast<double>(time), "ns") +
+              fmt::format(" (priority {} over {})", taker->priority, fate.rule->priority));
+    }
+    page.Labelled("left to save", 4, 36, FormatQuantity(static_cast<double>(fate.saving), "ns"));
+  }
 }
 
 }  // namespace
@@ -156,6 +200,7 @@ std::string RenderWhyText(const Report& report, const std::string& rule, int wid
     page.Wrapped(rule + " did not run on this report.");
     return page.text();
   }
+  WriteClaims(page, report, rule);
   WriteFate(page, report, rule, fired);
   for (const NotChecked& item : report.not_checked) {
     if (item.rule != rule || item.how.empty()) continue;

@@ -169,6 +169,17 @@ class Checker {
 
 }  // namespace
 
+std::optional<RuleExample> ExampleOf(const RuleSet& rules, const RuleInfo& rule) {
+  std::vector<Error> errors;
+  for (const RuleTest& test : rules.Tests(rule, errors)) {
+    if (test.outcome != Outcome::kFired) continue;
+    const MapFacts facts(test.facts);
+    Verdict verdict = rules.Run(rule, facts, kNone);
+    if (verdict.outcome == Outcome::kFired) return RuleExample{test.name, std::move(verdict)};
+  }
+  return std::nullopt;
+}
+
 std::vector<TestResult> RunTests(const RuleSet& rules, const RuleInfo& rule) {
   std::vector<Error> errors;
   const std::vector<RuleTest> tests = rules.Tests(rule, errors);

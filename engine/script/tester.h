@@ -2,6 +2,7 @@
 // rules were loaded with: load them without the site's settings.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@ struct TestResult {
   bool passed = false;
   std::vector<std::string> messages;  // `file: test "name": wanted …, got …`; empty when passed
 };
+
+// What a rule says on the facts of its first test that fires.
+struct RuleExample {
+  std::string name;  // of the test
+  Verdict verdict;
+};
+std::optional<RuleExample> ExampleOf(const RuleSet& rules, const RuleInfo& rule);
 
 // One result a test, in the order of the file; a test that is written wrong fails. Besides what a
 // test expects, a rule that fires must return a well-formed saving and all evidence that its texts

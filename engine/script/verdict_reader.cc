@@ -152,7 +152,8 @@ void ReadSaving(lua_State* state, int index, SavingClaim& saving) {
   if (lua_type(state, table) != LUA_TTABLE) {
     Refuse(state, "saving: wanted nil or a table, got " + DescribeLua(state, table));
   }
-  static const std::vector<std::string> known = {"claims", "remedy", "part", "confidence", "basis"};
+  static const std::vector<std::string> known = {"claims",     "remedy",          "part",
+                                                 "confidence", "confidence_from", "basis"};
   for (const std::string& key : SortedKeys(state, table)) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     const std::string near = DidYouMean(key, known);
@@ -186,6 +187,13 @@ void ReadSaving(lua_State* state, int index, SavingClaim& saving) {
   if (saving.confidence < 0 || saving.confidence > 1) {
     Refuse(state, "saving: confidence: wanted 0 to 1, got " + std::to_string(saving.confidence));
   }
+  lua_getfield(state, table, "confidence_from");
+  if (lua_type(state, -1) == LUA_TSTRING) {
+    saving.confidence_from = lua_tostring(state, -1);
+  } else if (lua_type(state, -1) != LUA_TNIL) {
+    Refuse(state, "saving: confidence_from: wanted a text, got " + DescribeLua(state, -1));
+  }
+  lua_pop(state, 1);
   lua_getfield(state, table, "basis");
   if (lua_type(state, -1) != LUA_TSTRING) {
     Refuse(state, "saving: basis: wanted a text, got " + DescribeLua(state, -1));

@@ -1,0 +1,219 @@
+// Every row of the knowledge base has a home: a rule that names it, or a fact, number, hardware
+// entry or exercise that holds it. And rules explain each other without going in circles.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "engine/facts/catalog.h"
+#include "engine/script/runner.h"
+#include "tests/conventions/source_tree.h"
+
+namespace advise {
+namespace {
+
+// Rules of the catalogue that are not written yet. A row may have its home in one of these; the
+// list can only get shorter: an id that exists is an error here.
+const std::set<std::string> kPending = {
+    "comm/cross-node-gather",
+    "comm/data-parallel-replicate",
+    "comm/every-microstep",
+    "comm/low-bandwidth",
+    "comm/no-nvlink",
+    "comm/no-rdma",
+    "comm/zero3-overhead",
+    "kernel/low-ipc",
+    "kernel/low-issue",
+    "kernel/low-l2-hit",
+    "kernel/low-sm-active",
+    "kernel/low-throughput",
+    "kernel/memory-bound",
+    "kernel/stall-barrier",
+    "kernel/stall-memory",
+    "kernel/stall-not-selected",
+    "monitor/busy-but-idle-inside",
+    "pipeline/bubble",
+    "rank/clock-skew",
+    "scale/poor-efficiency",
+    "scale/too-early",
+    "topology/nic-distance",
+};
+// Rules of the catalogue that rules may say they explain before they are written.
+const std::set<std::string> kPendingEffects = {};
+
+std::string TextOf(const SourceFile& file) {
+  std::string text;
+  for (const std::string& line : file.lines) text += line + "\n";
+  return text;
+}
+
+// Knowledge and rules of the source tree.
+struct Tree {
+  Tree() {
+    std::vector<Knowledge::File> kb;
+    for (const SourceFile& file : SourceFiles({"kb"}, {".toml"}))
+      kb.push_back({file.path, TextOf(file)});
+    auto loaded = Knowledge::Load(kb);
+    REQUIRE(loaded);
+    knowledge = std::make_unique<Knowledge>(std::move(*loaded));
+    std::vector<RuleFile> files;
+    for (const SourceFile& file : SourceFiles({"rules"}, {".lua"})) {
+      const bool rule =
+          file.path.find("/_") == std::string::npos && file.path.find("/lib/") == std::string::npos;
+      if (rule) files.push_back({file.path, TextOf(file), false});
+    }
+    auto set = RuleSet::Load(std::move(files), *knowledge, FactList());
+    REQUIRE(set);
+    rules = std::make_unique<RuleSet>(std::move(*set));
+  }
+  std::unique_ptr<Knowledge> knowledge;
+  std::unique_ptr<RuleSet> rules;
+};
+
+const Tree& SourceTree() {
+  static const Tree tree;
+  return tree;
+}
+
+bool IsFact(const std::string& name) {
+  const auto& facts = FactList();
+  return std::any_of(facts.begin(), facts.end(),
+                     [&](const FactInfo& fact) { return fact.name == name; });
+}
+
+// Why "fact copy.groups" is no home, or "".
+std::string ProblemOf(const std::string& home) {
+  const Tree& tree = SourceTree();
+  const std::size_t space = home.find(' ');
+  const std::string kind = home.substr(0, space);
+  const std::string name = space == std::string::npos ? "" : home.substr(space + 1);
+  if (kind == "fact") return IsFact(name) ? "" : "there is no such fact";
+  if (kind == "number")
+    return tree.knowledge->numbers().count(name) > 0 ? "" : "there is no such number";
+  if (kind == "rule") {
+    const bool there = tree.rules->Find(name) != nullptr;
+    return there || kPending.count(name) > 0
+               ? ""
+               : "there is no such rule, and it is not in the list of pending ones";
+  }
+  if (kind == "hardware") {
+    const auto& all = tree.knowledge->hardware();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const HardwareEntry& one) { return one.id == name; })
+               ? ""
+               : "there is no such GPU";
+  }
+  if (kind == "exercise") {
+    return std::filesystem::exists(std::string(ADVISE_SOURCE_DIR) + "/kb/exercises/" + name +
+                                   ".toml")
+               ? ""
+               : "there is no such exercise";
+  }
+  return "wanted fact, number, hardware, exercise or rule";
+}
+
+TEST_CASE("every row of the knowledge base has a home") {
+  const Tree& tree = SourceTree();
+  std::map<std::string, int> named;
+  for (const RuleInfo& rule : tree.rules->rules()) {
+    for (const std::string& id : rule.knowledge) ++named[id];
+  }
+  for (const SourceFile& file : SourceFiles({"kb/exercises"}, {".toml"})) {
+    const std::string text = TextOf(file);
+    for (const auto& [id, row] : tree.knowledge->rows()) {
+      if (text.find("\"" + id + "\"") != std::string::npos) ++named[id];
+    }
+  }
+  for (const auto& [id, row] : tree.knowledge->rows()) {
+    INFO(id << ": " << row.text);
+    CHECK((named[id] > 0 || !row.home.empty()));
+    for (const std::string& home : row.home) {
+      INFO("home " << home);
+      CHECK(ProblemOf(home) == "");
+    }
+  }
+}
+
+TEST_CASE("no rule that exists is still called pending") {
+  for (const std::string& id : kPending) {
+    INFO(id);
+    CHECK(SourceTree().rules->Find(id) == nullptr);
+  }
+}
+
+TEST_CASE("what a rule says it explains exists") {
+  const Tree& tree = SourceTree();
+  for (const RuleInfo& rule : tree.rules->rules()) {
+    for (const std::string& id : rule.explains) {
+      INFO(rule.path << " explains " << id);
+      CHECK(
+          (tree.rules->Find(id) != nullptr || kPending.count(id) + kPendingEffects.count(id) > 0));
+    }
+  }
+}
+
+TEST_CASE("rules explain each other without circles") {
+  const Tree& tree = SourceTree();
+  std::map<std::string, int> state;  // 1 on the way, 2 done
+  std::vector<std::string> way;
+  const std::function<void(const RuleInfo&)> visit = [&](const RuleInfo& rule) {
+    state[rule.id] = 1;
+    way.push_back(rule.id);
+    for (const std::string& id : rule.explains) {
+      const RuleInfo* effect = tree.rules->Find(id);
+      if (effect == nullptr) continue;
+      std::string circle;
+      for (const std::string& step : way) circle += step + " > ";
+      INFO(circle << id);
+      CHECK(state[id] != 1);
+      if (state[id] == 0) visit(*effect);
+    }
+    way.pop_back();
+    state[rule.id] = 2;
+  };
+  for (const RuleInfo& rule : tree.rules->rules()) {
+    if (state[rule.id] == 0) visit(rule);
+  }
+}
+
+TEST_CASE("an info explains nothing, and what is explained is claimed after its cause") {
+  const Tree& tree = SourceTree();
+  for (const RuleInfo& rule : tree.rules->rules()) {
+    if (rule.kind == RuleKind::kInfo) {
+      INFO(rule.path);
+      CHECK(rule.explains.empty());
+    }
+    for (const std::string& id : rule.explains) {
+      const RuleInfo* effect = tree.rules->Find(id);
+      if (effect == nullptr || effect->kind != RuleKind::kSymptom) continue;
+      INFO(rule.id << " (" << rule.priority << ") explains " << id << " (" << effect->priority
+                   << ")");
+      CHECK(rule.priority >= effect->priority);
+    }
+  }
+}
+
+TEST_CASE(
+    "every threshold that stands in the knowledge base is used by its rule, and says why and "
+    "whence") {
+  const Tree& tree = SourceTree();
+  for (const auto& [name, threshold] : tree.knowledge->thresholds()) {
+    const std::size_t dot = name.rfind('.');
+    const std::string id = name.substr(0, dot);
+    const RuleInfo* rule = tree.rules->Find(id);
+    INFO(name);
+    CHECK(threshold.why.size() > 10);
+    CHECK(threshold.source.size() > 3);
+    if (rule == nullptr) {
+      FAIL_CHECK("no rule " + id);
+      continue;
+    }
+    const auto& used = rule->thresholds;
+    CHECK(std::find(used.begin(), used.end(), name.substr(dot + 1)) != used.end());
+  }
+}
+
+}  // namespace
+}  // namespace advise

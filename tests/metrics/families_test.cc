@@ -1,0 +1,103 @@
+// Families of names: what belongs to one mechanism, with what it costs.
+#include "engine/metrics/families.h"
+
+#include <set>
+
+#include "tests/metrics/loops.h"
+#include "tests/support/analysed.h"
+
+namespace advise {
+namespace {
+
+const char* const kVectorProduct =
+    "void gemv2T_kernel_val<int, int, __half, __half, __half, float, 128, 16, 4, 4, false, false, "
+    "cublasGemvParamsEx<int> >(int)";
+
+const KernelFamily& Family(const Analysed& run, const char* name) {
+  return run->families.kernels[static_cast<std::size_t>(FamilyIndex("kernel", name))];
+}
+
+TEST_CASE("the families of the knowledge base are those that have facts") {
+  const auto check = [](const char* kind, const auto& names) {
+    std::set<std::string> listed(names.begin(), names.end());
+    const std::vector<std::string> known = ShippedKnowledge().FamilyNames(kind);
+    CHECK(listed == std::set<std::string>(known.begin(), known.end()));
+    CHECK(std::is_sorted(names.begin(), names.end()));
+  };
+  check("kernel", kKernelFamilies);
+  check("call", kCallFamilies);
+  check("range", kRangeFamilies);
+  check("os", kOsFamilies);
+  CHECK(FamilyIndex("kernel", "no-such") == -1);
+  CHECK(FamilyIndex("no-such", "gemv") == -1);
+}
+
+TEST_CASE("a kernel family counts its kernels and loses their time") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 900_us});
+    story.Launch(kVectorProduct, {at, at + 5_us}, {at + 10_us, at + 110_us});
+    story.Launch(kMatrixBf16, {at + 5_us, at + 9_us}, {at + 110_us, at + 410_us});
+  });
+  const Analysed run(story);
+  const KernelFamily& gemv = Family(run, "gemv");
+  CHECK(gemv.loss.count == 10);
+  CHECK(gemv.loss.per_step == 1);
+  CHECK(gemv.loss.lost->Total() == 1_ms);
+  CHECK(gemv.loss.remedy->scaled_ops.size() == 10);
+  CHECK(gemv.halved->scaled_ops.front().second == 0.5F);
+  CHECK(Family(run, "upsample").loss.count == 0);
+}
+
+TEST_CASE("builders of families share nothing") {
+  const Analysed run(TraceBuilder().Kernel(kVectorProduct, {0_us, 100_us}));
+  CHECK(Family(run, "gemv").loss.lost->Total() == 100_us);
+  CHECK(Family(run, "sort").loss.lost->Total() == 0);
+  CHECK(Family(run, "sort").loss.remedy->scaled_ops.empty());
+}
+
+TEST_CASE("a family of calls loses the idle time inside them") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 900_us});
+    story.Call("cudaGraphInstantiate", {at + 500_us, at + 600_us});
+    story.Launch("kernel", {at + 600_us, at + 605_us}, {at + 610_us, at + 710_us});
+  });
+  const Analysed run(story);
+  const Loss& built =
+      run->families.calls[static_cast<std::size_t>(FamilyIndex("call", "graph_build"))];
+  CHECK(built.count == 9);  // the first call lies before the window, which begins with GPU work
+  CHECK(built.lost->Total() == 9 * 100_us);
+  REQUIRE(built.remedy->host_cuts.size() == 1);
+  CHECK(built.remedy->host_cuts[0].when.Total() == 9 * 100_us);
+}
+
+TEST_CASE("calls behind a busy GPU lose nothing") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 990_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 1010_us});
+    story.Call("cudaMemGetInfo", {at + 100_us, at + 200_us});
+  });
+  const Analysed run(story);
+  const Loss& asked =
+      run->families.calls[static_cast<std::size_t>(FamilyIndex("call", "device_query"))];
+  CHECK(asked.count == 10);
+  CHECK(asked.lost->Total() == 0);
+}
+
+TEST_CASE("ranges of a family on the launching thread lose the idle time inside them") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 900_us});
+    story.Range("gloo:all_reduce", {at + 200_us, at + 500_us});
+    story.Launch("kernel", {at + 600_us, at + 605_us}, {at + 610_us, at + 710_us});
+  });
+  const Analysed run(story);
+  const Loss& gloo = run->families.ranges[static_cast<std::size_t>(FamilyIndex("range", "gloo"))];
+  CHECK(gloo.count == 9);
+  CHECK(gloo.lost->Total() == 9 * 300_us);
+}
+
+}  // namespace
+}  // namespace advise
