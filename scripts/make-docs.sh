@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes what the documentation takes from the program: docs/facts.md, docs/rules.md, and the sample
-# report in README.md (between its two "sample" marks). Builds the program and the simulator unless
-# they are given.
+# Writes what the documentation takes from the program: docs/facts.md, docs/rules.md with a page a rule below docs/rules/,
+# the fact names in rules/lib/api.d.lua, and the sample report in README.md (between its two "sample" marks). Builds the
+# program and the simulator unless they are given.
 #   make-docs.sh [--check] [ADVISE [ADVISE-SIM]]     --check: write nothing, fail when something is stale
 # Without ADVISE-SIM, but with ADVISE, the sample report is left as it is.
 set -euo pipefail
@@ -62,23 +62,47 @@ PAGE
     }'
 }
 
-rules_page() {
-  cat <<'PAGE'
-# Rules
-
-Every rule that is built in; `advise rules show RULE` prints its page. Made by `scripts/make-docs.sh` from the program;
-do not edit. A *root* names a cause that a person can change, a *symptom* is explained by roots, an *info* only informs.
-Effort: a *flag* or option to set, *code* to change, or the *design* to change.
-PAGE
-  "$advise" rules list --format json | awk "$json"'
-    /^ +"id":/ { id = value() }
-    /^ +"title":/ { title = value() }
-    /^ +"kind":/ { kind = value() }
-    /^ +"effort":/ {
-      area = id; sub(/[/].*/, "", area)
-      if (area != last) print "\n## " area "\n\n| rule | kind | effort | what to do |\n|---|---|---|---|"
-      last = area
-      print "| [`" id "`](../rules/" id ".lua) | " kind " | " value() " | " title " |"
+# The facts as LuaLS classes: a class a prefix, a field a name below it.
+api_stub() {
+  sed '/^-- ---- Facts/,$d' rules/lib/api.d.lua
+  echo '-- ---- Facts: made by scripts/make-docs.sh from the program; do not edit below.'
+  "$advise" facts --list --format json | awk "$json"'
+    function type(unit) {
+      if (unit == "flag") return "boolean"
+      if (unit == "name") return "string"
+      if (unit == "rows") return "Rows"
+      if (unit == "spans") return "Spans"
+      if (unit == "remedy") return "Remedy"
+      return "number"
+    }
+    function add(class, field, what, words,  key) {
+      key = class SUBSEP field
+      if (!(class in first)) { first[class] = 1; classes[++count] = class }
+      if (!(key in kind)) { order[class] = order[class] " " field; kind[key] = what; text[key] = words }
+      else if (index("|" kind[key] "|", "|" what "|") == 0) { kind[key] = kind[key] "|" what; if (words != "") text[key] = words }
+    }
+    /^ +"name":/ { name = value() }
+    /^ +"unit":/ { unit = value() }
+    /^ +"definition":/ {
+      n = split(name, part, ".")
+      class = "Facts"
+      for (i = 1; i < n; ++i) {
+        below = (class == "Facts" ? "Facts." : class ".") part[i]
+        add(class, part[i], below, "")
+        class = below
+      }
+      add(class, part[n], type(unit), unit ": " value())
+    }
+    END {
+      for (c = 1; c <= count; ++c) {
+        class = classes[c]
+        print "\n---@class " class
+        n = split(order[class], fields, " ")
+        for (i = 1; i <= n; ++i) {
+          key = class SUBSEP fields[i]
+          print "---@field " fields[i] " " kind[key] (text[key] == "" ? "" : "  " text[key])
+        }
+      }
     }'
 }
 
@@ -122,8 +146,36 @@ keep() {
 
 facts_page >"$work/facts"
 keep docs/facts.md <"$work/facts"
-rules_page >"$work/rules"
-keep docs/rules.md <"$work/rules"
+api_stub >"$work/api"
+keep rules/lib/api.d.lua <"$work/api"
+
+# A page a rule, and their index. Pages of rules that are gone go, too.
+"$advise" rules docs -o "$work/pages" >/dev/null
+keep docs/rules.md <"$work/pages/rules.md"
+while IFS= read -r page; do
+  if [ ! -e "docs/$page" ] && [ $check = no ]; then
+    mkdir -p "docs/$(dirname "$page")"
+    : >"docs/$page"
+  fi
+  if [ -e "docs/$page" ]; then
+    keep "docs/$page" <"$work/pages/$page"
+  else
+    echo "make-docs.sh: docs/$page is missing, run scripts/make-docs.sh" >&2
+    stale=yes
+  fi
+done < <(cd "$work/pages" && find rules -name '*.md' | sort)
+if [ -d docs/rules ]; then
+  while IFS= read -r page; do
+    if [ -e "$work/pages/$page" ]; then continue; fi
+    if [ $check = yes ]; then
+      echo "make-docs.sh: docs/$page is of no rule, run scripts/make-docs.sh" >&2
+      stale=yes
+    else
+      rm "docs/$page"
+      echo "make-docs.sh: removed docs/$page" >&2
+    fi
+  done < <(cd docs && find rules -name '*.md' | sort)
+fi
 if [ -n "$simulate" ]; then
   sample_report >"$work/sample"
   awk -v sample="$work/sample" '

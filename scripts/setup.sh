@@ -10,6 +10,7 @@ packages=(
   catch2 libvalijson-dev sqlite3 time
 )
 if [ "${1:-}" = --tidy ]; then packages+=(clang clang-tidy); fi
+if [ "${1:-}" = --site ]; then packages+=(python3-sphinx python3-myst-parser); fi  # only for scripts/make-site.sh
 
 missing=()
 for package in "${packages[@]}"; do

@@ -65,11 +65,7 @@ Graphs FindGraphs(const Basis& basis) {
   std::vector<double> kernels;
   std::vector<std::uint8_t> is_graph(trace.calls.size(), 0);
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
-    if (run.ClassOfCall(c) != CallClass::kGraphLaunch || !basis.InWindow(trace.calls.start[c]))
-      continue;
-    is_graph[c] = 1;
-    whens.push_back(trace.calls.start[c]);
-    calls.push_back(static_cast<double>(trace.calls.end[c] - trace.calls.start[c]));
+    if (run.ClassOfCall(c) == CallClass::kGraphLaunch) is_graph[c] = 1;
   }
   struct Reach {
     Nanos start = 0, end = 0;
@@ -86,7 +82,10 @@ Graphs FindGraphs(const Basis& basis) {
     if (trace.ops.kind[op] == OpKind::kGraph) r.kernels = -1e9;  // traced as a whole
   }
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
-    if (is_graph[c] == 0 || reach[c].end == 0) continue;
+    if (is_graph[c] == 0 || reach[c].end == 0 || !basis.InWindow(reach[c].start)) continue;
+    // Steps by ranges are times of the host, steps by period those of the GPU.
+    whens.push_back(run.steps.source == "period" ? reach[c].start : trace.calls.start[c]);
+    calls.push_back(static_cast<double>(trace.calls.end[c] - trace.calls.start[c]));
     spans.push_back(static_cast<double>(reach[c].end - reach[c].start));
     kernels.push_back(std::max(0.0, reach[c].kernels));
   }

@@ -12,7 +12,7 @@ namespace {
 std::string AreaOf(const std::string& id) { return id.substr(0, id.find('/')); }
 
 // In a table cell a bar ends the cell.
-std::string Cell(std::string_view text) {
+std::string TableCell(std::string_view text) {
   std::string cell;
   for (const char c : SafeText(text)) {
     if (c == '|') cell += '\\';
@@ -73,7 +73,7 @@ void Measured(const RulePage& item, std::string* page) {
     const auto& optional = item.rule.optional;
     const bool may = std::find(optional.begin(), optional.end(), fact.name) != optional.end();
     *page += fmt::format("| `{}`{} | {} | {} |\n", fact.name, may ? " (may be absent)" : "",
-                         fact.unit, Cell(fact.definition));
+                         fact.unit, TableCell(fact.definition));
   }
 }
 
@@ -82,7 +82,7 @@ void Thresholds(const RulePage& item, std::string* page) {
   *page += "\n## Thresholds\n\n| name | value | why | source |\n|---|---|---|---|\n";
   for (const RulePage::Threshold& one : item.thresholds) {
     *page += fmt::format("| `{}` | {} | {} | {} |\n", one.name, FormatQuantity(one.value, one.unit),
-                         Cell(one.why), Cell(one.source));
+                         TableCell(one.why), TableCell(one.source));
   }
   *page += fmt::format("\nA site changes one with `--set {}.{}=VALUE` or in its settings file.\n",
                        item.rule.id, item.thresholds.front().name);
@@ -162,7 +162,7 @@ std::string RenderRuleIndexMarkdown(const std::vector<RulePage>& rules) {
                           area);
     }
     page += fmt::format("| [`{0}`](rules/{0}.md) | {1} | {2} | {3} |\n", rule.id,
-                        RuleKindName(rule.kind), rule.effort, Cell(rule.title));
+                        RuleKindName(rule.kind), rule.effort, TableCell(rule.title));
   }
   return page;
 }

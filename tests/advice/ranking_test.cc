@@ -170,6 +170,78 @@ TEST_CASE("savings of random claims never overlap: their shares add up to at mos
   }
 }
 
+TEST_CASE("two causes of the same time share it by how specific they are, and the sum stays") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/first", .priority = 70, .claims = {Percent(run, 0, 40)}, .part = 0.5});
+  verdicts.Add({.id = "a/second", .priority = 60, .claims = {Percent(run, 0, 40)}, .part = 1});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 2);
+  CHECK(Named(findings, "a/first")->saving_share == Approx(0.2).epsilon(0.01));
+  CHECK(Named(findings, "a/second")->saving_share == Approx(0.2).epsilon(0.01));
+  CHECK(Shares(findings) == Approx(0.4).epsilon(0.01));
+}
+
+TEST_CASE("who took the time of a claim is kept, the largest first") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/small", .priority = 90, .claims = {Percent(run, 0, 10)}});
+  verdicts.Add({.id = "a/large", .priority = 80, .claims = {Percent(run, 10, 40)}});
+  verdicts.Add({.id = "a/vague", .priority = 10, .claims = {Percent(run, 0, 50)}});
+  std::vector<ClaimFate> fates;
+  Rank(verdicts.list(), *run, ShippedKnowledge(), &fates);
+  const auto vague = std::find_if(fates.begin(), fates.end(),
+                                  [](const ClaimFate& fate) { return fate.rule->id == "a/vague"; });
+  REQUIRE(vague != fates.end());
+  REQUIRE(vague->taken_by.size() == 2);
+  CHECK(vague->taken_by[0].first->id == "a/large");
+  CHECK(vague->taken_by[1].first->id == "a/small");
+  const auto percent = static_cast<double>(run.Window()) / 100;
+  CHECK(static_cast<double>(vague->claimed) == Approx(50 * percent).epsilon(0.01));
+  CHECK(static_cast<double>(vague->taken_by[0].second) == Approx(30 * percent).epsilon(0.01));
+  CHECK(static_cast<double>(vague->saving) == Approx(10 * percent).epsilon(0.01));
+}
+
+TEST_CASE("common causes come first only where all else is equal") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts tie;
+  tie.Add({.id = "host/other", .claims = {Percent(run, 0, 20)}});
+  tie.Add({.id = "input/common", .claims = {Percent(run, 40, 60)}});
+  const auto tied = tie.Rank(run);
+  REQUIRE(tied.size() == 2);
+  REQUIRE(tied[0].saving_s == tied[1].saving_s);
+  CHECK(tied[0].rule->id == "input/common");
+  Verdicts larger;
+  larger.Add({.id = "host/other", .claims = {Percent(run, 0, 21)}});
+  larger.Add({.id = "input/common", .claims = {Percent(run, 40, 60)}});
+  CHECK(larger.Rank(run)[0].rule->id == "host/other");
+}
+
+TEST_CASE("a confidence says what it rests on, and what lowered it") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/sure", .claims = {Percent(run, 0, 10)}, .confidence = 0.9});
+  verdicts.Add({.id = "a/likely", .claims = {Percent(run, 10, 20)}, .confidence = 0.6});
+  verdicts.Add({.id = "a/maybe", .claims = {Percent(run, 20, 30)}, .confidence = 0.3});
+  verdicts.Add({.id = "a/own", .claims = {Percent(run, 30, 40)}, .confidence = 0.3})
+      .saving.confidence_from = "recorded memory kind";
+  const auto findings = verdicts.Rank(run);
+  CHECK(Named(findings, "a/sure")->confidence_from == "the report records the cause itself");
+  CHECK(Named(findings, "a/likely")->confidence_from ==
+        "inferred from times and names in the report");
+  CHECK(Named(findings, "a/maybe")->confidence_from == "one of several causes that fit");
+  CHECK(Named(findings, "a/own")->confidence_from == "recorded memory kind");
+
+  TraceBuilder half = HalfIdleSteps();
+  for (int i = 0; i < 100; ++i) half.Kernel("kernel", {i * 200_us + 120_us, i * 200_us + 130_us});
+  const Analysed uncalled(half, kAuto);
+  Verdicts lowered;
+  lowered.Add({.id = "a/sure", .claims = {Percent(uncalled, 0, 10)}, .confidence = 0.9});
+  const Finding finding = lowered.Rank(uncalled)[0];
+  CHECK(finding.confidence == Approx(0.68).margin(0.01));
+  CHECK(finding.confidence_from.find("launching calls of 50 %") != std::string::npos);
+}
+
 TEST_CASE("claims outside the window save nothing") {
   const Analysed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;

@@ -52,6 +52,7 @@ class Verdicts {
     return list_.back();
   }
   RuleInfo& rule(std::size_t i) { return rules_[i]; }
+  const std::vector<Verdict>& list() const { return list_; }
   std::vector<Finding> Rank(const Analysed& run) const {
     return advise::Rank(list_, *run, ShippedKnowledge());
   }

@@ -112,7 +112,7 @@ TEST_CASE("sections of the architecture that the code refers to exist") {
 // on PATH.
 void Furnish(const Folder& folder) {
   const fs::path root = ADVISE_SOURCE_DIR;
-  for (const char* name : {"rules", "kb"}) {
+  for (const char* name : {"rules", "kb", "docs"}) {
     fs::copy(root / name, folder / name, fs::copy_options::recursive);
   }
   fs::create_directory(folder / "bin");
@@ -132,7 +132,8 @@ TEST_CASE("every command that a document shows runs") {
   int commands = 0;
   for (const SourceFile& document : Documents()) {
     const std::vector<std::string> lines = CommandsOf(document);
-    if (lines.empty()) continue;
+    // The tutorial's commands need the files of the blocks before them: see tutorial_test.cc.
+    if (lines.empty() || document.path == "docs/howto/first-rule.md") continue;
     const Folder folder;
     Furnish(folder);
     for (const std::string& line : lines) {

@@ -66,6 +66,58 @@ TEST_CASE("an explained symptom stands under its cause and nowhere else") {
   CHECK(text.find("The host waits in synchronising calls") == std::string::npos);
 }
 
+TEST_CASE("an effect of an effect stands one level deeper") {
+  const auto sample = MakeSampleReport();
+  Finding& root = sample->report.findings[0];
+  RuleInfo middle;
+  middle.id = "host/cpu-bound";
+  middle.title = "The host computes";
+  middle.explains = {"step/jitter"};
+  RuleInfo leaf;
+  leaf.id = "step/jitter";
+  leaf.title = "Steps vary";
+  leaf.explains = {"host/cpu-bound"};  // a circle, as rules of a site could make one
+  for (const RuleInfo& rule : {middle, leaf}) {
+    sample->rules.push_back(rule);
+    Verdict verdict;
+    verdict.rule = &sample->rules.back();
+    verdict.outcome = Outcome::kFired;
+    sample->report.verdicts.push_back(verdict);
+  }
+  root.explains = {"host/cpu-bound", "step/jitter", "sync/host-busy-wait"};
+  CHECK_THAT(
+      RenderText(sample->report, {}),
+      Contains("        ├─ explains: The host computes (host/cpu-bound)\n"
+               "        │  └─ explains: Steps vary (step/jitter)\n"
+               "        └─ explains: 428 ms in cudaStreamSynchronize (sync/host-busy-wait)\n"));
+}
+
+TEST_CASE("a confidence says where it comes from") {
+  const auto sample = MakeSampleReport();
+  sample->report.findings[0].confidence_from = "recorded memory kind";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("confidence 90 %: recorded memory kind"));
+}
+
+TEST_CASE("why gives margins and says who took the claimed time") {
+  const auto sample = MakeSampleReport();
+  Verdict& fired = sample->report.verdicts[0];
+  fired.comparisons = {{"at_least", 0.93, 0.02, 0, "min_share", "share", true},
+                       {"at_least", 3, 5, 0, "min_count", "count", false},
+                       {"at_most", 9, 6, 0, "max_count", "count", false},
+                       {"between", 4, 2, 10, "", "count", true}};
+  const std::string text = RenderWhyText(sample->report, "transfer/repeated-upload", 200, false);
+  CHECK_THAT(text, Contains("46.5 × the threshold, 91 % to spare"));
+  CHECK_THAT(text, Contains("0.6 × the threshold, short by 2"));
+  CHECK_THAT(text, Contains("1.5 × the threshold, over by 3"));
+  CHECK_THAT(text, Contains("2 to spare"));
+  sample->report.fates = {{sample->report.verdicts[1].rule, 400, 300, 0, {{fired.rule, 400}}}};
+  sample->report.findings[0].explains.clear();
+  sample->report.findings.erase(sample->report.findings.begin() + 2);
+  CHECK_THAT(RenderWhyText(sample->report, "sync/host-busy-wait", 200, false),
+             Contains("taken by transfer/repeated-upload") &&
+                 Contains("not in the report: transfer/repeated-upload took the time it claims"));
+}
+
 TEST_CASE("a finding of one GPU says which") {
   const auto sample = MakeSampleReport();
   const std::string text = RenderText(sample->report, {});

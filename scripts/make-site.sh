@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Makes a static site of the pages below docs/ (rules, facts, how-to): plain HTML with a search that needs no server, so that
+# it can be read from a folder. Needs sphinx-build with the MyST parser (scripts/setup.sh --site installs both).
+#   make-site.sh [FOLDER]      default: build/site
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+site=${1:-build/site}
+case "$site" in /*) ;; *) site=$PWD/$site ;; esac
+command -v sphinx-build >/dev/null || { echo "make-site.sh: sphinx-build is missing: run scripts/setup.sh --site" >&2; exit 1; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r docs "$work/docs"
+cd "$work/docs"
+# The first page: what there is. Every page is reached from it, so that the sidebar and the search know all of them.
+{
+  echo '# advise'
+  echo
+  echo 'Reads the output of GPU profilers and prints a ranked list of fixes. These pages say what each rule looks for, how it'
+  echo 'is measured and what to do; the search finds symptoms, calls, options and facts.'
+  listed() {
+    printf '\n```{toctree}\n:maxdepth: 1\n:caption: %s\n\n' "$1"
+    shift
+    printf '%s\n' "$@"
+    printf '```\n'
+  }
+  mapfile -t pages < <(find . -maxdepth 1 -name '*.md' ! -name index.md | sed 's|^\./||; s|\.md$||' | sort)
+  listed Overview "${pages[@]}"
+  mapfile -t pages < <(find howto examples decisions -name '*.md' 2>/dev/null | sed 's|\.md$||' | sort)
+  listed 'How to' "${pages[@]}"
+  for area in rules/*/; do
+    [ -d "$area" ] || continue
+    mapfile -t pages < <(find "$area" -name '*.md' | sed 's|//|/|; s|\.md$||' | sort)
+    listed "Rules: $(basename "$area")" "${pages[@]}"
+  done
+} >index.md
+sphinx-build -q -b html -c site -j auto . "$site"
+rm -rf "$site/.doctrees" "$site/.buildinfo"
+echo "make-site.sh: open $site/index.html"

@@ -1,0 +1,181 @@
+// The tutorial for rule authors is a program: its blocks are run in order, in one folder. And the
+// rules of the examples pass their checks and tests, and run.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <sstream>
+
+#include "tests/app/program.h"
+
+namespace advise {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Block {
+  std::string language;
+  std::string text;
+  int line = 0;
+};
+
+std::vector<Block> BlocksOf(const std::string& page) {
+  std::vector<Block> blocks;
+  std::istringstream text(page);
+  bool inside = false;
+  int number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    if (line.starts_with("```")) {
+      inside = !inside;
+      if (inside) blocks.push_back({line.substr(3), "", number});
+    } else if (inside) {
+      blocks.back().text += line + "\n";
+    }
+  }
+  return blocks;
+}
+
+// "site/idle-gpu.lua" of a block that begins with "-- file: site/idle-gpu.lua", or "".
+std::string FileOf(const Block& block) {
+  const std::string first = block.text.substr(0, block.text.find('\n'));
+  const std::size_t at = first.find("file: ");
+  const bool comment = first.starts_with("-- ") || first.starts_with("# ");
+  return comment && at != std::string::npos ? first.substr(at + 6) : "";
+}
+
+#ifdef ADVISE_SIM_PROGRAM
+
+void MakeReport(const Folder& folder) {
+  const Ran made = RunAdvise(folder,
+                             ADVISE_SOURCE_DIR
+                             "/fixtures/scenarios/pairs/loading-over-pageable.toml -o run.sqlite",
+                             ADVISE_SIM_PROGRAM);
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+}
+
+TEST_CASE("the tutorial does what it says, block by block") {
+  const Folder folder;
+  MakeReport(folder);
+  fs::create_directory(folder / "bin");
+  fs::create_symlink(ADVISE_PROGRAM, folder / "bin/advise");
+  std::string last;  // what the last commands printed
+  int commands = 0;
+  int files = 0;
+  int outputs = 0;
+  for (const Block& block : BlocksOf(ReadAll(ADVISE_SOURCE_DIR "/docs/howto/first-rule.md"))) {
+    INFO("docs/howto/first-rule.md:" << block.line << "\n" << block.text);
+    const std::string file = FileOf(block);
+    if (!file.empty()) {
+      folder.Write(file, block.text);
+      ++files;
+    } else if (block.language == "sh") {
+      folder.Write("block.sh", "set -e\nPATH='" + (folder / "bin") + "':\"$PATH\"\n" + block.text);
+      const Ran ran = RunAdvise(folder, "block.sh", "/bin/sh");
+      INFO(ran.err);
+      CHECK(ran.status == 0);
+      last = ran.out + ran.err;
+      ++commands;
+    } else if (block.language == "text") {
+      INFO("printed: " << last);
+      CHECK(last.find(block.text.substr(0, block.text.find('\n'))) != std::string::npos);
+      ++outputs;
+    } else {
+      FAIL_CHECK("a block that nothing runs: " + block.language);
+    }
+  }
+  CHECK(commands >= 6);
+  CHECK(files == 2);
+  CHECK(outputs == 1);
+}
+
+TEST_CASE("the rule of the tutorial speaks on a report that idles, and why shows its comparison") {
+  const Folder folder;
+  MakeReport(folder);
+  fs::create_directory(folder / "site");
+  for (const Block& block : BlocksOf(ReadAll(ADVISE_SOURCE_DIR "/docs/howto/first-rule.md"))) {
+    if (!FileOf(block).empty()) folder.Write(FileOf(block), block.text);
+  }
+  const std::string site = " --rules site --config site/advise.toml";
+  const Ran low =
+      RunAdvise(folder, "run.sqlite --only site --set site/idle-gpu.min_idle=0.01" + site);
+  INFO(low.err);
+  CHECK(low.out.find("(site/idle-gpu)") != std::string::npos);
+  const Ran high =
+      RunAdvise(folder, "run.sqlite --only site --set site/idle-gpu.min_idle=1" + site);
+  CHECK(high.out.find("(site/idle-gpu)") == std::string::npos);
+  const Ran why =
+      RunAdvise(folder, "why site/idle-gpu run.sqlite --set site/idle-gpu.min_idle=1" + site);
+  CHECK(why.out.find("short by") != std::string::npos);
+}
+
+TEST_CASE("the example rules of a site pass, and run on a report") {
+  const Folder folder;
+  MakeReport(folder);
+  const std::string rules = ADVISE_SOURCE_DIR "/docs/examples/site-rules";
+  const std::string config = " --config " + rules + "/advise.toml";
+  for (const char* job : {"check ", "test "}) {
+    const Ran ran = RunAdvise(folder, "rules " + (job + rules) + config);
+    INFO(ran.out << ran.err);
+    CHECK(ran.status == 0);
+    CHECK(ran.out.starts_with("4 rules"));
+  }
+  const Ran ran = RunAdvise(folder, "run.sqlite --format json --rules " + rules + config);
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  const Ran list = RunAdvise(folder, "rules list --rules " + rules + config);
+  CHECK(list.out.find("site/missing-ranges") != std::string::npos);
+  CHECK(list.out.find("capture/no-ranges") == std::string::npos);  // replaced
+}
+
+TEST_CASE("a rule that is off until a day is judged by the day of the capture") {
+  const Folder folder;
+  MakeReport(folder);
+  // The simulator's captures carry a date of their own; both ends are far from it.
+  folder.Write("past.toml",
+               "[rules.\"capture/missing-data\"]\nenabled = false\nreason = \"a trial\"\nuntil = "
+               "2001-01-01\n");
+  folder.Write("future.toml",
+               "[rules.\"capture/missing-data\"]\nenabled = false\nreason = \"a trial\"\nuntil = "
+               "2999-01-01\n");
+  const Ran past = RunAdvise(folder, "run.sqlite --config past.toml");
+  CHECK(past.out.find("capture/missing-data is on again: it was off until 2001-01-01") !=
+        std::string::npos);
+  const Ran future = RunAdvise(folder, "run.sqlite --config future.toml");
+  CHECK(future.out.find("capture/missing-data is off until 2999-01-01: a trial") !=
+        std::string::npos);
+  CHECK(RunAdvise(folder, "run.sqlite --config past.toml").out == past.out);
+}
+
+#endif  // ADVISE_SIM_PROGRAM
+
+TEST_CASE("rules docs writes a page a rule and an index, the same each time") {
+  const Folder folder;
+  for (const char* where : {"first", "second"}) {
+    const Ran ran = RunAdvise(folder, std::string("rules docs -o ") + where);
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+  }
+  const std::string index = ReadAll(folder / "first/rules.md");
+  CHECK(index == ReadAll(folder / "second/rules.md"));
+  int pages = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "first/rules")) {
+    if (!entry.is_regular_file()) continue;
+    const std::string path = entry.path().lexically_relative(folder / "first").string();
+    const std::string page = ReadAll(entry.path().string());
+    INFO(path);
+    CHECK(page == ReadAll(folder / ("second/" + path)));
+    CHECK(index.find("(" + path + ")") != std::string::npos);
+    for (const char* part :
+         {"\n## Symptom\n", "\n## Cause\n", "\n## Fixes\n", "\n## When the advice is wrong\n",
+          "\n## Example\n", "\n## Background\n", "\n## Thresholds\n"}) {
+      const bool may_miss = std::string(part) == "\n## Thresholds\n";
+      INFO(part);
+      CHECK((may_miss || page.find(part) != std::string::npos));
+    }
+    ++pages;
+  }
+  CHECK(pages > 100);
+}
+
+}  // namespace
+}  // namespace advise
