@@ -69,8 +69,11 @@ class HabitFinder {
     if (train->ops.size() >= train_length_) {
       const std::uint32_t first = train->ops.front();
       loss->Count(trace_.ops.start[first], 0, 0);
-      loss->AddSpan(trace_.ops.device[first], trace_.ops.end[first],
-                    trace_.ops.end[train->ops.back()]);
+      // Only the gaps: one launch for all of them does not make the work itself less.
+      const std::uint32_t device = trace_.ops.device[first];
+      const IntervalSet gaps =
+          basis_.times[device].idle.Clip(trace_.ops.end[first], trace_.ops.end[train->ops.back()]);
+      for (const Interval& gap : gaps.intervals()) loss->AddSpan(device, gap.start, gap.end);
       for (std::size_t i = 0; i < train->ops.size(); ++i) {
         const std::uint32_t op = train->ops[i];
         whens->push_back(trace_.ops.start[op]);
