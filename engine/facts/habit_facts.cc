@@ -36,7 +36,8 @@ void WriteEfficiency(const Analysis& a, FactWriter* w) {
     const auto useful = static_cast<double>(a.times[d].compute.Total());
     sum_useful += useful;
     most_useful = std::max(most_useful, useful);
-    most_active = std::max(most_active, static_cast<double>(a.times[d].busy.Total()));
+    most_active =
+        std::max(most_active, static_cast<double>(a.run.window.Length() - a.times[d].idle.Total()));
   }
   const auto time = static_cast<double>(a.run.window.Length());
   const auto devices = static_cast<double>(a.run.active_devices.size());
