@@ -6,7 +6,13 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 site=${1:-build/site}
 case "$site" in /*) ;; *) site=$PWD/$site ;; esac
-command -v sphinx-build >/dev/null || { echo "make-site.sh: sphinx-build is missing: run scripts/setup.sh --site" >&2; exit 1; }
+# Exit status 77, as for skipped tests: the tools are not there. The parser must be one of sphinx-build's own Python.
+sphinx=$(command -v sphinx-build || true)
+python=$([ -n "$sphinx" ] && head -n 1 "$sphinx" | sed 's/^#! *//' || true)
+if [ -z "$python" ] || ! $python -c 'import myst_parser' 2>/dev/null; then
+  echo "make-site.sh: sphinx-build with the MyST parser is not installed: run scripts/setup.sh --site" >&2
+  exit 77
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

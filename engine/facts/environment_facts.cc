@@ -15,7 +15,7 @@ struct Switch {
   const char* definition;
 };
 
-constexpr std::array<Switch, 22> kSwitches = {{
+constexpr std::array<Switch, 17> kSwitches = {{
     {"launch_blocking", "CUDA_LAUNCH_BLOCKING", "whether each launch waits for its kernel"},
     {"no_memory_caching", "PYTORCH_NO_CUDA_MEMORY_CACHING",
      "whether PyTorch's caching allocator is off"},
@@ -31,14 +31,9 @@ constexpr std::array<Switch, 22> kSwitches = {{
     {"nccl_protocol", "NCCL_PROTO", "the protocol that NCCL is held to"},
     {"distributed_debug", "TORCH_DISTRIBUTED_DEBUG", "checks of PyTorch's collectives"},
     {"blocking_wait", "TORCH_NCCL_BLOCKING_WAIT", "whether the host waits inside collectives"},
-    {"device_assertions", "PYTORCH_USE_CUDA_DSA", "device-side assertions of PyTorch"},
-    {"cpp_log", "TORCH_CPP_LOG_LEVEL", "log level of PyTorch's C++ code"},
     {"compile_disable", "TORCH_COMPILE_DISABLE", "whether torch.compile is off"},
     {"dynamo_disable", "TORCHDYNAMO_DISABLE", "whether torch.compile is off (older name)"},
     {"omp_threads", "OMP_NUM_THREADS", "threads of OpenMP regions"},
-    {"sync_debug", "TORCH_SHOW_CPP_STACKTRACES", "stack traces of PyTorch's C++ code"},
-    {"profiler_injection", "CUDA_INJECTION64_PATH", "a library that every CUDA program loads"},
-    {"world_size", "WORLD_SIZE", "processes of the job"},
 }};
 
 }  // namespace

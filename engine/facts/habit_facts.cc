@@ -94,13 +94,13 @@ std::vector<FactInfo> HabitFactList() {
        "Runs of eight or more launches of one small matrix kernel with one grid, with at most two "
        "others between."},
       {"kernel.gemm_train.kernels", "count", "Kernels in them, a step."},
-      {"kernel.gemm_train.lost", "spans", "Their time and the gaps between, without the first."},
+      {"kernel.gemm_train.lost", "spans", "The idle time between them."},
       {"kernel.gemm_train.remedy", "remedy", "The host launches each run once."},
       {"kernel.repeated.count", "count",
        "Runs of eight or more launches of one small kernel with one grid, matrix kernels left "
        "out."},
       {"kernel.repeated.kernels", "count", "Kernels in them, a step."},
-      {"kernel.repeated.lost", "spans", "Their time and the gaps between, without the first."},
+      {"kernel.repeated.lost", "spans", "The idle time between them."},
       {"kernel.repeated.remedy", "remedy", "The host launches each run once."},
       {"kernel.varying.count", "count",
        "Kernels that took more than twice the median of the same kernel and grid at the same place "

@@ -90,7 +90,7 @@ Graphs FindGraphs(const Basis& basis) {
     kernels.push_back(std::max(0.0, reach[c].kernels));
   }
   for (const GapPiece& piece : basis.idle.pieces) {
-    const std::uint32_t call = CallOf(basis.run.trace, basis.idle.gaps[piece.gap]);
+    const std::uint32_t call = CallOfGap(basis, piece.gap);
     const bool host = piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
     if (call == kNone || is_graph[call] == 0 || !host) continue;
     if (piece.start == basis.idle.gaps[piece.gap].start) gaps.Count(piece.start, 0, piece.Length());
@@ -99,7 +99,9 @@ Graphs FindGraphs(const Basis& basis) {
   graphs.launches = static_cast<std::int64_t>(whens.size());
   std::sort(whens.begin(), whens.end());
   FindMisses(basis, whens, &graphs);
-  graphs.per_step = PerStep(run, whens);
+  StepCounter counter(run);
+  for (const Nanos when : whens) counter.Count(when);
+  graphs.per_step = counter.PerStep();
   graphs.call_median_ns = Median(std::move(calls));
   graphs.gpu_median_ns = Median(std::move(spans));
   graphs.kernels_median = Median(std::move(kernels));

@@ -65,15 +65,18 @@ class HabitFinder {
     std::size_t between = 0;         // light kernels since the last that counts
   };
 
-  void Close(Train* train, LossBuilder* loss, std::vector<Nanos>* whens) const {
+  void Close(Train* train, LossBuilder* loss, StepCounter* whens) const {
     if (train->ops.size() >= train_length_) {
       const std::uint32_t first = train->ops.front();
       loss->Count(trace_.ops.start[first], 0, 0);
-      loss->AddSpan(trace_.ops.device[first], trace_.ops.end[first],
-                    trace_.ops.end[train->ops.back()]);
+      // Only the gaps: one launch for all of them does not make the work itself less.
+      const std::uint32_t device = trace_.ops.device[first];
+      const IntervalSet gaps =
+          basis_.times[device].idle.Clip(trace_.ops.end[first], trace_.ops.end[train->ops.back()]);
+      for (const Interval& gap : gaps.intervals()) loss->AddSpan(device, gap.start, gap.end);
       for (std::size_t i = 0; i < train->ops.size(); ++i) {
         const std::uint32_t op = train->ops[i];
-        whens->push_back(trace_.ops.start[op]);
+        whens->Count(trace_.ops.start[op]);
         if (i > 0 && trace_.ops.call[op] != kNone) {
           loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
         }
@@ -86,8 +89,8 @@ class HabitFinder {
   void Trains() {
     LossBuilder matrix(basis_);
     LossBuilder repeats(basis_);
-    std::vector<Nanos> matrix_whens;
-    std::vector<Nanos> repeat_whens;
+    StepCounter matrix_whens(run_);
+    StepCounter repeat_whens(run_);
     std::map<std::uint32_t, std::pair<Train, Train>> open;
     const std::size_t most_between = 2;
     for (const std::uint32_t op : kernels_) {
@@ -114,8 +117,8 @@ class HabitFinder {
       Close(&trains.first, &matrix, &matrix_whens);
       Close(&trains.second, &repeats, &repeat_whens);
     }
-    result_.matrix_train_kernels = PerStep(run_, matrix_whens);
-    result_.repeat_kernels = PerStep(run_, repeat_whens);
+    result_.matrix_train_kernels = matrix_whens.PerStep();
+    result_.repeat_kernels = repeat_whens.PerStep();
     result_.matrix_trains = matrix.Build();
     result_.repeats = repeats.Build();
   }

@@ -11,8 +11,7 @@
 namespace advise {
 
 struct KernelHabits {
-  Loss matrix_trains;  // runs of small matrix kernels on one stream: time and gaps of all but the
-                       // first
+  Loss matrix_trains;  // runs of small matrix kernels on one stream: the idle time between
   double matrix_train_kernels = 0;  // a step
   Loss repeats;  // the same small kernel and grid launched again and again, neither matrix nor
                  // optimizer

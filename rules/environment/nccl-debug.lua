@@ -25,7 +25,7 @@ return {
       language = "bash" },
   },
   false_positives = "A capture that is meant to come with NCCL's log (it tells the transport).",
-  references = { "nccl/environment" },
+  references = { "nccl/logging", "nccl/environment" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end

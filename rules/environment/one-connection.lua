@@ -1,6 +1,6 @@
 -- With one connection all streams of a process share a hardware queue, in the order of the launches: work of independent
--- streams waits for each other. Tensor-parallel overlap in Megatron wants this order on GPUs before Blackwell; fully
--- sharded data parallelism does not.
+-- streams waits for each other. Tensor-parallel overlap in Megatron wants this order; fully sharded data parallelism
+-- does not.
 return {
   id        = "environment/one-connection",
   title     = "Give streams more than one hardware queue",
@@ -23,7 +23,7 @@ return {
       language = "bash" },
   },
   false_positives = "Megatron-style tensor and sequence parallelism with overlapped collectives.",
-  references = { "megatron/parallelism", "cuda-programming/streams" },
+  references = { "megatron/fsdp-guide", "cuda-programming/streams" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end

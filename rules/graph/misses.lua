@@ -19,8 +19,7 @@ return {
   cause   = "These steps have a batch size or length for which no graph was captured.",
   fixes   = {
     { action  = "Capture more sizes, or pad to those that are",
-      snippet = [[# vLLM
-vllm serve model --cuda-graph-sizes 1 2 4 8 16 32 64 128]],
+      snippet = [[vllm serve model --compilation-config '{"cudagraph_capture_sizes": [1, 2, 4, 8, 16, 32, 64, 128]}']],
       language = "bash" },
     { action  = "Drop or pad the last, smaller batch",
       snippet = "loader = DataLoader(dataset, batch_size=64, drop_last=True)",

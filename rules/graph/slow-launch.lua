@@ -21,10 +21,10 @@ return {
   fixes   = {
     { action = "Fuse the short kernels of the graph" },
     { action = "Upload the graph before its first launch (cudaGraphUpload), and do not change it between launches" },
-    { action = "Keep it linear where branches win nothing; update the driver, which launches linear graphs in constant time from CUDA 12.6 on" },
+    { action = "Keep it linear where branches win nothing; update driver and toolkit: newer ones launch linear graphs in about constant time" },
   },
   false_positives = "Graphs of a few nodes, whose time is latency.",
-  references = { "cuda-programming/graphs" },
+  references = { "cuda-programming/graphs", "nvidia/graph-launch" },
 
   applies = function(f)
     if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end

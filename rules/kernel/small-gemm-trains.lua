@@ -8,7 +8,7 @@ return {
   kind      = "root",
   scope     = "run",
   effort    = "code",
-  priority  = 57,
+  priority  = 45,
   explains  = { "launch/tiny-kernels", "launch/bound", "kernel/small-grid" },
   knowledge = { "K-H6", "K-C3" },
 
@@ -16,7 +16,7 @@ return {
   optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} small matrix products a step come in runs, one after another; after the first of each they take {share:pct} of the GPU time.",
+  symptom = "{count:count} small matrix products a step come in runs, one after another; the GPU waits between them for {share:pct} of its time.",
   cause   = "A loop on the host multiplies piece by piece.",
   fixes   = {
     { action  = "Stack equal shapes and multiply once",

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   scope     = "run",
   effort    = "code",
-  priority  = 53,
+  priority  = 44,
   explains  = { "launch/tiny-kernels", "launch/bound" },
   knowledge = { "K-H6", "K-C3" },
 
@@ -16,7 +16,7 @@ return {
   optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} small kernels a step repeat the one before them, with the same grid; after the first of each run they take {share:pct} of the GPU time.",
+  symptom = "{count:count} small kernels a step repeat the one before them, with the same grid; the GPU waits between them for {share:pct} of its time.",
   cause   = "The host loops over pieces that one kernel could treat at once.",
   fixes   = {
     { action  = "Index with a tensor instead of looping",

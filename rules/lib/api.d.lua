@@ -1,6 +1,7 @@
 ---@meta
 -- What rules may call, for the Lua language server: set "Lua.workspace.library" to this folder.
--- The functions themselves are in engine/script/api.cc.
+-- The functions themselves are in engine/script/api.cc. Annotate the parameters of a rule's functions to have fact names
+-- completed and checked: ---@param f Facts
 
 ---True when `x` is at least `threshold`; `advise why` shows the comparison.
 ---@param x number
@@ -82,4 +83,5 @@ function starts_with(text, part) end
 ---@field remedy? Remedy|Remedy[]
 ---@field part? number
 ---@field confidence? number
+---@field confidence_from? string  what makes it so sure
 ---@field basis string

@@ -12,6 +12,7 @@ return {
   knowledge = { "K-H6", "K-H8" },
 
   needs      = { "window.device_time", "memset.per_step", "memset.lost", "memset.remedy", "memset.bytes" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} memsets a step ({bytes:bytes} in the window) run alone for {share:pct} of the GPU time.",
@@ -29,6 +30,7 @@ return {
   references = { "pytorch/tuning-guide" },
 
   applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
     return f.memset.per_step > 0, "there is none of it"
   end,
 

@@ -26,7 +26,7 @@ with torch.autocast("cuda", dtype=torch.float16):
       language = "python" },
   },
   false_positives = "Inference of models that overflow in FP16.",
-  references = { "pytorch/amp", "nvidia/mixed-precision" },
+  references = { "pytorch/bf16-emulation", "pytorch/amp" },
 
   applies = function(f)
     return f.precision.bf16.count > 0, "there is none of it"

@@ -28,7 +28,7 @@ return {
     { action = "Sort out such samples when data is loaded" },
   },
   false_positives = "Operations that run once an epoch.",
-  references = { "cuda-runtime/sync-behaviour", "pytorch/cuda-semantics" },
+  references = { "pytorch/nonzero", "cuda-runtime/sync-behaviour" },
 
   applies = function(f)
     if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end

@@ -29,7 +29,7 @@ return {
     { action = "Read norms every hundred steps, a step late" },
   },
   false_positives = "A scaler that has to skip steps: one wait a step.",
-  references = { "pytorch/amp", "cuda-runtime/sync-behaviour" },
+  references = { "pytorch/clip-grad-sync", "pytorch/amp" },
 
   applies = function(f)
     if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end

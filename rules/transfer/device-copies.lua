@@ -13,6 +13,7 @@ return {
   knowledge = { "K-H8", "K-B8" },
 
   needs      = { "window.device_time", "copy.device.per_step", "copy.device.lost", "copy.device.remedy" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} copies a step inside the GPU run alone for {share:pct} of its time.",
@@ -28,6 +29,7 @@ return {
   references = { "cuda-best-practices/transfers" },
 
   applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
     return f.copy.device.per_step > 0, "there is none of it"
   end,
 

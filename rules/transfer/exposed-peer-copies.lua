@@ -12,6 +12,7 @@ return {
   knowledge = { "K-J1", "K-H9" },
 
   needs      = { "window.device_time", "copy.peer.per_step", "copy.peer.lost", "copy.peer.remedy" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} copies a step from GPU to GPU run alone for {share:pct} of the GPU time.",
@@ -27,6 +28,7 @@ return {
   references = { "cuda-programming/streams", "cuda-best-practices/overlap" },
 
   applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
     return f.copy.peer.per_step > 0, "there is none of it"
   end,
 

@@ -19,7 +19,7 @@ return {
   symptom = "{count:count} copies a step to or from symbols hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
   cause   = "Small parameters go to the device by copies.",
   fixes   = {
-    { action  = "Pass them as arguments of the kernel (up to 4 KiB, 32 KiB from CUDA 12.1 on newer GPUs)",
+    { action  = "Pass them as arguments of the kernel (4096 bytes; 32764 bytes from CUDA 12.1 on, on Volta and newer)",
       snippet = "__global__ void step(const __grid_constant__ Params p);",
       language = "cpp" },
     { action = "Copy asynchronously from pinned memory, once for several launches" },

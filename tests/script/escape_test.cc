@@ -124,7 +124,7 @@ TEST_CASE("the environment of the chunk can be hidden but not widened") {
         Has(RunChunk("_ENV = { print = 1 }  return tostring(print)"), "print"));
 }
 
-TEST_CASE("facts and thresholds cannot be changed") {
+TEST_CASE("hostile rules cannot change facts, rows, spans or thresholds") {
   CHECK_THAT(Broken("f.window.time = 1"), Contains("cannot be changed"));
   CHECK_THAT(Broken("f.copy = {}"), Contains("cannot be changed"));
   CHECK_THAT(Broken("f.copy.lost.time = 0"), Contains("cannot be changed"));

@@ -1,0 +1,77 @@
+// Facts of the environment, of the parallel efficiency, and of phases: values that add up by hand.
+#include "tests/facts/runs.h"
+
+namespace advise {
+namespace {
+
+std::string TextOf(const Facts& facts, const std::string& name) {
+  const Fact* fact = facts.Find(name);
+  REQUIRE(fact != nullptr);
+  const auto* text = std::get_if<std::string>(&fact->value);
+  return text == nullptr ? "" : *text;
+}
+
+TEST_CASE("switches of the environment are facts by name, and nothing else of it is") {
+  Trace trace = TraceBuilder().Kernel("gemm", {0_us, 10_us}).Build();
+  trace.environment = {{"HF_TOKEN", "very-secret"},
+                       {"CUDA_LAUNCH_BLOCKING", "0"},
+                       {"CUDA_LAUNCH_BLOCKING", "1"},
+                       {"NCCL_DEBUG", "IN\x1b[2JFO"},
+                       {"WORLD_SIZE", "8"}};
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  const auto facts = MakeFacts(analysis);
+  CHECK(TextOf(*facts, "environment.launch_blocking") == "1");  // the last one holds
+  CHECK(TextOf(*facts, "environment.nccl_debug").find('\x1b') == std::string::npos);
+  CHECK(Number(*facts, "capture.world_size") == 8);
+  REQUIRE(IsAbsent(*facts, "environment.omp_threads"));
+  CHECK(std::get<Absent>(facts->Find("environment.omp_threads")->value).reason ==
+        "OMP_NUM_THREADS is not set");
+  for (const FactInfo& info : FactList()) {
+    const auto* text = std::get_if<std::string>(&facts->Find(info.name)->value);
+    INFO(info.name);
+    if (text != nullptr) CHECK(text->find("very-secret") == std::string::npos);
+  }
+}
+
+TEST_CASE("without an environment no switch is known") {
+  const Analysed run(TraceBuilder().Kernel("gemm", {0_us, 10_us}));
+  const auto facts = FactsOf(run);
+  CHECK(std::get<bool>(facts->Find("environment.recorded")->value) == false);
+  CHECK(IsAbsent(*facts, "environment.launch_blocking"));
+  CHECK(IsAbsent(*facts, "capture.world_size"));
+}
+
+TEST_CASE("the parallel efficiency is the product of its factors") {
+  // GPU 0 computes 100 us of 200 us and copies 50 us; GPU 1 computes 50 us.
+  TraceBuilder story;
+  story.Kernel("gemm", {0_us, 100_us});
+  story.CopyToGpu(1_MiB, MemoryKind::kPinned, {100_us, 105_us}, {110_us, 160_us});
+  story.OnDevice(1).Kernel("gemm", {150_us, 200_us});
+  const Analysed run(story);
+  const auto facts = FactsOf(run);
+  CHECK(Number(*facts, "efficiency.parallel") == Approx(150.0 / 400));
+  CHECK(Number(*facts, "efficiency.balance") == Approx(0.75));
+  CHECK(Number(*facts, "efficiency.communication") == Approx(100.0 / 150));
+  CHECK(Number(*facts, "efficiency.orchestration") == Approx(150.0 / 200));
+  CHECK(Number(*facts, "efficiency.parallel") ==
+        Approx(Number(*facts, "efficiency.balance") * Number(*facts, "efficiency.communication") *
+               Number(*facts, "efficiency.orchestration")));
+}
+
+TEST_CASE("idle time inside a checkpoint range is the phase's, and is gone without it") {
+  TraceBuilder story;
+  for (int i = 0; i < 10; ++i) {
+    const Nanos at = i * 1_ms;
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+    if (i % 5 == 2) story.Range("save_checkpoint", {at + 200_us, at + 800_us});
+  }
+  const Analysed run(story);
+  const auto facts = FactsOf(run);
+  CHECK(Number(*facts, "phase.checkpoint.count") == 2);
+  CHECK(Lost(*facts, "phase.checkpoint.lost") == 2 * 600_us);
+  CHECK(Lost(*facts, "phase.logging.lost") == 0);
+}
+
+}  // namespace
+}  // namespace advise
