@@ -60,6 +60,7 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteCounterFacts(analysis, &writer);
   facts::WriteMonitorFacts(analysis, &writer);
   facts::WriteTopologyFacts(analysis, &writer);
+  facts::WriteSummaryFacts(analysis, &writer);
   facts::WriteHabitFacts(analysis, &writer);
   facts::WriteClusterFacts(Cluster(SummarizeRanks(analysis), analysis.run.knowledge), true, &writer);
   return std::make_unique<MapFacts>(writer.Take());

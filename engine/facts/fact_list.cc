@@ -451,7 +451,8 @@ std::vector<FactInfo> AllFacts() {
   std::vector<FactInfo> all = CommonFactList();
   for (const std::vector<FactInfo>& part : {facts::OperatorFactList(), facts::CounterFactList(),
                                             facts::MonitorFactList(), facts::TopologyFactList(),
-                                            facts::HabitFactList(), facts::ClusterFactList()}) {
+                                            facts::HabitFactList(), facts::ClusterFactList(),
+                                            facts::SummaryFactList()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

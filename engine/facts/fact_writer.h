@@ -54,6 +54,8 @@ void WriteMonitorFacts(const Analysis& a, FactWriter* w);  // monitor
 std::vector<FactInfo> TopologyFactList();
 void WriteTopologyFacts(const Analysis& a, FactWriter* w);  // topology, nccl
 
+std::vector<FactInfo> SummaryFactList();
+void WriteSummaryFacts(const Analysis& a, FactWriter* w);  // summary
 std::vector<FactInfo> HabitFactList();
 void WriteHabitFacts(const Analysis& a, FactWriter* w);  // comm.micro, comm.replicate, …
 std::vector<FactInfo> ClusterFactList();

@@ -111,9 +111,9 @@ class HabitFinder {
       const std::uint32_t stream = trace_.ops.stream[op];
       if (stream == kNone || trace_.streams[stream].process != process) continue;
       if (!basis_.InWindow(trace_.ops.start[op])) continue;
-      const bool peer = trace_.ops.kind[op] == OpKind::kCopy &&
-                        trace_.copies.direction[trace_.ops.detail[op]] ==
-                            CopyDirection::kPeerToPeer;
+      const bool peer =
+          trace_.ops.kind[op] == OpKind::kCopy &&
+          trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kPeerToPeer;
       std::string kind;
       if (run_.IsComm(op)) kind = run_.names.Kernel(trace_.ops.detail[op]).collective;
       if (kind == "broadcast") broadcasts.push_back(trace_.ops.start[op]);
@@ -129,8 +129,8 @@ class HabitFinder {
     result_.replicate = loss.Build();
   }
 
-  // A shape of kernel is one name with one grid and block: the same amount of work each time, as far
-  // as a trace tells.
+  // A shape of kernel is one name with one grid and block: the same amount of work each time, as
+  // far as a trace tells.
   void Contention() {
     LossBuilder loss(basis_);
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("comm.compared_least"));

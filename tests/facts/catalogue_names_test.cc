@@ -32,6 +32,7 @@ TEST_CASE("the facts that are written are those of the catalogue") {
     facts::WriteCounterFacts(*run, &writer);
     facts::WriteMonitorFacts(*run, &writer);
     facts::WriteTopologyFacts(*run, &writer);
+    facts::WriteSummaryFacts(*run, &writer);
     facts::WriteHabitFacts(*run, &writer);
     facts::WriteClusterFacts(Cluster(SummarizeRanks(*run), ShippedKnowledge()), true, &writer);
     std::set<std::string> written;
