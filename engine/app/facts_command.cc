@@ -1,7 +1,9 @@
 // `advise facts`: what is known of a run, by name.
 #include <filesystem>
+#include <set>
 
 #include "engine/app/command.h"
+#include "engine/app/inputs.h"
 #include "engine/app/options.h"
 #include "engine/facts/catalog.h"
 #include "engine/report/facts_text.h"
@@ -21,6 +23,7 @@ class FactsCommand : public Command {
     return "advise facts run.sqlite\n"
            "advise facts run.sqlite --tables\n"
            "advise facts run.sqlite -o run.facts\n"
+           "advise facts run_dir/ -o facts_dir/\n"
            "advise facts run.sqlite --format json -o facts.json\n"
            "advise facts --list";
   }
@@ -41,7 +44,10 @@ class FactsCommand : public Command {
           kWrongUsage);
     }
     if (list_) return Write(Catalogue(json));
-    if (run_.output.path.ends_with(".facts")) return WriteFacts();
+    std::error_code failed;
+    const std::string& path = run_.output.path;
+    if (path.ends_with('/') || std::filesystem::is_directory(path, failed)) return WriteEach();
+    if (path.ends_with(".facts")) return WriteFacts(run_, path);
     const auto diagnosis = RunDiagnosis(run_);
     if (!diagnosis) return diagnosis.error();
     const std::vector<NamedFact>& facts = (*diagnosis)->report.facts;
@@ -56,20 +62,45 @@ class FactsCommand : public Command {
   }
 
   // What every command takes in place of the report.
-  int WriteFacts() const {
-    const auto diagnosis = RunDiagnosis(run_);
+  static int WriteFacts(const RunOptions& run, const std::string& path) {
+    const auto diagnosis = RunDiagnosis(run);
     if (!diagnosis) return diagnosis.error();
     for (const InputInfo& input : (*diagnosis)->report.inputs) {
       std::error_code failed;
-      if (std::filesystem::equivalent(input.path, run_.output.path, failed) && !failed) {
-        return Complain(
-            {"is an input and is never written to", run_.output.path, "name another file with -o"},
-            kWrongUsage);
+      if (std::filesystem::equivalent(input.path, path, failed) && !failed) {
+        return Complain({"is an input and is never written to", path, "name another file with -o"},
+                        kWrongUsage);
       }
     }
     const SavedReport saved{(*diagnosis)->report, (*diagnosis)->ranks};
-    const auto written = WriteFactsFile(saved, run_.output.path);
+    const auto written = WriteFactsFile(saved, path);
     return written ? kAnalysed : Complain(written.error(), kWrongUsage);
+  }
+
+  // One facts file a report, named after it. Goes on after a report that cannot be read.
+  int WriteEach() const {
+    const auto reports = ExpandReports(run_.diagnose.reports);
+    if (!reports) return Complain(reports.error(), kUnreadableInput);
+    std::error_code failed;
+    std::filesystem::create_directories(run_.output.path, failed);
+    if (failed) return Complain({failed.message(), run_.output.path, ""}, kWrongUsage);
+    int worst = kAnalysed;
+    std::set<std::string> names;
+    for (const std::string& report : *reports) {
+      const std::filesystem::path file = std::filesystem::path(report).filename();
+      const std::string name = file.stem().string() + ".facts";
+      if (!names.insert(name).second) {
+        worst = Complain(
+            {"two reports of this name: " + name, report, "write them to different folders"},
+            kWrongUsage);
+        continue;
+      }
+      RunOptions one = run_;
+      one.diagnose.reports = {report};
+      const int code = WriteFacts(one, (std::filesystem::path(run_.output.path) / name).string());
+      if (code != kAnalysed) worst = code;
+    }
+    return worst;
   }
 
   int Write(const std::string& text) const {

@@ -63,6 +63,7 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteWorkFacts(analysis, &writer);
   facts::WriteScaleFacts(&writer);
   facts::WriteFamilyFacts(analysis, &writer);
+  facts::WriteSummaryFacts(analysis, &writer);
   facts::WriteHabitFacts(analysis, &writer);
   facts::WriteEnvironmentFacts(analysis, &writer);
   facts::WriteCommHabitFacts(analysis, &writer);

@@ -464,7 +464,7 @@ std::vector<FactInfo> AllFacts() {
        {facts::OperatorFactList(), facts::CounterFactList(), facts::MonitorFactList(),
         facts::TopologyFactList(), facts::WorkFactList(), facts::ScaleFactList(),
         facts::FamilyFactList(), facts::HabitFactList(), facts::EnvironmentFactList(),
-        facts::CommHabitFactList(), facts::ClusterFactList()}) {
+        facts::CommHabitFactList(), facts::ClusterFactList(), facts::SummaryFactList()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

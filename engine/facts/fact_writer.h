@@ -62,6 +62,9 @@ std::vector<FactInfo> ScaleFactList();
 void WriteScaleFacts(FactWriter* w);  // scale: of one run alone
 std::vector<FactInfo> FamilyFactList();
 void WriteFamilyFacts(const Analysis& a, FactWriter* w);  // family, calls, ranges, os
+
+std::vector<FactInfo> SummaryFactList();
+void WriteSummaryFacts(const Analysis& a, FactWriter* w);  // summary
 std::vector<FactInfo> HabitFactList();
 void WriteHabitFacts(const Analysis& a, FactWriter* w);  // graph, phase, efficiency, …
 std::vector<FactInfo> EnvironmentFactList();

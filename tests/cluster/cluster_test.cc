@@ -1,0 +1,155 @@
+// Ranks together: who is late, why, what it costs, and how efficient they are. All figures by hand.
+#include "engine/cluster/cluster.h"
+
+#include <cmath>
+
+#include "tests/cluster/ranks.h"
+
+namespace advise {
+namespace {
+
+std::vector<Nanos> Each(int steps, Nanos value) {
+  return std::vector<Nanos>(static_cast<std::size_t>(steps), value);
+}
+
+TEST_CASE("equal ranks: all of the collective is transfer, nobody is late") {
+  JobStory story;
+  const Cluster cluster(story.Tell(), ShippedKnowledge());
+  CHECK(cluster.joint.all.size() == 10);
+  CHECK(cluster.joint.matched == 40);
+  CHECK(cluster.lateness.judged == 0);
+  CHECK(cluster.lateness.straggler.rank == kNone);
+  CHECK(cluster.waited_ns == 0);
+  CHECK(cluster.transfer_ns == 10 * 1e6);
+  CHECK(cluster.efficiency.parallel == Approx(8.0 / 9.0));
+  CHECK(cluster.efficiency.load_balance == Approx(1));
+  CHECK(cluster.efficiency.communication == Approx(8.0 / 9.0));
+  CHECK(cluster.efficiency.orchestration == Approx(1));
+}
+
+TEST_CASE("the efficiency factors multiply to the parallel efficiency") {
+  JobStory story;
+  story.extra_compute = {{}, Each(10, 3'000'000), {}, Each(10, 500'000)};
+  story.extra_loading = {Each(10, 2'000'000), {}, {}, {}};
+  const Cluster cluster(story.Tell(), ShippedKnowledge());
+  const Efficiency& e = cluster.efficiency;
+  CHECK(e.parallel == Approx(e.load_balance * e.communication * e.orchestration));
+  // 8+8+8+8+3+0.5 ms of compute over 4 ranks, of 12 ms a step.
+  CHECK(e.parallel == Approx(35.5 / 4 / 12));
+  CHECK(e.load_balance == Approx(35.5 / 4 / 11));
+}
+
+TEST_CASE("a rank with more work is the straggler, and wins what the next-latest leaves") {
+  JobStory story;
+  story.extra_compute = {{}, Each(10, 3'000'000), {}, Each(10, 1'000'000)};
+  const Cluster cluster(story.Tell(), ShippedKnowledge());
+  const LateRank& late = cluster.lateness.straggler;
+  REQUIRE(late.rank == 1);
+  CHECK(late.share == 1.0);
+  CHECK(late.lateness_ns == 3e6);  // after the median rank
+  // 3 ms a step are more than rank 3 has by 2 ms: more is not won.
+  CHECK(late.loss.gain == 10 * 2'000'000);
+  for (std::size_t r = 0; r < 4; ++r) {
+    INFO(r);
+    CHECK(late.loss.lost.by_device[r].Total() <= late.loss.gain);
+  }
+  CHECK(late.loss.lost.by_device[1].Total() == 0);
+  CHECK(cluster.lateness.waited[0] == 10 * 3'000'000);
+}
+
+TEST_CASE("why a rank is late: slower kernels, more work, or data") {
+  JobStory story;
+  story.extra_compute = {{}, Each(10, 3'000'000)};
+  std::vector<RankSummary> slower = story.Tell();
+  slower[1].kernels = {{"matmul", 10, 110'000'000, 11'000'000}};
+  CHECK(Cluster(slower, ShippedKnowledge()).lateness.straggler.cause.find("the same kernels") == 0);
+
+  std::vector<RankSummary> more = story.Tell();
+  more[1].kernels_count = 14;
+  CHECK(Cluster(more, ShippedKnowledge()).lateness.straggler.cause ==
+        "it has more work on the GPU");
+
+  JobStory loading;
+  loading.extra_loading = {{}, {}, Each(10, 2'000'000), {}};
+  const Cluster waits(loading.Tell(), ShippedKnowledge());
+  CHECK(waits.lateness.straggler.rank == 2);
+  CHECK(waits.lateness.straggler.cause == "it waits longer for data");
+}
+
+TEST_CASE("lateness that goes round is an imbalance, not a straggler") {
+  JobStory story;
+  story.steps = 12;
+  story.extra_compute.assign(4, Each(12, 0));
+  for (std::size_t s = 0; s < 12; ++s) story.extra_compute[s % 4][s] = 4'000'000;
+  const Cluster cluster(story.Tell(), ShippedKnowledge());
+  CHECK(cluster.lateness.straggler.share == Approx(0.25));
+  const Imbalance& uneven = cluster.lateness.compute;
+  CHECK(uneven.steps == 1.0);
+  CHECK(uneven.top_rank == Approx(0.25));
+  CHECK(uneven.loss.gain == 12 * 4'000'000);
+  CHECK(cluster.lateness.input.loss.gain == 0);
+}
+
+TEST_CASE("a host all of whose ranks are slow stands out") {
+  JobStory story;
+  story.extra_compute = {{}, {}, Each(10, 2'000'000), Each(10, 2'200'000)};
+  story.host = {"node1", "node1", "node2", "node2"};
+  const Cluster cluster(story.Tell(), ShippedKnowledge());
+  CHECK(cluster.lateness.node.host == "node2");
+  CHECK(cluster.lateness.node.ranks == 2);
+  CHECK(cluster.lateness.node.loss.gain == 10 * 2'200'000);
+
+  story.host = {"node1", "node2", "node1", "node2"};
+  CHECK(Cluster(story.Tell(), ShippedKnowledge()).lateness.node.host.empty());
+}
+
+TEST_CASE("clocks of their own change nothing") {
+  JobStory story;
+  story.extra_compute = {{}, Each(10, 3'000'000), {}, Each(10, 1'000'000)};
+  for (int s = 0; s < 10; ++s) story.extra_compute[1][static_cast<std::size_t>(s)] += s * s * 1000;
+  const Cluster one(story.Tell(), ShippedKnowledge());
+  story.clock_offset = {0, 5'000'000'000, -17, 44'444'444};
+  const Cluster apart(story.Tell(), ShippedKnowledge());
+  CHECK(apart.lateness.straggler.rank == one.lateness.straggler.rank);
+  CHECK(apart.lateness.straggler.loss.gain == one.lateness.straggler.loss.gain);
+  CHECK(apart.waited_ns == one.waited_ns);
+  CHECK(apart.job.Window() == one.job.Window());
+}
+
+TEST_CASE("a rank that is missing is named") {
+  std::vector<RankSummary> ranks = JobStory().Tell();
+  ranks.erase(ranks.begin() + 2);
+  const Cluster cluster(ranks, ShippedKnowledge());
+  CHECK(cluster.missing == std::vector<int>{2});
+  REQUIRE(cluster.notes.size() == 1);
+  CHECK(cluster.notes[0].find("no report of rank 2 of 4") == 0);
+
+  std::vector<RankSummary> of_eight = JobStory().Tell();
+  for (RankSummary& rank : of_eight) rank.world_size = 8;
+  CHECK(Cluster(of_eight, ShippedKnowledge()).missing == std::vector<int>{4, 5, 6, 7});
+}
+
+TEST_CASE("reports of different jobs or sizes are told apart") {
+  std::vector<RankSummary> ranks = JobStory().Tell();
+  CHECK(DifferentRuns(ranks).empty());
+  ranks[0].job = "SLURM_JOB_ID 1";
+  ranks[3].job = "SLURM_JOB_ID 2";
+  CHECK(DifferentRuns(ranks) ==
+        "rank_0.sqlite is of SLURM_JOB_ID 1, rank_3.sqlite of SLURM_JOB_ID 2");
+  ranks[3].job = ranks[0].job;
+  ranks[0].world_size = 4;
+  ranks[2].world_size = 8;
+  CHECK_FALSE(DifferentRuns(ranks).empty());
+}
+
+TEST_CASE("fewer steps on one rank: the others are compared in those that all have") {
+  std::vector<RankSummary> ranks = JobStory().Tell();
+  ranks[2].steps.erase(ranks[2].steps.begin(), ranks[2].steps.begin() + 4);
+  const Cluster cluster(ranks, ShippedKnowledge());
+  CHECK(cluster.job.steps == 6);
+  CHECK(cluster.job.index[0] == 4);  // rank 0's fifth step is rank 2's first
+  CHECK(cluster.job.index[2 * 6] == 0);
+}
+
+}  // namespace
+}  // namespace advise

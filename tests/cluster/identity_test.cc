@@ -1,0 +1,59 @@
+#include "engine/cluster/identity.h"
+
+#include <catch2/catch.hpp>
+
+namespace advise {
+namespace {
+
+TEST_CASE("ranks that file names state") {
+  CHECK(RankInFileName("/runs/worker3_step_12.1694128201557.pt.trace.json") == 3);
+  CHECK(RankInFileName("run_rank-03.sqlite") == 3);
+  CHECK(RankInFileName("report.rank12.nsys-rep") == 12);
+  CHECK(RankInFileName("r7.facts") == 7);
+  CHECK(RankInFileName("trace_rank=5.json") == 5);
+}
+
+TEST_CASE("numbers that are no ranks") {
+  CHECK(RankInFileName("/rank_9/report1.sqlite") == -1);  // a folder's name is not the file's
+  CHECK(RankInFileName("h100_2gpu_1s.sqlite") == -1);
+  CHECK(RankInFileName("local_rank_2.sqlite") == -1);
+  CHECK(RankInFileName("run-2026-11-21.sqlite") == -1);
+  CHECK(RankInFileName("rank99999999999.sqlite") == -1);
+}
+
+TEST_CASE("the number in which names differ, when it is one and no two share it") {
+  CHECK(NumberThatDiffers({"a/run.0.sqlite", "a/run.1.sqlite", "a/run.10.sqlite"}) ==
+        std::vector<int>{0, 1, 10});
+  CHECK(NumberThatDiffers({"run1.0.sqlite", "run2.1.sqlite"}).empty());
+  CHECK(NumberThatDiffers({"before.sqlite", "after.sqlite"}).empty());
+  CHECK(NumberThatDiffers({"run.1.sqlite", "other/run.1.sqlite"}).empty());
+  CHECK(NumberThatDiffers({"run.1.sqlite"}).empty());
+}
+
+TEST_CASE("a launcher's environment tells the rank of a report with one rank only") {
+  Trace trace;
+  trace.path = "x.sqlite";
+  trace.environment = {{"RANK", "6"},
+                       {"WORLD_SIZE", "8"},
+                       {"LOCAL_RANK", "2"},
+                       {"SLURM_JOB_ID", "4711"},
+                       {"NCCL_P2P_LEVEL", "LOC"},
+                       {"API_TOKEN", "secret"}};
+  std::vector<RankSummary> one(1);
+  IdentifyRanks(trace, &one);
+  CHECK(one[0].rank == 6);
+  CHECK(one[0].rank_source == "environment");
+  CHECK(one[0].world_size == 8);
+  CHECK(one[0].local_rank == 2);
+  CHECK(one[0].job == "SLURM_JOB_ID 4711");
+  REQUIRE(one[0].switches.size() == 1);  // no other variable is kept
+  CHECK(one[0].switches[0].first == "NCCL_P2P_LEVEL");
+
+  std::vector<RankSummary> two(2);
+  IdentifyRanks(trace, &two);
+  CHECK(two[0].rank == -1);  // the variable is that of the launcher
+  CHECK(two[1].local_rank == 1);
+}
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,208 @@
+// What is written is what is read, and what is damaged is said to be.
+#include "engine/store/facts_file.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/facts/catalog.h"
+
+namespace advise {
+namespace {
+
+const RuleInfo& AnyRule() {
+  static const RuleInfo rule = [] {
+    RuleInfo info;
+    info.id = "transfer/pageable-copy";
+    return info;
+  }();
+  return rule;
+}
+
+FindRuleInfo Finder() {
+  return [](const std::string& id) { return id == AnyRule().id ? &AnyRule() : nullptr; };
+}
+
+SavedReport Sample() {
+  SavedReport saved;
+  Report& r = saved.report;
+  r.tool_version = "0.1.0";
+  r.inputs = {{"run.sqlite", "nsys-sqlite", "nsys 2026.2", 3, "node1"}};
+  r.window = {"steady", 100, 9'000'000'100};
+  DeviceBudget d;
+  d.rank = 3;
+  d.name = "H100";
+  d.compute_ns = 5;
+  d.idle_ns = 7;
+  d.window_ns = 12;
+  d.idle_causes = {{"launch", 7}};
+  r.devices = {d};
+  NamedFact number{{"run.ops", "count", "x"}, {}, "run"};
+  number.fact.value = 1.0 / 3.0;
+  NamedFact rows{{"comm.kinds", "rows", "x"}, {}, "run"};
+  rows.fact.value = Rows{{{"kind", Cell(std::string("allreduce"))}, {"count", Cell(12.0)}}};
+  NamedFact absent{{"steps.count", "count", "x"}, {}, "run"};
+  absent.fact.value = Absent{"no steps were found", "steps"};
+  r.facts = {number, rows, absent};
+  Finding f;
+  f.rule = &AnyRule();
+  f.severity = Severity::kHigh;
+  f.saving_s = 0.1;
+  f.saving_share = 0.011;
+  f.where.ranks = {3};
+  f.symptom = "223 copies";
+  f.fixes = {{"Pin it", "pin_memory=True", "python", {"https://x"}}};
+  Evidence e;
+  e.what = "the longest";
+  e.threshold = 0.02;
+  e.rows = {1, 2};
+  f.evidence = {e};
+  r.findings = {f};
+  Verdict v;
+  v.rule = &AnyRule();
+  v.outcome = Outcome::kFired;
+  v.evidence["share"] = 0.5;
+  v.reads = {{"run.ops", "3"}};
+  v.comparisons = {{"at_least", 0.5, 0.02, 0, "min_share", "share", true}};
+  r.verdicts = {v};
+
+  RankSummary rank;
+  rank.rank = 3;
+  rank.host = "node1";
+  rank.window_end = 1000;
+  rank.time.compute = 600;
+  rank.time.idle = 400;
+  rank.time.causes[2] = 400;
+  rank.steps = {{0, 500, {}}, {500, 1000, {}}};
+  rank.steps[1].time.compute = 300;
+  rank.kernels = {{"gemm", 4, 600, 150}};
+  rank.kinds = {"allreduce", "sendrecv"};
+  rank.groups = {{"0", "tp", 2, {0, 3}}};
+  RankCollectives& c = rank.collectives;
+  c.start = {-50, 300, 290};  // before zero, and out of order
+  c.end = {10, 400, 1'000'000'000'000};
+  c.exposed = {0, 60, 1};
+  c.kind = {0, 1, 0};
+  c.phase = {2, 2, 1};
+  c.lane = {0, 1, 0};
+  c.group = {-1, 0, -1};
+  c.bytes = {-1, 4'000'000'000, 0};
+  c.peer = {-1, 7, -1};
+  saved.ranks = {rank, rank};
+  saved.ranks[1].rank = 4;
+  saved.ranks[1].collectives = {};
+  return saved;
+}
+
+class Place {
+ public:
+  Place()
+      : path_((std::filesystem::temp_directory_path() /
+               ("advise-facts-" + std::to_string(getpid()) + ".facts"))
+                  .string()) {}
+  ~Place() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST_CASE("a saved report comes back as it was") {
+  const Place place;
+  const SavedReport before = Sample();
+  REQUIRE(WriteFactsFile(before, place.path()));
+  CHECK(IsFactsFileAt(place.path()));
+  const auto after = ReadFactsFile(place.path(), Finder());
+  REQUIRE(after);
+  CHECK(Encode(*after) == Encode(before));
+  CHECK(std::get<double>(after->report.facts[0].fact.value) == 1.0 / 3.0);
+  CHECK(after->report.findings[0].rule == &AnyRule());
+  CHECK(after->report.findings[0].evidence[0].threshold == 0.02);
+  CHECK(after->ranks[0].collectives.start == before.ranks[0].collectives.start);
+  CHECK(after->ranks[0].collectives.end == before.ranks[0].collectives.end);
+  CHECK(after->ranks[0].collectives.bytes == before.ranks[0].collectives.bytes);
+  CHECK(after->ranks[0].groups[0].ranks == std::vector<int>{0, 3});
+  CHECK(after->ranks[0].steps[1].time.compute == 300);
+}
+
+TEST_CASE("plain facts can be asked for with SQL") {
+  const Place place;
+  REQUIRE(WriteFactsFile(Sample(), place.path()));
+  SQLite::Database db(place.path());
+  CHECK(db.execAndGet("select value from facts where name = 'run.ops'").getDouble() ==
+        Approx(1.0 / 3.0));
+}
+
+TEST_CASE("a flipped byte is found by the checksum") {
+  const Place place;
+  REQUIRE(WriteFactsFile(Sample(), place.path()));
+  {
+    SQLite::Database db(place.path(), SQLite::OPEN_READWRITE);
+    db.exec(
+        "update sections set content = x'00' || substr(content, 2) || x'01' "
+        "where name = 'ranks'");
+  }
+  const auto read = ReadFactsFile(place.path(), Finder());
+  REQUIRE_FALSE(read);
+  CHECK(read.error().Line().find("the section \"ranks\" is damaged") != std::string::npos);
+}
+
+TEST_CASE("a cut file gives one line, whatever is left of it") {
+  const Place place;
+  REQUIRE(WriteFactsFile(Sample(), place.path()));
+  const auto size = std::filesystem::file_size(place.path());
+  for (const double part : {0.9, 0.6, 0.3, 0.1}) {
+    std::filesystem::resize_file(place.path(),
+                                 static_cast<std::uintmax_t>(part * static_cast<double>(size)));
+    const auto read = ReadFactsFile(place.path(), Finder());
+    REQUIRE_FALSE(read);
+    CHECK(read.error().Line().find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("a file of a later version is refused only when it says so") {
+  const Place place;
+  REQUIRE(WriteFactsFile(Sample(), place.path()));
+  {
+    SQLite::Database db(place.path(), SQLite::OPEN_READWRITE);
+    db.exec(
+        "update meta set value = '7' where name = 'format';"
+        "insert into sections values ('something new', 0, x'');"
+        "create table another (x)");
+  }
+  CHECK(ReadFactsFile(place.path(), Finder()));
+  {
+    SQLite::Database db(place.path(), SQLite::OPEN_READWRITE);
+    db.exec("update meta set value = '7' where name = 'reads_from'");
+  }
+  const auto read = ReadFactsFile(place.path(), Finder());
+  REQUIRE_FALSE(read);
+  CHECK(read.error().Line().find("later version") != std::string::npos);
+}
+
+TEST_CASE("findings of unknown rules are left out, and said so") {
+  const auto read = Decode(
+      Encode(Sample()), [](const std::string&) { return nullptr; }, "x.facts");
+  REQUIRE(read);
+  CHECK(read->report.findings.empty());
+  REQUIRE(read->report.diagnostics.size() == 1);
+  CHECK(read->report.diagnostics[0].text.find("transfer/pageable-copy") != std::string::npos);
+}
+
+TEST_CASE("messages between processes hold the same, and a cut one is noticed") {
+  const Sections sections = Encode(Sample());
+  const std::string packed = Pack(sections);
+  REQUIRE(Unpack(packed));
+  CHECK(*Unpack(packed) == sections);
+  CHECK_FALSE(Unpack(packed.substr(0, packed.size() - 1)));
+  CHECK_FALSE(Unpack("nonsense"));
+}
+
+}  // namespace
+}  // namespace advise
