@@ -7,6 +7,7 @@ packages=(
   g++ cmake ninja-build pkg-config ccache
   libfmt-dev libsqlite3-dev libsqlitecpp-dev libtomlplusplus-dev
   nlohmann-json3-dev libcli11-dev libexpected-dev liblua5.4-dev
+  libprotobuf-dev
   catch2 libvalijson-dev sqlite3 time
 )
 if [ "${1:-}" = --tidy ]; then packages+=(clang clang-tidy); fi

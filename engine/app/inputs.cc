@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHeadBytes = 4096;
+constexpr std::size_t kHeadBytes = 65536;
 
 bool IsReport(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -1,5 +1,7 @@
 #include "engine/app/run_inputs.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace advise {
@@ -11,6 +13,45 @@ void MoveAll(std::vector<T>& from, std::vector<T>* to) {
   from.clear();
 }
 
+// What several logs of one job say together: each rank writes its own.
+void JoinNccl(NcclLog& from, NcclLog* to) {
+  if (to->empty() && to->ranks == 0) {
+    *to = std::move(from);
+    return;
+  }
+  if (to->version.empty()) to->version = from.version;
+  if (to->network.empty()) to->network = from.network;
+  to->gdr = std::max(to->gdr, from.gdr);
+  to->nodes = std::max(to->nodes, from.nodes);
+  if (from.ranks > to->ranks) to->rank_host.clear();
+  if (from.ranks >= to->ranks) to->rank_host.merge(from.rank_host);
+  to->ranks = std::max(to->ranks, from.ranks);
+  MoveAll(from.channels, &to->channels);
+  MoveAll(from.warnings, &to->warnings);
+  const auto add = [](auto& list, auto* all) {
+    for (auto& one : list) {
+      if (std::find(all->begin(), all->end(), one) == all->end()) all->push_back(std::move(one));
+    }
+  };
+  add(from.environment, &to->environment);
+  add(from.ib_devices, &to->ib_devices);
+  add(from.facts, &to->facts);
+  for (const NcclLog::Calls& calls : from.calls) {
+    const auto known =
+        std::find_if(to->calls.begin(), to->calls.end(),
+                     [&](const NcclLog::Calls& c) { return c.operation == calls.operation; });
+    if (known == to->calls.end()) {
+      to->calls.push_back(calls);
+    } else {
+      known->count += calls.count;
+      known->bytes += calls.bytes;
+    }
+  }
+  std::set<std::string> hosts;
+  for (const auto& [rank, host] : to->rank_host) hosts.insert(host);
+  to->nodes = std::max(to->nodes, static_cast<int>(hosts.size()));
+}
+
 }  // namespace
 
 void JoinSide(Trace& side, Trace* trace) {
@@ -19,7 +60,9 @@ void JoinSide(Trace& side, Trace* trace) {
   trace->monitor.has_clock = trace->monitor.has_clock || side.monitor.has_clock;
   MoveAll(side.topology.matrices, &trace->topology.matrices);
   MoveAll(side.topology.ports, &trace->topology.ports);
-  if (trace->nccl.empty()) trace->nccl = std::move(side.nccl);
+  JoinNccl(side.nccl, &trace->nccl);
+  // Without a timeline the devices are those of the first input that names any.
+  if (!trace->HasTimeline() && trace->devices.empty()) MoveAll(side.devices, &trace->devices);
   for (const Diagnostic& diagnostic : side.diagnostics.list()) {
     trace->diagnostics.Add(diagnostic.level, diagnostic.text, diagnostic.table, diagnostic.count);
   }

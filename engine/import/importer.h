@@ -19,7 +19,7 @@ class Importer {
  public:
   virtual ~Importer() = default;
   virtual std::string_view Name() const = 0;  // "nsys-sqlite"
-  // `head`: the first bytes of the file (up to 4 KiB). True when this importer should try it.
+  // `head`: the first bytes of the file (up to 64 KiB). True when this importer should try it.
   virtual bool Sniff(std::string_view head, const std::string& path) const = 0;
   virtual Result<Trace> Import(const std::string& path, const ImportOptions& options) const = 0;
 };

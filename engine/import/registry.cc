@@ -1,21 +1,29 @@
 // Which importer reads a file, and what to say of files that none reads.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "engine/import/dcgm.h"
+#include "engine/import/dmon.h"
+#include "engine/import/foreign.h"
 #include "engine/import/importer.h"
+#include "engine/import/nccl_log.h"
+#include "engine/import/ncu_csv.h"
+#include "engine/import/ncu_rep.h"
+#include "engine/import/nsys_report.h"
 #include "engine/import/nsys_sqlite.h"
+#include "engine/import/smi_csv.h"
+#include "engine/import/topology_text.h"
 
 namespace advise {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHeadBytes = 4096;
+constexpr std::size_t kHeadBytes = 65536;  // logs may open with much that is not theirs
 
 // The first bytes of a file that has some.
 Result<std::string> ReadHead(const std::string& path) {
@@ -39,54 +47,21 @@ Result<std::string> ReadHead(const std::string& path) {
   return head;
 }
 
-bool HasExtension(const std::string& path, std::initializer_list<std::string_view> extensions) {
-  const std::string own = fs::path(path).extension().string();
-  return std::find(extensions.begin(), extensions.end(), own) != extensions.end();
-}
-
-// A path as a shell takes it: quoted where it must be.
-std::string Quoted(const std::string& path) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
-  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
-  std::string quoted = "'";
-  for (const char c : path) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
-// What a file that no importer knows is instead, as far as it can be told.
-Error Unknown(std::string_view head, const std::string& path) {
-  if (head.starts_with("version https://git-lfs.github.com/spec/")) {
-    return {"a Git LFS pointer, not the file itself", path, "fetch it with: git lfs pull"};
-  }
-  if (HasExtension(path, {".nsys-rep", ".qdrep"})) {
-    const std::string target = fs::path(path).replace_extension(".sqlite").string();
-    return {"a report that only nsys itself can read", path,
-            fmt::format("nsys export --type sqlite -o {} {}", Quoted(target), Quoted(path))};
-  }
-  if (HasExtension(path, {".qdstrm"})) {
-    return {"a capture that nsys has not processed yet", path,
-            "import it with QdstrmImporter, then: nsys export --type sqlite"};
-  }
-  const std::string what = "not an Nsight Systems SQLite export";
-  if (head.starts_with("\x1f\x8b")) {
-    return {what + ": a gzip file", path, "unpack it with gunzip"};
-  }
-  const std::size_t text = head.find_first_not_of(" \t\r\n");
-  if (text != std::string_view::npos && (head[text] == '{' || head[text] == '[')) {
-    return {what + ": a JSON file", path, "export the report with: nsys export --type sqlite"};
-  }
-  if (head.find('\0') == std::string_view::npos && head.find(',') != std::string_view::npos) {
-    return {what + ": a text file", path, "export the report with: nsys export --type sqlite"};
-  }
-  return {what, path, "make one with: nsys export --type sqlite REPORT.nsys-rep"};
-}
-
 }  // namespace
 
 const std::vector<const Importer*>& Importers() {
   static const NsysSqliteImporter nsys_sqlite;
-  static const std::vector<const Importer*> all = {&nsys_sqlite};
+  static const NsysReportImporter nsys_report;
+  static const NcuReportImporter ncu_report;
+  static const NcuCsvImporter ncu_csv;
+  static const NcclLogImporter nccl_log;
+  static const SmiCsvImporter smi_csv;
+  static const DmonImporter dmon;
+  static const DcgmImporter dcgm;
+  static const TopologyImporter topology;
+  static const std::vector<const Importer*> all = {&nsys_sqlite, &ncu_report, &nsys_report,
+                                                   &ncu_csv,     &nccl_log,   &smi_csv,
+                                                   &dmon,        &dcgm,       &topology};
   return all;
 }
 
@@ -96,7 +71,7 @@ Result<Trace> ImportReport(const std::string& path, const ImportOptions& options
   for (const Importer* importer : Importers()) {
     if (importer->Sniff(*head, path)) return importer->Import(path, options);
   }
-  return tl::unexpected(Unknown(*head, path));
+  return tl::unexpected(ForeignFile(*head, path));
 }
 
 }  // namespace advise

@@ -15,6 +15,7 @@ struct TopologyMatrix {
   std::vector<std::string> rows;     // "GPU0", "NIC0" …
   std::vector<std::string> columns;  // same, in the order printed
   std::vector<std::vector<std::string>> cells;  // "X", "NV4", "SYS", "OK" …; [row][column]
+  std::map<std::string, std::string> legend;    // "NIC0" -> "mlx5_0", where the tool says so
   std::string source;
 };
 
@@ -34,24 +35,34 @@ struct Topology {
   bool empty() const { return matrices.empty() && ports.empty(); }
 };
 
-// One line of a NCCL INFO log that says how two ranks talk.
+// How two ranks of a communicator talk, from lines of an NCCL INFO log: one entry a pair and
+// transport, whatever the number of channels.
 struct NcclChannel {
   int from = -1;
   int to = -1;
-  int channel = -1;
+  int channels = 0;       // lines that say so
   std::string transport;  // "P2P/CUMEM", "SHM/direct", "NET/IB/0/GDRDMA", "NET/Socket/0" …
-  std::string source;     // "path:line"
+  std::string source;     // "path:line" of the first
 };
 
 struct NcclLog {
-  std::string version;  // "2.21.5+cuda12.4", may be empty
-  int ranks = 0;
-  int nodes = 0;
-  std::map<std::string, int> rank_hosts;  // host -> number of ranks seen on it
+  std::string version;                   // "2.21.5+cuda12.4", may be empty
+  int ranks = 0;                         // of the largest communicator; 0 unknown
+  int nodes = 0;                         // 0 unknown
+  std::map<int, std::string> rank_host;  // of the ranks of the largest communicators
   std::vector<NcclChannel> channels;
   std::vector<std::pair<std::string, std::string>> environment;  // "set by environment" lines
   std::vector<std::string> warnings;                             // "path:line: text"
-  std::vector<std::string> facts;  // other lines worth showing: NET/IB devices, no plugin …
+  std::string network;                  // "IB", "Socket", "AWS Libfabric" …; "" not said
+  std::vector<std::string> ib_devices;  // of "NET/IB : Using": "mlx5_0:1/IB"
+  int gdr = -1;                         // GPUDirect RDMA in use: 1 yes, 0 no, -1 not said
+  std::vector<std::string> facts;       // other lines worth showing
+  struct Calls {
+    std::string operation;  // "AllReduce"
+    std::int64_t count = 0;
+    double bytes = 0;
+  };
+  std::vector<Calls> calls;  // from the log's call lines, where it has them
   bool empty() const { return version.empty() && channels.empty() && environment.empty(); }
 };
 

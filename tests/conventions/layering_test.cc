@@ -42,7 +42,9 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import"}},
                                                 {"unistd.h", {"*"}},
                                                 {"time.h", {"*"}},
                                                 {"fcntl.h", {"*"}},
-                                                {"zlib.h", {"import"}}};
+                                                {"zlib.h", {"import"}},
+                                                {"google/protobuf/", {"import"}},
+                                                {"spawn.h", {"import"}}};
 
 // "engine/report/text.cc" → "report".
 std::string RoomOf(const std::string& path) {

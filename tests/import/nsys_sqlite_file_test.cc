@@ -246,7 +246,8 @@ TEST_CASE("what is no report gets an error that says what it is and what to do")
   CHECK(Contains(pointer.hint, "git lfs pull"));
   CHECK(Contains(ErrorOf(file("a.json.gz", "\x1f\x8b\x08")).what, "gzip"));
   CHECK(Contains(ErrorOf(file("a.json", " {\"traceEvents\": []}")).what, "JSON"));
-  CHECK(Contains(ErrorOf(file("a.csv", "index, name\n0, x\n")).what, "text file"));
+  CHECK(Contains(ErrorOf(file("a.csv", "index, name\n0, x\n")).what, "format of its own"));
+  CHECK(Contains(ErrorOf(file("a.txt", "some words\n")).what, "text file"));
   CHECK(ErrorOf(file("a.bin", std::string("\x01\x02\x00\x03", 4))).what ==
         "not an Nsight Systems SQLite export");
   const std::string report = file("my run.nsys-rep", std::string("\x00\x01", 2));

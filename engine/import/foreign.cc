@@ -1,0 +1,158 @@
+#include "engine/import/foreign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "engine/import/text_input.h"
+
+namespace advise {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool Has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// A path as a shell takes it: quoted where it must be.
+std::string Quoted(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string quoted = "'";
+  for (const char c : path) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+constexpr const char* kQuery =
+    "log it with: nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used,"
+    "power.draw --format=csv -l 1";
+
+// "12 %", "71.23 W", "14 MiB", "1410 MHz", or a plain number: what nvidia-smi prints as a value.
+bool IsSmiValue(std::string_view cell) {
+  const std::size_t space = cell.find(' ');
+  if (!NumberOf(cell.substr(0, space))) return false;
+  if (space == std::string_view::npos) return true;
+  const std::string_view unit = cell.substr(space + 1);
+  return unit == "%" || unit == "W" || unit == "MiB" || unit == "MHz";
+}
+
+// Rows of nvidia-smi values without the header that would name them.
+bool IsHeaderless(std::string_view line) {
+  const auto cells = CellsOf(line);
+  const bool all = std::all_of(cells.begin(), cells.end(), [](const std::string& cell) {
+    return IsSmiValue(cell) || TimestampOf(cell).has_value() || StartsWith(cell, "GPU-") ||
+           StartsWith(cell, "NVIDIA ") || StartsWith(cell, "Tesla ") || StartsWith(cell, "[");
+  });
+  return all && std::any_of(cells.begin(), cells.end(), [](const std::string& cell) {
+           return cell.ends_with(" %") || cell.ends_with(" W") || cell.ends_with(" MiB") ||
+                  cell.ends_with(" MHz");
+         });
+}
+
+// Columns of words, with numbers below: a table of some script.
+std::optional<std::string> TableOf(const std::vector<std::string_view>& lines) {
+  if (lines.size() < 2) return std::nullopt;
+  const auto names = CellsOf(lines[0]);
+  const auto values = CellsOf(lines[1]);
+  if (names.size() < 2 || names.size() != values.size()) return std::nullopt;
+  const auto number = [](const std::string& cell) { return NumberOf(cell).has_value(); };
+  if (std::any_of(names.begin(), names.end(), number) ||
+      std::none_of(values.begin(), values.end(), number)) {
+    return std::nullopt;
+  }
+  std::string shown;
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 4); ++i) {
+    std::string name = names[i].substr(0, 30);
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
+    shown += (i == 0 ? "" : ", ") + name;
+  }
+  return shown + (names.size() > 4 ? ", …" : "");
+}
+
+std::optional<Error> ForeignText(std::string_view text, const std::string& path) {
+  std::vector<std::string_view> lines;
+  for (const std::string_view line : LinesOf(text)) {
+    if (!Trimmed(line).empty()) lines.push_back(Trimmed(line));
+  }
+  if (lines.empty()) return Error{"the file holds no text", path, "was the copy cut short?"};
+  const auto any = [&](std::string_view part) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](std::string_view line) { return Has(line, part); });
+  };
+  if (any(" NVPROF is profiling ") || StartsWith(lines[0], "\"Device\",\"Context\",\"Stream\"") ||
+      StartsWith(lines[0], "\"Device\",\"Kernel\",\"Invocations\"") ||
+      StartsWith(lines[0], "\"Type\",\"Time(%)\"")) {
+    return Error{"the output of nvprof, which is no longer made", path,
+                 "profile the kernels with: ncu --csv --page raw --print-units base"};
+  }
+  if (any("Section: GPU Speed Of Light") || any("Section: Launch Statistics") ||
+      any("Section: Command line profiler metrics")) {
+    return Error{"the printed page of Nsight Compute, not its CSV", path,
+                 "print it again: ncu --import REPORT.ncu-rep --csv --page raw --print-units base"};
+  }
+  if (StartsWith(lines[0], "\"#\",\"Address\",\"Source\"") ||
+      StartsWith(lines[0], "#,Address,Source")) {
+    return Error{"the source page of Nsight Compute, which counts by instruction", path,
+                 "print the counters: ncu --import REPORT.ncu-rep --csv --page raw"};
+  }
+  if (any("| NVIDIA-SMI ") || any("==============NVSMI LOG==============") ||
+      StartsWith(lines[0], "<?xml")) {
+    return Error{"one look of nvidia-smi, not a log over time", path, kQuery};
+  }
+  if (StartsWith(lines[0], "# gpu") && Has(lines[0], " pid ")) {
+    return Error{"the table of nvidia-smi pmon, which is of processes", path,
+                 "log the GPUs instead: nvidia-smi dmon -s pucvmt -o DT"};
+  }
+  if (IsHeaderless(lines[0])) {
+    return Error{"values of nvidia-smi without the header that names them", path,
+                 "log it again without noheader"};
+  }
+  if (StartsWith(lines[0], "Time (%),") || StartsWith(lines[0], "Time(%),") ||
+      any("** CUDA GPU Kernel Summary")) {
+    return Error{"a summary of nsys stats, which has no times of single events", path,
+                 "give the report itself, or: nsys export --type sqlite REPORT.nsys-rep"};
+  }
+  if (const auto columns = TableOf(lines)) {
+    return Error{fmt::format("a table of a format of its own (columns {})", *columns), path,
+                 kQuery};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string ExportCommand(const std::string& path) {
+  const std::string target = fs::path(path).replace_extension(".sqlite").string();
+  return fmt::format("nsys export --type sqlite -o {} {}", Quoted(target), Quoted(path));
+}
+
+Error ForeignFile(std::string_view head, const std::string& path) {
+  if (head.starts_with("version https://git-lfs.github.com/spec/")) {
+    return {"a Git LFS pointer, not the file itself", path, "fetch it with: git lfs pull"};
+  }
+  if (fs::path(path).extension() == ".qdstrm") {
+    return {"a capture that nsys has not processed yet", path,
+            "import it with QdstrmImporter, then: nsys export --type sqlite"};
+  }
+  const std::string what = "not an Nsight Systems SQLite export";
+  if (head.starts_with("\x1f\x8b")) {
+    return {what + ": a gzip file", path, "unpack it with gunzip"};
+  }
+  const std::size_t start = head.find_first_not_of(" \t\r\n");
+  if (start != std::string_view::npos && (head[start] == '{' || head[start] == '[')) {
+    return {what + ": a JSON file", path, "export the report with: nsys export --type sqlite"};
+  }
+  const bool utf16 = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF");
+  if (utf16 || head.find('\0') == std::string_view::npos) {
+    if (auto error = ForeignText(NormalText(head), path)) return *error;
+    return {what + ": a text file", path, "export the report with: nsys export --type sqlite"};
+  }
+  return {what, path, "make one with: nsys export --type sqlite REPORT.nsys-rep"};
+}
+
+}  // namespace advise

@@ -1,0 +1,50 @@
+// What the readers of monitor logs share: our names of their quantities, units, and the table of
+// GPUs that they fill.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/trace/tables.h"
+
+namespace advise {
+
+// A quantity under our name, in our unit. Share: 0 to 1.
+struct Quantity {
+  std::string_view name;
+  std::string_view unit;
+  double scale = 1;  // from what the tool prints without a unit to ours
+};
+
+// By the tool's own word, in lower case, without unit; nullptr when we have no use for it.
+const Quantity* SmiQuantity(std::string_view field);    // "utilization.gpu"
+const Quantity* DmonQuantity(std::string_view column);  // "sm", "pwr"
+const Quantity* DcgmQuantity(
+    std::string_view short_name);  // "GRACT", "DCGM_FI_DEV_GPU_UTIL", "203"
+
+// A value with the unit that stands beside it ("%", "MiB", "W", "MHz"), in `unit`; nothing for a
+// pair that does not fit.
+std::optional<double> InUnit(double value, std::string_view printed, std::string_view unit);
+
+// "[N/A]", "-", "[Not Supported]", "ERR!" …: the tool had no value.
+bool IsNoValue(std::string_view cell);
+// DCGM's marks of a blank, which look like numbers.
+bool IsBlankNumber(double value);
+
+// Collects samples by GPU; GPUs come out in the order of their numbers.
+class MonitorLog {
+ public:
+  void Name(const std::string& gpu, const std::string& name, const std::string& uuid);
+  // Several values of one moment (flags of one kind in several columns): the largest is kept.
+  void Add(const std::string& gpu, const Quantity& quantity, double time_s, double value);
+  bool empty() const { return gpus_.empty(); }
+  // `first`: time of the first sample, subtracted.
+  void MoveTo(Trace* trace, bool has_clock);
+
+ private:
+  std::map<std::string, MonitoredGpu> gpus_;
+};
+
+}  // namespace advise

@@ -1,0 +1,205 @@
+#include "engine/import/smi_csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "engine/import/monitor_log.h"
+#include "engine/import/text_input.h"
+
+namespace advise {
+namespace {
+
+constexpr std::string_view kClock = "clocks_throttle_reasons.active";
+constexpr std::string_view kClockNew = "clocks_event_reasons.active";
+
+// "utilization.gpu [%]" → field and unit.
+struct Field {
+  std::string name;  // lower case
+  std::string unit;  // "" without
+  explicit Field(std::string_view cell) {
+    const std::size_t open = cell.rfind(" [");
+    if (open != std::string_view::npos && cell.ends_with(']')) {
+      unit = cell.substr(open + 2, cell.size() - open - 3);
+      cell = cell.substr(0, open);
+    }
+    name = Lower(Trimmed(cell));
+  }
+};
+
+// Fields that say which GPU, or when.
+bool IsKey(const std::string& name) {
+  static constexpr auto kKeys = std::to_array<std::string_view>(
+      {"timestamp", "index", "name", "gpu_name", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id"});
+  return std::find(kKeys.begin(), kKeys.end(), name) != kKeys.end();
+}
+bool IsMask(const std::string& name) { return name == kClock || name == kClockNew; }
+bool IsSmi(const std::string& name) { return SmiQuantity(name) != nullptr || IsMask(name); }
+
+// A line of field names of nvidia-smi, at least one of which is a quantity that we know.
+bool IsHeader(std::string_view line) {
+  if (line.find('.') == std::string_view::npos) return false;
+  const std::vector<std::string> cells = CellsOf(line);
+  return std::any_of(cells.begin(), cells.end(),
+                     [](const std::string& cell) { return IsSmi(Field(cell).name); });
+}
+
+// The first lines, to be sure that the header stands at the top and not inside some program's code.
+bool HasHeader(std::string_view text) {
+  constexpr std::size_t kFirstLines = 5;
+  const auto lines = LinesOf(text.substr(0, 8192));
+  return std::any_of(
+      lines.begin(),
+      lines.begin() + static_cast<std::ptrdiff_t>(std::min(kFirstLines, lines.size())), IsHeader);
+}
+
+class Reader {
+ public:
+  explicit Reader(Trace* trace) : trace_(trace) {}
+
+  void Read(std::string_view text) {
+    for (const std::string_view raw : LinesOf(text)) {
+      const std::string_view line = Trimmed(raw);
+      if (line.empty()) continue;
+      if (IsHeader(line)) {
+        SetHeader(line);
+      } else if (!fields_.empty()) {
+        ReadRow(line);
+      } else {
+        Note(Level::kInfo, "lines before the header were skipped");
+      }
+    }
+    if (rows_ > 0 && !names_gpu_) {
+      Note(Level::kInfo, "the log does not say which GPU a row is of: all are taken as one GPU's");
+    }
+    trace_->table_rows["rows"] = rows_;
+    log_.MoveTo(trace_, has_clock_);
+  }
+  std::int64_t rows() const { return rows_; }
+
+ private:
+  void Note(Level level, std::string_view text) { trace_->diagnostics.Add(level, text); }
+
+  void SetHeader(std::string_view line) {
+    fields_.clear();
+    for (const std::string& cell : CellsOf(line)) fields_.emplace_back(cell);
+    for (const Field& field : fields_) {
+      if (!IsSmi(field.name) && !IsKey(field.name)) {
+        skipped_columns_.insert({field.name, true});
+      }
+    }
+  }
+
+  void ReadRow(std::string_view line) {
+    const std::vector<std::string> cells = CellsOf(line);
+    if (cells.size() != fields_.size()) {
+      Note(Level::kWarning, "rows with another number of cells than the header were skipped");
+      return;
+    }
+    std::string index, name, uuid, bus;
+    std::optional<double> time;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string& field = fields_[i].name;
+      if (field == "index") index = cells[i];
+      if (field == "name" || field == "gpu_name") name = cells[i];
+      if (field == "uuid" || field == "gpu_uuid") uuid = cells[i];
+      if (field == "pci.bus_id" || field == "gpu_bus_id") bus = cells[i];
+      if (field == "timestamp") time = TimestampOf(cells[i]);
+    }
+    const std::string& id = !index.empty() ? index : !bus.empty() ? bus : uuid;
+    names_gpu_ = names_gpu_ || !id.empty();
+    const std::string gpu = id.empty() ? "0" : id;
+    has_clock_ = has_clock_ || time.has_value();
+    log_.Name(gpu, name, uuid);
+    const double when = time ? *time : static_cast<double>(samples_[gpu]);
+    ++samples_[gpu];
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (IsMask(fields_[i].name)) {
+        ReadMask(gpu, when, cells[i]);
+      } else if (const Quantity* quantity = SmiQuantity(fields_[i].name)) {
+        ReadCell(gpu, when, *quantity, fields_[i].unit, cells[i]);
+      }
+    }
+    ++rows_;
+  }
+
+  void ReadCell(const std::string& gpu, double when, const Quantity& quantity,
+                const std::string& header_unit, const std::string& cell) {
+    if (IsNoValue(cell)) {
+      Note(Level::kInfo, "values that the driver did not give were left out");
+      return;
+    }
+    if (cell == "Active" || cell == "Not Active") {
+      log_.Add(gpu, quantity, when, cell == "Active" ? 1 : 0);
+      return;
+    }
+    const std::size_t space = cell.find(' ');
+    const auto number = NumberOf(cell.substr(0, space));
+    const std::string unit = space == std::string::npos ? header_unit : cell.substr(space + 1);
+    const auto value = !number        ? std::nullopt
+                       : unit.empty() ? std::optional<double>(*number * quantity.scale)
+                                      : InUnit(*number, unit, quantity.unit);
+    if (!value) {
+      Note(Level::kWarning, "cells without a number were left out");
+      return;
+    }
+    log_.Add(gpu, quantity, when, *value);
+  }
+
+  // Bits of the driver's mask of what holds the clocks back.
+  void ReadMask(const std::string& gpu, double when, const std::string& cell) {
+    constexpr std::uint64_t kPower = 0x4 | 0x80, kHardware = 0x8, kHeat = 0x20 | 0x40;
+    std::uint64_t mask = 0;
+    const std::size_t start = cell.starts_with("0x") ? 2 : 0;
+    const auto [stop, error] =
+        std::from_chars(cell.data() + start, cell.data() + cell.size(), mask, 16);
+    if (error != std::errc() || stop != cell.data() + cell.size()) {
+      if (!IsNoValue(cell)) Note(Level::kWarning, "cells without a number were left out");
+      return;
+    }
+    const auto add = [&](const char* field, std::uint64_t bits) {
+      log_.Add(gpu, *SmiQuantity(field), when, (mask & bits) != 0 ? 1 : 0);
+    };
+    add("clocks_throttle_reasons.sw_power_cap", kPower);
+    add("clocks_throttle_reasons.sw_thermal_slowdown", kHeat);
+    add("clocks_throttle_reasons.hw_slowdown", kHardware);
+  }
+
+  Trace* trace_;
+  MonitorLog log_;
+  std::vector<Field> fields_;
+  std::map<std::string, bool> skipped_columns_;
+  std::map<std::string, std::int64_t> samples_;
+  std::int64_t rows_ = 0;
+  bool has_clock_ = false;
+  bool names_gpu_ = false;
+};
+
+}  // namespace
+
+bool SmiCsvImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
+  return HasHeader(NormalText(head));
+}
+
+Result<Trace> SmiCsvImporter::Import(const std::string& path,
+                                     const ImportOptions& /*options*/) const {
+  const auto text = ReadTextFileAsLines(path);
+  if (!text) return tl::unexpected(text.error());
+  Trace trace;
+  trace.path = path;
+  trace.kind = Name();
+  trace.producer = "nvidia-smi";
+  Reader reader(&trace);
+  reader.Read(*text);
+  if (reader.rows() == 0) {
+    return Fail("the log of nvidia-smi holds no samples", path,
+                "was it stopped before the first one?");
+  }
+  return trace;
+}
+
+}  // namespace advise
