@@ -192,6 +192,10 @@ class Ranker {
     finding.severity = rule.kind == RuleKind::kInfo ? Severity::kInfo
                                                     : SeverityOf(finding.saving_share, knowledge_);
     if (!analysis_.support.verdict) finding.severity = std::min(finding.severity, Severity::kLow);
+    // Without a timeline nothing has a price, and what is wrong is still worth a look.
+    if (!analysis_.run.trace.HasTimeline() && rule.kind != RuleKind::kInfo) {
+      finding.severity = Severity::kLow;
+    }
     finding.confidence = Confidence(verdict);
     finding.basis = verdict.saving.basis;
     if (candidate.saving > 0 && !candidate.bound.empty()) {

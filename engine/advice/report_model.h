@@ -60,6 +60,7 @@ struct Report {
   std::vector<InputInfo> inputs;
   WindowInfo window;
   std::vector<DeviceBudget> devices;
+  std::vector<std::string> gpus;  // names of all GPUs when there is no budget to show them by
   std::vector<NamedFact> facts;
   std::vector<Finding> findings;  // ranked: the first is the first to do
   bool healthy = false;           // no finding above info, and the capture supports a verdict

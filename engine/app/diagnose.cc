@@ -129,6 +129,9 @@ Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) 
   }
   report.window = {analysis.run.window.mode, analysis.run.window.start, analysis.run.window.end};
   FillBudget(analysis, &report);
+  if (!trace->HasTimeline()) {
+    for (const Device& device : trace->devices) report.gpus.push_back(SafeText(device.name));
+  }
   FillFacts(*facts, &report);
   report.step_count =
       analysis.run.steps.known() ? static_cast<int>(analysis.run.steps.steady_count()) : 0;

@@ -46,9 +46,66 @@ const char* IdleWords(IdleCause cause) {
   return "idle for a reason that the capture does not show";
 }
 
+std::string Percent(double share) { return FormatQuantity(share, "share"); }
+
+// The first sentence for inputs without a timeline: what each kind can say.
+std::string SideSentence(const Analysis& analysis) {
+  const Trace& trace = analysis.run.trace;
+  if (!analysis.counters.kernels.empty()) {
+    const CountedKernel& top = analysis.counters.kernels.front();
+    std::string limit = "its counters do not show what limits it";
+    if (top.bound == "memory") limit = "memory limits it";
+    if (top.bound == "compute") limit = "the SMs limit it";
+    if (top.bound == "latency") limit = "it is near no limit of the GPU: latency holds it back";
+    const std::string name = SafeText(top.name);
+    constexpr std::size_t kShown = 60;
+    return fmt::format("Of the {} kernels counted, {} takes {} of the counted time; {}.",
+                       analysis.counters.kernels.size(),
+                       name.size() > kShown ? name.substr(0, kShown) + "…" : name,
+                       Percent(top.weight), limit);
+  }
+  if (!trace.monitor.empty()) {
+    const MonitorSummary& monitor = analysis.monitor;
+    const double busy = monitor.Mean(&MonitoredUse::utilization);
+    std::size_t at_work = 0;
+    for (const MonitoredUse& use : monitor.gpus) at_work += use.at_work ? 1 : 0;
+    if (busy < 0) {
+      return "The monitor's log does not hold utilisation, so it cannot show how busy the GPUs "
+             "were.";
+    }
+    if (at_work == 0) return "By the monitor's count no GPU did anything while it was logged.";
+    return fmt::format(
+        "By the monitor's coarse count {} in use {} of the time; what {} waited for it cannot "
+        "show.",
+        at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work), Percent(busy),
+        at_work == 1 ? "it" : "they");
+  }
+  const Paths& paths = analysis.paths;
+  if (!trace.nccl.empty() || trace.nccl.ranks > 0) {
+    const PairCounts& local = paths.local;
+    if (local.peer + local.shared + local.net + paths.remote == 0) {
+      return "NCCL's log does not say how the ranks talk to each other.";
+    }
+    const bool slow_node = local.shared + local.net > 0;
+    std::string words = local.peer + local.shared + local.net == 0 ? ""
+                        : slow_node ? "inside a node not all ranks reach each other directly"
+                                    : "inside a node the ranks reach each other directly";
+    if (paths.remote > 0) {
+      words += words.empty() ? "" : ", ";
+      words += paths.remote_socket > 0   ? "between nodes they use sockets"
+               : paths.remote_staged > 0 ? "between nodes RDMA goes through host memory"
+                                         : "between nodes they use GPUDirect RDMA";
+    }
+    return fmt::format("NCCL's log shows how the ranks talk: {}.", words);
+  }
+  return fmt::format("The topology lists {} GPUs and {} network cards; it is not a run.",
+                     paths.gpus, std::max(paths.nics, trace.topology.ports.size()));
+}
+
 }  // namespace
 
 std::string VerdictSentence(const Analysis& analysis, const Report& report) {
+  if (!analysis.run.trace.HasTimeline()) return SideSentence(analysis);
   if (analysis.run.active_devices.empty()) {
     std::size_t launches = 0;
     for (std::uint32_t call = 0; call < analysis.run.trace.calls.size(); ++call) {
@@ -108,6 +165,15 @@ std::string VerdictSentence(const Analysis& analysis, const Report& report) {
 std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   std::vector<std::string> notes;
   const Trace& trace = analysis.run.trace;
+  if (!trace.HasTimeline()) {
+    notes.push_back(analysis.support.reason + ": no finding is rated above low");
+    if (!trace.counters.empty()) {
+      notes.push_back(
+          "savings are shares of the time under the kernel profiler, one kernel at a "
+          "time at its clocks");
+    }
+    return notes;
+  }
   if (trace.ops.size() == 0) {
     notes.push_back(
         "capture the program while it works on the GPU, with --trace=cuda; check that the profiler "
@@ -165,7 +231,7 @@ void FillNotChecked(const std::vector<Verdict>& verdicts, const Knowledge& knowl
               verdict.missing.end())
             continue;
           entry.how += (entry.how.empty() ? "" : " ") + hint.text;
-          tags.insert(hint.tag);
+          if (!hint.option.empty()) tags.insert(hint.tag);
         }
         if (entry.how.empty()) entry.how = verdict.reason;
         report->not_checked.push_back(std::move(entry));

@@ -58,6 +58,7 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteCounterFacts(analysis, &writer);
   facts::WriteMonitorFacts(analysis, &writer);
   facts::WriteTopologyFacts(analysis, &writer);
+  if (!analysis.run.trace.HasTimeline()) facts::LeaveOutTimeline(&writer);
   return std::make_unique<MapFacts>(writer.Take());
 }
 

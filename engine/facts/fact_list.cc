@@ -312,6 +312,10 @@ std::vector<FactInfo> CommonFactList() {
       {"precision.tensor.sampled", "share",
        "Mean of the sampled tensor-pipe activity while matrix and convolution kernels ran."},
       {"precision.tensor.samples", "count", "Samples that fell into that time."},
+      {"precision.tensor.active", "share",
+       "Activity of the tensor pipes while matrix and convolution kernels ran: from samples, else "
+       "from counters of such kernels."},
+      {"precision.tensor.active_from", "name", "samples or counters."},
       {"precision.tensor.share", "share",
        "Share of the matrix time in kernels known to use tensor cores."},
       {"precision.cast.share", "share",
@@ -442,6 +446,7 @@ std::vector<FactInfo> CommonFactList() {
       {"hw.memory_bytes", "bytes", "Memory of the device."},
       {"hw.memory_bytes_per_s", "bytes_per_s", "Peak memory bandwidth."},
       {"hw.host_link_bytes_per_s", "bytes_per_s", "What pinned copies reach on the host link."},
+      {"hw.nvlink", "bytes_per_s", "NVLink's rate in one direction, where every card has it."},
       {"hw.peak_fp32_flops", "flop_per_s", "Peak FP32 rate without tensor cores."},
       {"hw.peak_tensor_flops", "flop_per_s", "Peak dense 16-bit tensor rate."},
   };
@@ -457,6 +462,13 @@ std::vector<FactInfo> AllFacts() {
 }
 
 }  // namespace
+
+void facts::LeaveOutTimeline(FactWriter* w) {
+  for (const FactInfo& info : CommonFactList()) {
+    if (info.name.starts_with("hw.") || info.name == "memory.capacity") continue;
+    w->Missing(info.name, "no timeline of the run was given", "cuda");
+  }
+}
 
 const std::vector<FactInfo>& FactList() {
   static const std::vector<FactInfo> kFacts = AllFacts();

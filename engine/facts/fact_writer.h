@@ -43,6 +43,9 @@ void WriteHostFacts(const Analysis& a, FactWriter* w);     // host, memory
 void WriteCommFacts(const Analysis& a, FactWriter* w);     // comm, rank
 void WriteCaptureFacts(const Analysis& a, FactWriter* w);  // capture
 
+// All facts that only a timeline can give, said to be absent: zeros would read like measurements.
+void LeaveOutTimeline(FactWriter* w);
+
 // Subjects with a list of their own: the catalogue's part stands in the file that writes it.
 std::vector<FactInfo> OperatorFactList();
 void WriteOperatorFacts(const Analysis& a, FactWriter* w);  // op: framework operators

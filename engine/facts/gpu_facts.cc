@@ -183,6 +183,23 @@ void WriteKernelFacts(const Analysis& a, FactWriter* w) {
     w->Missing("precision.tensor.samples", "no GPU metric samples fell into matrix kernels",
                "gpu-metrics");
   }
+  double counted = 0, counted_weight = 0;
+  for (const CountedKernel& kernel : a.counters.kernels) {
+    const bool matrix = kernel.kernel_class == "matrix" || kernel.kernel_class == "convolution";
+    if (!matrix || kernel.tensor < 0) continue;
+    counted += kernel.tensor * kernel.weight;
+    counted_weight += kernel.weight;
+  }
+  if (a.samples.tensor_in_matrix >= 0 || counted_weight > 0) {
+    const bool sampled = a.samples.tensor_in_matrix >= 0;
+    w->Number("precision.tensor.active",
+              sampled ? a.samples.tensor_in_matrix : counted / counted_weight);
+    w->Text("precision.tensor.active_from", sampled ? "samples" : "counters");
+  } else {
+    for (const char* name : {"precision.tensor.active", "precision.tensor.active_from"}) {
+      w->Missing(name, "neither samples nor counters show the tensor pipes", "gpu-metrics");
+    }
+  }
   w->Number("precision.tensor.share", Share(k.tensor_ns, k.matrix_ns));
   group("precision.cast", k.cast);
   w->Number("precision.cast.per_step", k.cast.per_step);

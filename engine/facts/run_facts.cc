@@ -65,6 +65,7 @@ void WriteRunFacts(const Analysis& a, FactWriter* w) {
   w->KnownNumber("hw.memory_bytes", hw.memory_bytes, kUnknown, "hardware");
   w->KnownNumber("hw.memory_bytes_per_s", hw.memory_bytes_per_s, kUnknown, "hardware");
   w->KnownNumber("hw.host_link_bytes_per_s", hw.host_link_bytes_per_s, kUnknown, "hardware");
+  w->KnownNumber("hw.nvlink", hw.nvlink_bytes_per_s, kUnknown, "");
   w->KnownNumber("hw.peak_fp32_flops", hw.peak_fp32_flops, kUnknown, "hardware");
   w->KnownNumber("hw.peak_tensor_flops", hw.peak_tensor_flops, kUnknown, "hardware");
 }

@@ -100,17 +100,18 @@ class Reader {
       Note(Level::kWarning, "rows with another number of cells than the header were skipped");
       return;
     }
-    std::string index, name, uuid, bus;
+    std::string own, index, name, uuid, bus;
     std::optional<double> time;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::string& field = fields_[i].name;
+      if (field == "gpu") own = cells[i];  // a script's own number of the GPU
       if (field == "index") index = cells[i];
       if (field == "name" || field == "gpu_name") name = cells[i];
       if (field == "uuid" || field == "gpu_uuid") uuid = cells[i];
       if (field == "pci.bus_id" || field == "gpu_bus_id") bus = cells[i];
       if (field == "timestamp") time = TimestampOf(cells[i]);
     }
-    const std::string& id = !index.empty() ? index : !bus.empty() ? bus : uuid;
+    const std::string& id = !own.empty() ? own : !index.empty() ? index : !bus.empty() ? bus : uuid;
     names_gpu_ = names_gpu_ || !id.empty();
     const std::string gpu = id.empty() ? "0" : id;
     has_clock_ = has_clock_ || time.has_value();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <future>
 
 #include "engine/metrics/step.h"
@@ -68,6 +69,9 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
   // it slow.
   hardware.host_link_bytes_per_s = std::max(observed_link, fact("host_link_bytes_per_s"));
   hardware.peak_fp32_flops = fact("peak_fp32_flops");
+  hardware.peak_fp64_flops = fact("peak_fp64_flops");
+  hardware.boost_clock_hz = fact("boost_clock_hz");
+  hardware.nvlink_bytes_per_s = fact("nvlink_bytes_per_s");
   hardware.peak_tensor_flops = first(fact("peak_bf16_flops"), fact("peak_fp16_flops"));
   if (hardware.peak_fp32_flops > 0) {
     hardware.tensor_ratio = hardware.peak_tensor_flops / hardware.peak_fp32_flops;
@@ -80,9 +84,21 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
   return hardware;
 }
 
+// What an input without a timeline cannot answer.
+std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
+  if (!trace.counters.empty()) {
+    return "kernel counters show how single kernels run, not what the run waits for";
+  }
+  if (!trace.monitor.empty()) {
+    return "a monitor's samples show how busy the GPUs were, not what they waited for";
+  }
+  return "there is no timeline of the run";
+}
+
 Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle) {
   std::size_t ops = 0;  // migrations are not launched work
   for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
+  if (!run.trace.HasTimeline()) return {false, WhyNoTimelineIsNotEnough(run.trace)};
   if (run.trace.ops.size() == 0) return {false, "no GPU activity was recorded"};
   const auto length = run.window.Length();
   Nanos starting = 0;
@@ -145,6 +161,13 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   syncs = FindSyncs(shared, copies, phases);
   kernels = FindKernels(shared, phases, hardware.tensor_ratio);
   others.get();
+  counters = FindCounters(shared, hardware);
+  if (!trace.HasTimeline() && counters.time_ns > 0) {
+    // Savings of counted kernels are shares of the time that was counted.
+    run.window = {"all", 0, static_cast<Nanos>(std::llround(counters.time_ns))};
+  }
+  monitor = SummariseMonitor(trace, knowledge);
+  paths = FindPaths(trace);
   support = Judge(run, times, idle);
 }
 

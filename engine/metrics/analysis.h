@@ -8,11 +8,14 @@
 #include "engine/metrics/budget.h"
 #include "engine/metrics/comm.h"
 #include "engine/metrics/copy.h"
+#include "engine/metrics/counters.h"
 #include "engine/metrics/host.h"
 #include "engine/metrics/idle.h"
 #include "engine/metrics/input.h"
 #include "engine/metrics/kernel.h"
 #include "engine/metrics/launch.h"
+#include "engine/metrics/monitor.h"
+#include "engine/metrics/paths.h"
 #include "engine/metrics/phase.h"
 #include "engine/metrics/replay.h"
 #include "engine/metrics/run.h"
@@ -38,7 +41,10 @@ struct Hardware {
   double host_link_bytes_per_s =
       0;  // what pinned copies of this trace reached, else the knowledge base's
   double peak_fp32_flops = 0;
+  double peak_fp64_flops = 0;
   double peak_tensor_flops = 0;
+  double boost_clock_hz = 0;
+  double nvlink_bytes_per_s = 0;  // one direction
   double tensor_ratio =
       0;  // peak tensor rate over peak FP32 rate; of the generation when the device is not known
 };
@@ -74,6 +80,9 @@ struct Analysis {
   StepStats step_stats;
   Comm comm;
   Samples samples;
+  Counters counters;       // empty unless a kernel profiler's output was given
+  MonitorSummary monitor;  // empty unless a monitor's log was given
+  Paths paths;
   Support support;
 
  private:

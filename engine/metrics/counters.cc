@@ -71,7 +71,7 @@ constexpr double CountedKernel::*kMeans[] = {&CountedKernel::sm,
 class Finder {
  public:
   Finder(const Basis& basis, const Hardware& hardware)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace), hardware_(hardware) {}
+      : run_(basis.run), trace_(basis.run.trace), hardware_(hardware) {}
 
   Counters Find() {
     result_.memory.resize(std::max<std::size_t>(1, trace_.devices.size()));
@@ -229,7 +229,6 @@ class Finder {
     }
   }
 
-  const Basis& basis_;
   const Run& run_;
   const Trace& trace_;
   const Hardware& hardware_;
@@ -263,6 +262,10 @@ std::string PlainKernelName(const std::string& name) {
   if (plain.starts_with("void ")) plain.erase(0, 5);
   EraseAll(&plain, " ");
   return plain;
+}
+
+Counters FindCounters(const Basis& basis, const Hardware& hardware) {
+  return Finder(basis, hardware).Find();
 }
 
 }  // namespace advise

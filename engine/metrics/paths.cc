@@ -171,6 +171,11 @@ void ReadSwitches(const Trace& trace, Paths* paths) {
 
 }  // namespace
 
+bool Paths::Off(std::string_view path) const {
+  return std::any_of(switches.begin(), switches.end(),
+                     [&](const PathSwitch& one) { return one.path.starts_with(path); });
+}
+
 Paths FindPaths(const Trace& trace) {
   Paths paths;
   for (const TopologyMatrix& matrix : trace.topology.matrices) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct Paths {
   int remote_socket = 0;             // … over sockets
   std::vector<LinkPair> slow_pairs;  // examples of pairs on slow ways, by transport
   std::vector<PathSwitch> switches;
+  // Whether one of them takes away a path whose words begin so.
+  bool Off(std::string_view path) const;
 };
 
 // O(cells + channels).

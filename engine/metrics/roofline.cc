@@ -116,9 +116,11 @@ double Instructions(const Metrics& m, const std::string& op) {
   if (total >= 0) return total;
   const double rate =
       m.First({"smsp" + id + ".per_cycle_elapsed", "sm" + id + ".per_cycle_elapsed"});
-  const double cycles =
-      m.First({"smsp__cycles_elapsed.avg", "sm__cycles_elapsed.avg", "smsp__cycles_elapsed.max",
-               "sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"});
+  double cycles = m.First({"smsp__cycles_elapsed.avg", "sm__cycles_elapsed.avg"});
+  const double clock =
+      m.First({"smsp__cycles_elapsed.avg.per_second", "sm__cycles_elapsed.avg.per_second"});
+  if (cycles < 0 && clock > 0 && m.Time() > 0) cycles = clock * m.Time() * 1e-9;
+  if (cycles < 0) cycles = m.First({"sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"});
   return rate >= 0 && cycles > 0 ? rate * cycles : kUnknown;
 }
 

@@ -106,8 +106,11 @@ void WriteHeader(Page& page, const Report& report) {
                     (more == 0 ? "" : fmt::format(" and {} more", more)));
   }
   std::vector<std::pair<std::string, int>> models;
-  for (const DeviceBudget& device : report.devices) {
-    const std::string name = device.name.empty() ? "GPU" : device.name;
+  std::vector<std::string> names = report.gpus;
+  if (!report.devices.empty()) names.clear();
+  for (const DeviceBudget& device : report.devices) names.push_back(device.name);
+  for (const std::string& given : names) {
+    const std::string name = given.empty() ? "GPU" : given;
     const auto known = std::find_if(models.begin(), models.end(),
                                     [&](const auto& model) { return model.first == name; });
     if (known == models.end()) {

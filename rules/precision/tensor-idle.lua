@@ -1,5 +1,5 @@
--- Matrix kernels run, and the sampled tensor pipes rest. The samples carry no kernel names: they are read only while matrix
--- and convolution kernels ran on the same device.
+-- Matrix kernels run, and the tensor pipes rest: by samples, which carry no kernel names and are read only while matrix and
+-- convolution kernels ran on the same device, else by counters of such kernels.
 return {
   id        = "precision/tensor-idle",
   title     = "Let the matrix products use the tensor cores",
@@ -10,10 +10,11 @@ return {
   effort    = "flag",
   knowledge = { "K-F4", "K-F7" },
 
-  needs      = { "precision.matrix.share", "precision.tensor.sampled", "precision.tensor.samples" },
+  needs      = { "precision.matrix.share", "precision.tensor.active", "precision.tensor.active_from" },
+  optional   = { "precision.tensor.samples" },
   thresholds = { "min_matrix", "max_active", "min_samples" },
 
-  symptom = "The tensor pipes are active {active:pct} of the time in which matrix kernels run ({samples:count} samples); such " ..
+  symptom = "The tensor pipes are active {active:pct} of the time in which matrix kernels run (by {from:text}); such " ..
             "kernels take {matrix:pct} of the compute time.",
   cause   = "The products run in a precision or layout that the tensor cores do not take, or are too small or too starved of " ..
             "data to keep them busy.",
@@ -31,23 +32,27 @@ return {
 
   detect = function(f, t)
     if not at_least(f.precision.matrix.share, t.min_matrix) then return nil end
-    if not at_least(f.precision.tensor.samples, t.min_samples) then return nil end
-    if not at_most(f.precision.tensor.sampled, t.max_active) then return nil end
-    return { active = f.precision.tensor.sampled, matrix = f.precision.matrix.share, samples = f.precision.tensor.samples }
+    local from = f.precision.tensor.active_from
+    if from == "samples" and not at_least(f.precision.tensor.samples, t.min_samples) then return nil end
+    if not at_most(f.precision.tensor.active, t.max_active) then return nil end
+    return { active = f.precision.tensor.active, matrix = f.precision.matrix.share, from = from }
   end,
 
   tests = {
     { name = "matrix kernels without tensor activity",
-      facts = { precision = { matrix = { share = 0.7 }, tensor = { sampled = 0.01, samples = 5000 } } },
-      expect = { active = 0.01, matrix = 0.7, samples = 5000 } },
+      facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.01, active_from = "samples", samples = 5000 } } },
+      expect = { active = 0.01, matrix = 0.7, from = "samples" } },
+    { name = "counted kernels without tensor instructions",
+      facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.0, active_from = "counters" } } },
+      expect = { active = 0, from = "counters" } },
     { name = "near miss: the pipes work half of the time",
-      facts = { precision = { matrix = { share = 0.7 }, tensor = { sampled = 0.5, samples = 5000 } } },
+      facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.5, active_from = "samples", samples = 5000 } } },
       expect = "silent" },
     { name = "near miss: a handful of samples says nothing",
-      facts = { precision = { matrix = { share = 0.7 }, tensor = { sampled = 0.0, samples = 3 } } },
+      facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.0, active_from = "samples", samples = 3 } } },
       expect = "silent" },
     { name = "no matrix kernels",
-      facts = { precision = { matrix = { share = 0 }, tensor = { sampled = 0, samples = 100 } } }, expect = "not_applicable" },
+      facts = { precision = { matrix = { share = 0 }, tensor = { active = 0, active_from = "samples", samples = 100 } } }, expect = "not_applicable" },
     { name = "no samples were recorded", facts = { precision = { matrix = { share = 0.7 } } }, expect = "cannot_tell" },
   },
 }

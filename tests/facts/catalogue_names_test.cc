@@ -26,6 +26,10 @@ TEST_CASE("the facts that are written are those of the catalogue") {
     facts::WriteHostFacts(*run, &writer);
     facts::WriteCommFacts(*run, &writer);
     facts::WriteCaptureFacts(*run, &writer);
+    facts::WriteOperatorFacts(*run, &writer);
+    facts::WriteCounterFacts(*run, &writer);
+    facts::WriteMonitorFacts(*run, &writer);
+    facts::WriteTopologyFacts(*run, &writer);
     std::set<std::string> written;
     for (const auto& [name, fact] : writer.Take()) written.insert(name);
     INFO("devices: " << devices);

@@ -44,6 +44,12 @@ TEST_CASE("nvidia-smi csv: nounits keeps the unit in the header, or nowhere") {
   CHECK(Values(without, 0, "memory_total") == Numbers{81559 * kMiB, 81559 * kMiB});
   CHECK(Values(without, 0, "power") == Numbers{74.01, 80.5});
   CHECK(without.monitor.gpus[0].series.front().time_s == Numbers{0, 5});
+  // The script asked one GPU after the other, each of which calls itself 0.
+  const Trace looped = Imported(
+      "timestamp,gpu,index,memory.used\n2025-09-08T17:26:50+08:00,0, 0, 4\n"
+      "2025-09-08T17:26:50+08:00,1, 0, 8\n");
+  REQUIRE(looped.monitor.gpus.size() == 2);
+  CHECK(Values(looped, 1, "memory_used") == Numbers{8 * kMiB});
 }
 
 TEST_CASE("nvidia-smi csv: what the driver does not know is missing, not zero") {

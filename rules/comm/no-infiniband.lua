@@ -1,0 +1,68 @@
+-- Ranks on several nodes talk over TCP sockets although the nodes have InfiniBand, or a variable switches it off.
+-- Traffic of network cards alone proves nothing: on one node it is storage.
+return {
+  id        = "comm/no-infiniband",
+  title     = "Let NCCL use InfiniBand between the nodes",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 77,
+  explains  = { "comm/exposed", "topology/nccl-transport", "topology/nccl-environment" },
+  knowledge = { "K-J2", "K-J4", "K-J5" },
+  effort    = "flag",
+
+  needs      = { "comm.count", "comm.exposed", "window.device_time", "nccl.remote.pairs", "nccl.remote.socket", "nccl.infiniband_off",
+                 "topology.infiniband" },
+  optional   = { "nccl.nodes", "nccl.network" },
+  thresholds = { "min_share", "winnable" },
+
+  symptom = "Collectives take {share:pct} of the time beside no compute, over TCP sockets between nodes{also:text}.",
+  cause   = "Sockets on Ethernet move a few GB/s through the host's processors; an InfiniBand port moves 25 to 50 GB/s without them.",
+  fixes   = {
+    { action = "Unset what keeps NCCL from it", snippet = "unset NCCL_IB_DISABLE NCCL_NET NCCL_IB_HCA", language = "bash" },
+    { action = "Check that the ports are active and visible inside the job or container", snippet = "ibstat\nls /dev/infiniband\ndocker run --device=/dev/infiniband --cap-add=IPC_LOCK ...",
+      language = "bash" },
+    { action = "On clouds, load the network plugin of the provider, and see NCCL's log for what it chose", snippet = "export NCCL_DEBUG=INFO", language = "bash" },
+  },
+  false_positives = "A port that belongs to storage and does not reach the other node.",
+  references = { "nccl/environment", "nccl/troubleshooting" },
+
+  applies = function(f)
+    if f.comm.count == 0 then return false, "no communication kernels ran" end
+    return f.nccl.remote.pairs > 0 or (f.nccl.nodes or 1) > 1, "nothing shows ranks on several nodes"
+  end,
+
+  detect = function(f, t)
+    local exposed = share(f.comm.exposed.time, f.window.device_time)
+    if not at_least(exposed, t.min_share) then return nil end
+    local sockets = f.nccl.remote.socket > 0 or f.nccl.network == "Socket"
+    if not sockets or not (f.topology.infiniband or f.nccl.infiniband_off) then return nil end
+    return { share = exposed, pairs = f.nccl.remote.socket,
+             also = f.nccl.infiniband_off and ": a variable switches InfiniBand off" or ", although a port is active" }
+  end,
+
+  saving = function(f, t)
+    return { claims = f.comm.exposed, part = t.winnable, confidence = 0.6,
+             basis = "exposed communication at the rate of an InfiniBand port instead of a socket's" }
+  end,
+
+  tests = {
+    { name = "sockets, and a variable is the reason",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 5e8 }, topology = { infiniband = false },
+                nccl = { nodes = 2, network = "Socket", infiniband_off = true, remote = { pairs = 4, socket = 4 } } },
+      expect = { share = 0.5, pairs = 4, also = ": a variable switches InfiniBand off" }, saving = { claims = 5e8 } },
+    { name = "sockets beside an active port",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 5e8 }, topology = { infiniband = true },
+                nccl = { nodes = 2, infiniband_off = false, remote = { pairs = 4, socket = 4 } } },
+      expect = { also = ", although a port is active" } },
+    { name = "near miss: sockets where there is nothing else",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 5e8 }, topology = { infiniband = false },
+                nccl = { nodes = 2, network = "Socket", infiniband_off = false, remote = { pairs = 4, socket = 4 } } },
+      expect = "silent" },
+    { name = "one node: traffic of the card is not communication",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 5e8 }, topology = { infiniband = true },
+                nccl = { nodes = 1, network = "Socket", infiniband_off = true, remote = { pairs = 0, socket = 0 } } },
+      expect = "not_applicable" },
+  },
+}

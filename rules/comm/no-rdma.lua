@@ -1,0 +1,74 @@
+-- Between nodes data goes from GPU memory to host memory and only then to the network card: NCCL's log says so, or a variable does.
+-- Traffic of network cards alone proves nothing: on one node it is storage.
+return {
+  id        = "comm/no-rdma",
+  title     = "Send from GPU memory: turn on GPUDirect RDMA",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 76,
+  explains  = { "comm/exposed", "topology/nccl-transport", "topology/nccl-environment" },
+  knowledge = { "K-J2", "K-J4", "K-J5" },
+  effort    = "flag",
+
+  needs      = { "comm.count", "comm.exposed", "window.device_time", "nccl.remote.pairs", "nccl.remote.staged", "nccl.remote.gdr",
+                 "nccl.remote.socket", "nccl.rdma_off" },
+  optional   = { "nccl.nodes" },
+  thresholds = { "min_share", "winnable" },
+
+  symptom = "Collectives take {share:pct} of the time beside no compute; {signal:text}.",
+  cause   = "Staging in host memory costs a second crossing of PCIe and of the host's memory, and keeps the rate between nodes below that of the cards.",
+  fixes   = {
+    { action = "Load the peer-memory module, and look for the reason in NCCL's log", snippet = "sudo modprobe nvidia_peermem\nexport NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=NET,GRAPH",
+      language = "bash" },
+    { action = "Unset what keeps NCCL from it; where GPU and card are on the same host bridge, allow that", snippet = "unset NCCL_NET_GDR_LEVEL\nexport NCCL_NET_GDR_LEVEL=PHB",
+      language = "bash" },
+    { action = "Pair each GPU with a card behind the same PCIe switch", snippet = "nvidia-smi topo -m", language = "bash" },
+  },
+  false_positives = "Systems whose cards or drivers do not offer it.",
+  references = { "nvidia/gpudirect-rdma", "nccl/environment" },
+
+  applies = function(f)
+    if f.comm.count == 0 then return false, "no communication kernels ran" end
+    return f.nccl.remote.pairs > 0 or (f.nccl.nodes or 1) > 1, "nothing shows ranks on several nodes"
+  end,
+
+  detect = function(f, t)
+    local exposed = share(f.comm.exposed.time, f.window.device_time)
+    if not at_least(exposed, t.min_share) then return nil end
+    if f.nccl.remote.socket > 0 then return nil end    -- another fault: comm/no-infiniband
+    local signal = nil
+    if f.nccl.remote.staged > 0 and f.nccl.remote.gdr == 0 then
+      signal = "NCCL's log shows " .. tostring(f.nccl.remote.staged) .. " pairs of ranks between nodes without GPUDirect RDMA"
+    elseif f.nccl.rdma_off and f.nccl.remote.gdr == 0 then
+      signal = "a variable of the environment switches GPUDirect RDMA off"
+    end
+    if signal == nil then return nil end
+    return { share = exposed, signal = signal, pairs = f.nccl.remote.staged }
+  end,
+
+  saving = function(f, t)
+    return { claims = f.comm.exposed, part = t.winnable, confidence = 0.4,
+             basis = "exposed communication without the way through host memory" }
+  end,
+
+  tests = {
+    { name = "InfiniBand without GPUDirect RDMA",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 3e8 },
+                nccl = { nodes = 2, rdma_off = false, remote = { pairs = 4, staged = 4, gdr = 0, socket = 0 } } },
+      expect = { share = 0.3, pairs = 4 }, saving = { claims = 3e8 } },
+    { name = "near miss: with GPUDirect RDMA",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 3e8 },
+                nccl = { nodes = 2, rdma_off = false, remote = { pairs = 4, staged = 0, gdr = 4, socket = 0 } } },
+      expect = "silent" },
+    { name = "near miss: sockets are another fault",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 3e8 },
+                nccl = { nodes = 2, rdma_off = true, remote = { pairs = 4, staged = 0, gdr = 0, socket = 4 } } },
+      expect = "silent" },
+    { name = "one node",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 3e8 },
+                nccl = { nodes = 1, rdma_off = true, remote = { pairs = 0, staged = 0, gdr = 0, socket = 0 } } },
+      expect = "not_applicable" },
+  },
+}

@@ -1,0 +1,63 @@
+-- Few instructions a cycle although warps are resident: the execution units are idle. Memory-bound kernels need few instructions, so
+-- only kernels that are near no limit count.
+return {
+  id        = "kernel/low-ipc",
+  title     = "Give the execution units more to do",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  priority  = 26,
+  knowledge = { "K-D8" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
+  thresholds = { "max_ipc", "min_weight", "winnable" },
+
+  symptom = "{weight:pct} of the kernel time issues little: {name:text} executes {ipc:num} instructions a cycle on each SM.",
+  cause   = "Warps wait for memory, for barriers, or for results of their own instructions.",
+  fixes   = {
+    { action = "See which stalls dominate in this kernel", snippet = "ncu --section WarpStateStats --section SchedulerStats --csv --page raw --print-units base -- COMMAND", language = "bash" },
+    { action = "Give each thread several independent results to compute, so that instructions do not wait for each other" },
+  },
+  false_positives = "Kernels of tensor instructions do much with few of them.",
+  references = { "ncu/profiling-guide" },
+
+  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+
+  detect = function(f, t)
+    local rows = filter(f.counter.rows, function(row)
+      return row.bound == "latency" and row.ipc >= 0 and at_most(row.ipc, t.max_ipc) and row.tensor <= 0
+    end)
+    local weight = sum(rows, "weight")
+    if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+    local worst = top(rows, "weight", 5)
+    local first = worst[1]
+    return { weight = weight, count = #rows, name = first.kernel, ipc = first.ipc, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+  end,
+
+  -- The claims hold the headroom of all such kernels; this rule takes that of its own.
+  saving = function(f, t, e)
+    return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.25,
+             basis = "the headroom of kernels that issue little" }
+  end,
+
+  tests = {
+    { name = "an instruction every four cycles",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", ipc = 0.25, tensor = 0 } } } },
+      expect = { weight = 0.6, name = "stencil", ipc = 0.25, part = 0.5 },
+      saving = { claims = 4e8 } },
+    { name = "near miss: one and a half a cycle",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", ipc = 1.5, tensor = 0 } } } },
+      expect = "silent" },
+    { name = "near miss: few instructions, of the tensor cores",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", ipc = 0.3, tensor = 0.4 } } } },
+      expect = "silent" },
+    { name = "near miss: memory is the limit",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", ipc = 0.2, tensor = 0 } } } },
+      expect = "silent" },
+    { name = "no kernels in the output",
+      facts = { counter = { kernels = 0, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },
+    { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,73 @@
+-- Few warps on the SMs, and nothing hides the latency of what they wait for. Low occupancy alone is no fault: tuned kernels often need
+-- little of it. So the kernel must also be near no limit of the GPU and leave its issue slots empty.
+return {
+  id        = "kernel/low-occupancy",
+  title     = "Give the SMs more warps to hide latency with",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 53,
+  explains  = { "kernel/low-throughput", "kernel/low-ipc" },
+  knowledge = { "K-D3", "K-D9", "K-F5" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
+  thresholds = { "max_occupancy", "max_issue", "min_weight", "winnable" },
+
+  symptom = "{weight:pct} of the kernel time has few warps on the SMs and waits: {name:text} keeps {occupancy:pct} of the warps an SM holds and uses {issue:pct} of the issue slots; limited by {limiter:text}.",
+  cause   = "A scheduler hides the latency of memory and of long instructions by switching to another warp. With few warps there is none to switch to.",
+  fixes   = {
+    { action = "If registers limit it: bound them, or use smaller tiles; see that nothing spills then",
+      snippet = "__global__ void __launch_bounds__(256, 4) kernel(...)    // 4 blocks an SM", language = "cpp" },
+    { action = "If shared memory limits it: smaller tiles, fewer stages, or 16-bit data in them" },
+    { action = "If blocks are too large or too few: choose 128 to 256 threads a block, and enough blocks for several waves",
+      snippet = "cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel, 0, 0);", language = "cpp" },
+    { action = "Or let each warp do more at once: unroll, load several elements a thread (instruction-level parallelism)" },
+  },
+  false_positives = "Kernels with much parallelism inside a warp reach their best rate with few warps; then the issue slots are not empty.",
+  references = { "cuda-best-practices/occupancy", "ncu/profiling-guide" },
+
+  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+
+  detect = function(f, t)
+    local rows = filter(f.counter.rows, function(row)
+      return row.bound == "latency" and row.occupancy >= 0 and at_most(row.occupancy, t.max_occupancy)
+        and row.issue >= 0 and at_most(row.issue, t.max_issue)
+    end)
+    local weight = sum(rows, "weight")
+    if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+    local worst = top(rows, "weight", 5)
+    local first = worst[1]
+    return { weight = weight, count = #rows, name = first.kernel, occupancy = first.occupancy, issue = first.issue,
+             limiter = (first.theoretical > first.occupancy * 2 or first.limiter == "") and "too few blocks, or blocks of uneven length" or first.limiter, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+  end,
+
+  -- The claims hold the headroom of all such kernels; this rule takes that of its own.
+  saving = function(f, t, e)
+    return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.4,
+             basis = "the headroom of latency-bound kernels with few warps" }
+  end,
+
+  tests = {
+    { name = "registers leave room for an eighth of the warps",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", occupancy = 0.12, theoretical = 0.125, issue = 0.1, limiter = "registers" } } } },
+      expect = { weight = 0.6, name = "stencil", limiter = "registers", part = 0.5, rows = 1 },
+      saving = { claims = 4e8 } },
+    { name = "room for all warps, and too few blocks to fill it",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", occupancy = 0.1, theoretical = 1.0, issue = 0.05, limiter = "registers" } } } },
+      expect = { limiter = "too few blocks, or blocks of uneven length" } },
+    { name = "near miss: few warps, but the kernel computes at its limit",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "compute", occupancy = 0.12, theoretical = 0.125, issue = 0.9, limiter = "registers" } } } },
+      expect = "silent" },
+    { name = "near miss: few warps that keep the schedulers busy",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", occupancy = 0.2, theoretical = 0.25, issue = 0.7, limiter = "registers" } } } },
+      expect = "silent" },
+    { name = "near miss: a kernel of little time",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.02, lost = 200000000.0, bound = "latency", occupancy = 0.1, theoretical = 0.125, issue = 0.05, limiter = "registers" } } } },
+      expect = "silent" },
+    { name = "no kernels in the output",
+      facts = { counter = { kernels = 0, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },
+    { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}

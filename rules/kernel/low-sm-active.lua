@@ -1,0 +1,49 @@
+-- Something runs on the GPU nearly all of the time, and most of its SMs have nothing to do meanwhile. Samples show the width that is
+-- used; which kernels are narrow kernel/small-grid says.
+return {
+  id        = "kernel/low-sm-active",
+  title     = "Use the width of the GPU",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  knowledge = { "K-F2", "K-K15", "K-H2", "K-F1" },
+  effort    = "code",
+
+  needs      = { "sample.compute.sm_active", "sample.compute.samples", "budget.compute", "window.time" },
+  optional   = { "sample.window.gr_active" },
+  thresholds = { "min_busy", "max_active", "min_samples" },
+
+  symptom = "The GPU computes {busy:pct} of the time, but then only {active:pct} of its SMs have work ({samples:count} samples).",
+  cause   = "Kernels with few blocks, or long kernels whose last blocks run alone, leave SMs empty.",
+  fixes   = {
+    { action = "Raise the batch, or the size of what each kernel works on" },
+    { action = "Run kernels that do not depend on each other on several streams" },
+    { action = "Share the GPU between small jobs", snippet = "nvidia-cuda-mps-control -d", language = "bash" },
+  },
+  false_positives = "Samples count all users of the GPU; another job's small kernels look like this one's.",
+  references = { "nsys/gpu-metrics", "cuda/mps" },
+
+  applies = function(f) return f.budget.compute > 0, "the GPU computes nothing" end,
+
+  detect = function(f, t)
+    if not at_least(f.sample.compute.samples, t.min_samples) then return nil end
+    local busy = share(f.budget.compute, f.window.time)
+    if not at_least(busy, t.min_busy) or not at_most(f.sample.compute.sm_active, t.max_active) then return nil end
+    return { busy = busy, active = f.sample.compute.sm_active, samples = f.sample.compute.samples, gr = f.sample.window.gr_active }
+  end,
+
+  tests = {
+    { name = "busy all the time with a fifth of the SMs",
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.2, samples = 5000 } } },
+      expect = { busy = 0.9, active = 0.2, samples = 5000 } },
+    { name = "near miss: most SMs at work",
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.85, samples = 5000 } } }, expect = "silent" },
+    { name = "near miss: the GPU is idle most of the time, which others explain",
+      facts = { window = { time = 1e9 }, budget = { compute = 1e8 }, sample = { compute = { sm_active = 0.2, samples = 5000 } } }, expect = "silent" },
+    { name = "near miss: a handful of samples",
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.2, samples = 5 } } }, expect = "silent" },
+    { name = "nothing computes", facts = { window = { time = 1e9 }, budget = { compute = 0 } }, expect = "not_applicable" },
+    { name = "no samples", facts = { window = { time = 1e9 }, budget = { compute = 9e8 } }, expect = "cannot_tell" },
+  },
+}

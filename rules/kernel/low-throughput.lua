@@ -1,0 +1,61 @@
+-- Neither the SMs nor memory come near their peak: the kernel waits. For what, the rules of its stalls, its warps and its accesses say.
+return {
+  id        = "kernel/low-throughput",
+  title     = "Find out what the hot kernels wait for",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  priority  = 28,
+  knowledge = { "K-D1", "K-D2" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
+  thresholds = { "max_sm", "max_memory", "min_weight", "winnable" },
+
+  symptom = "{weight:pct} of the kernel time runs near no limit of the GPU: {name:text} reaches {sm:pct} of the SMs' peak and {memory:pct} of memory's.",
+  cause   = "Too little parallelism to hide latency, too small a grid, or dependencies between instructions.",
+  fixes   = {
+    { action = "Collect the stalls and the occupancy of these kernels", snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 --csv --page raw --print-units base -- COMMAND",
+      language = "bash" },
+    { action = "Give each launch more work: a larger batch, or several inputs in one kernel" },
+    { action = "Replace it with a library's or a compiler's kernel, where one exists", snippet = "model = torch.compile(model)", language = "python" },
+  },
+  false_positives = "Kernels of a few microseconds are small by nature.",
+  references = { "ncu/profiling-guide" },
+
+  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+
+  detect = function(f, t)
+    local rows = filter(f.counter.rows, function(row)
+      return row.sm >= 0 and row.memory >= 0 and at_most(row.sm, t.max_sm) and at_most(row.memory, t.max_memory)
+    end)
+    local weight = sum(rows, "weight")
+    if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+    local worst = top(rows, "weight", 5)
+    local first = worst[1]
+    return { weight = weight, count = #rows, name = first.kernel, sm = first.sm, memory = first.memory, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+  end,
+
+  -- The claims hold the headroom of all such kernels; this rule takes that of its own.
+  saving = function(f, t, e)
+    return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.3,
+             basis = "the headroom of kernels that are near no limit" }
+  end,
+
+  tests = {
+    { name = "a kernel at a tenth of everything",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15 } } } },
+      expect = { weight = 0.6, name = "stencil", sm = 0.1, memory = 0.15, part = 0.5 },
+      saving = { claims = 4e8 } },
+    { name = "near miss: memory at nine tenths",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", sm = 0.1, memory = 0.9 } } } },
+      expect = "silent" },
+    { name = "near miss: a kernel of little time",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.05, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.1 } } } },
+      expect = "silent" },
+    { name = "no kernels in the output",
+      facts = { counter = { kernels = 0, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },
+    { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}

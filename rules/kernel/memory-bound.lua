@@ -1,0 +1,89 @@
+-- Device memory limits the kernels: counted, sampled, or estimated from their classes, in this order. Counted kernels have a headroom
+-- up to what memory can do; below that only moving less data helps, which is worth more than any counter can say.
+return {
+  id        = "kernel/memory-bound",
+  title     = "Move less data: fuse kernels, cache, use fewer bytes",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 47,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-C5", "K-E1", "K-E3", "K-D2", "K-E2" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "kernel.time" },
+  optional   = { "counter.rows", "counter.memory.lost", "counter.time", "sample.compute.dram", "sample.compute.samples",
+                 "roofline.low_intensity.share", "roofline.estimates", "budget.compute", "window.time" },
+  thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "winnable" },
+
+  symptom = "{part_of:text}: {weight:pct} of the kernel time is limited by device memory{name:text}.",
+  cause   = "Each value is fetched, used a few times and written back: the kernels do fewer operations a byte than the GPU can do in the time " ..
+            "that the byte takes.",
+  fixes   = {
+    { action = "Fuse what follows each other, so that values stay in registers", snippet = "model = torch.compile(model)", language = "python" },
+    { action = "Use fused attention and fused normalisation", snippet = "out = F.scaled_dot_product_attention(q, k, v, is_causal=True)", language = "python" },
+    { action = "Halve the bytes: bf16 activations, in-place operations, no copies for layout", snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(x)",
+      language = "python" },
+  },
+  false_positives = "Kernels whose data cannot be smaller: an optimizer's update, a copy that is needed.",
+  references = { "ncu/roofline", "nvidia/gpu-background", "pytorch/compile" },
+
+  applies = function(f) return f.counter.kernels > 0 or f.kernel.time > 0, "no kernels ran" end,
+
+  detect = function(f, t)
+    if f.counter.rows and #f.counter.rows > 0 then
+      local rows = filter(f.counter.rows, function(row)
+        return row.bound == "memory" and row.dram >= 0 and at_least(row.dram, t.min_dram)
+      end)
+      local weight = sum(rows, "weight")
+      if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+      local worst = top(rows, "weight", 5)
+      return { weight = weight, name = " (most of it " .. worst[1].kernel .. ")", part_of = "By counters", dram = worst[1].dram,
+               part = share(sum(rows, "lost"), f.counter.memory.lost.time), rows = worst }
+    end
+    local dram, samples = f.sample.compute.dram, f.sample.compute.samples
+    if dram and samples and at_least(samples, t.min_samples) then
+      if not at_least(dram, t.min_dram) then return nil end
+      return { weight = 1, name = "", part_of = "By samples of the memory while kernels ran", dram = dram, part = 0 }
+    end
+    local estimated = f.roofline.low_intensity.share
+    if estimated and at_least(estimated, t.min_estimated) then
+      return { weight = estimated, name = "", part_of = "An estimate from the classes of the kernels", part = 0, rows = f.roofline.estimates }
+    end
+    return nil
+  end,
+
+  -- Only counters say how far the kernels are from the limit.
+  saving = function(f, t, e)
+    if e.part == 0 or f.counter.memory.lost == nil then return nil end
+    return { claims = f.counter.memory.lost, part = e.part * t.winnable, confidence = 0.4,
+             basis = "what these kernels take beyond the rate that memory reaches" }
+  end,
+
+  tests = {
+    { name = "counted: three quarters of memory's rate",
+      facts = { kernel = { time = 1e9 }, roofline = { low_intensity = {} }, sample = { compute = {} },
+                counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "layernorm", weight = 0.7, lost = 1e8, bound = "memory", dram = 0.75 } } } },
+      expect = { weight = 0.7, part_of = "By counters", name = " (most of it layernorm)", dram = 0.75, part = 0.5, rows = 1 },
+      saving = { claims = 2e8 } },
+    { name = "sampled", facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = { dram = 0.7, samples = 1000 } } },
+      expect = { weight = 1, dram = 0.7, part_of = "By samples of the memory while kernels ran" } },
+    { name = "estimated: element-wise kernels take most of the time",
+      facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
+                roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "elementwise", time = 8e8 } } } },
+      expect = { weight = 0.8, part_of = "An estimate from the classes of the kernels", rows = 1 } },
+    { name = "near miss: memory busy in the cache only",
+      facts = { kernel = { time = 1e9 }, sample = { compute = {} }, roofline = { low_intensity = { share = 0.9 } },
+                counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "gemm", weight = 0.7, lost = 1e8, bound = "memory", dram = 0.2 } } } },
+      expect = "silent" },
+    { name = "near miss: samples of memory at rest",
+      facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = { dram = 0.2, samples = 1000 } },
+                roofline = { low_intensity = { share = 0.9 } } },
+      expect = "silent" },
+    { name = "near miss: a few element-wise kernels", facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
+                roofline = { low_intensity = { share = 0.3 } } }, expect = "silent" },
+    { name = "no kernels", facts = { kernel = { time = 0 }, counter = { kernels = 0 } }, expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,61 @@
+-- Warps wait for the others of their block at barriers.
+return {
+  id        = "kernel/stall-barrier",
+  title     = "Wait less at barriers inside blocks",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 54,
+  explains  = { "kernel/low-throughput", "kernel/low-ipc" },
+  knowledge = { "K-D6" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
+  thresholds = { "min_stall", "min_weight", "winnable" },
+
+  symptom = "{weight:pct} of the kernel time loses warps to barriers: those of {name:text} spend {stall:pct} of their time at them.",
+  cause   = "Work is uneven among the warps of a block, or the block synchronises after every small piece of work.",
+  fixes   = {
+    { action = "Synchronise warps instead of blocks where data stays inside one", snippet = "__syncwarp();    // instead of __syncthreads()", language = "cpp" },
+    { action = "Do more between two barriers: larger tiles, two buffers in shared memory that take turns" },
+    { action = "Smaller blocks wait for fewer warps, and another block runs meanwhile", snippet = "kernel<<<grid * 2, 128>>>(...);", language = "cpp" },
+  },
+  false_positives = "Barriers that belong to a pipeline between producer and consumer warps.",
+  references = { "ncu/profiling-guide" },
+
+  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+
+  detect = function(f, t)
+    local rows = filter(f.counter.rows, function(row)
+      return row.bound == "latency" and row.stall_barrier >= 0 and at_least(row.stall_barrier, t.min_stall)
+    end)
+    local weight = sum(rows, "weight")
+    if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+    local worst = top(rows, "weight", 5)
+    local first = worst[1]
+    return { weight = weight, count = #rows, name = first.kernel, stall = first.stall_barrier, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+  end,
+
+  -- The claims hold the headroom of all such kernels; this rule takes that of its own.
+  saving = function(f, t, e)
+    return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.4,
+             basis = "the headroom of kernels that wait at barriers" }
+  end,
+
+  tests = {
+    { name = "a third of a warp's time at barriers",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_barrier = 0.35 } } } },
+      expect = { weight = 0.6, name = "stencil", stall = 0.35, part = 0.5 },
+      saving = { claims = 4e8 } },
+    { name = "near miss: some waiting is normal",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_barrier = 0.08 } } } },
+      expect = "silent" },
+    { name = "near miss: the SMs are at their limit all the same",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "compute", stall_barrier = 0.3 } } } },
+      expect = "silent" },
+    { name = "no kernels in the output",
+      facts = { counter = { kernels = 0, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },
+    { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}

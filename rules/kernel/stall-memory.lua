@@ -1,0 +1,66 @@
+-- Warps spend most of their time waiting for global or local memory, while memory itself is not at its limit: it is latency, not
+-- bandwidth. Where memory is at its limit, kernel/memory-bound speaks.
+return {
+  id        = "kernel/stall-memory",
+  title     = "Cover the latency of memory",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 51,
+  explains  = { "kernel/low-throughput", "kernel/low-ipc" },
+  knowledge = { "K-D5", "K-F3" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
+  thresholds = { "min_stall", "min_weight", "winnable" },
+
+  symptom = "{weight:pct} of the kernel time waits for memory that is not busy: warps of {name:text} spend {stall:pct} of their time on it.",
+  cause   = "Each warp issues one load and waits. There are too few loads in flight to keep memory busy.",
+  fixes   = {
+    { action = "Keep more loads in flight: unroll, load several elements a thread, use 16-byte accesses",
+      snippet = "const float4 v = reinterpret_cast<const float4*>(in)[i];", language = "cpp" },
+    { action = "Load ahead into shared memory while computing on what is there", snippet = "__pipeline_memcpy_async(&tile[k], &in[i], 16);\n__pipeline_commit();", language = "cpp" },
+    { action = "Fuse kernels, so that values stay in registers between them", snippet = "model = torch.compile(model)", language = "python" },
+  },
+  false_positives = "Pointer chasing, where each address depends on the load before.",
+  references = { "cuda-best-practices/coalescing", "ncu/profiling-guide" },
+
+  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+
+  detect = function(f, t)
+    local rows = filter(f.counter.rows, function(row)
+      return row.bound == "latency" and row.stall_memory >= 0 and at_least(row.stall_memory, t.min_stall)
+    end)
+    local weight = sum(rows, "weight")
+    if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+    local worst = top(rows, "weight", 5)
+    local first = worst[1]
+    return { weight = weight, count = #rows, name = first.kernel, stall = first.stall_memory, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+  end,
+
+  -- The claims hold the headroom of all such kernels; this rule takes that of its own.
+  saving = function(f, t, e)
+    return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.4,
+             basis = "the headroom of kernels that wait for memory" }
+  end,
+
+  tests = {
+    { name = "three quarters of a warp's time waits for memory",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = 0.75 } } } },
+      expect = { weight = 0.6, name = "stencil", stall = 0.75, part = 0.5 },
+      saving = { claims = 4e8 } },
+    { name = "near miss: memory is at its limit: no latency to cover",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", stall_memory = 0.9 } } } },
+      expect = "silent" },
+    { name = "near miss: a third of the time",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = 0.33 } } } },
+      expect = "silent" },
+    { name = "near miss: stalls were not counted",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = -1 } } } },
+      expect = "silent" },
+    { name = "no kernels in the output",
+      facts = { counter = { kernels = 0, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },
+    { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}

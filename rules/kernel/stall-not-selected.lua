@@ -1,0 +1,49 @@
+-- Warps are ready and others are chosen: the schedulers have more than enough. It is no problem; fewer, fatter warps may even be better.
+return {
+  id        = "kernel/stall-not-selected",
+  title     = "Trade warps for work in each",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  priority  = 10,
+  knowledge = { "K-D7" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "counter.rows" },
+  thresholds = { "min_stall", "min_weight" },
+
+  symptom = "Warps of {name:text} are ready but not chosen {stall:pct} of their time: there are more of them than the schedulers need.",
+  cause   = "Each scheduler issues one instruction a cycle. Warps beyond that wait for their turn; latency is covered already.",
+  fixes   = {
+    { action = "Fewer threads with more work each may save registers, shared memory and repeated loads" },
+    { action = "Otherwise leave it: the issue slots are in use" },
+  },
+  false_positives = "Kernels whose issue slots are all in use have nothing to win.",
+  references = { "ncu/profiling-guide" },
+
+  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+
+  detect = function(f, t)
+    local rows = filter(f.counter.rows, function(row)
+      return row.stall_not_selected >= 0 and at_least(row.stall_not_selected, t.min_stall)
+    end)
+    local weight = sum(rows, "weight")
+    if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+    local worst = top(rows, "weight", 5)
+    local first = worst[1]
+    return { weight = weight, count = #rows, name = first.kernel, stall = first.stall_not_selected, rows = worst }
+  end,
+
+  tests = {
+    { name = "half of the time ready and not chosen",
+      facts = { counter = { kernels = 1, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_not_selected = 0.5 } } } },
+      expect = { weight = 0.6, name = "stencil", stall = 0.5, rows = 1 } },
+    { name = "near miss: some is normal",
+      facts = { counter = { kernels = 1, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_not_selected = 0.15 } } } },
+      expect = "silent" },
+    { name = "no kernels in the output",
+      facts = { counter = { kernels = 0, rows = {} } }, expect = "not_applicable" },
+    { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}

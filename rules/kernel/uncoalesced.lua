@@ -1,0 +1,65 @@
+-- Threads of a warp touch scattered addresses: most of each sector that is fetched was not asked for.
+return {
+  id        = "kernel/uncoalesced",
+  title     = "Let neighbouring threads access neighbouring addresses",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 56,
+  explains  = { "kernel/stall-memory", "kernel/low-throughput" },
+  knowledge = { "K-D2" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "counter.rows", "counter.memory.lost", "counter.latency.lost" },
+  thresholds = { "max_useful", "min_weight", "winnable" },
+
+  symptom = "{weight:pct} of the kernel time fetches what nobody asked for: {useful:pct} of the data that {name:text} moves is used.",
+  cause   = "Memory is moved in sectors of 32 bytes. When the threads of a warp do not read next to each other, each of them pays for a whole sector.",
+  fixes   = {
+    { action = "Let thread i work on element i; where that is a column, transpose through shared memory",
+      snippet = "__shared__ float tile[32][33];\ntile[threadIdx.y][threadIdx.x] = in[y * n + x];\n__syncthreads();\nout[x0 * n + y0] = tile[threadIdx.x][threadIdx.y];", language = "cpp" },
+    { action = "A structure of arrays instead of an array of structures" },
+    { action = "In PyTorch, make the tensor contiguous once instead of reading it with strides again and again", snippet = "x = x.transpose(1, 2).contiguous()", language = "python" },
+  },
+  false_positives = "Gathers by an index, whose order is given by the data.",
+  references = { "cuda-best-practices/coalescing" },
+
+  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+
+  detect = function(f, t)
+    local rows = filter(f.counter.rows, function(row)
+      return row.useful >= 0 and at_most(row.useful, t.max_useful) and (row.bound == "memory" or row.bound == "latency")
+    end)
+    local weight = sum(rows, "weight")
+    if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+    local worst = top(rows, "weight", 5)
+    local first = worst[1]
+    return { weight = weight, count = #rows, name = first.kernel, useful = first.useful, sectors = first.sectors, part = share(sum(rows, "lost"), f.counter.memory.lost.time + f.counter.latency.lost.time), rows = worst }
+  end,
+
+  -- The claims hold the headroom of all such kernels; this rule takes that of its own.
+  saving = function(f, t, e)
+    return { claims = { f.counter.memory.lost, f.counter.latency.lost }, part = e.part * t.winnable, confidence = 0.5,
+             basis = "the headroom of kernels whose sectors are mostly waste" }
+  end,
+
+  tests = {
+    { name = "a quarter of each sector is used",
+      facts = { counter = { kernels = 1, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", useful = 0.25, sectors = 16 } } } },
+      expect = { weight = 0.6, name = "stencil", useful = 0.25, part = 0.25 },
+      saving = { claims = 4e8 } },
+    { name = "near miss: all of it is used",
+      facts = { counter = { kernels = 1, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", useful = 1.0, sectors = 4 } } } },
+      expect = "silent" },
+    { name = "near miss: waste, in a kernel that the SMs limit",
+      facts = { counter = { kernels = 1, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "compute", useful = 0.25, sectors = 16 } } } },
+      expect = "silent" },
+    { name = "near miss: accesses were not counted",
+      facts = { counter = { kernels = 1, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", useful = -1, sectors = -1 } } } },
+      expect = "silent" },
+    { name = "no kernels in the output",
+      facts = { counter = { kernels = 0, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },
+    { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}

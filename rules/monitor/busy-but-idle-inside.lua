@@ -1,0 +1,61 @@
+-- "100 % utilised" only means that some kernel ran. Finer counts say how much of the GPU that kernel used: SMs with work where
+-- DCGM or the profiler sampled them, else the power, which stays far below the limit when the SMs wait.
+return {
+  id        = "monitor/busy-but-idle-inside",
+  title     = "Do not take the monitor's utilisation for work done",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  knowledge = { "K-O6", "K-O7", "K-G3", "K-G4" },
+  effort    = "flag",
+
+  needs      = { "monitor.gpus", "monitor.utilization", "monitor.samples" },
+  optional   = { "monitor.sm_active", "monitor.busy_power", "sample.window.sm_active" },
+  thresholds = { "min_utilisation", "max_sm_active", "max_power", "min_samples" },
+
+  symptom = "The monitor says {utilisation:pct} in use, but {signal:text} is at {value:pct}.",
+  cause   = "Utilisation counts the time in which any kernel runs, however small, also kernels that wait for other GPUs.",
+  fixes   = {
+    { action = "Judge by what the SMs do: sample them beside the utilisation", snippet = "dcgmi dmon -e 1001,1002,1004,1005 -d 1000",
+      language = "bash" },
+    { action = "Capture a timeline with GPU metrics to see which kernels leave the SMs empty",
+      snippet = "nsys profile --trace=cuda,nvtx --gpu-metrics-devices=all -o run python train.py", language = "bash" },
+  },
+  false_positives = "Kernels that memory limits draw less power than those that compute, and still are good work.",
+  references = { "nvidia/dcgm", "nvidia/smi" },
+
+  applies = function(f) return f.monitor.gpus > 0, "no log of a monitor was given" end,
+
+  detect = function(f, t)
+    if not at_least(f.monitor.samples, t.min_samples) then return nil end
+    if not at_least(f.monitor.utilization, t.min_utilisation) then return nil end
+    local active = f.monitor.sm_active or f.sample.window.sm_active
+    if active then
+      if not at_most(active, t.max_sm_active) then return nil end
+      return { utilisation = f.monitor.utilization, signal = "the share of SMs with work", value = active }
+    end
+    local power = f.monitor.busy_power
+    if power and at_most(power, t.max_power) then
+      return { utilisation = f.monitor.utilization, signal = "the power, of the board's limit,", value = power }
+    end
+    return nil
+  end,
+
+  tests = {
+    { name = "98 percent in use, a quarter of the SMs with work",
+      facts = { monitor = { gpus = 1, utilization = 0.98, sm_active = 0.25, samples = 300 } },
+      expect = { utilisation = 0.98, value = 0.25, signal = "the share of SMs with work" } },
+    { name = "no count of SMs, but a quarter of the power",
+      facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.25, samples = 300 } },
+      expect = { value = 0.25, signal = "the power, of the board's limit," } },
+    { name = "near miss: SMs at work, whatever the power",
+      facts = { monitor = { gpus = 1, utilization = 0.98, sm_active = 0.9, busy_power = 0.3, samples = 300 } }, expect = "silent" },
+    { name = "near miss: memory-bound work at two thirds of the power",
+      facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.65, samples = 300 } }, expect = "silent" },
+    { name = "near miss: the monitor says idle, too",
+      facts = { monitor = { gpus = 1, utilization = 0.3, sm_active = 0.1, samples = 300 } }, expect = "silent" },
+    { name = "no monitor", facts = { monitor = { gpus = 0 } }, expect = "not_applicable" },
+    { name = "the log does not hold utilisation", facts = { monitor = { gpus = 1, samples = 300 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,55 @@
+-- The monitor's own count of busy time is low. It says that there is something to look for, never what.
+-- Only the time between the first and the last sample with activity counts, and only GPUs that did something.
+return {
+  id        = "monitor/low-utilisation",
+  title     = "Find out what the GPUs wait for",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "symptom",
+  scope     = "run",
+  knowledge = { "K-C1", "K-O6", "K-F1" },
+  effort    = "flag",
+
+  needs      = { "monitor.gpus", "monitor.utilization", "monitor.below", "monitor.samples", "monitor.rows" },
+  optional   = { "monitor.worst.gpu", "monitor.worst.utilization", "monitor.gpus_idle" },
+  thresholds = { "max_mean", "min_samples" },
+
+  symptom = "By the monitor's count the GPUs at work are in use {mean:pct} of the time; {below:pct} of the samples lie below the band " ..
+            "of busy GPUs. Lowest: {worst:text} with {lowest:pct}.",
+  cause   = "Most often the host does not feed the GPU: data loading, launches, or waiting for other ranks. A monitor counts a moment as busy " ..
+            "when any kernel runs, so the real use is lower still.",
+  fixes   = {
+    { action = "Capture a timeline of some steps and read it: it shows what the GPU waits for",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --duration=60 -o run python train.py\nadvise run.nsys-rep",
+      language = "bash" },
+    { action = "Before that, try more loader workers and pinned memory: it is the usual cause",
+      snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, pin_memory=True, persistent_workers=True)", language = "python" },
+  },
+  false_positives = "A log over phases that are not the job: set-up between two runs, evaluation on the host, an interactive session.",
+  references = { "nvidia/smi", "pytorch/dataloader-workers" },
+
+  applies = function(f) return f.monitor.gpus > 0, "no log of a monitor was given" end,
+
+  detect = function(f, t)
+    if not at_least(f.monitor.samples, t.min_samples) then return nil end
+    if not at_most(f.monitor.utilization, t.max_mean) then return nil end
+    return { mean = f.monitor.utilization, below = f.monitor.below, worst = f.monitor.worst.gpu or "GPU",
+             lowest = f.monitor.worst.utilization or f.monitor.utilization, idle = f.monitor.gpus_idle,
+             rows = top(f.monitor.rows, "utilization", 8) }
+  end,
+
+  tests = {
+    { name = "a GPU that is in use a third of the time",
+      facts = { monitor = { gpus = 1, utilization = 0.33, below = 0.9, samples = 600, worst = { gpu = "GPU 0", utilization = 0.33 },
+                            rows = { { gpu = "0", utilization = 0.33 } } } },
+      expect = { mean = 0.33, below = 0.9, worst = "GPU 0", lowest = 0.33, rows = 1 } },
+    { name = "near miss: busy nearly all of the time",
+      facts = { monitor = { gpus = 1, utilization = 0.93, below = 0.1, samples = 600, rows = { { gpu = "0", utilization = 0.93 } } } },
+      expect = "silent" },
+    { name = "near miss: a handful of samples says nothing",
+      facts = { monitor = { gpus = 1, utilization = 0.33, below = 1, samples = 4, rows = { { gpu = "0", utilization = 0.33 } } } },
+      expect = "silent" },
+    { name = "no monitor", facts = { monitor = { gpus = 0 } }, expect = "not_applicable" },
+    { name = "the log holds power only", facts = { monitor = { gpus = 1, samples = 600, rows = {} } }, expect = "cannot_tell" },
+  },
+}

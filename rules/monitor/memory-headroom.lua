@@ -1,0 +1,43 @@
+-- How much of the memory was ever used, by the monitor. Frameworks keep what they once took, so this is an upper bound of the need.
+return {
+  id        = "monitor/memory-headroom",
+  title     = "Use the memory that is free for a larger batch",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "info",
+  scope     = "run",
+  knowledge = { "K-K15", "K-O7", "K-N3" },
+  effort    = "flag",
+
+  needs      = { "monitor.gpus", "monitor.memory.peak", "monitor.memory.capacity" },
+  optional   = { "monitor.utilization" },
+  thresholds = { "max_used" },
+
+  symptom = "At most {peak:bytes} of {capacity:bytes} ({used:pct}) were in use on any GPU while it was logged.",
+  cause   = "The batch, the sequence or the model leaves room. A larger batch gives each kernel more to do, where kernels are small.",
+  fixes   = {
+    { action = "Raise the micro-batch until half to three quarters of the memory are in use, and adjust the learning rate" },
+    { action = "Or run several jobs on the GPU (MPS, MIG), or ask for a smaller one" },
+  },
+  false_positives = "Kernels that already fill the GPU win nothing from a larger batch.",
+  references = { "nvidia/smi", "cuda/mps" },
+
+  applies = function(f)
+    if f.monitor.gpus == 0 then return false, "no log of a monitor was given" end
+    return f.monitor.memory.capacity > 0, "the memory of the GPU is not known"
+  end,
+
+  detect = function(f, t)
+    local used = share(f.monitor.memory.peak, f.monitor.memory.capacity)
+    if not at_most(used, t.max_used) then return nil end
+    return { used = used, peak = f.monitor.memory.peak, capacity = f.monitor.memory.capacity }
+  end,
+
+  tests = {
+    { name = "a tenth of the memory",
+      facts = { monitor = { gpus = 1, memory = { peak = 8e9, capacity = 8e10 } } }, expect = { used = 0.1, peak = 8e9 } },
+    { name = "near miss: most of it", facts = { monitor = { gpus = 1, memory = { peak = 6e10, capacity = 8e10 } } }, expect = "silent" },
+    { name = "no monitor", facts = { monitor = { gpus = 0 } }, expect = "not_applicable" },
+    { name = "memory was not logged", facts = { monitor = { gpus = 1 } }, expect = "cannot_tell" },
+  },
+}

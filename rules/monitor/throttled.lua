@@ -1,0 +1,60 @@
+-- The driver says that heat or power holds the clocks back. Running into the power limit at nearly full clocks is how large GPUs
+-- work, so power counts only when the clock suffers; heat always does.
+return {
+  id        = "monitor/throttled",
+  title     = "Let the GPUs run at their clocks",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  knowledge = { "K-O6", "K-O7" },
+  effort    = "flag",
+
+  needs      = { "monitor.gpus" },
+  optional   = { "monitor.throttled.power", "monitor.throttled.thermal", "monitor.throttled.hardware", "monitor.clock" },
+  thresholds = { "min_thermal", "min_power", "max_clock" },
+
+  symptom = "In {part:pct} of the busy samples {what:text} held the clocks back; the SM clock was at {clock:pct} of the highest one known.",
+  cause   = "The board lowers its clocks to stay within its power and temperature. Every kernel then takes longer.",
+  fixes   = {
+    { action = "Compare the power limit with the board's default; a site may have lowered it",
+      snippet = "nvidia-smi -q -d POWER,PERFORMANCE,TEMPERATURE", language = "bash" },
+    { action = "If heat is the reason, tell the administrators: air flow, fans, dust, a neighbour's load" },
+    { action = "If power is the reason and cannot be raised, spread the work over more GPUs or accept the clock as the peak" },
+  },
+  false_positives = "A power limit that was set on purpose to save energy.",
+  references = { "nvidia/smi", "nvidia/dcgm" },
+
+  applies = function(f)
+    local throttled = f.monitor.throttled
+    local known = throttled.power ~= nil or throttled.thermal ~= nil or throttled.hardware ~= nil
+    return f.monitor.gpus > 0 and known, "no log of a monitor says what holds the clocks back"
+  end,
+
+  detect = function(f, t)
+    local throttled = f.monitor.throttled
+    local heat = math.max(throttled.thermal or 0, throttled.hardware or 0)
+    local clock = f.monitor.clock
+    if at_least(heat, t.min_thermal) then
+      return { part = heat, what = "heat or the board itself", clock = clock or 1 }
+    end
+    local power = throttled.power or 0
+    if at_least(power, t.min_power) and clock and at_most(clock, t.max_clock) then
+      return { part = power, what = "power", clock = clock }
+    end
+    return nil
+  end,
+
+  tests = {
+    { name = "heat in a third of the busy samples",
+      facts = { monitor = { gpus = 4, throttled = { thermal = 0.33, power = 0 }, clock = 0.8 } },
+      expect = { part = 0.33, what = "heat or the board itself", clock = 0.8 } },
+    { name = "power, and the clock at two thirds",
+      facts = { monitor = { gpus = 4, throttled = { power = 0.9 }, clock = 0.66 } }, expect = { part = 0.9, what = "power", clock = 0.66 } },
+    { name = "near miss: at the power limit with nearly the full clock",
+      facts = { monitor = { gpus = 4, throttled = { power = 0.95, thermal = 0 }, clock = 0.94 } }, expect = "silent" },
+    { name = "near miss: a single hot sample",
+      facts = { monitor = { gpus = 4, throttled = { thermal = 0.01, power = 0 }, clock = 0.98 } }, expect = "silent" },
+    { name = "the log does not hold the reasons", facts = { monitor = { gpus = 4, clock = 0.5 } }, expect = "not_applicable" },
+  },
+}

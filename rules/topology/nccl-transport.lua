@@ -1,0 +1,64 @@
+-- NCCL's own log says which way ranks talk. Host memory or the network inside a node, and sockets or staging between nodes, are slow.
+-- What it costs a timeline says (comm/no-nvlink, comm/no-rdma, comm/no-infiniband).
+return {
+  id        = "topology/nccl-transport",
+  title     = "See why NCCL does not take the fast path",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  knowledge = { "K-J4", "K-J1", "K-J2" },
+  effort    = "flag",
+
+  needs      = { "nccl.pair.count", "nccl.local.peer", "nccl.local.shared", "nccl.local.net", "nccl.remote.pairs", "nccl.remote.staged",
+                 "nccl.remote.socket", "nccl.pair.rows" },
+  optional   = { "nccl.network" },
+  thresholds = { "min_slow" },
+
+  symptom = "{slow:count} of {pairs:count} pairs of ranks talk over a slow path: {paths:text} (for instance {a:text} and {b:text} over {path:text}).",
+  cause   = "NCCL takes the best path that it may: peer-to-peer in a node, RDMA from GPU memory between nodes. Here it was not allowed, or not there.",
+  fixes   = {
+    { action = "Ask NCCL for its reasons", snippet = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET", language = "bash" },
+    { action = "In a node: unset NCCL_P2P_DISABLE and NCCL_P2P_LEVEL, check peer access, and give containers shared memory and all GPUs",
+      snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL\nnvidia-smi topo -p2p r", language = "bash" },
+    { action = "Between nodes: unset NCCL_IB_DISABLE, check that the adapters are visible to the job, and load the peer-memory module for GPUDirect RDMA",
+      snippet = "unset NCCL_IB_DISABLE\nibstat\nlsmod | grep -e nvidia_peermem -e nv_peer_mem", language = "bash" },
+  },
+  false_positives = "Nodes without NVLink and with cards that do not offer peer access; clusters without InfiniBand.",
+  references = { "nccl/environment", "nccl/troubleshooting", "nvidia/gpudirect-rdma" },
+
+  applies = function(f) return f.nccl.pair.count > 0, "no log of NCCL says how ranks talk" end,
+
+  detect = function(f, t)
+    local nccl = f.nccl
+    local slow = nccl["local"].shared + nccl["local"].net + nccl.remote.staged + nccl.remote.socket
+    if not at_least(slow, t.min_slow) then return nil end
+    local words = {}
+    local function say(count, what)
+      if count > 0 then table.insert(words, tostring(count) .. " " .. what) end
+    end
+    say(nccl["local"].shared, "through host memory in a node")
+    say(nccl["local"].net, "through the network in a node")
+    say(nccl.remote.staged, "without GPUDirect RDMA between nodes")
+    say(nccl.remote.socket, "over sockets between nodes")
+    local first = nccl.pair.rows[1]
+    return { slow = slow, pairs = nccl.pair.count, paths = table.concat(words, ", "), a = first.a, b = first.b, path = first.path,
+             rows = nccl.pair.rows }
+  end,
+
+  tests = {
+    { name = "host memory in the node",
+      facts = { nccl = { pair = { count = 8, rows = { { a = "rank 0", b = "rank 1", path = "SHM/direct", of = "in a node" } } },
+                         ["local"] = { peer = 0, shared = 8, net = 0 }, remote = { pairs = 0, staged = 0, socket = 0 } } },
+      expect = { slow = 8, pairs = 8, paths = "8 through host memory in a node", a = "rank 0", b = "rank 1", path = "SHM/direct", rows = 1 } },
+    { name = "sockets between nodes",
+      facts = { nccl = { pair = { count = 4, rows = { { a = "rank 1", b = "rank 2", path = "NET/Socket/0", of = "between nodes" } } },
+                         ["local"] = { peer = 2, shared = 0, net = 0 }, remote = { pairs = 2, staged = 0, socket = 2 } } },
+      expect = { slow = 2, paths = "2 over sockets between nodes" } },
+    { name = "near miss: peer-to-peer and GPUDirect RDMA throughout",
+      facts = { nccl = { pair = { count = 8, rows = {} }, ["local"] = { peer = 6, shared = 0, net = 0 },
+                         remote = { pairs = 2, staged = 0, socket = 0 } } },
+      expect = "silent" },
+    { name = "no log", facts = { nccl = { pair = { count = 0, rows = {} } } }, expect = "not_applicable" },
+  },
+}

@@ -1,0 +1,46 @@
+-- The driver says that GPUs may not access each other's memory. Then every exchange in the node goes through the host.
+return {
+  id        = "topology/p2p-disabled",
+  title     = "Allow the GPUs to access each other's memory",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  explains  = { "topology/nccl-transport" },
+  knowledge = { "K-J6", "K-J1" },
+  effort    = "flag",
+
+  needs      = { "topology.p2p.known", "topology.p2p.bad", "topology.p2p.rows" },
+  thresholds = { "min_bad" },
+
+  symptom = "{bad:count} directions between GPUs have no peer access ({a:text} to {b:text}: {status:text}, {meaning:text}).",
+  cause   = "Without it a copy between GPUs is staged through host memory, at half the rate of PCIe or less.",
+  fixes   = {
+    { action = "CNS, TNS: look for address translation (IOMMU) and PCIe access control in the firmware and kernel; ask the administrators",
+      snippet = "nvidia-smi topo -p2p r\nnvidia-smi topo -p2p w\ncat /proc/cmdline    # iommu=…", language = "bash" },
+    { action = "In a container or virtual machine, pass all GPUs of the node and their switch on to it" },
+    { action = "GNS, NS: the card does not offer it (consumer cards); plan for less communication: larger micro-batches, accumulation" },
+  },
+  false_positives = "Jobs that never exchange data between these GPUs.",
+  references = { "nccl/troubleshooting" },
+
+  applies = function(f) return f.topology.p2p.known, "no matrix of peer access was given" end,
+
+  detect = function(f, t)
+    local p2p = f.topology.p2p
+    if not at_least(p2p.bad, t.min_bad) then return nil end
+    local words = { CNS = "not supported by the chipset", GNS = "not supported by the GPU", TNS = "not supported by this wiring",
+                    NS = "not supported", DR = "disabled by a setting of the driver", U = "unknown" }
+    local first = p2p.rows[1]
+    return { bad = p2p.bad, a = first.a, b = first.b, status = first.path, meaning = words[first.path] or "not OK", rows = p2p.rows }
+  end,
+
+  tests = {
+    { name = "the chipset does not allow it",
+      facts = { topology = { p2p = { known = true, bad = 2, rows = { { a = "GPU0", b = "GPU1", path = "CNS", of = "p2p_read" },
+                                                                     { a = "GPU1", b = "GPU0", path = "CNS", of = "p2p_read" } } } } },
+      expect = { bad = 2, a = "GPU0", b = "GPU1", status = "CNS", meaning = "not supported by the chipset", rows = 2 } },
+    { name = "near miss: all are OK", facts = { topology = { p2p = { known = true, bad = 0, rows = {} } } }, expect = "silent" },
+    { name = "no matrix", facts = { topology = { p2p = { known = false, bad = 0, rows = {} } } }, expect = "not_applicable" },
+  },
+}

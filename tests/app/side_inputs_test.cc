@@ -1,0 +1,233 @@
+// Inputs without a timeline, alone and beside one: what the program prints and how it ends.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/app/program.h"
+#include "tests/report/schema.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string SmiLog(int samples, int busy) {
+  std::string text =
+      "timestamp, index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], "
+      "power.draw [W], power.limit [W]\n";
+  for (int i = 0; i < samples; ++i) {
+    text += "2026/01/01 10:00:" + std::string(i < 10 ? "0" : "") + std::to_string(i) +
+            ".000, 0, NVIDIA H100 80GB HBM3, " + std::to_string(busy) +
+            " %, 20000 MiB, 81559 MiB, 150.00 W, 700.00 W\n";
+  }
+  return text;
+}
+
+constexpr const char* kNcclLog =
+    "n1:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\n"
+    "n1:1:1 [0] NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n"
+    "n1:2:2 [1] NCCL INFO comm 0x2 rank 1 nRanks 2 nNodes 1 localRanks 2 localRank 1 MNNVL 0\n"
+    "n1:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via SHM/direct\n"
+    "n1:2:2 [1] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via SHM/direct\n";
+
+constexpr const char* kCounters =
+    "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel "
+    "Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section "
+    "Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+    "\"0\",\"1\",\"a\",\"h\",\"stencil(float *)\",\"1\",\"7\",\"(256, 1, 1)\",\"(64, 1, "
+    "1)\",\"0\",\"9.0\",\"s\",\"Duration\",\"ms\",\"2\"\n"
+    "\"0\",\"1\",\"a\",\"h\",\"stencil(float *)\",\"1\",\"7\",\"(256, 1, 1)\",\"(64, 1, "
+    "1)\",\"0\",\"9.0\",\"s\",\"Compute (SM) Throughput\",\"%\",\"10\"\n"
+    "\"0\",\"1\",\"a\",\"h\",\"stencil(float *)\",\"1\",\"7\",\"(256, 1, 1)\",\"(64, 1, "
+    "1)\",\"0\",\"9.0\",\"s\",\"Memory Throughput\",\"%\",\"17\"\n";
+
+std::set<std::string> Rules(const Json& report) {
+  std::set<std::string> rules;
+  for (const Json& finding : report["findings"]) rules.insert(finding["rule"]);
+  return rules;
+}
+
+Json JsonOf(const Folder& folder, const std::string& arguments) {
+  const Ran ran = RunAdvise(folder, arguments + " --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  const Json report = Json::parse(ran.out);
+  CHECK(SchemaProblems(report) == std::vector<std::string>());
+  return report;
+}
+
+TEST_CASE("a monitor's log is all there is: what it shows, what it cannot, and what to capture") {
+  const Folder folder;
+  folder.Write("smi.csv", SmiLog(40, 30));
+  const Ran ran = RunAdvise(folder, "smi.csv");
+  CHECK(ran.status == 0);
+  CHECK(ran.err.empty());
+  CHECK_THAT(ran.out, Contains("NVIDIA H100 80GB HBM3"));
+  CHECK_THAT(ran.out, Contains("in use 30 % of the time"));
+  CHECK_THAT(ran.out, Contains("monitor/low-utilisation"));
+  CHECK_THAT(ran.out, Contains("nsys profile --trace=cuda"));
+  CHECK_THAT(ran.out, !Contains("Where the time went"));
+  CHECK_THAT(ran.out, !Contains("Healthy"));
+  const Json report = JsonOf(folder, "smi.csv");
+  CHECK(report["inputs"][0]["kind"] == "smi-csv");
+  CHECK(report["devices"].empty());
+  CHECK_FALSE(report["healthy"].get<bool>());
+  CHECK_FALSE(report["facts"].contains("budget.idle"));
+  CHECK_FALSE(report["facts"].contains("window.time"));
+  CHECK(report["facts"]["monitor.utilization"]["value"].get<double>() == Approx(0.3));
+  CHECK(report["facts"]["monitor.seconds"]["value"].get<double>() == Approx(39));
+  for (const Json& finding : report["findings"]) {
+    CHECK((finding["severity"] == "low" || finding["severity"] == "info"));
+    CHECK(finding["saving"]["seconds"] == 0);
+  }
+}
+
+TEST_CASE("a monitor's log of a busy GPU gives no finding above info") {
+  const Folder folder;
+  folder.Write("smi.csv", SmiLog(40, 97));
+  const Json report = JsonOf(folder, "smi.csv");
+  for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
+  CHECK_FALSE(Rules(report).count("monitor/low-utilisation") == 1);
+}
+
+TEST_CASE("counters alone: savings are shares of the counted time, and nothing stands above low") {
+  const Folder folder;
+  folder.Write("kernels.csv", kCounters);
+  const Json report = JsonOf(folder, "kernels.csv");
+  CHECK(report["inputs"][0]["kind"] == "ncu-csv");
+  CHECK(report["window"]["seconds"].get<double>() == Approx(0.002));
+  REQUIRE(Rules(report).count("kernel/low-throughput") == 1);
+  double saved = 0;
+  for (const Json& finding : report["findings"]) {
+    CHECK((finding["severity"] == "low" || finding["severity"] == "info"));
+    saved += finding["saving"]["share"].get<double>();
+  }
+  // 17 % of memory's peak of 85 % leaves 80 % of headroom at most.
+  CHECK(saved > 0);
+  CHECK(saved <= 0.8);
+  CHECK_THAT(RunAdvise(folder, "kernels.csv").out, Contains("stencil"));
+}
+
+TEST_CASE("NCCL's log alone: the slow path and the variable behind it") {
+  const Folder folder;
+  folder.Write("train.log", kNcclLog);
+  const Json report = JsonOf(folder, "train.log");
+  CHECK(report["inputs"][0]["kind"] == "nccl-log");
+  CHECK(Rules(report).count("topology/nccl-environment") == 1);
+  CHECK_THAT(RunAdvise(folder, "train.log").out, Contains("NCCL_P2P_DISABLE=1"));
+}
+
+#ifdef ADVISE_SIM_PROGRAM
+
+std::string Simulate(const Folder& folder, const std::string& scenario, const std::string& name) {
+  const Ran made = RunAdvise(folder, "'" + scenario + "' -o " + name, ADVISE_SIM_PROGRAM);
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+  return name;
+}
+
+std::string Scenario(const std::string& name) {
+  return std::string(ADVISE_SOURCE_DIR) + "/fixtures/scenarios/" + name;
+}
+
+TEST_CASE("joined: a timeline, a monitor's log, counters and NCCL's log are one run") {
+  const Folder folder;
+  const std::string run = Simulate(folder, Scenario("healthy/cnn-a100.toml"), "run.sqlite");
+  folder.Write("smi.csv", SmiLog(40, 97));
+  folder.Write("train.log", kNcclLog);
+  folder.Write("kernels.csv", kCounters);
+  const Json alone = JsonOf(folder, run);
+  const Json joined = JsonOf(folder, "smi.csv run.sqlite train.log kernels.csv");
+  CHECK(joined["inputs"].size() == 4);
+  CHECK(joined["devices"] == alone["devices"]);
+  CHECK(joined["window"] == alone["window"]);
+  // Facts are added, none is changed.
+  for (const auto& [name, fact] : alone["facts"].items()) {
+    if (name.starts_with("monitor.") || name.starts_with("nccl.") || name.starts_with("counter.")) {
+      continue;
+    }
+    INFO(name);
+    CHECK(joined["facts"][name] == fact);
+  }
+  CHECK(joined["facts"]["monitor.utilization"]["value"].get<double>() == Approx(0.97));
+  CHECK(joined["facts"]["nccl.ranks"]["value"] == 2);
+  CHECK(joined["facts"]["counter.kernels"]["value"] == 1);
+  CHECK(joined["facts"]["counter.coverage"]["value"] == 0);  // no kernel of that name ran
+  // The order in which files are named changes their list, and nothing else.
+  Json other = JsonOf(folder, "train.log kernels.csv run.sqlite smi.csv");
+  Json same = joined;
+  other.erase("inputs");
+  same.erase("inputs");
+  CHECK(other["facts"] == same["facts"]);
+  CHECK(other["findings"] == same["findings"]);
+}
+
+// With the folder's own bin/ and tmp/ in the environment.
+Ran RunWithNsys(const Folder& folder, const std::string& arguments) {
+  return RunAdvise(folder,
+                   "PATH='" + folder.path() + "/bin':\"$PATH\" TMPDIR='" + folder.path() +
+                       "/tmp' '" ADVISE_PROGRAM "' " + arguments,
+                   "/usr/bin/env");
+}
+
+TEST_CASE("a report of nsys is exported on the way, and nothing is left beside it") {
+  const Folder folder;
+  const std::string run = Simulate(folder, Scenario("healthy/cnn-a100.toml"), "made.sqlite");
+  const std::string report = folder.Write("in/my $(touch pwned) run.nsys-rep", "NSYSREP");
+  std::filesystem::create_directory(folder / "bin");
+  std::filesystem::create_directory(folder / "tmp");
+  // Stands in for nsys: "exports" by copying a made report, and says what it was asked.
+  const std::string nsys =
+      folder.Write("bin/nsys", "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + folder.path() +
+                                   "/asked'\n"
+                                   "[ \"$6\" = \"" +
+                                   report + "\" ] || exit 9\ncp '" + folder / run + "' \"$5\"\n");
+  chmod(nsys.c_str(), 0755);
+  const Ran ran = RunWithNsys(folder, "'" + report + "' --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  const Json read = Json::parse(ran.out);
+  CHECK(read["inputs"][0]["path"] == report);
+  CHECK(read["inputs"][0]["kind"] == "nsys-sqlite");
+  CHECK(read["devices"] == JsonOf(folder, run)["devices"]);
+  CHECK(ReadAll(folder / "asked").starts_with("export\n--type\nsqlite\n--output\n"));
+  CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+  CHECK(std::filesystem::is_empty(folder / "tmp"));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "in"),
+                      std::filesystem::directory_iterator()) == 1);
+}
+
+TEST_CASE("when nsys fails its last words are in the error, and nothing stays") {
+  const Folder folder;
+  folder.Write("a.nsys-rep", "NSYSREP");
+  std::filesystem::create_directory(folder / "tmp");
+  const std::string nsys = folder.Write(
+      "bin/nsys", "#!/bin/sh\necho working\necho 'The report is too new.' >&2\nexit 1\n");
+  chmod(nsys.c_str(), 0755);
+  const Ran ran = RunWithNsys(folder, "a.nsys-rep");
+  CHECK(ran.status == 3);
+  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  CHECK_THAT(ran.err, Contains("nsys could not export the report: The report is too new.") &&
+                          Contains("nsys export --type sqlite"));
+  CHECK(std::filesystem::is_empty(folder / "tmp"));
+}
+
+#endif
+
+TEST_CASE("without nsys on PATH the error gives the command to run") {
+  const Folder folder;
+  folder.Write("a.nsys-rep", "NSYSREP");
+  const Ran ran =
+      RunAdvise(folder, "PATH=/nowhere '" ADVISE_PROGRAM "' a.nsys-rep", "/usr/bin/env");
+  CHECK(ran.status == 3);
+  CHECK_THAT(ran.err, Contains("nsys is not on PATH") &&
+                          Contains("nsys export --type sqlite -o a.sqlite a.nsys-rep"));
+}
+
+}  // namespace
+}  // namespace advise

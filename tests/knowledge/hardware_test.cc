@@ -1,0 +1,152 @@
+// The peaks of GPUs as they are shipped: complete, and in agreement with clocks, units and balance
+// points. Figures printed with sparsity, in bits, or of both directions would not be.
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/knowledge/embedded.h"
+#include "tests/knowledge/kb_text.h"
+
+using namespace advise;
+
+namespace {
+
+const HardwareEntry& Entry(const Knowledge& knowledge, const std::string& id) {
+  const HardwareEntry* entry = knowledge.FindHardware(id);
+  INFO(id);
+  REQUIRE(entry != nullptr);
+  REQUIRE(entry->id == id);
+  return *entry;
+}
+
+double Value(const HardwareEntry& entry, const char* fact) {
+  const auto found = entry.facts.find(fact);
+  return found == entry.facts.end() ? 0 : found->second.value;
+}
+
+// Operations a clock and SM (compute unit) by architecture: FP32 lanes times two, dense 16-bit
+// tensor operations.
+struct Rates {
+  double fp32, tensor;
+};
+Rates RatesOf(const HardwareEntry& entry) {
+  static const std::map<std::string, Rates> kRates = {
+      {"volta", {128, 1024}},     {"turing", {128, 1024}}, {"hopper", {256, 4096}},
+      {"blackwell", {256, 8192}}, {"cdna2", {128, 1024}},  {"cdna3", {256, 2048}}};
+  if (entry.architecture == "ampere") {
+    return entry.compute_capability == "8.0" ? Rates{128, 2048} : Rates{256, 1024};
+  }
+  if (entry.architecture == "ada") return {256, 1024};
+  const auto found = kRates.find(entry.architecture);
+  INFO(entry.id << " is " << entry.architecture);
+  REQUIRE(found != kRates.end());
+  return found->second;
+}
+
+// GeForce boards do half of the tensor operations where they add up in FP32.
+bool IsHalved(const HardwareEntry& entry) {
+  return entry.id == "rtx-3060" || entry.id == "rtx-3090" || entry.id == "rtx-4090";
+}
+
+TEST_CASE("every GPU that must be known has all peaks that it can have, with kind and source") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const std::set<std::string> without_tf32 = {"v100-sxm2", "v100-pcie", "mi250x"};
+  for (const char* id :
+       {"v100-sxm2", "v100-pcie", "a100-40-pcie", "a100-40-sxm", "a100-80-pcie", "a100-80-sxm",
+        "a30",       "a10",       "a40",          "l4",          "l40s",         "rtx-3090",
+        "rtx-4090",  "h100-pcie", "h100-sxm",     "h100-nvl",    "h200",         "gh200",
+        "b200",      "gb200",     "mi250x",       "mi300x"}) {
+    INFO(id);
+    const HardwareEntry& entry = Entry(knowledge, id);
+    std::vector<const char*> facts = {
+        "sm_count",        "max_warps_per_sm",   "peak_fp64_flops",      "peak_fp32_flops",
+        "peak_fp16_flops", "memory_bytes_per_s", "host_link_bytes_per_s"};
+    if (entry.architecture != "volta") facts.push_back("peak_bf16_flops");
+    if (without_tf32.count(id) == 0) facts.push_back("peak_tf32_flops");
+    const std::set<std::string> with_fp8 = {"ada", "hopper", "blackwell", "cdna3"};
+    if (with_fp8.count(entry.architecture) > 0) facts.push_back("peak_fp8_flops");
+    for (const char* fact : facts) {
+      INFO(fact);
+      CHECK(Value(entry, fact) > 0);
+    }
+    for (const auto& [name, fact] : entry.facts) {
+      INFO(name);
+      CHECK_FALSE(fact.source.empty());
+      CHECK((fact.kind == "spec" || fact.kind == "measured" || fact.kind == "assumed"));
+    }
+  }
+}
+
+TEST_CASE("FP32 peaks are lanes times two times SMs times clock") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  int checked = 0;
+  for (const HardwareEntry& entry : knowledge.hardware()) {
+    const double clock = Value(entry, "boost_clock_hz") * Value(entry, "sm_count");
+    if (clock == 0) continue;
+    INFO(entry.id);
+    CHECK(Value(entry, "peak_fp32_flops") / clock == Approx(RatesOf(entry).fp32).epsilon(0.02));
+    ++checked;
+  }
+  CHECK(checked > 20);
+}
+
+TEST_CASE(
+    "tensor peaks are dense: operations a clock and SM, at the boost clock or a little below") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  for (const HardwareEntry& entry : knowledge.hardware()) {
+    const double clock = Value(entry, "boost_clock_hz") * Value(entry, "sm_count");
+    if (clock == 0) continue;
+    INFO(entry.id);
+    const double of_unit = RatesOf(entry).tensor * (IsHalved(entry) ? 0.5 : 1);
+    const double part = Value(entry, "peak_fp16_flops") / clock / of_unit;
+    // Hopper and Blackwell state their tensor peaks at a lower clock than the highest.
+    const bool at_boost = entry.architecture != "hopper" && entry.architecture != "blackwell";
+    CHECK(part <= 1.02);
+    CHECK(part >= (at_boost ? 0.98 : 0.85));
+    const double tf32 = Value(entry, "peak_tf32_flops");
+    // TF32 does half of the 16-bit rate, FP8 twice.
+    if (tf32 > 0) CHECK(Value(entry, "peak_fp16_flops") / tf32 == Approx(2).epsilon(0.02));
+    const double fp8 = Value(entry, "peak_fp8_flops");
+    if (fp8 > 0) CHECK(fp8 / Value(entry, "peak_fp16_flops") == Approx(2).epsilon(0.02));
+  }
+}
+
+TEST_CASE("balance points of FP16 tensor work are those of the source") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const auto balance = [&](const char* id) {
+    const HardwareEntry& entry = Entry(knowledge, id);
+    return Value(entry, "peak_fp16_flops") / Value(entry, "memory_bytes_per_s");
+  };
+  CHECK(balance("a100-80-sxm") == Approx(153).epsilon(0.005));  // 312 TFLOP/s over 2039 GB/s
+  CHECK(balance("h100-sxm") == Approx(296).epsilon(0.005));     // 990 TFLOP/s over 3350 GB/s
+}
+
+TEST_CASE("links are of one direction, and the host's link stays below its line rate") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  CHECK(Value(Entry(knowledge, "a100-80-sxm"), "nvlink_bytes_per_s") == 300e9);  // K-J1: 600 both
+  CHECK(Value(Entry(knowledge, "h100-sxm"), "nvlink_bytes_per_s") == 450e9);
+  CHECK(Value(Entry(knowledge, "v100-sxm2"), "nvlink_bytes_per_s") == 150e9);
+  for (const HardwareEntry& entry : knowledge.hardware()) {
+    INFO(entry.id);
+    const double line = Value(entry, "pcie_bytes_per_s");
+    if (line == 0) continue;
+    CHECK((line == 15.75e9 || line == 31.5e9 || line == 63e9));
+    // Where the host is reached over another link than PCIe it is faster.
+    if (entry.id != "gh200" && entry.id != "gb200") {
+      CHECK(Value(entry, "host_link_bytes_per_s") < line);
+    }
+  }
+}
+
+TEST_CASE("memory rates of one chip in two boards keep their distance") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  CHECK(Value(Entry(knowledge, "a100-40-sxm"), "memory_bytes_per_s") == 1555e9);
+  CHECK(Value(Entry(knowledge, "a100-80-pcie"), "memory_bytes_per_s") == 1935e9);
+  CHECK(Value(Entry(knowledge, "h200"), "memory_bytes_per_s") == 4800e9);
+  CHECK(Value(Entry(knowledge, "mi250x"), "memory_bytes_per_s") ==
+        Approx(3277e9 / 2).epsilon(0.01));
+}
+
+}  // namespace
