@@ -28,6 +28,7 @@ class EvidenceCollector {
     LongestSpan();
     TopOp();
     TopCall();
+    Counted();
     return std::move(evidence_);
   }
 
@@ -140,6 +141,32 @@ class EvidenceCollector {
     }
     item.unit = "ns";
     Add(std::move(item));
+  }
+
+  // The counters of the first kernel that the rule names, where they stand in their own file.
+  void Counted() {
+    for (const auto& [name, rows] : verdict_.tables) {
+      if (rows.empty()) continue;
+      std::string kernel, source;
+      double headroom = -1;
+      for (const auto& [column, cell] : rows.front()) {
+        if (column == "kernel" && std::holds_alternative<std::string>(cell))
+          kernel = std::get<std::string>(cell);
+        if (column == "source" && std::holds_alternative<std::string>(cell))
+          source = std::get<std::string>(cell);
+        if (column == "headroom" && std::holds_alternative<double>(cell))
+          headroom = std::get<double>(cell);
+      }
+      if (kernel.empty() || source.empty() || headroom < 0) continue;
+      Evidence item;
+      item.what =
+          "counters of " + SafeText(kernel.size() > 60 ? kernel.substr(0, 57) + "..." : kernel);
+      item.value = headroom;
+      item.unit = "share";
+      item.source = source;
+      evidence_.push_back(std::move(item));
+      return;
+    }
   }
 
   const char* OpWord(std::uint32_t op) const {

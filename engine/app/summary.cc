@@ -59,10 +59,11 @@ std::string SideSentence(const Analysis& analysis) {
     if (top.bound == "latency") limit = "it is near no limit of the GPU: latency holds it back";
     const std::string name = SafeText(top.name);
     constexpr std::size_t kShown = 60;
-    return fmt::format("Of the {} kernels counted, {} takes {} of the counted time; {}.",
-                       analysis.counters.kernels.size(),
-                       name.size() > kShown ? name.substr(0, kShown) + "…" : name,
-                       Percent(top.weight), limit);
+    const std::string shown = name.size() > kShown ? name.substr(0, kShown) + "…" : name;
+    const std::size_t kernels = analysis.counters.kernels.size();
+    if (kernels == 1) return fmt::format("One kernel was counted, {}: {}.", shown, limit);
+    return fmt::format("Of {} kernels counted, {} takes {} of the counted time; {}.", kernels,
+                       shown, Percent(top.weight), limit);
   }
   if (!trace.monitor.empty()) {
     const MonitorSummary& monitor = analysis.monitor;
@@ -166,7 +167,6 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   std::vector<std::string> notes;
   const Trace& trace = analysis.run.trace;
   if (!trace.HasTimeline()) {
-    notes.push_back(analysis.support.reason + ": no finding is rated above low");
     if (!trace.counters.empty()) {
       notes.push_back(
           "savings are shares of the time under the kernel profiler, one kernel at a "

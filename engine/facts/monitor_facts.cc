@@ -46,6 +46,7 @@ std::vector<FactInfo> MonitorFactList() {
       {"monitor.worst.utilization", "share", "Its mean utilisation."},
       {"monitor.memory.peak", "bytes", "Most memory in use on a GPU."},
       {"monitor.memory.capacity", "bytes", "Memory of that GPU."},
+      {"monitor.watts", "w", "Mean power of a GPU at work."},
       {"monitor.rows", "rows",
        "Each GPU: gpu, name, samples, utilization, below, power (over the limit), clock, "
        "sm_active, "
@@ -91,6 +92,7 @@ void WriteMonitorFacts(const Analysis& a, FactWriter* w) {
   w->Number("monitor.gpus_idle", idle);
   w->Number("monitor.samples", static_cast<double>(m.samples));
   known("monitor.seconds", m.seconds);
+  known("monitor.watts", m.Mean(&MonitoredUse::watts));
   for (const MeanFact& fact : kMeanFacts) known(fact.name, m.Mean(fact.value));
   known("monitor.worst.utilization", worst == nullptr ? -1 : worst->utilization);
   if (worst == nullptr) {

@@ -52,6 +52,7 @@ class Summary {
       }
       use.below = all > 0 ? below / all : -1;
     }
+    use.watts = Mean("power", false);
     const double limit = Limit("power_limit", "board_power_w");
     if (limit > 0) {
       use.power = Over(Mean("power", false), limit);

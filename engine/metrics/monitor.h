@@ -19,6 +19,7 @@ struct MonitoredUse {
   std::size_t samples = 0;
   double utilization = -1;
   double below = -1;         // samples below monitor.busy
+  double watts = -1;         // mean power
   double power = -1;         // mean power over the limit
   double busy_power = -1;    // the same, of the samples at or above monitor.busy
   double by_power = -1;      // busy samples in which power held the clocks back

@@ -166,6 +166,21 @@ double Useful(const Metrics& m, double sectors) {
   return sectors > kWidest ? kWidest / sectors : kUnknown;
 }
 
+// The details page has no such metric; its remark on uncoalesced accesses gives the figure:
+// "… excessive sectors (75% of the total …".
+double UsefulByRemark(const KernelCounters& counters) {
+  for (const CounterAdvice& advice : counters.advice) {
+    const std::size_t at = advice.text.find("% of the total");
+    if (!advice.rule.starts_with("Uncoalesced") || at == std::string::npos) continue;
+    std::size_t start = at;
+    while (start > 0 && advice.text[start - 1] >= '0' && advice.text[start - 1] <= '9') --start;
+    if (start == at) continue;
+    const double percent = std::stod(advice.text.substr(start, at - start));
+    if (percent <= 100) return 1 - percent / 100;
+  }
+  return kUnknown;
+}
+
 double LocalShare(const Metrics& m) {
   const double local =
       m.Sum({"sass__inst_executed_local_loads", "sass__inst_executed_local_stores"});
@@ -214,6 +229,7 @@ void ReadCounters(const KernelCounters& counters, CountedKernel* kernel) {
   kernel->l2_hit = m.Share({"lts__t_sector_hit_rate.pct"});
   kernel->sectors = SectorsPerRequest(m);
   kernel->useful = Useful(m, kernel->sectors);
+  if (kernel->useful < 0) kernel->useful = UsefulByRemark(counters);
   kernel->local = LocalShare(m);
   kernel->registers = m.First({"launch__registers_per_thread"});
   kernel->waves = m.First({"launch__waves_per_multiprocessor"});

@@ -12,8 +12,8 @@ return {
   knowledge = { "K-C5", "K-E1", "K-E3", "K-D2", "K-E2" },
   effort    = "code",
 
-  needs      = { "counter.kernels", "kernel.time" },
-  optional   = { "counter.rows", "counter.memory.lost", "counter.time", "sample.compute.dram", "sample.compute.samples",
+  needs      = { "counter.kernels" },
+  optional   = { "kernel.time", "counter.rows", "counter.memory.lost", "counter.time", "sample.compute.dram", "sample.compute.samples",
                  "roofline.low_intensity.share", "roofline.estimates", "budget.compute", "window.time" },
   thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "winnable" },
 
@@ -29,7 +29,7 @@ return {
   false_positives = "Kernels whose data cannot be smaller: an optimizer's update, a copy that is needed.",
   references = { "ncu/roofline", "nvidia/gpu-background", "pytorch/compile" },
 
-  applies = function(f) return f.counter.kernels > 0 or f.kernel.time > 0, "no kernels ran" end,
+  applies = function(f) return f.counter.kernels > 0 or (f.kernel.time or 0) > 0, "no kernels ran, or none were recorded" end,
 
   detect = function(f, t)
     if f.counter.rows and #f.counter.rows > 0 then
@@ -84,6 +84,6 @@ return {
     { name = "near miss: a few element-wise kernels", facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.3 } } }, expect = "silent" },
     { name = "no kernels", facts = { kernel = { time = 0 }, counter = { kernels = 0 } }, expect = "not_applicable" },
-    { name = "kernels were not recorded", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+    { name = "kernels were not recorded", facts = { counter = { kernels = 0 } }, expect = "not_applicable" },
   },
 }

@@ -133,8 +133,19 @@ TEST_CASE("sectors a request prove waste only beyond the widest access") {
   CHECK(useful(32) == Approx(0.5));
 }
 
+TEST_CASE("the details page has waste as a remark only, with its figure") {
+  KernelCounters counters = Counted("a", {{kTime, 100}, {kSm, 10}, {kMemory, 85}});
+  counters.advice.push_back({"SourceCounters", "UncoalescedGlobalAccess",
+                             "... a total of 25165824 excessive sectors (75% of the total 33554432 "
+                             "sectors). Check ...",
+                             74.14});
+  CHECK(Case(Trace(), {counters}).kernel().useful == Approx(0.25));
+  counters.advice.front().text = "some other words (% of the total)";
+  CHECK(Case(Trace(), {counters}).kernel().useful == -1);
+}
+
 TEST_CASE("the roofline by hand: an FP32 kernel of a real report") {
-  // Naive product of 512 x ... on an A6000: rates as the profiler wrote them.
+  // An A6000 at the clock of the profiler: 84 SMs of 128 lanes, 96 bytes a memory clock.
   const Case c(
       Trace(),
       {Counted("k", {{kTime, 1e6},

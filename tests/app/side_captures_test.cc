@@ -1,0 +1,228 @@
+// The program on logs and counters of real programs, against figures that an independent script
+// worked out from the same files (docs/validation.md). They are not ours to ship:
+// $ADVISE_TRACES/{smi,ncu}, or shared/traces beside the source tree; what is not there is skipped.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tests/app/program.h"
+#include "tests/report/schema.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kUnknown = -1;
+
+struct MonitorCapture {
+  const char* file;
+  int gpus;
+  double samples;      // of a GPU in the time of the job
+  double utilization;  // kUnknown: not in the log
+  double memory;       // peak in bytes
+  double power;        // mean in watts of GPU 0, of the rows
+};
+
+const std::vector<MonitorCapture>& Monitors() {
+  static const std::vector<MonitorCapture> captures = {
+      {"AndyZzzZzzZzz__miris/gpu_log.csv", 1, 74, 0.052027, 1147142144, kUnknown},
+      {"Unshapendwarf__SlowFast/gpu_utilization.csv", 1, 40, 0.948, kUnknown, kUnknown},
+      {"xypp3__gpu_glasses/nvidia_smi.csv", 8, 6, kUnknown, 4194304, kUnknown},
+      {"PranavDani__Flame/Results__fluidsGL__fluidsGL-smi.csv", 1, 303, kUnknown, kUnknown,
+       62.9708},
+      {"PranavDani__Flame/Results__fluidsGL__fluidsGL-smi@ae51fcb.csv", 1, 136, kUnknown, kUnknown,
+       57.1415},
+      {"PranavDani__Flame/fluidsGL-smi.csv", 1, 163, kUnknown, kUnknown, 61.1826},
+      {"PranavDani__Flame/nvidia-smi.csv", 1, 73, kUnknown, kUnknown, 22.0351},
+      {"PranavDani__Flame/torch-ex-smi.csv", 1, 65, kUnknown, kUnknown, 49.8149},
+  };
+  return captures;
+}
+
+struct CounterCapture {
+  const char* file;
+  const char* kind;
+  double kernels, instances;
+  double time_ns;  // 0: not counted
+  double sm, memory, dram, occupancy;
+  const char* bound;
+  double flops, bytes, intensity;
+};
+
+const std::vector<CounterCapture>& Kernels() {
+  static const std::vector<CounterCapture> captures = {
+      // Products of 1024 and 16384 cubed: 2 n³ operations, to the digit.
+      {"csl-iisc__gpu-profiling-tutorial/pinned_gemm_report.ncu-rep", "ncu-rep", 1, 1, 5737600,
+       0.197718692, 0.976675710, 0.976675710, 0.332468068, "memory", 2147483648, 4295601920,
+       0.499926131},
+      {"csl-iisc__gpu-profiling-tutorial/tiled_gemm_report2.ncu-rep", "ncu-rep", 1, 1, 3831418112,
+       0.833086008, 0.833086008, 0.192840849, 0.666666130, "memory", 8796093022208, 566964527360,
+       15.51436218},
+      {"csl-iisc__gpu-profiling-tutorial/tiled_gemm_report.ncu-rep", "ncu-rep", 1, 1, 3831701824,
+       0.833366383, 0.833366383, 0.191681114, 0.666483596, "memory", kUnknown, kUnknown, kUnknown},
+      {"amitadate__GPU_Power_Model/PS1_100_profile.ncu-rep", "ncu-rep", 1, 6, 41535296704,
+       0.147630295, 0.533257080, 0.533257080, 0.499744236, "latency", kUnknown, kUnknown, kUnknown},
+      {"amitadate__GPU_Power_Model/PS1_10_profile.ncu-rep", "ncu-rep", 1, 10, 69222456672,
+       0.147672817, 0.533315829, 0.533315829, 0.499753443, "latency", kUnknown, kUnknown, kUnknown},
+      {"amitadate__GPU_Power_Model/PS9_10_profile.ncu-rep", "ncu-rep", 1, 10, 5699040, 0.228309913,
+       0.280010161, 0.270907326, 0.934841411, "latency", kUnknown, kUnknown, kUnknown},
+      {"amitadate__GPU_Power_Model/profile.ncu-rep", "ncu-rep", 1, 10, 3538272, 0.237596251,
+       0.435676989, 0.435676989, 0.849089339, "latency", kUnknown, kUnknown, kUnknown},
+      {"brycelelbach__nsightful/copy_blocked.csv", "ncu-csv", 1, 1, 21058944, 0.0130, 0.6184,
+       0.6184, 0.9626, "memory", kUnknown, kUnknown, kUnknown},
+      {"Yassawe__cacheCheck/ResNet50_single.csv", "ncu-csv", 39, 583, 0, kUnknown, kUnknown,
+       kUnknown, kUnknown, "", kUnknown, kUnknown, kUnknown},
+  };
+  return captures;
+}
+
+struct Refused {
+  const char* file;
+  const char* words;
+};
+constexpr Refused kRefused[] = {
+    {"smi/4179e1__dcgm_test/dmon.csv", "a table of a format of its own (columns GPUId"},
+    {"smi/4179e1__dcgm_test/result.csv", "a table of a format of its own (columns GPUId"},
+    {"smi/Unshapendwarf__SlowFast/4090power_hostbased.txt", "without the header"},
+    {"smi/amitadate__GPU_Power_Model/enhanced_histogram_power_data_20250318_010939.csv",
+     "a table of a format of its own (columns timestamp, kernel, power_watts"},
+    {"smi/amitadate__GPU_Power_Model/enhanced_histogram_power_data_20250319_142912.csv",
+     "a table of a format of its own (columns timestamp, kernel, power_watts"},
+    {"smi/downvoteed__GPGPU/gpu_usage.csv", "a table of a format of its own (columns Time, GPU_Us"},
+    {"smi/downvoteed__GPGPU/vram_usage.csv", "a table of a format of its own (columns Time, VRAM"},
+    {"ncu/Yassawe__cacheCheck/multigpu.csv", "nvprof"},
+    {"ncu/Yassawe__cacheCheck/onegpu.csv", "nvprof"},
+    {"ncu/Yassawe__cacheCheck/onegpu@2c79c2e.csv", "nvprof"},
+    {"ncu/Yassawe__cacheCheck/onegpu@66ea328.csv", "nvprof"},
+    {"ncu/Yassawe__cacheCheck/twogpus.csv", "nvprof"},
+    {"ncu/Yassawe__cacheCheck/twogpus@357042a.csv", "nvprof"},
+    {"ncu/Fluuuegel__DD2360-Project/ncu_report.txt", "the printed page of Nsight Compute"},
+    {"ncu/SSSalvan__PFAC-Motif-Detection-for-Biological-Constraints/ncu_pfac.txt",
+     "the printed page of Nsight Compute"},
+    {"ncu/SSSalvan__PFAC-Motif-Detection-for-Biological-Constraints/ncu_report.txt",
+     "the printed page of Nsight Compute"},
+    {"ncu/brycelelbach__nsightful/copy_blocked.txt", "the printed page of Nsight Compute"},
+};
+
+// Where the capture lies; "" with a word of it when it is not at hand.
+std::string Find(const std::string& file) {
+  const char* root = std::getenv("ADVISE_TRACES");
+  const std::filesystem::path traces =
+      root != nullptr ? std::filesystem::path(root)
+                      : std::filesystem::path(ADVISE_SOURCE_DIR) / ".." / "shared" / "traces";
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::weakly_canonical(traces / file, failed);
+  if (!failed && std::filesystem::exists(path, failed)) return path.string();
+  WARN("skipped: no capture " << file
+                              << " (set ADVISE_TRACES to the folder that holds smi/, ncu/)");
+  return "";
+}
+
+Json Facts(const Folder& folder, const std::string& path) {
+  const Ran ran = RunAdvise(folder, "facts '" + path + "' --tables --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  Json facts;
+  for (const Json& fact : Json::parse(ran.out)["facts"]) facts[fact["name"]] = fact;
+  return facts;
+}
+
+double Number(const Json& facts, const char* name) {
+  return facts.contains(name) && facts[name].contains("value") && facts[name]["value"].is_number()
+             ? facts[name]["value"].get<double>()
+             : kUnknown;
+}
+
+// A report that is sound and claims no more than such an input can.
+Json Report(const Folder& folder, const std::string& path, const char* kind) {
+  const Ran ran = RunAdvise(folder, "'" + path + "' --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  Json report = Json::parse(ran.out);
+  CHECK(SchemaProblems(report) == std::vector<std::string>());
+  CHECK(report["inputs"][0]["kind"] == kind);
+  CHECK(report["devices"].empty());
+  CHECK_FALSE(report["healthy"].get<bool>());
+  CHECK_FALSE(report["facts"].contains("budget.idle"));
+  double saved = 0;
+  for (const Json& finding : report["findings"]) {
+    INFO(finding["rule"]);
+    CHECK((finding["severity"] == "low" || finding["severity"] == "info"));
+    saved += finding["saving"]["share"].get<double>();
+  }
+  CHECK(saved <= 1);
+  const Ran text = RunAdvise(folder, "'" + path + "'");
+  CHECK(text.status == 0);
+  CHECK_THAT(text.out, Contains("nsys profile --trace=cuda"));
+  return report;
+}
+
+void CheckNear(double found, double expected) {
+  CHECK(found == Approx(expected).epsilon(1e-5).margin(1e-9));
+}
+
+}  // namespace
+
+TEST_CASE("real logs of monitors: samples, means and peaks are those of an independent script") {
+  const Folder folder;
+  for (const MonitorCapture& capture : Monitors()) {
+    const std::string path = Find(std::string("smi/") + capture.file);
+    if (path.empty()) continue;
+    INFO(capture.file);
+    const Json facts = Facts(folder, path);
+    CHECK(Number(facts, "monitor.gpus") == capture.gpus);
+    CHECK(Number(facts, "monitor.samples") == capture.samples);
+    CheckNear(Number(facts, "monitor.utilization"), capture.utilization);
+    CheckNear(Number(facts, "monitor.memory.peak"), capture.memory);
+    if (capture.power != kUnknown) {
+      CheckNear(std::round(Number(facts, "monitor.watts") * 1e4) / 1e4, capture.power);
+    }
+    Report(folder, path, "smi-csv");
+  }
+}
+
+TEST_CASE("real counters: throughputs, work and traffic are those of an independent decoder") {
+  const Folder folder;
+  for (const CounterCapture& capture : Kernels()) {
+    const std::string path = Find(std::string("ncu/") + capture.file);
+    if (path.empty()) continue;
+    INFO(capture.file);
+    const Json facts = Facts(folder, path);
+    CHECK(Number(facts, "counter.kernels") == capture.kernels);
+    CHECK(Number(facts, "counter.instances") == capture.instances);
+    CHECK(Number(facts, "counter.time") == capture.time_ns);
+    const Json& row = facts["counter.rows"]["value"][0];
+    CheckNear(row["sm"], capture.sm);
+    CheckNear(row["memory"], capture.memory);
+    CheckNear(row["dram"], capture.dram);
+    CheckNear(row["occupancy"], capture.occupancy);
+    CHECK(row["bound"] == capture.bound);
+    if (capture.flops != kUnknown) {
+      const Json& roof = facts["roofline.rows"]["value"][0];
+      CheckNear(roof["flops"], capture.flops);
+      CheckNear(roof["bytes"], capture.bytes);
+      CheckNear(roof["intensity"], capture.intensity);
+    }
+    Report(folder, path, capture.kind);
+  }
+}
+
+TEST_CASE("real files that only look alike are refused in one line that names them") {
+  const Folder folder;
+  for (const Refused& file : kRefused) {
+    const std::string path = Find(file.file);
+    if (path.empty()) continue;
+    INFO(file.file);
+    const Ran ran = RunAdvise(folder, "'" + path + "'");
+    CHECK(ran.status == 3);
+    CHECK(ran.out.empty());
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+    CHECK_THAT(ran.err, Contains(file.words));
+  }
+}
+
+}  // namespace advise
