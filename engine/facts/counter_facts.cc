@@ -51,6 +51,7 @@ Rows CounterRows(const Counters& counters) {
                     {"sectors", k.sectors},
                     {"useful", k.useful},
                     {"local", k.local},
+                    {"lanes", k.lanes},
                     {"tensor", k.tensor},
                     {"source", k.source}});
   }
