@@ -185,8 +185,8 @@ TEST_CASE("a report of nsys is exported on the way, and nothing is left beside i
   const std::string nsys =
       folder.Write("bin/nsys", "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + folder.path() +
                                    "/asked'\n"
-                                   "[ \"$6\" = \"" +
-                                   report + "\" ] || exit 9\ncp '" + folder / run + "' \"$5\"\n");
+                                   "[ \"$6\" = '" +
+                                   report + "' ] || exit 9\ncp '" + folder / run + "' \"$5\"\n");
   chmod(nsys.c_str(), 0755);
   const Ran ran = RunWithNsys(folder, "'" + report + "' --format json");
   INFO(ran.err);
