@@ -228,6 +228,14 @@ TEST_CASE("occupancy is limited by what allows the fewest blocks") {
   CHECK(c.counters().latency[0].empty());
 }
 
+TEST_CASE("beside a capture without GPU work counters claim nothing") {
+  Trace empty;
+  empty.kind = "nsys-sqlite";
+  const Case c(std::move(empty), {Counted("a", {{kTime, 300}, {kSm, 10}, {kMemory, 42.5}})});
+  CHECK(c.counters().kernels.size() == 1);
+  for (const IntervalSet& set : c.counters().latency) CHECK(set.empty());
+}
+
 TEST_CASE("claims of all bounds together are never more than the kernels' time") {
   const Case c(TraceBuilder().Kernel("a", {0, 500}).Kernel("b", {400, 1000}).Build(),
                {Counted("a", {{kTime, 10}, {kSm, 1}, {kMemory, 1}}),
