@@ -23,6 +23,8 @@ void JoinNccl(NcclLog& from, NcclLog* to) {
   if (to->network.empty()) to->network = from.network;
   to->gdr = std::max(to->gdr, from.gdr);
   to->nodes = std::max(to->nodes, from.nodes);
+  to->several_groups = to->several_groups || from.several_groups ||
+                       (to->ranks > 0 && from.ranks > 0 && to->ranks != from.ranks);
   if (from.ranks > to->ranks) to->rank_host.clear();
   if (from.ranks >= to->ranks) to->rank_host.merge(from.rank_host);
   to->ranks = std::max(to->ranks, from.ranks);

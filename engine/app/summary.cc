@@ -58,7 +58,9 @@ std::string SideSentence(const Analysis& analysis) {
   if (!analysis.counters.kernels.empty()) {
     const CountedKernel& top = analysis.counters.kernels.front();
     std::string limit = "its counters do not show what limits it";
-    if (top.bound == "memory") limit = "memory limits it";
+    const bool on_chip = top.dram >= 0 && 2 * top.dram < top.memory;
+    if (top.bound == "memory")
+      limit = on_chip ? "memory on the chip (caches, shared memory) limits it" : "memory limits it";
     if (top.bound == "compute") limit = "the SMs limit it";
     if (top.bound == "latency") limit = "it is near no limit of the GPU: latency holds it back";
     const std::string name = SafeText(top.name);

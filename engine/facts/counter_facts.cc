@@ -7,7 +7,7 @@
 namespace advise::facts {
 namespace {
 
-constexpr const char* kNoCounters = "no kernel counters were given";
+constexpr const char* kNoCounters = "no kernel counters were given (Nsight Compute)";
 constexpr const char* kNoSamples = "no GPU metric samples of this kind were recorded";
 
 // Classes of kernels whose work and traffic go together, whatever their size.
@@ -51,6 +51,7 @@ Rows CounterRows(const Counters& counters) {
                     {"sectors", k.sectors},
                     {"useful", k.useful},
                     {"local", k.local},
+                    {"lanes", k.lanes},
                     {"tensor", k.tensor},
                     {"source", k.source}});
   }

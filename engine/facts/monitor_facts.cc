@@ -41,12 +41,13 @@ std::vector<FactInfo> MonitorFactList() {
       {"monitor.gpus_idle", "count", "Of these, GPUs that did nothing."},
       {"monitor.samples", "count",
        "Samples of a GPU in the time of the job: from the first to the last one with activity."},
-      {"monitor.seconds", "s", "Length of that time; absent when the log has no clock."},
+      {"monitor.seconds", "num",
+       "Length of that time in seconds; absent when the log has no clock."},
       {"monitor.worst.gpu", "name", "The GPU at work with the lowest mean utilisation."},
       {"monitor.worst.utilization", "share", "Its mean utilisation."},
       {"monitor.memory.peak", "bytes", "Most memory in use on a GPU."},
       {"monitor.memory.capacity", "bytes", "Memory of that GPU."},
-      {"monitor.watts", "w", "Mean power of a GPU at work."},
+      {"monitor.watts", "num", "Mean power of a GPU at work in watts."},
       {"monitor.rows", "rows",
        "Each GPU: gpu, name, samples, utilization, below, power (over the limit), clock, "
        "sm_active, "

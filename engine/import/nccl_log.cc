@@ -100,7 +100,7 @@ std::string HostOf(std::string_view prefix) {
 
 bool IsTransport(std::string_view word) {
   return StartsWith(word, "P2P/") || StartsWith(word, "SHM") || StartsWith(word, "NET/") ||
-         StartsWith(word, "COLLNET/") || StartsWith(word, "direct ") || word == "P2P";
+         StartsWith(word, "COLLNET/") || word == "P2P";
 }
 
 double BytesOfType(int type) {
@@ -225,9 +225,13 @@ class Reader {
       words.Number(&nodes);
       if (words.ok()) log_.nodes = std::max(log_.nodes, nodes);
     }
+    log_.several_groups = log_.several_groups || (log_.ranks > 0 && ranks != log_.ranks);
     if (ranks > log_.ranks) log_.rank_host.clear();
     log_.ranks = std::max(log_.ranks, ranks);
-    if (ranks == log_.ranks && !host.empty()) log_.rank_host[rank] = host;
+    if (ranks == log_.ranks && !host.empty()) {
+      const auto [known, is_new] = log_.rank_host.emplace(rank, host);
+      log_.several_groups = log_.several_groups || (!is_new && known->second != host);
+    }
     if (!host.empty()) hosts_.insert(host);
     return true;
   }

@@ -59,6 +59,7 @@ constexpr double CountedKernel::*kMeans[] = {&CountedKernel::sm,
                                              &CountedKernel::sectors,
                                              &CountedKernel::useful,
                                              &CountedKernel::local,
+                                             &CountedKernel::lanes,
                                              &CountedKernel::registers,
                                              &CountedKernel::waves,
                                              &CountedKernel::tensor,
@@ -214,7 +215,7 @@ class Finder {
             std::max(trace_.ops.start[op], run_.window.start),
             std::min(trace_.ops.end[op], run_.window.end));
       }
-    } else {
+    } else if (!trace_.HasTimeline() && !trace_.devices.empty()) {
       Nanos at = 0;
       for (std::size_t i = 0; i < trace_.counters.size(); ++i) {
         const auto length = static_cast<Nanos>(std::llround(TimeOf(trace_.counters[i])));

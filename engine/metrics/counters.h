@@ -33,6 +33,7 @@ struct CountedKernel {
   double stall_memory = -1, stall_barrier = -1, stall_not_selected = -1;  // of a warp's latency
   double l2_hit = -1, sectors = -1;  // sectors a request of global loads and stores, the worse one
   double useful = -1;                // part of the sectors that was asked for
+  double lanes = -1;                 // of a warp's 32 threads, those that execute an instruction
   double local = -1;                 // of the executed instructions, those on local memory
   double registers = -1, waves = -1, tensor = -1;
   double flops = -1, bytes = -1, intensity = -1, balance = -1;  // totals; FLOP/byte

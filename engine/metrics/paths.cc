@@ -119,7 +119,9 @@ void ReadTransports(const NcclLog& log, Paths* paths) {
     const std::string a = host_of(pair.first);
     const std::string b = host_of(pair.second);
     // The network serves ranks of one node, too, where nothing better may.
-    const bool same = (!a.empty() && a == b) || log.nodes == 1 || !way.net;
+    const bool placed = !a.empty() && !b.empty() && !log.several_groups;
+    if (way.net && log.nodes == 0 && !placed) continue;  // where the ranks are is not known
+    const bool same = !way.net || log.nodes == 1 || (placed && a == b);
     bool slow = false;
     if (same) {
       (way.net ? paths->local.net : way.shared ? paths->local.shared : paths->local.peer) += 1;

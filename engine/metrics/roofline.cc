@@ -231,6 +231,16 @@ void ReadCounters(const KernelCounters& counters, CountedKernel* kernel) {
   kernel->useful = Useful(m, kernel->sectors);
   if (kernel->useful < 0) kernel->useful = UsefulByRemark(counters);
   kernel->local = LocalShare(m);
+  // Blocks smaller than a warp leave the rest of it empty, whatever else was counted.
+  constexpr double kWarp = 32;
+  const double threads = m.First({"smsp__thread_inst_executed_per_inst_executed.ratio"});
+  const double block =
+      static_cast<double>(counters.block[0]) * counters.block[1] * counters.block[2];
+  if (threads >= 0) {
+    kernel->lanes = std::min(1.0, threads / kWarp);
+  } else if (block > 0 && block < kWarp) {
+    kernel->lanes = block / kWarp;
+  }
   kernel->registers = m.First({"launch__registers_per_thread"});
   kernel->waves = m.First({"launch__waves_per_multiprocessor"});
   kernel->tensor = m.Share({"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",

@@ -60,7 +60,9 @@ Nanos PeriodOf(const Series& series) {
 class Sampler {
  public:
   Sampler(const std::vector<Series>& all, const std::vector<IntervalSet>& time)
-      : all_(all), time_(time) {}
+      : all_(all), time_(time) {
+    for (const Series& series : all) quantity_.push_back(QuantityOf(series));
+  }
 
   double Of(std::initializer_list<Quantity> quantities, std::size_t* most) const {
     double sum = 0;
@@ -68,10 +70,12 @@ class Sampler {
     for (std::uint32_t d = 0; d < time_.size(); ++d) {
       double of_device = 0;
       bool any = false;
-      for (const Series& series : all_) {
+      for (std::size_t s = 0; s < all_.size(); ++s) {
+        const Series& series = all_[s];
         if (series.device != d) continue;
-        const Quantity quantity = QuantityOf(series);
-        if (std::find(quantities.begin(), quantities.end(), quantity) == quantities.end()) continue;
+        if (std::find(quantities.begin(), quantities.end(), quantity_[s]) == quantities.end()) {
+          continue;
+        }
         std::size_t count = 0;
         const double mean = MeanDuring(series, time_[d], &count);
         if (count == 0) continue;
@@ -102,6 +106,7 @@ class Sampler {
  private:
   const std::vector<Series>& all_;
   const std::vector<IntervalSet>& time_;
+  std::vector<Quantity> quantity_;  // of each series
 };
 
 // Bytes a second that all cards moved, both ways; -1 without such series.
@@ -146,14 +151,21 @@ double TensorInMatrix(const Basis& basis, std::size_t* count) {
 
 double MeanDuring(const Series& series, const IntervalSet& time, std::size_t* count) {
   const Nanos period = PeriodOf(series);
+  const std::vector<Interval>& intervals = time.intervals();
+  std::size_t first = 0;  // the first interval that reaches into this sample's period or beyond
   double sum = 0;
   *count = 0;
-  for (std::size_t i = 0; i < series.time.size(); ++i) {
+  for (std::size_t i = 0; i < series.time.size() && first < intervals.size(); ++i) {
     // A sample speaks of the period before it.
     const Nanos end = series.time[i];
-    const bool inside =
-        period > 0 ? 2 * time.OverlapWith(end - period, end) >= period : time.Contains(end);
-    if (!inside) continue;
+    const Nanos start = end - period;
+    while (first < intervals.size() && intervals[first].end <= start) ++first;
+    Nanos inside = 0;
+    for (std::size_t k = first; k < intervals.size() && intervals[k].start < end; ++k) {
+      inside += std::min(end, intervals[k].end) - std::max(start, intervals[k].start);
+    }
+    const bool counts = period > 0 ? 2 * inside >= period : time.Contains(end);
+    if (!counts) continue;
     sum += series.value[i];
     ++*count;
   }

@@ -33,7 +33,7 @@ struct Samples {
   double nic_in_comm = -1;      // the same, while communication kernels ran and no compute
 };
 
-// O(samples log kernels).
+// O(samples + kernels) a quantity.
 Samples FindSamples(const Basis& basis);
 
 // The mean of the samples of these series (sums of several are built first, sample by sample) whose

@@ -50,6 +50,9 @@ struct NcclLog {
   int ranks = 0;                         // of the largest communicator; 0 unknown
   int nodes = 0;                         // 0 unknown
   std::map<int, std::string> rank_host;  // of the ranks of the largest communicators
+  // Communicators of several sizes or with the same ranks on other hosts: a rank's number alone
+  // does not say which process it is.
+  bool several_groups = false;
   std::vector<NcclChannel> channels;
   std::vector<std::pair<std::string, std::string>> environment;  // "set by environment" lines
   std::vector<std::string> warnings;                             // "path:line: text"

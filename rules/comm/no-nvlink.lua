@@ -9,7 +9,7 @@ return {
   scope     = "run",
   priority  = 76,
   explains  = { "comm/exposed", "topology/nccl-transport", "topology/nccl-environment" },
-  knowledge = { "K-J1", "K-J3", "K-J4", "K-N7" },
+  knowledge = { "K-J1", "K-J3", "K-J4", "K-N7", "K-F6" },
   effort    = "flag",
 
   needs      = { "comm.count", "comm.exposed", "window.device_time", "run.devices", "nccl.ranks", "nccl.local.peer", "nccl.local.shared",

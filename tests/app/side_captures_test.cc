@@ -127,7 +127,8 @@ Json Facts(const Folder& folder, const std::string& path) {
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   Json facts;
-  for (const Json& fact : Json::parse(ran.out)["facts"]) facts[fact["name"]] = fact;
+  const Json all = Json::parse(ran.out);
+  for (const Json& fact : all["facts"]) facts[fact["name"].get<std::string>()] = fact;
   return facts;
 }
 
@@ -195,14 +196,14 @@ TEST_CASE("real counters: throughputs, work and traffic are those of an independ
     CHECK(Number(facts, "counter.kernels") == capture.kernels);
     CHECK(Number(facts, "counter.instances") == capture.instances);
     CHECK(Number(facts, "counter.time") == capture.time_ns);
-    const Json& row = facts["counter.rows"]["value"][0];
+    const Json& row = facts["counter.rows"]["rows"][0];
     CheckNear(row["sm"], capture.sm);
     CheckNear(row["memory"], capture.memory);
     CheckNear(row["dram"], capture.dram);
     CheckNear(row["occupancy"], capture.occupancy);
     CHECK(row["bound"] == capture.bound);
     if (capture.flops != kUnknown) {
-      const Json& roof = facts["roofline.rows"]["value"][0];
+      const Json& roof = facts["roofline.rows"]["rows"][0];
       CheckNear(roof["flops"], capture.flops);
       CheckNear(roof["bytes"], capture.bytes);
       CheckNear(roof["intensity"], capture.intensity);

@@ -39,7 +39,6 @@ TEST_CASE("the facts that are written are those of the catalogue") {
     facts::WriteTopologyFacts(*run, &writer);
     facts::WriteCommHabitFacts(*run, &writer);
     facts::WriteSummaryFacts(*run, &writer);
-    facts::WriteHabitFacts(*run, &writer);
     facts::WriteClusterFacts(Cluster(SummarizeRanks(*run), ShippedKnowledge()), true, &writer);
     std::set<std::string> written;
     for (const auto& [name, fact] : writer.Take()) written.insert(name);

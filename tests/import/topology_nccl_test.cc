@@ -125,6 +125,17 @@ TEST_CASE("NCCL log: ranks, hosts, transports, environment, calls, warnings") {
   CHECK(log.warnings[0].find("Timeout waiting") != std::string::npos);
 }
 
+TEST_CASE("NCCL log: communicators of several sizes are noted, one of all ranks is not") {
+  CHECK_FALSE(Imported(kTwoNodes).nccl.several_groups);
+  CHECK(Imported(std::string(kTwoNodes) +
+                 "n1:100:110 [0] NCCL INFO comm 0x99 rank 0 nRanks 2 nNodes 2 localRanks 1 "
+                 "localRank 0 MNNVL 0\n")
+            .nccl.several_groups);
+  CHECK(Imported("n1:1:1 [0] NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1\n"
+                 "n2:1:1 [0] NCCL INFO comm 0x2 rank 0 nRanks 2 nNodes 1\n")
+            .nccl.several_groups);
+}
+
 TEST_CASE("NCCL log: torn lines give what is whole, and nothing that is not") {
   const Trace trace = Imported(
       "n1:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> n1:3:4 [1] NCCL INFO Channel 01/0 : 1[1] -> "

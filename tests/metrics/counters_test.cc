@@ -185,6 +185,17 @@ TEST_CASE("work of tensor pipes: counted where the GPU counts it, else estimated
   CHECK(estimated.kernel().tensor_estimated);
 }
 
+TEST_CASE("blocks smaller than a warp leave lanes empty; the counted figure wins") {
+  KernelCounters small = Counted("k", {{kTime, 100}});
+  small.block = {4, 2, 1};
+  CHECK(Case(Trace(), {small}).kernel().lanes == Approx(0.25));
+  small.metrics["smsp__thread_inst_executed_per_inst_executed.ratio"] = 4;
+  CHECK(Case(Trace(), {small}).kernel().lanes == Approx(0.125));
+  small.metrics.erase("smsp__thread_inst_executed_per_inst_executed.ratio");
+  small.block = {64, 1, 1};
+  CHECK(Case(Trace(), {small}).kernel().lanes == -1);
+}
+
 TEST_CASE("stalls are shares of a warp's latency, whichever way they were counted") {
   const Case ratios(
       Trace(),
@@ -215,6 +226,14 @@ TEST_CASE("occupancy is limited by what allows the fewest blocks") {
   CHECK(c.kernel().occupancy == Approx(0.24));
   CHECK(c.kernel().bound.empty());  // throughput was not collected: nothing is claimed
   CHECK(c.counters().latency[0].empty());
+}
+
+TEST_CASE("beside a capture without GPU work counters claim nothing") {
+  Trace empty;
+  empty.kind = "nsys-sqlite";
+  const Case c(std::move(empty), {Counted("a", {{kTime, 300}, {kSm, 10}, {kMemory, 42.5}})});
+  CHECK(c.counters().kernels.size() == 1);
+  for (const IntervalSet& set : c.counters().latency) CHECK(set.empty());
 }
 
 TEST_CASE("claims of all bounds together are never more than the kernels' time") {

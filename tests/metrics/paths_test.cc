@@ -98,6 +98,25 @@ TEST_CASE("transports: where two ranks are decides what their network is called"
   CHECK(paths.slow_pairs.size() == 3);
 }
 
+TEST_CASE("transports: ranks of several groups are not taken for each other") {
+  // Two groups of two across the nodes, whose ranks are called 0 and 1 as well.
+  Trace trace;
+  trace.nccl.ranks = 4;
+  trace.nccl.nodes = 2;
+  trace.nccl.several_groups = true;
+  trace.nccl.rank_host = {{0, "a"}, {1, "a"}, {2, "b"}, {3, "b"}};
+  trace.nccl.channels = {Channel(0, 1, "NET/IB/0/GDRDMA"), Channel(1, 0, "P2P/CUMEM")};
+  const Paths paths = FindPaths(trace);
+  CHECK(paths.local.net == 0);
+  CHECK(paths.local.peer == 1);
+  CHECK(paths.remote_gdr == 1);
+  CHECK(paths.slow_pairs.empty());
+  // Where nothing says how many nodes there are, nothing is said of such a pair.
+  trace.nccl.nodes = 0;
+  CHECK(FindPaths(trace).remote == 0);
+  CHECK(FindPaths(trace).local.net == 0);
+}
+
 TEST_CASE("transports: on one node sockets are no link between nodes") {
   Trace trace;
   trace.nccl.ranks = 2;

@@ -1,0 +1,64 @@
+-- Each instruction of a warp works for 32 threads; here most of them are masked out or do not exist.
+return {
+  id        = "kernel/idle-lanes",
+  title     = "Fill the warps: blocks of whole warps, branches that agree",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  scope     = "run",
+  priority  = 57,
+  explains  = { "kernel/low-throughput", "kernel/low-occupancy" },
+  knowledge = { "K-F3", "K-H2" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
+  thresholds = { "max_lanes", "min_weight", "winnable" },
+
+  symptom = "{weight:pct} of the kernel time works with few threads of each warp: {name:text} uses {lanes:pct} of the lanes.",
+  cause   = "Blocks with fewer than 32 threads, or branches that neighbouring threads take differently. An instruction costs the same for one thread as for 32.",
+  fixes   = {
+    { action = "Launch blocks of 128 to 256 threads, a multiple of 32", snippet = "kernel<<<(n + 255) / 256, 256>>>(...);    // not <<<n, 1>>>", language = "cpp" },
+    { action = "Let the threads of a warp take the same branch: sort or group the work by case" },
+    { action = "Give idle threads a share: one warp a row instead of one thread a row" },
+  },
+  false_positives = "Work that is serial by nature and small beside the rest.",
+  references = { "cuda-best-practices/occupancy", "ncu/profiling-guide" },
+
+  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+
+  detect = function(f, t)
+    local rows = filter(f.counter.rows, function(row)
+      return row.lanes >= 0 and at_most(row.lanes, t.max_lanes) and (row.bound == "latency" or row.bound == "memory" or row.bound == "compute")
+    end)
+    local weight = sum(rows, "weight")
+    if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+    local worst = top(rows, "weight", 5)
+    local first = worst[1]
+    return { weight = weight, count = #rows, name = first.kernel, lanes = first.lanes, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+  end,
+
+  -- The claims hold the headroom of all such kernels; this rule takes that of its own.
+  saving = function(f, t, e)
+    return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.5,
+             basis = "the headroom of kernels that are near no limit and leave lanes empty" }
+  end,
+
+  tests = {
+    { name = "blocks of one thread",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.03125 } } } },
+      expect = { weight = 0.6, name = "stencil", lanes = 0.03125, part = 0.5 },
+      saving = { claims = 4e8 } },
+    { name = "near miss: all lanes at work",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.99 } } } },
+      expect = "silent" },
+    { name = "near miss: a quarter masked out",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.75 } } } },
+      expect = "silent" },
+    { name = "near miss: not counted",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = -1 } } } },
+      expect = "silent" },
+    { name = "no kernels in the output",
+      facts = { counter = { kernels = 0, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },
+    { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}
