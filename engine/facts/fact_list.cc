@@ -7,6 +7,9 @@
 // window.device_time; it holds the idle or exposed time that the named thing causes. `*.remedy` is
 // what the fix would change. "per step" facts are medians over the steps of the window, or the
 // count over the window when there are no steps.
+#include <algorithm>
+#include <iterator>
+
 #include "engine/facts/catalog.h"
 #include "engine/facts/fact_writer.h"
 
@@ -473,9 +476,13 @@ std::vector<FactInfo> AllFacts() {
 }  // namespace
 
 void facts::LeaveOutTimeline(FactWriter* w) {
-  for (const FactInfo& info : CommonFactList()) {
-    if (info.name.starts_with("hw.") || info.name == "memory.capacity") continue;
-    w->Missing(info.name, "no timeline of the run was given", "cuda");
+  // What other inputs say by themselves stays.
+  constexpr const char* kStay[] = {"hw.",     "memory.capacity", "counter.",  "roofline.",
+                                   "sample.", "monitor.",        "topology.", "nccl."};
+  for (const FactInfo& info : FactList()) {
+    const bool stays = std::any_of(std::begin(kStay), std::end(kStay),
+                                   [&](const char* start) { return info.name.starts_with(start); });
+    if (!stays) w->Missing(info.name, "no timeline of the run was given", "cuda");
   }
 }
 

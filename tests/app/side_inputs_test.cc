@@ -79,6 +79,12 @@ TEST_CASE("a monitor's log is all there is: what it shows, what it cannot, and w
   CHECK_FALSE(report["healthy"].get<bool>());
   CHECK_FALSE(report["facts"].contains("budget.idle"));
   CHECK_FALSE(report["facts"].contains("window.time"));
+  for (const auto& [name, fact] : report["facts"].items()) {
+    INFO(name);
+    const std::string area = name.substr(0, name.find('.'));
+    CHECK((area == "monitor" || area == "hw" || area == "counter" || area == "topology" ||
+           area == "nccl" || name == "memory.capacity"));
+  }
   CHECK(report["facts"]["monitor.utilization"]["value"].get<double>() == Approx(0.3));
   CHECK(report["facts"]["monitor.seconds"]["value"].get<double>() == Approx(39));
   for (const Json& finding : report["findings"]) {
