@@ -7,6 +7,7 @@
 
 #include "engine/advice/ranking.h"
 #include "engine/app/judge.h"
+#include "engine/app/processes.h"
 #include "engine/app/run_inputs.h"
 #include "engine/app/run_of_ranks.h"
 #include "engine/app/run_summary.h"
@@ -169,6 +170,8 @@ Result<SavedReport> DiagnoseSaved(const Session& session, const DiagnoseOptions&
   const Result<WindowRequest> window = ParseWindow(options.window);
   if (!window) return tl::unexpected(window.error());
   if (NeedsReduction(options.reports)) return DiagnoseRun(session, options, *window);
+  // One report is no work for several processes.
+  if (!options.by_itself && Processes::All().number() > 0) throw PartHandedIn();
   if (options.progress) options.progress("reading");
   Result<RunInputs> inputs = ReadRun(options.reports, ImportOptions{options.jobs});
   if (!inputs) return tl::unexpected(inputs.error());

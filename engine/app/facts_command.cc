@@ -5,6 +5,7 @@
 #include "engine/app/command.h"
 #include "engine/app/inputs.h"
 #include "engine/app/options.h"
+#include "engine/app/processes.h"
 #include "engine/facts/catalog.h"
 #include "engine/report/facts_text.h"
 #include "engine/report/json.h"
@@ -43,6 +44,7 @@ class FactsCommand : public Command {
           {"there is no format \"" + run_.output.format + "\"", "--format", "text or json"},
           kWrongUsage);
     }
+    if (list_ && Processes::All().number() > 0) return kAnalysed;
     if (list_) return Write(Catalogue(json));
     std::error_code failed;
     const std::string& path = run_.output.path;
@@ -86,6 +88,8 @@ class FactsCommand : public Command {
     if (failed) return Complain({failed.message(), run_.output.path, ""}, kWrongUsage);
     int worst = kAnalysed;
     std::set<std::string> names;
+    int turn = 0;
+    const Processes& processes = Processes::All();
     for (const std::string& report : *reports) {
       const std::filesystem::path file = std::filesystem::path(report).filename();
       const std::string name = file.stem().string() + ".facts";
@@ -95,7 +99,9 @@ class FactsCommand : public Command {
             kWrongUsage);
         continue;
       }
+      if (turn++ % processes.count() != processes.number()) continue;
       RunOptions one = run_;
+      one.diagnose.by_itself = true;
       one.diagnose.reports = {report};
       const int code = WriteFacts(one, (std::filesystem::path(run_.output.path) / name).string());
       if (code != kAnalysed) worst = code;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "engine/app/command.h"
+#include "engine/app/processes.h"
 #include "engine/base/text.h"
 
 #ifndef ADVISE_VERSION
@@ -87,6 +88,8 @@ int ParseAndRun(Command& command, const std::vector<std::unique_ptr<Command>>& a
 }  // namespace
 
 int Complain(const Error& error, ExitCode code) {
+  // One of several processes speaks for all.
+  if (Processes::All().number() > 0) return code;
   std::fprintf(stderr, "advise: %s\n", SafeText(error.Line()).c_str());
   return code;
 }
@@ -96,7 +99,9 @@ int Complain(const std::vector<Error>& errors, ExitCode code) {
   return code;
 }
 
-int RunProgram(int argc, const char* const* argv) {
+namespace {
+
+int RunHere(int argc, const char* const* argv) {
   try {
     const auto commands = AllCommands();
     const std::string word = argc > 1 ? argv[1] : "";
@@ -114,11 +119,27 @@ int RunProgram(int argc, const char* const* argv) {
                       kWrongUsage);
     }
     return ParseAndRun(*commands.front(), commands, argc, argv);
+  } catch (const PartHandedIn&) {
+    return kAnalysed;
   } catch (const std::exception& problem) {
     return Complain({std::string("internal error: ") + problem.what(), "",
                      "please report it with the command line"},
                     kUnreadableInput);
   }
+}
+
+}  // namespace
+
+int RunProgram(int argc, const char* const* argv) {
+  Processes& processes = Processes::All();
+  if (!processes.problem().empty()) {
+    return Complain(
+        {processes.problem(), "", "build with an MPI, or run advise without the launcher"},
+        kWrongUsage);
+  }
+  const int code = RunHere(argc, argv);
+  processes.Leave();
+  return code;
 }
 
 }  // namespace advise

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "engine/advice/rank_run.h"
+#include "engine/app/processes.h"
 #include "engine/app/run_summary.h"
 #include "engine/app/run_views.h"
 #include "engine/app/session.h"
@@ -97,6 +98,53 @@ Result<void> ReadSides(const std::vector<std::string>& files, std::vector<Trace>
   return {};
 }
 
+// Parts are dealt to processes in turn. Those other than 0 hand in what they have and end.
+void Collect(const Session& session, std::vector<Part>* parts) {
+  const Processes& processes = Processes::All();
+  Sections own;
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    const Part& part = (*parts)[i];
+    const std::string number = std::to_string(i);
+    if (part.error) {
+      own.emplace_back("what " + number, part.error->what);
+      own.emplace_back("where " + number, part.error->where);
+      own.emplace_back("hint " + number, part.error->hint);
+    } else if (part.saved) {
+      own.emplace_back("saved " + number, Pack(Encode(*part.saved)));
+    }
+  }
+  const std::vector<std::string> all = processes.Gather(Pack(own));
+  if (processes.number() > 0) throw PartHandedIn();
+  for (std::size_t process = 1; process < all.size(); ++process) {
+    const Result<Sections> sections = Unpack(all[process]);
+    if (!sections) continue;
+    for (const auto& [name, bytes] : *sections) {
+      const std::size_t space = name.find(' ');
+      Part& part = (*parts)[std::stoul(name.substr(space + 1))];
+      const std::string what = name.substr(0, space);
+      if (what != "saved" && !part.error) part.error = Error();
+      if (what == "what") part.error->what = bytes;
+      if (what == "where") part.error->where = bytes;
+      if (what == "hint") part.error->hint = bytes;
+      if (what != "saved") continue;
+      Result<Sections> inner = Unpack(bytes);
+      if (!inner) {
+        part.error = inner.error();
+        continue;
+      }
+      Result<SavedReport> saved = Decode(*inner, RuleFinder(session), part.path);
+      if (saved) {
+        part.saved = std::move(*saved);
+      } else {
+        part.error = saved.error();
+      }
+    }
+  }
+  for (Part& part : *parts) {
+    if (!part.saved && !part.error) part.error = Error{"another process lost it", part.path, ""};
+  }
+}
+
 void ReadAll(const Session& session, const DiagnoseOptions& options, const WindowRequest& window,
              std::vector<Trace>* sides, const std::vector<InputFile>& side_inputs,
              std::vector<Part>* parts) {
@@ -111,6 +159,7 @@ void ReadAll(const Session& session, const DiagnoseOptions& options, const Windo
   quiet.progress = nullptr;
   const auto work = [&] {
     for (std::size_t i = next++; i < parts->size(); i = next++) {
+      if (static_cast<int>(i) % Processes::All().count() != Processes::All().number()) continue;
       Part& part = (*parts)[i];
       const bool with_sides = first != parts->end() && &part == &*first;
       ReadPart(session, quiet, window, with_sides ? sides : nullptr, side_inputs, &part);
@@ -414,6 +463,7 @@ Result<SavedReport> DiagnoseRun(const Session& session, const DiagnoseOptions& o
   const Result<void> read = ReadSides(side_files, &sides, &side_inputs);
   if (!read) return tl::unexpected(read.error());
   ReadAll(session, options, window, &sides, side_inputs, &parts);
+  if (Processes::All().many()) Collect(session, &parts);
   const auto readable = std::count_if(parts.begin(), parts.end(),
                                       [](const Part& part) { return part.saved.has_value(); });
   if (readable == 0) return tl::unexpected(*parts.front().error);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kSampled = 64;    // pairs looked at for a shift
 constexpr std::int64_t kShifts = 4096;  // tried to either side
+constexpr std::int64_t kNear = 64;      // shifts looked at beside a guess that fits
 constexpr std::size_t kReferences = 4;  // aligned ranks tried for one that does not match the first
 
 struct Event {
@@ -36,6 +37,10 @@ std::vector<Event> EventsOf(const RankSummary& rank, bool all) {
 struct Fit {
   Nanos offset = 0;
   Nanos deviation = std::numeric_limits<Nanos>::max();
+  // Of the best other shift. Steps of a regular program are alike: a shift by a step may fit nearly
+  // as well as the true one.
+  Nanos runner_up = std::numeric_limits<Nanos>::max();
+  bool Distinct() const { return deviation <= runner_up / 4; }
 };
 
 // How well `other` shifted by `shift` events fits `first`.
@@ -71,13 +76,21 @@ Fit Best(const std::vector<Event>& first, const std::vector<Event>& other, std::
          Nanos at_once) {
   Fit best;
   const auto most = static_cast<std::int64_t>(std::max(first.size(), other.size()));
-  for (std::int64_t step = 0; step <= std::min(kShifts, most); ++step) {
+  std::int64_t until = std::min(kShifts, most);
+  for (std::int64_t step = 0; step <= until; ++step) {
     for (const std::int64_t shift : {guess + step, guess - step}) {
       const auto fit = Try(first, other, shift);
-      if (fit && fit->deviation < best.deviation) best = *fit;
+      if (fit && fit->deviation < best.deviation) {
+        const Nanos beaten = best.deviation;
+        best = *fit;
+        best.runner_up = beaten;
+      } else if (fit) {
+        best.runner_up = std::min(best.runner_up, fit->deviation);
+      }
       if (step == 0) break;
     }
-    if (step == 0 && best.deviation <= at_once) break;
+    // Shifts by a few steps tell whether another one fits as well.
+    if (step == 0 && best.deviation <= at_once) until = std::min(until, kNear);
   }
   return best;
 }
@@ -107,6 +120,7 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
   clocks.source[ranks.front().clock] = ClockSource::kOne;
   const auto within = static_cast<Nanos>(knowledge.Number("cluster.align_within"));
   const auto at_once = static_cast<Nanos>(knowledge.Number("cluster.align_at_once"));
+  const auto stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
   const auto near_utc = static_cast<Nanos>(knowledge.Number("cluster.utc_within"));
 
   // One rank speaks for its clock: the first of the report.
@@ -139,6 +153,8 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
           const std::int64_t guess = utc ? GuessShift(other, events, utc_offset) : 0;
           const Fit fit = Best(other, events, guess, at_once);
           if (fit.deviation > within) continue;
+          const bool agrees = !utc || std::abs(fit.offset - utc_offset) <= stray;
+          if (!agrees && !fit.Distinct()) continue;
           clocks.offset[clock] = fit.offset + clocks.offset[reference.clock];
           clocks.source[clock] = ClockSource::kCollectives;
           clocks.residual = std::max(clocks.residual, fit.deviation);

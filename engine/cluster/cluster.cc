@@ -174,8 +174,8 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   efficiency.orchestration = over(busy_most, window);
 
   lateness = FindLateness(ranks, clocks, joint, job, knowledge);
-  strategy = FindStrategy(ranks, joint, job, knowledge);
   pipeline = FindPipeline(ranks, joint, job, knowledge);
+  strategy = FindStrategy(ranks, joint, job, pipeline, knowledge);
   std::tie(inside, across) = FindPathSpeed(ranks, joint, job, knowledge);
 }
 

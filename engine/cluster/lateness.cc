@@ -75,8 +75,8 @@ class LatenessFinder {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       Nanos all = 0;
       for (const Interval& wait : waits_[r]) all += wait.Length();
-      const double part = std::min(1.0, static_cast<double>(loss->gain) /
-                                            static_cast<double>(std::max<Nanos>(1, all)));
+      const double part = std::min(
+          1.0, static_cast<double>(loss->gain) / static_cast<double>(std::max<Nanos>(1, all)));
       for (const Interval& wait : waits_[r]) {
         loss->lost.by_device[r].Append(
             wait.start, wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));

@@ -190,7 +190,7 @@ std::vector<std::vector<std::uint32_t>> Chains(
 }  // namespace
 
 Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
-                      const Knowledge& knowledge) {
+                      const Pipeline& pipeline, const Knowledge& knowledge) {
   Strategy found;
   found.rows = FindRows(ranks, joint);
   const std::vector<PatternRow>& rows = found.rows;
@@ -268,21 +268,18 @@ Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint,
     add("expert",
         fmt::format("{:.0f} all-to-alls a step among {} ranks", exchange.per_step, found.expert));
   }
-  if (sends.per_step > 0) {
+  if (sends.per_step > 0 && pipeline.stages > 1) {
+    found.pipeline = pipeline.stages;
+    add("pipeline", fmt::format("{:.0f} sends and receives a step along chains of {} ranks, which "
+                                "wait for each other {:.0f} % of the time",
+                                sends.per_step, found.pipeline, 100 * pipeline.bubble));
+  } else if (sends.per_step > 0) {
     const auto neighbours = Neighbours(joint, knowledge.Number("cluster.edge_share"));
-    const auto chains = Chains(neighbours);
-    std::size_t longest = 0;
-    for (const auto& chain : chains) longest = std::max(longest, chain.size());
-    if (longest >= 2) {
-      found.pipeline = static_cast<int>(longest);
-      add("pipeline", fmt::format("{:.0f} sends and receives a step along chains of {} ranks",
-                                  sends.per_step, found.pipeline));
-    } else if (!neighbours.empty() || sends.group > 2) {
-      found.context =
-          static_cast<int>(std::max<double>(sends.group, static_cast<double>(neighbours.size())));
-      add("context", fmt::format("{:.0f} sends and receives a step around {} ranks", sends.per_step,
-                                 found.context));
-    }
+    found.context = static_cast<int>(std::max(sends.group, static_cast<double>(neighbours.size())));
+    add("context",
+        fmt::format("{:.0f} sends and receives a step among {} ranks that hardly wait for "
+                    "each other: blocks are exchanged",
+                    sends.per_step, found.context));
   }
   found.reduce_bytes = found.zero_stage >= 2 ? scatter.bytes : reduce.bytes;
   found.name = fmt::format("{}", fmt::join(names, " + "));
@@ -339,6 +336,10 @@ Pipeline FindPipeline(const std::vector<RankSummary>& ranks, const Joint& joint,
   pipe.bubble = bubble / members;
   const double p = static_cast<double>(stages) - 1;
   pipe.expected = p / (pipe.micro_batches + p);
+  if (pipe.bubble < knowledge.Number("cluster.least_bubble") * pipe.expected) {
+    pipe.stages = 0;
+    return pipe;
+  }
   double mean = 0;
   for (const double c : compute) mean += c / static_cast<double>(stages);
   const auto slowest = std::max_element(compute.begin(), compute.end());

@@ -62,10 +62,12 @@ struct PathSpeed {
   std::string kind;
 };
 
-Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
-                      const Knowledge& knowledge);
+// A chain of sends and receives whose ranks wait for each other about as much as a pipeline must.
+// Ranks that exchange blocks (all-to-all by sends, rings) form chains, too, but hardly wait.
 Pipeline FindPipeline(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       const Knowledge& knowledge);
+Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                      const Pipeline& pipeline, const Knowledge& knowledge);
 // Of large collectives: inside nodes (first) and across nodes (second).
 std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ranks,
                                               const Joint& joint, const Job& job,

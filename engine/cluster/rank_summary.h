@@ -73,7 +73,7 @@ struct RankSummary {
   std::int64_t pid = 0;
   int device = 0;                  // ordinal
   std::uint32_t device_index = 0;  // -> Trace::devices of its report
-  int devices_listed = 0;  // GPUs that the report knows of
+  int devices_listed = 0;          // GPUs that the report knows of
   std::string device_name;
   std::string device_uuid;
   std::int64_t utc_origin_ns = 0;  // UTC of time 0 of the clock; 0 unknown

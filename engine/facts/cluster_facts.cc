@@ -338,8 +338,7 @@ std::vector<FactInfo> ClusterFactList() {
       {"strategy.tensor", "count", "Ranks that share layers, 1 when none do."},
       {"strategy.pipeline", "count", "Stages of a pipeline, 1 without one."},
       {"strategy.expert", "count", "Ranks that exchange tokens of experts, 1 when none do."},
-      {"strategy.context", "count",
-       "Ranks that pass sequence blocks around a ring, 1 when none do."},
+      {"strategy.context", "count", "Ranks that exchange blocks of a sequence, 1 when none do."},
       {"strategy.zero_stage", "count", "0 replicated, 1 to 3 sharded as ZeRO does."},
       {"strategy.collectives", "rows",
        "By kind, phase and number of ranks: kind, phase, ranks, per_step, bytes (a step), "

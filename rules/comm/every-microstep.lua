@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   scope     = "run",
-  priority  = 73,
+  priority  = 76,
   explains  = { "comm/exposed", "comm/serial-gradient-sync" },
   knowledge = { "K-K9", "K-N13" },
   effort    = "code",

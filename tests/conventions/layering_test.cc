@@ -49,6 +49,8 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "store
                                                 {"fcntl.h", {"*"}},
                                                 {"isa-l/", {"import"}},
                                                 {"zlib.h", {"import", "store"}},
+                                                {"mpi.h", {"app"}},
+                                                {"dlfcn.h", {"app"}},
                                                 {"google/protobuf/", {"import"}},
                                                 {"spawn.h", {"import"}}};
 

@@ -1,0 +1,305 @@
+// Several reports as one run, from end to end, on jobs that the simulator writes one report a rank.
+#ifdef ADVISE_SIM_PROGRAM
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/program.h"
+#include "tests/report/schema.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+// A folder with one report a rank, made once a run of the tests.
+std::string RanksOf(const std::string& scenario, const std::string& options = "") {
+  static const Folder folder;
+  std::string name = scenario + options;
+  for (char& c : name) {
+    if (c == '/' || c == ' ') c = '-';
+  }
+  const std::string path = folder / name;
+  if (!std::filesystem::exists(path)) {
+    const Ran made = RunAdvise(
+        folder,
+        ADVISE_SOURCE_DIR "/fixtures/" + scenario + ".toml --per-rank " + name + " " + options,
+        ADVISE_SIM_PROGRAM);
+    INFO(made.err);
+    REQUIRE(made.status == 0);
+  }
+  return path;
+}
+
+constexpr const char* kStraggler = "scenarios/rank/straggler-compute-x4";
+constexpr const char* kApart = "--clock-ms 250 --drift-us 300";
+
+void CopyInto(const Folder& folder, const std::string& from, const std::string& to) {
+  std::filesystem::create_directories(folder / to);
+  std::filesystem::copy(from, folder / to, std::filesystem::copy_options::overwrite_existing);
+}
+
+Json JsonOf(const Folder& folder, const std::string& arguments, int status = 0) {
+  const Ran ran = RunAdvise(folder, arguments + " --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == status);
+  return Json::parse(ran.out);
+}
+
+TEST_CASE("a folder of ranks is one run, and names the rank that the others wait for") {
+  const Folder folder;
+  const Json report = JsonOf(folder, RanksOf(kStraggler, kApart));
+  CHECK(SchemaProblems(report) == std::vector<std::string>());
+  REQUIRE(report["inputs"].size() == 4);
+  CHECK(report["inputs"][3]["rank"] == 3);
+  REQUIRE(report["devices"].size() == 4);
+  CHECK(report["devices"][2]["rank"] == 2);
+  REQUIRE_FALSE(report["findings"].empty());
+  const Json& first = report["findings"][0];
+  CHECK(first["rule"] == "rank/straggler");
+  CHECK(first["where"]["ranks"] == Json::array({2}));
+  CHECK(report["facts"]["cluster.ranks"]["value"] == 4);
+  CHECK(report["facts"]["cluster.aligned"]["value"] == 1);
+  double share = 0;
+  for (const Json& finding : report["findings"]) share += finding["saving"]["share"].get<double>();
+  CHECK(share <= 1.0 + 1e-9);
+  const auto fact = [&](const char* name) { return report["facts"][name]["value"].get<double>(); };
+  CHECK(fact("cluster.efficiency.parallel") ==
+        Approx(fact("cluster.efficiency.load_balance") * fact("cluster.efficiency.communication") *
+               fact("cluster.efficiency.orchestration")));
+}
+
+TEST_CASE("clocks of their own, or all in one report: the straggler's price is the same") {
+  const Folder folder;
+  const auto price = [&](const std::string& where) {
+    return JsonOf(folder, where)["findings"][0]["saving"]["share"].get<double>();
+  };
+  const Ran made = RunAdvise(
+      folder, ADVISE_SOURCE_DIR "/fixtures/" + std::string(kStraggler) + ".toml -o one.sqlite",
+      ADVISE_SIM_PROGRAM);
+  REQUIRE(made.status == 0);
+  const double apart = price(RanksOf(kStraggler, kApart));
+  CHECK(price(RanksOf(kStraggler)) == Approx(apart).margin(0.005));
+  CHECK(price(RanksOf(kStraggler, "--clock-ms 3600000 --drift-us 9e9")) ==
+        Approx(apart).margin(0.005));  // an hour apart, and UTC wrong by hours
+  CHECK(price("one.sqlite") == Approx(apart).margin(0.03));
+}
+
+TEST_CASE("facts files stand in for the reports, and say the same") {
+  const Folder folder;
+  const std::string reports = RanksOf(kStraggler, kApart);
+  REQUIRE(RunAdvise(folder, "facts " + reports + " -o kept/").status == 0);
+  Json from_reports = JsonOf(folder, reports);
+  Json from_facts = JsonOf(folder, "kept/");
+  for (const Json& input : from_facts["inputs"]) CHECK(input["kind"] == "facts");
+  from_reports.erase("inputs");
+  from_facts.erase("inputs");
+  CHECK(from_facts == from_reports);
+
+  // One facts file, and one beside reports.
+  Json one = JsonOf(folder, reports + "/rank_1.sqlite");
+  Json kept = JsonOf(folder, "kept/rank_1.facts");
+  one.erase("inputs");
+  kept.erase("inputs");
+  CHECK(kept == one);
+  const Json mixed = JsonOf(folder, reports + "/rank_0.sqlite kept/rank_1.facts " + reports +
+                                        "/rank_2.sqlite kept/rank_3.facts");
+  CHECK(mixed["findings"] == from_reports["findings"]);
+  CHECK_THAT(RunAdvise(folder, "why rank/straggler kept/").out, Contains("rank.late.share"));
+  CHECK_THAT(RunAdvise(folder, "why transfer/pageable-copy kept/rank_1.facts").out,
+             Contains("transfer/pageable-copy"));
+}
+
+TEST_CASE("a facts file is small, and never written over an input") {
+  const Folder folder;
+  const std::string report = RanksOf(kStraggler) + "/rank_0.sqlite";
+  REQUIRE(RunAdvise(folder, "facts " + report + " -o a.facts").status == 0);
+  CHECK(std::filesystem::file_size(folder / "a.facts") < 64 * 1024);
+  const std::string before = ReadAll(folder / "a.facts");
+  const Ran over = RunAdvise(folder, "facts a.facts -o a.facts");
+  CHECK(over.status == 2);
+  CHECK(ReadAll(folder / "a.facts") == before);
+  REQUIRE(RunAdvise(folder, "facts a.facts -o b.facts").status == 0);
+  CHECK(JsonOf(folder, "b.facts")["findings"] == JsonOf(folder, "a.facts")["findings"]);
+}
+
+TEST_CASE("the same ranks give the same bytes, whatever --jobs and the order of names") {
+  const Folder folder;
+  const std::string ranks = RanksOf(kStraggler, kApart);
+  const std::string one = RunAdvise(folder, ranks + " --jobs 1").out;
+  CHECK(one == RunAdvise(folder, ranks + " --jobs 3").out);
+  const std::string json = RunAdvise(folder, ranks + " --jobs 1 --format json").out;
+  CHECK(json == RunAdvise(folder, ranks + " --jobs 3 --format json").out);
+}
+
+TEST_CASE("four processes of mpirun print once what one prints") {
+  const Folder folder;
+  if (std::system("mpirun --version >/dev/null 2>&1") != 0) {
+    WARN("skipped: there is no mpirun here");
+    return;
+  }
+  const std::string beside =
+      std::filesystem::path(ADVISE_PROGRAM).parent_path().string() + "/libadvise_mpi.so";
+  if (!std::filesystem::exists(beside)) {
+    WARN("skipped: built without MPI");
+    return;
+  }
+  const std::string ranks = RanksOf(kStraggler, kApart);
+  const std::string mpirun =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+      "OMPI_MCA_btl=self,vader,tcp mpirun --oversubscribe -n 4 '" ADVISE_PROGRAM "' ";
+  const auto run = [&](const std::string& arguments) {
+    const int status = std::system(("cd '" + folder.path() + "' && env -u ADVISE_SHARE " + mpirun +
+                                    arguments + " >out.txt 2>err.txt")
+                                       .c_str());
+    return Ran{WIFEXITED(status) ? WEXITSTATUS(status) : -1, ReadAll(folder / "out.txt"),
+               ReadAll(folder / "err.txt")};
+  };
+  const std::string serial = RunAdvise(folder, ranks + " --format json").out;
+  const Ran parallel = run(ranks + " --format json");
+  INFO(parallel.err);
+  REQUIRE(parallel.status == 0);
+  CHECK(parallel.out == serial);
+  REQUIRE(run("facts " + ranks + " -o kept/").status == 0);
+  CHECK(JsonOf(folder, "kept/")["findings"] == Json::parse(serial)["findings"]);
+  const Ran one = run(ranks + "/rank_0.sqlite --format json");
+  CHECK(one.out == RunAdvise(folder, ranks + "/rank_0.sqlite --format json").out);
+}
+
+TEST_CASE("a rank without a report is named, and nothing is guessed of it") {
+  const Folder folder;
+  const std::string ranks = RanksOf(kStraggler);
+  for (const int rank : {0, 1, 3}) {
+    CopyInto(folder, ranks + "/rank_" + std::to_string(rank) + ".sqlite", "some");
+  }
+  const Ran ran = RunAdvise(folder, "some");
+  CHECK(ran.status == 0);
+  CHECK_THAT(ran.out, Contains("no report of rank 2 of 4"));
+  const Json report = JsonOf(folder, "some");
+  CHECK(report["facts"]["cluster.missing"]["value"] == 1);
+  for (const Json& finding : report["findings"]) CHECK(finding["rule"] != "rank/straggler");
+}
+
+TEST_CASE("one cut report of four: the others are judged, and the exit status says so") {
+  const Folder folder;
+  const std::string ranks = RanksOf(kStraggler);
+  for (const int rank : {0, 1, 2, 3}) {
+    CopyInto(folder, ranks + "/rank_" + std::to_string(rank) + ".sqlite", "some");
+  }
+  std::filesystem::resize_file(folder / "some/rank_3.sqlite", 8192);
+  const Ran ran = RunAdvise(folder, "some");
+  CHECK(ran.status == 3);
+  CHECK_THAT(ran.err, Contains("rank_3.sqlite"));
+  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  CHECK_THAT(ran.out, Contains("Speed up the rank that the others wait for"));
+  CHECK_THAT(ran.out, Contains("rank_3.sqlite"));
+}
+
+TEST_CASE("reports of different runs are refused with one line") {
+  const Folder folder;
+  CopyInto(folder, RanksOf(kStraggler) + "/rank_0.sqlite", "mixed");
+  CopyInto(folder, RanksOf("scenarios/rank/straggler-loading-x2") + "/rank_1.sqlite", "mixed");
+  const Ran ran = RunAdvise(folder, "mixed");
+  CHECK(ran.status == 3);
+  CHECK(ran.out.empty());
+  CHECK_THAT(ran.err, Contains("different runs") && Contains("4 ranks") && Contains("on 2"));
+}
+
+TEST_CASE("two reports of the same rank: one is left out, and both are named") {
+  const Folder folder;
+  const std::string ranks = RanksOf(kStraggler);
+  for (const int rank : {0, 1, 2, 3}) {
+    CopyInto(folder, ranks + "/rank_" + std::to_string(rank) + ".sqlite", "some");
+  }
+  std::filesystem::copy(folder / "some/rank_1.sqlite", folder / "some/x_again.sqlite");
+  const Json report = JsonOf(folder, "some");
+  CHECK(report["devices"].size() == 4);
+  CHECK_THAT(report.dump(), Contains("both say that they are rank 1"));
+}
+
+TEST_CASE("a run of another time whose steps look alike is not taken for the same one") {
+  const Folder folder;
+  const std::string other = RanksOf(kStraggler, "--seed 5 --drift-us 9e9");  // hours later
+  CopyInto(folder, RanksOf(kStraggler) + "/rank_0.sqlite", "some");
+  CopyInto(folder, other + "/rank_2.sqlite", "some");
+  const Json report = JsonOf(folder, "some");
+  CHECK(report["facts"]["cluster.aligned"]["value"] == 0);
+  CHECK_THAT(report.dump(), Contains("match no other rank's"));
+}
+
+TEST_CASE("without the environment, the names of the files tell the ranks") {
+  const Folder folder;
+  const Json report = JsonOf(folder, RanksOf(kStraggler, "--no-environment"));
+  CHECK(report["findings"][0]["where"]["ranks"] == Json::array({2}));
+}
+
+TEST_CASE("healthy ranks stay healthy") {
+  const Folder folder;
+  for (const char* scenario :
+       {"scenarios/healthy/ddp-overlapped-v100-x4", "scenarios/healthy/fsdp-prefetched-x2"}) {
+    const Json report = JsonOf(folder, RanksOf(scenario, kApart));
+    INFO(scenario << report["findings"].dump());
+    CHECK(report["healthy"] == true);
+  }
+}
+
+TEST_CASE("a slow node of two stands out by its hosts") {
+  const Folder folder;
+  const Json report = JsonOf(folder, RanksOf("ranks/slow-node", "--ranks-per-node 2"));
+  REQUIRE_FALSE(report["findings"].empty());
+  CHECK(report["findings"][0]["rule"] == "rank/outlier-node");
+  CHECK(report["findings"][0]["where"]["ranks"] == Json::array({2, 3}));
+  CHECK(report["facts"]["cluster.hosts"]["value"] == 2);
+}
+
+TEST_CASE("strategies are told from kinds, phases and groups") {
+  const Folder folder;
+  const auto strategy = [&](const std::string& scenario) {
+    return JsonOf(folder, RanksOf(scenario))["facts"]["strategy.name"]["value"];
+  };
+  CHECK(strategy("scenarios/healthy/ddp-overlapped-v100-x4") == "ddp");
+  CHECK(strategy("scenarios/healthy/fsdp-prefetched-x2") == "zero-3");
+}
+
+TEST_CASE("ranks that take turns at being slow are an imbalance") {
+  const Folder folder;
+  const Json compute = JsonOf(folder, RanksOf("ranks/uneven-compute", kApart));
+  REQUIRE_FALSE(compute["findings"].empty());
+  CHECK(compute["findings"][0]["rule"] == "rank/compute-imbalance");
+  const Json input = JsonOf(folder, RanksOf("ranks/uneven-loading", kApart));
+  REQUIRE_FALSE(input["findings"].empty());
+  CHECK(input["findings"][0]["rule"] == "rank/input-imbalance");
+}
+
+TEST_CASE("a pipeline's stages, micro-batches and bubble") {
+  const Folder folder;
+  const Json report = JsonOf(folder, RanksOf("ranks/pipeline"));
+  CHECK(report["facts"]["strategy.name"]["value"] == "pipeline");
+  CHECK(report["facts"]["pipeline.stages"]["value"] == 4);
+  CHECK(report["facts"]["pipeline.micro_batches"]["value"] == 4);
+  // 3 of 7 micro-batch times, less what the optimizer and the first load take of the step.
+  CHECK(report["facts"]["pipeline.expected"]["value"].get<double>() == Approx(3.0 / 7));
+  CHECK(report["facts"]["pipeline.bubble"]["value"].get<double>() == Approx(3.0 / 7).margin(0.12));
+  CHECK(report["findings"][0]["rule"] == "pipeline/bubble");
+
+  const Json uneven = JsonOf(folder, RanksOf("ranks/pipeline-uneven"));
+  CHECK(uneven["facts"]["pipeline.slowest"]["value"] == 2);
+  CHECK(uneven["findings"][0]["rule"] == "pipeline/stage-imbalance");
+}
+
+TEST_CASE("gradients sent after every micro-step") {
+  const Folder folder;
+  const Json report = JsonOf(folder, RanksOf("ranks/every-microstep"));
+  REQUIRE_FALSE(report["findings"].empty());
+  CHECK(report["findings"][0]["rule"] == "comm/every-microstep");
+  CHECK_FALSE(report["facts"].contains("comm.micro.backwards"));  // a fact of single reports
+  const Json once = JsonOf(folder, RanksOf("ranks/every-microstep", "--without all"));
+  for (const Json& finding : once["findings"]) CHECK(finding["rule"] != "comm/every-microstep");
+}
+
+}  // namespace
+}  // namespace advise
+
+#endif  // ADVISE_SIM_PROGRAM
