@@ -97,13 +97,18 @@ ReportViews BuildViews(const Analysis& analysis, const Report& report) {
 }
 
 FindingSlice BuildSlice(const Analysis& analysis, const Report& report, const Finding& finding) {
+  return BuildSliceAround(analysis, report, finding.rank,
+                          FindWorstExample(analysis, report, finding));
+}
+
+FindingSlice BuildSliceAround(const Analysis& analysis, const Report& report, int number,
+                              const WorstExample& worst) {
   FindingSlice slice;
-  slice.finding = finding.rank;
+  slice.finding = number;
   for (const Device& device : analysis.run.trace.devices) {
     slice.devices.push_back(
         fmt::format("GPU {}{}{}", device.ordinal, device.name.empty() ? "" : ", ", device.name));
   }
-  const WorstExample worst = FindWorstExample(analysis, report, finding);
   if (worst.end <= worst.start) return slice;
   const Interval around = Surroundings(analysis, worst);
   ExcerptOptions options;

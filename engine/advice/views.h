@@ -36,4 +36,9 @@ inline constexpr std::size_t kSliceEvents = 200'000;
 // points at no stretch of time.
 FindingSlice BuildSlice(const Analysis& analysis, const Report& report, const Finding& finding);
 
+// The same around a time that is given, with what the findings of `report` say of it; `number`: of
+// the finding that it is for.
+FindingSlice BuildSliceAround(const Analysis& analysis, const Report& report, int number,
+                              const WorstExample& worst);
+
 }  // namespace advise

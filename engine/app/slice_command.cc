@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -59,8 +61,9 @@ class SliceCommand : public Command {
     if (seen.reports != 1) {
       // Several reports were judged together: the slice is of the one that shows the finding worst.
       const auto worst = seen.worst.find(finding->rule->id);
-      if (worst == seen.worst.end()) return NoTime("no single report shows it");
-      const int found = SliceOf(worst->second.path, finding->rule->id, &seen.slice);
+      const int found = worst == seen.worst.end()
+                            ? SliceAtEvidence(report, *finding, &seen.slice)
+                            : SliceOf(report, *finding, worst->second.path, &seen.slice);
       if (found != kAnalysed) return found;
     }
     const FindingSlice& slice = seen.slice;
@@ -111,17 +114,55 @@ class SliceCommand : public Command {
         kWrongUsage);
   }
 
-  // Reads one report again, for the finding of a rule.
-  int SliceOf(const std::string& path, const std::string& rule, FindingSlice* slice) const {
+  using Inspect = std::function<void(const Analysis& analysis, Report* report)>;
+
+  int ReadAgain(const std::string& path, const Inspect& inspect) const {
     RunOptions one = run_;
     one.diagnose.reports = {path};
-    one.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
-      for (const Finding& finding : report->findings) {
-        if (finding.rule->id == rule) *slice = BuildSlice(analysis, *report, finding);
-      }
-    };
+    one.diagnose.inspect = inspect;
     const auto diagnosis = RunDiagnosis(one);
     return diagnosis ? static_cast<int>(kAnalysed) : diagnosis.error();
+  }
+
+  // A report by itself numbers its findings in its own way: here those of the run count.
+  static void NumberAsIn(const Report& run, Report* report) {
+    std::erase_if(report->findings, [&](Finding& finding) {
+      const auto same =
+          std::find_if(run.findings.begin(), run.findings.end(),
+                       [&](const Finding& one) { return one.rule->id == finding.rule->id; });
+      if (same == run.findings.end()) return true;
+      finding.rank = same->rank;
+      return false;
+    });
+  }
+
+  // The report in which the finding shows worst.
+  int SliceOf(const Report& run, const Finding& wanted, const std::string& path,
+              FindingSlice* slice) const {
+    return ReadAgain(path, [&](const Analysis& analysis, Report* report) {
+      NumberAsIn(run, report);
+      for (const Finding& finding : report->findings) {
+        if (finding.rank == wanted.rank) *slice = BuildSlice(analysis, *report, finding);
+      }
+    });
+  }
+
+  // What concerns the ranks together has evidence in one of their reports.
+  int SliceAtEvidence(const Report& run, const Finding& finding, FindingSlice* slice) const {
+    std::error_code failed;
+    for (const Evidence& item : finding.evidence) {
+      const bool points =
+          item.end_ns > item.start_ns && std::filesystem::is_regular_file(item.source, failed);
+      if (!points) continue;
+      return ReadAgain(item.source, [&](const Analysis& analysis, Report* report) {
+        NumberAsIn(run, report);
+        *slice = BuildSliceAround(analysis, *report, finding_,
+                                  {kNone, item.start_ns, item.end_ns, item.what});
+        slice->marks.push_back(
+            {finding_, finding.rule->title, item.what, kNone, item.start_ns, item.end_ns});
+      });
+    }
+    return NoTime("no single report shows it");
   }
 
   RunOptions run_;
