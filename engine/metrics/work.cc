@@ -31,7 +31,7 @@ class WorkFinder {
     const auto& steps = run_.steps;
     for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
       const Step& step = steps.all[i];
-      if (step.start < run_.window.start || step.end > run_.window.end) continue;
+      if (!basis_.InWindow(step.start + step.Length() / 2)) continue;
       const bool outlier =
           std::find(steps.outliers.begin(), steps.outliers.end(), i) != steps.outliers.end();
       work_.steps.push_back({i, step.Length(), outlier});
