@@ -2,6 +2,7 @@
 // numbers of GPUs as a scaling table.
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "engine/app/command.h"
 #include "engine/app/compare_pages.h"
@@ -21,6 +22,19 @@ std::string Filled(const std::string& text, const Verdict& verdict) {
           return FormatQuantity(*number, kind);
         return SafeText(std::get<std::string>(found->second));
       });
+}
+
+// File names where they tell the runs apart, else whole paths.
+std::vector<std::string> Labels(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) {
+    const std::size_t end = path.find_last_not_of('/') + 1;
+    const std::size_t slash = end == 0 ? std::string::npos : path.rfind('/', end - 1);
+    names.push_back(slash == std::string::npos ? path.substr(0, end)
+                                               : path.substr(slash + 1, end - slash - 1));
+  }
+  const std::set<std::string> distinct(names.begin(), names.end());
+  return distinct.size() == names.size() ? names : paths;
 }
 
 class CompareCommand : public Command {
@@ -112,8 +126,9 @@ class CompareCommand : public Command {
 
   int Scale(const SeveralRuns& several, const std::vector<double>& seconds) const {
     std::vector<ScalingRun> runs;
+    const std::vector<std::string> labels = Labels(run_.diagnose.reports);
     for (std::size_t i = 0; i < several.reports.size(); ++i) {
-      runs.push_back({run_.diagnose.reports[i], &several.reports[i], std::nullopt});
+      runs.push_back({labels[i], &several.reports[i], std::nullopt});
       if (!seconds.empty()) runs.back().given_s = seconds[i];
     }
     Scaling scaling = ScaleRuns(runs, *several.session.knowledge);

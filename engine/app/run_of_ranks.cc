@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "engine/advice/rank_run.h"
+#include "engine/app/merge_work.h"
 #include "engine/app/processes.h"
 #include "engine/app/run_summary.h"
 #include "engine/app/run_views.h"
@@ -292,6 +293,13 @@ class RunJudge {
     for (const FactInfo& info : FactList()) {
       if (const Fact* fact = facts->Find(info.name)) report->facts.push_back({info, *fact, "run"});
     }
+    std::vector<const Report*> singles;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i].saved && left_out_.count(static_cast<std::uint32_t>(i)) == 0)
+        singles.push_back(&parts_[i].saved->report);
+    }
+    MergeWork(singles, cluster.job.has_steps ? cluster.job.job_length : std::vector<Nanos>(),
+              report);
     if (cluster.job.has_steps) {
       report->step_count = static_cast<int>(cluster.job.steps);
       report->step_median_ns = Median(cluster.job.job_length);

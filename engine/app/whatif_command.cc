@@ -5,8 +5,10 @@
 
 #include "engine/advice/whatif.h"
 #include "engine/app/command.h"
+#include "engine/app/inputs.h"
 #include "engine/app/json_value.h"
 #include "engine/app/options.h"
+#include "engine/app/run_of_ranks.h"
 #include "engine/app/session.h"
 #include "engine/base/text.h"
 #include "engine/report/layout.h"
@@ -111,6 +113,12 @@ class WhatIfCommand : public Command {
     for (const std::string& fix : fixes_) {
       const auto rule = FindRule(*session, fix);
       if (!rule) return Complain(rule.error(), kWrongUsage);
+    }
+    const auto files = ExpandReports(run_.diagnose.reports);
+    if (files && NeedsReduction(*files)) {
+      return Complain({"one report is replayed at a time", "",
+                       "name the report of one rank, and the report itself, not its facts file"},
+                      kWrongUsage);
     }
     WhatIf result;
     std::string problem;

@@ -41,7 +41,7 @@ std::optional<double> WorkOfStep(const Report& base, const Report& other,
     const double work = match.count_ratio * per_step;
     return std::abs(work - 1) <= knowledge.Number("compare.same_work") ? 1 : work;
   }
-  if (match.other_pieces) return 1;
+  if (match.other_pieces) return match.step_ratio * *devices_a / *devices_b;
   // Another batch a device: kernels of the same names on other sizes.
   if (match.problem.empty() || match.size_ratio == 1) return std::nullopt;
   return match.size_ratio;

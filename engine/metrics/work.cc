@@ -1,6 +1,7 @@
 #include "engine/metrics/work.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -30,7 +31,7 @@ class WorkFinder {
     const auto& steps = run_.steps;
     for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
       const Step& step = steps.all[i];
-      if (step.start < run_.window.start || step.end > run_.window.end) continue;
+      if (!basis_.InWindow(step.start + step.Length() / 2)) continue;
       const bool outlier =
           std::find(steps.outliers.begin(), steps.outliers.end(), i) != steps.outliers.end();
       work_.steps.push_back({i, step.Length(), outlier});
@@ -115,15 +116,15 @@ class WorkFinder {
   }
 
   void Driver() {
-    std::map<std::uint32_t, std::int64_t> launches;
+    std::vector<std::int64_t> launches(trace_.threads.size(), 0);
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t call = trace_.ops.call[op];
       if (call != kNone && basis_.InWindow(trace_.ops.start[op]))
         launches[trace_.calls.thread[call]] += 1;
     }
     std::int64_t most = 0;
-    for (const auto& [thread, count] : launches) {
-      if (count > most) most = count, work_.driver = thread;
+    for (std::uint32_t thread = 0; thread < launches.size(); ++thread) {
+      if (launches[thread] > most) most = launches[thread], work_.driver = thread;
     }
   }
 
@@ -155,10 +156,14 @@ class WorkFinder {
       if (phase == Phase::kUnnamed || !basis_.InWindow(trace_.ranges.start[i])) continue;
       rows[phase].count += 1;
     }
+    std::array<Nanos, static_cast<std::size_t>(Phase::kDataLoading) + 1> gpu = {};
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (!basis_.InWindow(trace_.ops.start[op])) continue;
-      rows[phases_.OfOp(run_, op)].gpu_ns +=
-          static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]) / per_device;
+      gpu[static_cast<std::size_t>(phases_.OfOp(run_, op))] +=
+          trace_.ops.end[op] - trace_.ops.start[op];
+    }
+    for (std::size_t p = 0; p < gpu.size(); ++p) {
+      if (gpu[p] > 0) rows[static_cast<Phase>(p)].gpu_ns = static_cast<double>(gpu[p]) / per_device;
     }
     for (const GapPiece& piece : basis_.idle.pieces) {
       rows[piece.phase].idle_ns += static_cast<double>(piece.Length()) / per_device;

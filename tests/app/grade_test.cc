@@ -62,9 +62,9 @@ Json FactsOf(const Folder& folder, const std::string& report) {
 }
 
 Json RuleOf(const Folder& folder, const std::string& report) {
+  const Json report_json = Json::parse(RunAdvise(folder, report + " --format json").out);
   Json fired;
-  for (const Json& finding :
-       Json::parse(RunAdvise(folder, report + " --format json").out)["findings"]) {
+  for (const Json& finding : report_json["findings"]) {
     if (finding["severity"] == "info") continue;
     fired[finding["rule"].get<std::string>()] = true;
     for (const Json& rule : finding["explains"]) fired[rule.get<std::string>()] = true;

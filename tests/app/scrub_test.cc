@@ -2,6 +2,7 @@
 #ifdef ADVISE_SIM_PROGRAM
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "engine/import/scrub_text.h"
@@ -33,7 +34,7 @@ const std::vector<std::string> kSecrets = {
 // A trace with everything that should not leave the house.
 std::string Planted(const Folder& folder) {
   std::filesystem::copy(Simulated("scenarios/input/no-workers-cnn-a100"), folder / "run.sqlite");
-  Sql(folder, folder / "run.sqlite", R"(
+  Sql(folder, folder / "run.sqlite", R"(PRAGMA secure_delete = 0;
 UPDATE TARGET_INFO_SYSTEM_ENV SET value = 'gpu-node-42' WHERE name = 'Hostname';
 INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'USER="erika"');
 INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'OPENAI_API_KEY="sk-proj-abcdefghijklmnop1234"');
@@ -74,7 +75,7 @@ Json Said(const Folder& folder, const std::string& report) {
   said["window"] = json["window"];
   said["not_checked"] = json["not_checked"];
   for (const auto& [name, fact] : json["facts"].items()) {
-    if (name.starts_with("capture.secret") || name.starts_with("driver.process")) continue;
+    if (name.starts_with("capture.secret") || name.starts_with("driver.")) continue;
     said["facts"][name] = fact["value"];
   }
   return said;
@@ -117,6 +118,32 @@ TEST_CASE("other simulated reports keep their diagnosis") {
     REQUIRE(ran.status == 0);
     CHECK(Said(folder, Simulated(scenario)) == Said(folder, clean));
   }
+}
+
+// Captures of real programs are not ours to ship: $ADVISE_TRACES/nsys, or shared/traces/nsys beside
+// the source tree; skipped where they are not.
+TEST_CASE("captures of real programs keep their diagnosis when they are scrubbed") {
+  const char* named = std::getenv("ADVISE_TRACES");
+  const std::string root =
+      (named != nullptr ? std::string(named) : ADVISE_SOURCE_DIR "/../shared/traces") + "/nsys";
+  if (!std::filesystem::is_directory(root)) {
+    WARN("no captures in " << root << ": skipped");
+    return;
+  }
+  const Folder folder;
+  int scrubbed = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (!entry.is_regular_file() || entry.file_size() > 30'000'000) continue;
+    const std::string report = "'" + entry.path().string() + "'";
+    if (RunAdvise(folder, report + " --format json").status != 0) continue;
+    INFO(report);
+    const std::string clean = "clean" + std::to_string(++scrubbed) + ".sqlite";
+    const Ran ran = RunAdvise(folder, "scrub " + report + " -o " + clean);
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    CHECK(Said(folder, report) == Said(folder, clean));
+  }
+  CHECK(scrubbed > 0);
 }
 
 TEST_CASE("scrub refuses to write over anything, and what it cannot read") {

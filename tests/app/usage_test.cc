@@ -45,7 +45,7 @@ TEST_CASE("commands that do not exist are unknown, with the nearest that does") 
   const Ran ran = RunAdvise(folder, "fact run.sqlite");
   CHECK(ran.status == 2);
   CHECK_THAT(ran.err, Contains("unknown command") && Contains("did you mean facts?"));
-  CHECK(RunAdvise(folder, "compare before.sqlite after.sqlite").status == 2);
+  CHECK(RunAdvise(folder, "contrast before.sqlite after.sqlite").status == 2);
 }
 
 TEST_CASE("a misspelt option is told the right one") {
