@@ -95,14 +95,18 @@ class RunRanker {
     } else {
       item.limit = static_cast<Nanos>(saving.part * static_cast<double>(item.limit));
     }
-    item.fixed = item.cuts.empty();
-    // The ranks that are to change, where the rule's fix says which.
+    // The ranks that are to change, where the rule's fix says which. Cuts of nothing only name
+    // them.
     std::set<std::size_t> changed;
+    std::set<std::size_t> named;
     for (std::size_t r = 0; r < item.cuts.size(); ++r) {
       if (std::any_of(item.cuts[r].begin(), item.cuts[r].end(), [](Nanos n) { return n > 0; })) {
         changed.insert(r);
       }
+      if (!item.cuts[r].empty()) named.insert(r);
     }
+    item.fixed = changed.empty();
+    if (changed.empty()) changed = named;
     if (!changed.empty()) item.ranks = changed;
     items_.push_back(std::move(item));
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -287,6 +288,23 @@ class LatenessFinder {
         }
       }
       if (members.size() < 2 || next <= 0 || fastest <= next) continue;
+      // Not only in sum: ranks that are slow by turns add up to a slow host by chance.
+      std::size_t apart = 0;
+      for (std::size_t s = 0; s < job_.steps; ++s) {
+        Nanos inside = std::numeric_limits<Nanos>::max();
+        Nanos outside = 0;
+        for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+          const Nanos time = job_.Own(r, s);
+          if (members.count(r) > 0) {
+            inside = std::min(inside, time);
+          } else {
+            outside = std::max(outside, time);
+          }
+        }
+        apart += inside > outside ? 1 : 0;
+      }
+      const double share = static_cast<double>(apart) / static_cast<double>(job_.steps);
+      if (share < knowledge_.Number("cluster.node_steps")) continue;
       SlowNode& node = result_.node;
       node.host = host;
       node.ranks = members.size();

@@ -358,6 +358,8 @@ Pipeline FindPipeline(const std::vector<RankSummary>& ranks, const Joint& joint,
   pipe.balance_loss.gain =
       static_cast<Nanos>(std::min((*slowest - mean) * longer * static_cast<double>(job.steps),
                                   std::max(0.0, pipe.bubble) * window));
+  pipe.balance_loss.cuts.resize(ranks.size());
+  for (const std::uint32_t r : pipe.slowest_ranks) pipe.balance_loss.cuts[r].assign(job.steps, 0);
   // Who waits: each rank up to what is won.
   const auto fill = [&](RankLoss* loss, const std::vector<std::uint32_t>& but) {
     for (std::uint32_t r = 0; r < ranks.size(); ++r) {

@@ -5,6 +5,25 @@ local function count_of(kinds, kind)
   return sum(filter(kinds, function(row) return row.kind == kind end), "count")
 end
 
+-- What the comparison of ranks calls the parts, in words; the order is that of the words.
+local function in_words(name)
+  local words = {
+    { "zero-3", "fully sharded data parallelism (FSDP, ZeRO-3)" },
+    { "zero-2", "data parallelism with sharded gradients (ZeRO-2), or tensor with sequence parallelism" },
+    { "zero-1", "data parallelism with a sharded optimizer (ZeRO-1)" },
+    { "ddp", "replicated data parallelism (DDP)" },
+    { "tensor", "tensor parallelism" },
+    { "pipeline", "pipeline parallelism" },
+    { "context", "an exchange of blocks by sends (context or sequence parallelism)" },
+    { "expert", "expert or sequence parallelism (all-to-all)" },
+  }
+  local found = {}
+  for _, pair in ipairs(words) do
+    if contains(name, pair[1]) then table.insert(found, pair[2]) end
+  end
+  return table.concat(found, "; ")
+end
+
 -- The kinds by time, as "200 allgather, 100 reducescatter".
 local function listed(rows)
   local texts = {}
@@ -27,10 +46,10 @@ return {
   effort    = "design",
 
   needs      = { "comm.count", "comm.per_step", "comm.kinds" },
-  optional   = { "steps.count" },
+  optional   = { "steps.count", "strategy.name", "strategy.evidence" },
   thresholds = { "min_count", "gathers_per_scatter" },
 
-  symptom = "The collectives look like {strategy:text}: {per_step:count} {per:text} on each device ({kinds:text} in all).",
+  symptom = "The collectives look like {strategy:text}: {per_step:count} {per:text} on each device ({kinds:text} in all){evidence:text}.",
   cause   = "All-reduces alone replicate the model; all-gathers with reduce-scatters shard it; sends and all-to-alls pass activations between GPUs.",
   fixes   = {
     { action = "If the model fits on one GPU, plain data parallelism communicates least: one all-reduce of the gradients a step" },
@@ -61,9 +80,15 @@ return {
     end
     if exchanges > 0 then table.insert(found, "expert or sequence parallelism (all-to-all)") end
     if sends > 0 then table.insert(found, "pipeline parallelism or all-to-all by sends") end
+    local evidence = ""
+    -- Groups and phases tell more than counts of kinds.
+    if f.strategy.name and f.strategy.name ~= "" then
+      found = { in_words(f.strategy.name) }
+      evidence = ". Told from " .. f.strategy.evidence
+    end
     if #found == 0 then return nil end
     local rows = top(kinds, "time", 8)
-    return { strategy = table.concat(found, "; "), per_step = f.comm.per_step, kinds = listed(rows), rows = rows,
+    return { strategy = table.concat(found, "; "), evidence = evidence, per_step = f.comm.per_step, kinds = listed(rows), rows = rows,
              per = f.steps.count and "a step" or "in the window" }
   end,
 
@@ -74,6 +99,11 @@ return {
                                                                { kind = "reducescatter", count = 100, time = 2e8, exposed = 1e8 } } } },
       expect = { strategy = "fully sharded data parallelism (FSDP, ZeRO-3)", per_step = 60, per = "a step",
                  kinds = "200 allgather, 100 reducescatter", rows = 2 } },
+    { name = "ranks compared: tensor and data parallelism together",
+      facts = { steps = { count = 5 }, strategy = { name = "tensor + ddp", evidence = "64 all-reduces a step in the forward pass among 2 ranks" },
+                comm = { count = 300, per_step = 60, kinds = { { kind = "allreduce", count = 300, time = 3e8, exposed = 1e8 } } } },
+      expect = { strategy = "replicated data parallelism (DDP); tensor parallelism",
+                 evidence = ". Told from 64 all-reduces a step in the forward pass among 2 ranks" } },
     { name = "as many gathers as scatters: ZeRO-2",
       facts = { steps = { count = 5 },
                 comm = { count = 200, per_step = 40, kinds = { { kind = "allgather", count = 100, time = 1e8, exposed = 1e8 },

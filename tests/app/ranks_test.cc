@@ -271,6 +271,9 @@ TEST_CASE("ranks that take turns at being slow are an imbalance") {
   const Json input = JsonOf(folder, RanksOf("ranks/uneven-loading", kApart));
   REQUIRE_FALSE(input["findings"].empty());
   CHECK(input["findings"][0]["rule"] == "rank/input-imbalance");
+  // The same on two hosts: slow by turns is no slow host.
+  const Json hosts = JsonOf(folder, RanksOf("ranks/uneven-loading", "--ranks-per-node 2"));
+  CHECK(hosts["findings"][0]["rule"] == "rank/input-imbalance");
 }
 
 TEST_CASE("a pipeline's stages, micro-batches and bubble") {
@@ -287,6 +290,7 @@ TEST_CASE("a pipeline's stages, micro-batches and bubble") {
   const Json uneven = JsonOf(folder, RanksOf("ranks/pipeline-uneven"));
   CHECK(uneven["facts"]["pipeline.slowest"]["value"] == 2);
   CHECK(uneven["findings"][0]["rule"] == "pipeline/stage-imbalance");
+  CHECK(uneven["findings"][0]["where"]["ranks"] == Json::array({2}));
 }
 
 TEST_CASE("gradients sent after every micro-step") {
