@@ -262,6 +262,7 @@ class RunRanker {
         std::round(100 * (verdict.saving.claims ? verdict.saving.confidence : 0.5) *
                    (supported ? 1 : 0.5)) /
         100;
+    finding.confidence_from = verdict.saving.confidence_from;
     finding.basis = verdict.saving.basis;
     finding.symptom = FilledTemplate(item.rule->symptom, verdict);
     finding.cause = FilledTemplate(item.rule->cause, verdict);

@@ -147,6 +147,8 @@ std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster) {
     WriteComm(cluster, &writer);
     WriteLate(cluster, &writer);
     WriteIdle(cluster, &writer);
+    writer.KnownNumber("capture.world_size", cluster.world,
+                       "the reports do not say how many ranks the job has", "");
   }
   facts::WriteClusterFacts(cluster, false, &writer);
   return std::make_unique<MapFacts>(writer.Take());
@@ -155,6 +157,7 @@ std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster) {
 bool IsAboutRanks(const std::string& fact) {
   static const std::vector<FactInfo> kList = facts::ClusterFactList();
   return fact.starts_with("rank.late.") || fact.starts_with("rank.idle.") ||
+         fact == "capture.world_size" ||
          std::any_of(kList.begin(), kList.end(),
                      [&](const FactInfo& info) { return info.name == fact; });
 }

@@ -106,12 +106,14 @@ Json FindingJson(const Finding& f) {
                  {"start", e.start_ns}, {"end", e.end_ns},  {"table", e.table},
                  {"rows", e.rows},      {"sql", e.sql},     {"source", e.source}};
     if (e.threshold) item["threshold"] = *e.threshold;
+    if (!e.find.empty()) item["find"] = e.find;
     evidence.push_back(std::move(item));
   }
   return {{"rule", f.rule == nullptr ? "" : f.rule->id},
           {"rank", f.rank},
           {"severity", static_cast<int>(f.severity)},
           {"confidence", f.confidence},
+          {"confidence_from", f.confidence_from},
           {"saving_s", f.saving_s},
           {"saving_share", f.saving_share},
           {"basis", f.basis},
@@ -132,6 +134,7 @@ Finding FindingOf(const Json& json) {
   f.rank = Get<int>(json, "rank");
   f.severity = static_cast<Severity>(std::clamp(Get<int>(json, "severity"), 0, 4));
   f.confidence = Get<double>(json, "confidence");
+  f.confidence_from = Get<std::string>(json, "confidence_from");
   f.saving_s = Get<double>(json, "saving_s");
   f.saving_share = Get<double>(json, "saving_share");
   f.basis = Get<std::string>(json, "basis");
@@ -158,6 +161,7 @@ Finding FindingOf(const Json& json) {
     e.rows = Get<std::vector<std::int64_t>>(item, "rows");
     e.sql = Get<std::string>(item, "sql");
     e.source = Get<std::string>(item, "source");
+    e.find = Get<std::string>(item, "find");
     f.evidence.push_back(std::move(e));
   }
   f.explains = Get<std::vector<std::string>>(json, "explains");
@@ -230,6 +234,19 @@ Json ReportToJson(const Report& r) {
   json["findings"] = Json::array();
   for (const Finding& f : r.findings) json["findings"].push_back(FindingJson(f));
   json["healthy"] = r.healthy;
+  json["gpus"] = r.gpus;
+  json["fates"] = Json::array();
+  for (const ClaimFate& fate : r.fates) {
+    Json taken = Json::array();
+    for (const auto& [rule, time] : fate.taken_by) {
+      if (rule != nullptr) taken.push_back({rule->id, time});
+    }
+    json["fates"].push_back({{"rule", fate.rule == nullptr ? "" : fate.rule->id},
+                             {"claimed", fate.claimed},
+                             {"gain", fate.gain},
+                             {"saving", fate.saving},
+                             {"taken_by", taken}});
+  }
   json["ranks"] = {r.ranks.ranks,         r.ranks.reports,       r.ranks.hosts,
                    r.ranks.steps,         r.ranks.parallel,      r.ranks.load_balance,
                    r.ranks.communication, r.ranks.orchestration, r.ranks.waited,
@@ -307,6 +324,20 @@ Report ReportFromJson(const Json& json, const FindRuleInfo& find_rule,
     r.findings.push_back(std::move(finding));
   }
   r.healthy = Get<bool>(json, "healthy");
+  r.gpus = Get<std::vector<std::string>>(json, "gpus");
+  for (const Json& item : Get<Json>(json, "fates", Json::array())) {
+    ClaimFate fate;
+    fate.rule = find_rule(Get<std::string>(item, "rule"));
+    if (fate.rule == nullptr) continue;
+    fate.claimed = Get<Nanos>(item, "claimed");
+    fate.gain = Get<Nanos>(item, "gain");
+    fate.saving = Get<Nanos>(item, "saving");
+    for (const Json& taken : Get<Json>(item, "taken_by", Json::array())) {
+      const RuleInfo* rule = find_rule(taken.at(0).get<std::string>());
+      if (rule != nullptr) fate.taken_by.emplace_back(rule, taken.at(1).get<Nanos>());
+    }
+    r.fates.push_back(std::move(fate));
+  }
   const auto ranks = Get<std::vector<double>>(json, "ranks");
   if (ranks.size() >= 10) {
     r.ranks = {static_cast<int>(ranks[0]),
