@@ -133,7 +133,7 @@ class Merger {
     for (const NamedFact& fact : std::vector<NamedFact>(run_->facts)) {
       const std::string& name = fact.info.name;
       if (!std::holds_alternative<Absent>(fact.fact.value)) continue;
-      const bool counted = name.ends_with(".count");
+      const bool counted = name.ends_with(".count") || name.ends_with(".ranges");
       const bool ours = name.starts_with("collective.") || name.starts_with("gemm.") ||
                         name.starts_with("phase.") || name == "work.upload_bytes" ||
                         name == "run.processes" || name == "input.workers" ||

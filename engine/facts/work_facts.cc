@@ -162,7 +162,7 @@ void WritePhases(const Work& work, double steps, FactWriter* w) {
     const auto found = std::find_if(work.phases.begin(), work.phases.end(),
                                     [&](const PhaseWork& p) { return p.phase == known.phase; });
     if (found == work.phases.end() || found->count == 0) {
-      for (const char* part : {".host", ".gpu", ".idle", ".count"}) {
+      for (const char* part : {".host", ".gpu", ".idle", ".ranges"}) {
         w->Missing(name + part, std::string("no ranges name ") + known.words, "nvtx");
       }
       continue;
@@ -170,7 +170,7 @@ void WritePhases(const Work& work, double steps, FactWriter* w) {
     w->Number(name + ".host", found->host_ns / units);
     w->Number(name + ".gpu", found->gpu_ns / units);
     w->Number(name + ".idle", found->idle_ns / units);
-    w->Number(name + ".count", static_cast<double>(found->count));
+    w->Number(name + ".ranges", static_cast<double>(found->count));
   }
 }
 
@@ -238,7 +238,7 @@ std::vector<FactInfo> WorkFactList() {
     list.push_back({name + ".host", "ns", "Host time a step inside ranges of " + words + "."});
     list.push_back({name + ".gpu", "ns", "GPU time a step of work launched in " + words + "."});
     list.push_back({name + ".idle", "ns", "Idle time of a device a step under " + words + "."});
-    list.push_back({name + ".count", "count", "Ranges of " + words + " in the window."});
+    list.push_back({name + ".ranges", "count", "Ranges of " + words + " in the window."});
   }
   for (const char* kind : kKinds) {
     const std::string name = std::string("collective.") + kind;

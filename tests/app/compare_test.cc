@@ -102,6 +102,28 @@ TEST_CASE("times given for runs on one and four GPUs give the worked example of 
   CHECK(rules == std::vector<std::string>{"scale/poor-efficiency", "scale/too-early"});
 }
 
+TEST_CASE("runs of several reports are compared as runs") {
+  const Folder folder;
+  constexpr const char* kScenario = "scenarios/input/no-workers-cnn-a100";
+  for (const char* run : {"before", "after"}) {
+    std::filesystem::create_directories(folder / run);
+    const std::string without = std::string(run) == "after" ? "--without all" : "";
+    std::filesystem::copy(Simulated(kScenario, without),
+                          folder / (std::string(run) + "/rank0.sqlite"));
+    std::filesystem::copy(Simulated(kScenario, without + " --seed 7"),
+                          folder / (std::string(run) + "/rank1.sqlite"));
+  }
+  const Json json = Compared(folder, "before", "after");
+  REQUIRE(json["comparable"] == true);
+  CHECK(json["unit"] == "step");
+  CHECK(json["findings"]["fixed"][0]["rule"] == "input/no-workers");
+  CHECK(json["speedup"]["value"].get<double>() > 3);
+  CHECK(json["matched"]["before"].get<double>() > 0.9);
+  const Ran whatif = RunAdvise(folder, "whatif before --fix input/no-workers");
+  CHECK(whatif.status == 2);
+  CHECK_THAT(whatif.err, Contains("one report is replayed at a time"));
+}
+
 TEST_CASE("compare says what is wrong with its command line") {
   const Folder folder;
   CHECK(RunAdvise(folder, "compare " + Simulated(kPair)).status == 2);

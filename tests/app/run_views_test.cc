@@ -71,7 +71,9 @@ std::shared_ptr<const ReportViews> Example(const std::string& rule, Nanos length
   timeline.what = "the longest gap";
   views.timelines = {timeline};
   views.sources = {{7, rule, "train.py", static_cast<int>(length), "f"}};
-  views.kernels = {{"kernel of " + std::to_string(length)}};
+  KernelTotal kernel;
+  kernel.name = "kernel of " + std::to_string(length);
+  views.kernels = {kernel};
   return std::make_shared<const ReportViews>(std::move(views));
 }
 
