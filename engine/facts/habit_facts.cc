@@ -116,7 +116,8 @@ std::vector<FactInfo> HabitFactList() {
       {"kernel.slowing.lost", "spans", "Time of the second half beyond the median of the first."},
       {"kernel.slowing.remedy", "remedy", "Kernels stay as fast as in the first half."},
       {"kernel.partial_warp.share", "share",
-       "Share of the compute time in kernels whose blocks are no multiple of 32 threads."},
+       "Share of the compute time in kernels whose blocks are no multiple of 32 threads, where the "
+       "grid fills the device."},
       {"kernel.partial_warp.waste", "share",
        "Share of the compute time in lanes without a thread."},
       {"kernel.partial_warp.rows", "rows", "Such kernels: name, count, time, threads."},

@@ -211,15 +211,17 @@ class HabitFinder {
     for (const std::uint32_t op : kernels_) {
       const auto threads = static_cast<double>(Shape(op).ThreadsPerBlock());
       if (threads <= 0) continue;
+      const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
       const double lanes = 32 * static_cast<double>((Shape(op).ThreadsPerBlock() + 31) / 32);
-      if (threads < lanes) {
+      // With fewer blocks than SMs the grid is the cause, not the block (kernel/small-grid).
+      const bool fills = sms > 0 && Shape(op).Blocks() >= static_cast<std::uint64_t>(sms);
+      if (threads < lanes && fills) {
         Count(op, &partial);
         partial.remedy().scaled_ops.emplace_back(op, static_cast<float>(threads / lanes));
         result_.partial_warp_waste_ns += (1 - threads / lanes) * Length(op);
         Tally(&rows, op, Length(op));
         rows[trace_.ops.detail[op]].blocks = threads;
       }
-      const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
       if (threads <= 32 && sms > 0 && Shape(op).Blocks() > static_cast<std::uint64_t>(sms)) {
         Count(op, &tiny);
       }

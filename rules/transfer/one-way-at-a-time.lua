@@ -1,19 +1,17 @@
 -- The link to the host works both ways at once, and the GPU has copy engines for both; uploads and downloads on one
--- stream, or through the same buffer, take turns instead.
+-- stream, or through the same buffer, take turns instead. Whether the program has both at hand at the same time it must
+-- know itself, so this only informs.
 return {
   id        = "transfer/one-way-at-a-time",
   title     = "Upload and download at the same time",
   status    = "stable",
   since     = "0.1",
-  kind      = "root",
+  kind      = "info",
   scope     = "run",
   effort    = "code",
-  priority  = 40,
-  explains  = { "transfer/exposed-copy" },
   knowledge = { "K-H9", "K-B8" },
 
-  needs      = { "window.device_time", "copy.h2d.time", "copy.d2h.time", "copy.duplex.share", "copy.duplex.lost",
-                 "copy.duplex.remedy" },
+  needs      = { "window.device_time", "copy.h2d.time", "copy.d2h.time", "copy.duplex.share", "copy.duplex.lost" },
   thresholds = { "min_share", "max_overlap", "min_lesser" },
 
   symptom = "Uploads and downloads take turns ({overlap:pct} of the shorter way runs beside the other); the shorter way alone takes {share:pct} of the GPU time.",
@@ -40,23 +38,18 @@ cudaMemcpyAsync(host_out, device_out, bytes, cudaMemcpyDeviceToHost, down);]],
     return { share = lost, overlap = f.copy.duplex.share }
   end,
 
-  saving = function(f)
-    return { claims = f.copy.duplex.lost, remedy = f.copy.duplex.remedy, confidence = 0.4, basis = "the shorter way beside the longer one" }
-  end,
-
   tests = {
     { name = "up, compute, down on one stream",
-      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0, lost = 2e8, remedy = true } } },
-      expect = { share = 0.2, overlap = 0 },
-      saving = { claims = 2e8 } },
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0, lost = 2e8 } } },
+      expect = { share = 0.2, overlap = 0 } },
     { name = "near miss: both at once",
-      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0.8, lost = 4e7, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0.8, lost = 4e7 } } },
       expect = "silent" },
     { name = "near miss: hidden behind kernels",
-      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0, lost = 1e6, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0, lost = 1e6 } } },
       expect = "silent" },
     { name = "near miss: tiny downloads",
-      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 1e7 }, duplex = { share = 0, lost = 4e7, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 1e7 }, duplex = { share = 0, lost = 4e7 } } },
       expect = "silent" },
     { name = "uploads only",
       facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 0 } } },

@@ -63,6 +63,10 @@ TEST_CASE("blocks of 48 threads leave a quarter of their lanes empty") {
   CHECK(run->kernel_habits.partial_warps.count == 1);
   CHECK(run->kernel_habits.partial_warps.lost->Total() == 100_us);
   CHECK(run->kernel_habits.partial_warp_waste_ns == Approx(25e3));
+  Look few = look;
+  few.blocks = 1;  // the grid is the cause then
+  CHECK(Analysed(TraceBuilder().Kernel("serial", {0_us, 100_us}, few))
+            ->kernel_habits.partial_warps.count == 0);
   REQUIRE(run->kernel_habits.partial_warp_rows.size() == 1);
   CHECK(run->kernel_habits.partial_warp_rows[0].name == "stencil");
 }
