@@ -71,7 +71,8 @@ std::shared_ptr<const ReportViews> Example(const std::string& rule, Nanos length
   timeline.what = "the longest gap";
   views.timelines = {timeline};
   views.sources = {{7, rule, "train.py", static_cast<int>(length), "f"}};
-  views.kernels = {{"kernel of " + std::to_string(length)}};
+  views.kernels.emplace_back();
+  views.kernels.back().name = "kernel of " + std::to_string(length);
   return std::make_shared<const ReportViews>(std::move(views));
 }
 
