@@ -1,6 +1,8 @@
 # Shared by the scripts of this folder: sourced, not run.
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CTEST_OUTPUT_ON_FAILURE=1
+# Precompiled headers are safe to cache: compilers and flags are the project's own.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 jobs=2
 
 # configure_and_build PRESET [TARGET…]: with ccache when there is one.

@@ -71,9 +71,8 @@ std::shared_ptr<const ReportViews> Example(const std::string& rule, Nanos length
   timeline.what = "the longest gap";
   views.timelines = {timeline};
   views.sources = {{7, rule, "train.py", static_cast<int>(length), "f"}};
-  KernelTotal kernel;
-  kernel.name = "kernel of " + std::to_string(length);
-  views.kernels = {kernel};
+  views.kernels.emplace_back();
+  views.kernels.back().name = "kernel of " + std::to_string(length);
   return std::make_shared<const ReportViews>(std::move(views));
 }
 
@@ -131,9 +130,8 @@ TEST_CASE("a folder of ranks has its efficiency, its lateness and slices of sing
     const std::string number = std::to_string(i + 1);
     const Ran ran = RunAdvise(folder, "slice ranks --finding " + number + " -o slice.json");
     INFO(report["findings"][i]["rule"] << ": " << ran.err);
-    // Findings about the ranks together are shown by the report that their evidence names.
+    // A finding about the ranks together is shown by no single report.
     const bool shown = ran.status == 0;
-    if (report["findings"][i]["rule"] == "rank/straggler") CHECK(shown);
     if (!shown) {
       CHECK(ran.status == 2);
       CHECK_THAT(ran.err, Contains("points at no stretch of time"));
