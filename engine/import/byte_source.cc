@@ -4,8 +4,13 @@
 #include <isa-l/igzip_lib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 namespace advise {
@@ -96,9 +101,69 @@ class GzipSource : public ByteSource {
   std::string problem_;
 };
 
+// Reads another source on a thread of its own, a few blocks ahead.
+class AheadSource : public ByteSource {
+ public:
+  explicit AheadSource(std::unique_ptr<ByteSource> source)
+      : source_(std::move(source)), reader_([this](const std::stop_token& stop) { Fill(stop); }) {}
+
+  std::size_t Read(char* into, std::size_t size) override {
+    std::size_t count = 0;
+    while (count == 0) {
+      if (used_ == block_.size() && !Next()) return 0;
+      count = std::min(size, block_.size() - used_);
+      std::memcpy(into, block_.data() + used_, count);
+      used_ += count;
+    }
+    return count;
+  }
+  std::string Problem() const override { return problem_; }
+
+ private:
+  static constexpr std::size_t kBlocks = 4;
+  static constexpr std::size_t kBlockBytes = 1 << 20;
+
+  void Fill(const std::stop_token& stop) {
+    while (true) {
+      std::string block(kBlockBytes, '\0');
+      block.resize(source_->Read(block.data(), block.size()));
+      const bool last = block.empty();
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [this] { return ready_.size() < kBlocks; })) return;
+      ready_.push_back(std::move(block));
+      if (last) problem_ = source_->Problem();
+      changed_.notify_all();
+      if (last) return;
+    }
+  }
+
+  // Takes the next block; false at the end.
+  bool Next() {
+    if (ended_) return false;
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !ready_.empty(); });
+    block_ = std::move(ready_.front());
+    ready_.pop_front();
+    used_ = 0;
+    ended_ = block_.empty();
+    changed_.notify_all();
+    return !ended_;
+  }
+
+  std::unique_ptr<ByteSource> source_;
+  std::string block_;  // being handed out
+  std::size_t used_ = 0;
+  bool ended_ = false;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<std::string> ready_;  // an empty block is the end
+  std::string problem_;
+  std::jthread reader_;  // the last member: it stops before the others go
+};
+
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path) {
+Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahead) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     return Fail(std::string("cannot be opened: ") + std::strerror(errno), path,
@@ -109,6 +174,7 @@ Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path) {
       pread(file, magic, sizeof magic, 0) == sizeof magic && magic[0] == 0x1f && magic[1] == 0x8b;
   std::unique_ptr<ByteSource> source = std::make_unique<PlainSource>(file);
   if (packed) source = std::make_unique<GzipSource>(std::move(source));
+  if (packed && ahead) source = std::make_unique<AheadSource>(std::move(source));
   return source;
 }
 

@@ -21,7 +21,8 @@ class ByteSource {
   virtual std::string Problem() const = 0;
 };
 
-// Opens a file; gzip is told by its first two bytes and may have several members.
-Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path);
+// Opens a file; gzip is told by its first two bytes and may have several members. With `ahead` a
+// thread of its own unpacks while the caller works.
+Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahead = false);
 
 }  // namespace advise

@@ -34,8 +34,8 @@ bool LooksLikeTrace(std::string_view text) {
   return text[first] == '{' && (Has(text, "\"traceEvents\"") || Has(text, "\"deviceProperties\""));
 }
 
-Result<Trace> Read(const std::string& path) {
-  auto source = OpenBytes(path);
+Result<Trace> Read(const std::string& path, bool ahead) {
+  auto source = OpenBytes(path, ahead);
   if (!source) return tl::unexpected(source.error());
   Trace trace;
   trace.path = path;
@@ -95,10 +95,9 @@ bool KinetoImporter::Sniff(std::string_view head, const std::string& path) const
   return LooksLikeTrace(text);
 }
 
-Result<Trace> KinetoImporter::Import(const std::string& path,
-                                     const ImportOptions& /*options*/) const {
+Result<Trace> KinetoImporter::Import(const std::string& path, const ImportOptions& options) const {
   try {
-    return Read(path);
+    return Read(path, options.jobs > 1);
   } catch (const std::bad_alloc&) {
     return Fail("there is not enough memory for this trace", path,
                 "profile fewer steps: schedule(wait=1, warmup=1, active=3)");

@@ -1,6 +1,7 @@
 // Puts the rows of a Kineto trace into order and ties them together: threads to processes, streams
 // to devices, GPU work to the calls that launched it.
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "engine/import/host_calls.h"
@@ -282,6 +283,19 @@ void Tables::Report() {
     trace_.diagnostics.Add(Level::kInfo, "events of an unknown category were left out", category,
                            count);
   }
+  Nanos first = std::numeric_limits<Nanos>::max();
+  Nanos last = std::numeric_limits<Nanos>::min();
+  const auto span = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      first = std::min(first, table.start[i]);
+      last = std::max(last, table.end[i]);
+    }
+  };
+  span(trace_.ops);
+  span(trace_.calls);
+  span(trace_.ranges);
+  span(trace_.operators);
+  if (last > first) trace_.session_ns = last - first;
   std::string& producer = trace_.producer;
   producer = "PyTorch profiler";
   if (header_.is_rocm) producer += ", ROCm";

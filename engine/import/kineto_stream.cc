@@ -9,14 +9,13 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/import/kineto_scan.h"
 #include "engine/import/kineto_window.h"
 
 namespace advise::kineto {
 namespace {
 
 namespace od = simdjson::ondemand;
-
-bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 std::string_view Trimmed(std::string_view token) {
   while (!token.empty() && IsSpace(token.back())) token.remove_suffix(1);
@@ -109,87 +108,6 @@ simdjson::error_code ReadEvent(od::object object, Event* event) {
   return simdjson::SUCCESS;
 }
 
-constexpr std::size_t kNotWhole = std::string_view::npos;
-constexpr std::size_t kNoValue = 0;
-
-// The end of the value that the text begins with (an object, array, string or scalar); kNotWhole
-// when the text ends before it does. A line break inside a string says that a bare quote came
-// before it: kNoValue.
-std::size_t EndOfValue(std::string_view text) {
-  int depth = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '"') {
-      for (++at; at < text.size() && text[at] != '"'; ++at) {
-        if (text[at] == '\n') return kNoValue;
-        if (text[at] == '\\') ++at;
-      }
-      if (at >= text.size()) return kNotWhole;
-      if (depth == 0) return at + 1;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (c == '}' || c == ']') {
-      if (depth == 0) return at;  // the end of what surrounds a scalar
-      if (--depth == 0) return at + 1;
-    } else if (depth == 0 && (c == ',' || IsSpace(c))) {
-      return at;
-    }
-  }
-  return kNotWhole;
-}
-
-// Where `}` `,` `{` `"` stand in a row, white space between them: the place of the `{`.
-std::size_t NextStart(std::string_view text, std::size_t from) {
-  while (true) {
-    std::size_t at = text.find('}', from);
-    if (at == std::string_view::npos) return at;
-    from = ++at;
-    for (const char wanted : {',', '{', '"'}) {
-      while (at < text.size() && IsSpace(text[at])) ++at;
-      if (at >= text.size() || text[at] != wanted) {
-        at = 0;
-        break;
-      }
-      if (wanted == '"') break;
-      ++at;
-    }
-    if (at > 0) return text.rfind('{', at);
-  }
-}
-
-// The bracket that closes the events: behind a brace, before another key or the end.
-std::size_t EndOfArray(std::string_view text) {
-  for (std::size_t at = text.find(']'); at != std::string_view::npos; at = text.find(']', at + 1)) {
-    std::size_t before = at;
-    while (before > 0 && IsSpace(text[before - 1])) --before;
-    std::size_t after = at + 1;
-    while (after < text.size() && IsSpace(text[after])) ++after;
-    const bool closes = before > 0 && text[before - 1] == '}';
-    if (closes && after < text.size() && text[after] == '}') return at;
-    if (!closes || after >= text.size() || text[after] != ',') continue;
-    for (++after; after < text.size() && IsSpace(text[after]);) ++after;
-    if (after < text.size() && text[after] == '"') return at;
-  }
-  return std::string_view::npos;
-}
-
-// The last place where an event begins: a window can be cut there.
-std::size_t LastStart(std::string_view text) {
-  for (std::size_t at = text.rfind('{'); at != std::string_view::npos && at > 0;
-       at = text.rfind('{', at - 1)) {
-    std::size_t after = at + 1;
-    while (after < text.size() && IsSpace(text[after])) ++after;
-    if (after >= text.size() || text[after] != '"') continue;
-    std::size_t before = at;
-    while (before > 0 && IsSpace(text[before - 1])) --before;
-    if (before == 0 || text[before - 1] != ',') continue;
-    --before;
-    while (before > 0 && IsSpace(text[before - 1])) --before;
-    if (before > 0 && text[before - 1] == '}') return at;
-  }
-  return std::string_view::npos;
-}
-
 class Reader {
  public:
   Reader(ByteSource& source, Visitor& visitor)
@@ -261,7 +179,31 @@ class Reader {
       if (json.empty()) break;
       visitor_.OnHeader(key, json);
     }
+    // A broken header does not cost the events.
+    if (!stats_.has_events && SkipTo("\"traceEvents\"") && Next() == ':') {
+      ++stats_.broken;
+      window_.Drop(1);
+      if (Next() == '[') {
+        window_.Drop(1);
+        Events();
+        if (!stats_.cut_off) TopLevel();
+        return;
+      }
+    }
     stats_.cut_off = true;
+  }
+
+  // Past the next place where the text stands; false when it comes no more.
+  bool SkipTo(std::string_view wanted) {
+    while (true) {
+      const std::size_t at = window_.text().find(wanted);
+      if (at != std::string_view::npos) {
+        window_.Drop(at + wanted.size());
+        return true;
+      }
+      window_.Drop(window_.size() - std::min(window_.size(), wanted.size()));
+      if (!window_.Refill()) return false;
+    }
   }
 
   // Events up to the bracket that closes the array, which is moved past.

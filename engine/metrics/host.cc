@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/metrics/python_frames.h"
+
 namespace advise {
 namespace {
 
@@ -121,9 +123,12 @@ class HostFinder {
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
       const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
-      if (thread != kNone)
-        names[InnermostRange(thread, piece.start + piece.Length() / 2)] +=
-            static_cast<double>(piece.Length());
+      if (thread == kNone) continue;
+      const Nanos middle = piece.start + piece.Length() / 2;
+      std::string name = InnermostRange(thread, middle);
+      const std::string frame = InnermostOwnFrame(thread, middle);
+      if (!frame.empty()) name = frame;  // a line of the program says more than a range
+      names[name] += static_cast<double>(piece.Length());
     }
     for (const auto& [name, time] : names) {
       if (!name.empty()) result_.compute_ranges.push_back({name, time});
@@ -131,6 +136,25 @@ class HostFinder {
     std::stable_sort(result_.compute_ranges.begin(), result_.compute_ranges.end(),
                      [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
     result_.compute = loss.Build();
+  }
+
+  // Of the python functions open at that time, the innermost of the program's own files.
+  std::string InnermostOwnFrame(std::uint32_t thread, Nanos time) const {
+    const RangeTable& frames = trace_.python_frames;
+    if (frames.size() == 0) return "";
+    if (frames_of_thread_.empty()) {
+      frames_of_thread_ = RowsByThread(frames.thread, trace_.threads.size());
+    }
+    constexpr int kTries = 1 << 14;  // calls that came and went since the function began
+    const auto first = frames.start.begin() + frames_of_thread_[thread].first;
+    auto at = std::upper_bound(first, frames.start.begin() + frames_of_thread_[thread].last, time);
+    for (int tries = 0; at != first && tries < kTries; ++tries) {
+      const auto row = static_cast<std::size_t>(--at - frames.start.begin());
+      if (frames.end[row] <= time) continue;
+      const std::string& name = trace_.strings[frames.name[row]];
+      if (IsOwnPythonFrame(name)) return name;
+    }
+    return "";
   }
 
   std::string InnermostRange(std::uint32_t thread, Nanos time) const {
@@ -249,6 +273,7 @@ class HostFinder {
   const Basis& basis_;
   const Run& run_;
   const Trace& trace_;
+  mutable std::vector<RowRange> frames_of_thread_;
   Host result_;
 };
 

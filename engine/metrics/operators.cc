@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/metrics/python_frames.h"
+
 namespace advise {
 namespace {
 
@@ -122,7 +124,7 @@ class OperatorFinder {
     const std::vector<RowRange> rows = RowsByThread(frames.thread, trace_.threads.size());
     std::vector<std::int8_t> own(trace_.strings.size(), -1);
     const auto is_own = [&](StringId name) {
-      if (own[name] < 0) own[name] = IsUserFrame(trace_.strings[name]) ? 1 : 0;
+      if (own[name] < 0) own[name] = IsOwnPythonFrame(trace_.strings[name]) ? 1 : 0;
       return own[name] == 1;
     };
     for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
@@ -137,17 +139,6 @@ class OperatorFinder {
             }
           });
     }
-  }
-
-  // "train.py(62): step", not "torch/nn/modules/module.py(1511): _call_impl", "<built-in …>",
-  // "nn.Module: Linear_0".
-  static bool IsUserFrame(const std::string& name) {
-    if (name.find(".py(") == std::string::npos) return false;
-    for (const char* library : {"torch/", "site-packages/", "dist-packages/", "lib/python",
-                                "threading.py(", "<frozen", "contextlib.py(", "runpy.py("}) {
-      if (name.find(library) != std::string::npos) return false;
-    }
-    return true;
   }
 
   void MainOfKernels() {

@@ -32,7 +32,10 @@ return {
     if not at_least(lost, t.min_share) then return nil end
     local rows = top(f.host.compute.ranges, "time", 5)
     local where = "outside all named ranges"
-    if #rows > 0 then where = "in the range " .. rows[1].name end
+    if #rows > 0 then
+      local is_line = matches(rows[1].name, "*.py(*")
+      where = (is_line and "in " or "in the range ") .. rows[1].name
+    end
     return { share = lost, where = where, count = f.host.compute.lost.count, rows = rows }
   end,
 
@@ -42,6 +45,11 @@ return {
                 host = { compute = { lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "logging", time = 1e8 }, { name = "metrics", time = 4e8 } } } } },
       expect = { share = 0.5, where = "in the range metrics", count = 10, rows = { { name = "metrics" }, { name = "logging" } } } },
+    { name = "python functions were recorded",
+      facts = { window = { device_time = 1e9 },
+                host = { compute = { lost = { time = 5e8, count = 10 },
+                                     ranges = { { name = "train.py(62): step", time = 4e8 } } } } },
+      expect = { where = "in train.py(62): step" } },
     { name = "without ranges it says so",
       facts = { window = { device_time = 1e9 }, host = { compute = { lost = { time = 2e8, count = 5 }, ranges = {} } } },
       expect = { share = 0.2, where = "outside all named ranges", rows = 0 } },

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/import/byte_source.h"
 #include "engine/import/kineto_event.h"
 #include "tests/import/kineto_text.h"
 
@@ -41,6 +42,31 @@ TEST_CASE("gzip files are read, also of several members and with bytes behind th
   const Trace padded = Imported(Packed(text) + std::string(512, '\0'), ".gz");
   CHECK(padded.ops.size() == 100);
   CHECK(padded.diagnostics.list().empty());
+}
+
+TEST_CASE("unpacking ahead gives the same bytes, and may be given up half-way") {
+  const TextFile file(Packed(TraceText(Kernels(20000))), ".gz");  // several blocks
+  const auto all = [](ByteSource& source) {
+    std::string text;
+    std::string part(70000, '\0');
+    while (const std::size_t count = source.Read(part.data(), part.size())) {
+      text.append(part, 0, count);
+    }
+    return text;
+  };
+  const auto plain = OpenBytes(file.path());
+  const auto ahead = OpenBytes(file.path(), true);
+  REQUIRE(plain);
+  REQUIRE(ahead);
+  const std::string text = all(**plain);
+  CHECK(text.size() > (5u << 20));
+  CHECK(all(**ahead) == text);
+  CHECK((*ahead)->Problem().empty());
+  char byte = 0;
+  CHECK((*ahead)->Read(&byte, 1) == 0);
+  const auto dropped = OpenBytes(file.path(), true);
+  REQUIRE(dropped);
+  CHECK((*dropped)->Read(&byte, 1) == 1);
 }
 
 TEST_CASE("a gzip file that was cut off gives what is whole, and says so") {
@@ -189,6 +215,12 @@ TEST_CASE("an event larger than the window is read whole") {
   events[1] =
       Kernel("long", "10", "5", 2, 0, 7, ", \"padding\": \"" + std::string(3 << 20, 'x') + "\"");
   CHECK(Imported(TraceText(events)).ops.size() == 3);
+}
+
+TEST_CASE("a broken header does not cost the events") {
+  const Trace trace = Imported(TraceText(Kernels(3), "  \"user\": \"a\"b\",\n"));
+  CHECK(trace.ops.size() == 3);
+  CHECK(Reported(trace, "no valid JSON") == 1);
 }
 
 TEST_CASE("files without usable events are refused in one line") {

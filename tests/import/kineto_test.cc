@@ -14,6 +14,7 @@ TEST_CASE("a kernel knows its time, place, shape and call") {
                                           Kernel("gemm<float>(int)", "20.125", "7.001", 42)}));
   REQUIRE(trace.ops.size() == 1);
   CHECK(trace.kind == "kineto");
+  CHECK(trace.session_ns == 27126 - 10500);
   CHECK(trace.ops.start[0] == 20125);
   CHECK(trace.ops.end[0] == 27126);
   CHECK(trace.ops.kind[0] == OpKind::kKernel);
