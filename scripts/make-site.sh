@@ -37,7 +37,7 @@ cd "$work/docs"
   for area in rules/*/; do
     [ -d "$area" ] || continue
     mapfile -t pages < <(find "$area" -name '*.md' | sed 's|//|/|; s|\.md$||' | sort)
-    listed "Rules: $(basename "$area")" "${pages[@]}"
+    listed "Rules of $(basename "$area")" "${pages[@]}"
   done
 } >index.md
 sphinx-build -q -b html -c site -j auto . "$site"

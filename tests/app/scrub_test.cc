@@ -75,7 +75,11 @@ Json Said(const Folder& folder, const std::string& report) {
   said["window"] = json["window"];
   said["not_checked"] = json["not_checked"];
   for (const auto& [name, fact] : json["facts"].items()) {
-    if (name.starts_with("capture.secret") || name.starts_with("driver.")) continue;
+    // Nor does it hold an environment to say anything of.
+    if (name.starts_with("capture.secret") || name.starts_with("driver.") ||
+        name == "environment.recorded") {
+      continue;
+    }
     said["facts"][name] = fact["value"];
   }
   return said;
