@@ -20,9 +20,9 @@ struct DiagnoseOptions {
   std::string gpu;                   // the GPU when the report does not say, "" unknown
   std::vector<std::string> only;     // rule ids or areas; empty: all
   std::vector<std::string> skip;     // rule ids or areas
-  std::vector<std::string> rule_dirs;  // site rules
-  std::vector<std::string> set;        // "NAME=VALUE", later wins
-  std::string config;                  // one more site file, "" none
+  std::vector<std::string> rule_dirs;     // site rules
+  std::vector<std::string> set;           // "NAME=VALUE", later wins
+  std::string config;                     // one more site file, "" none
   bool ignore_working_directory = false;  // leave ./advise.toml out
   int jobs = 2;
   bool by_itself = false;  // this process does all of it, whatever others do

@@ -18,8 +18,8 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
                                const WindowRequest& window, const Trace& trace,
                                const std::vector<InputFile>& inputs);
 
-// Verdicts of the rules that the options choose, by rule id. `day`: "2026-11-20", for rules that the
-// site switched off up to a date.
+// Verdicts of the rules that the options choose, by rule id. `day`: "2026-11-20", for rules that
+// the site switched off up to a date.
 std::vector<Verdict> JudgeRules(const Session& session, const DiagnoseOptions& options,
                                 const Facts& facts, const std::string& day);
 

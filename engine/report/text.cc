@@ -99,7 +99,8 @@ void WriteRanks(Page& page, const Report& report) {
   const RanksInfo& ranks = report.ranks;
   if (ranks.ranks < 2) return;
   std::string who = std::to_string(ranks.ranks);
-  if (ranks.hosts > 0) who += fmt::format(" on {} node{}", ranks.hosts, ranks.hosts == 1 ? "" : "s");
+  if (ranks.hosts > 0)
+    who += fmt::format(" on {} node{}", ranks.hosts, ranks.hosts == 1 ? "" : "s");
   std::vector<std::string> parts = {who};
   if (ranks.steps > 0) parts.push_back(fmt::format("{} steps in common", ranks.steps));
   const auto pct = [](double share) { return FormatQuantity(share, "share"); };

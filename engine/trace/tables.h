@@ -214,8 +214,8 @@ struct SampleTable {
   std::size_t size() const { return time.size(); }
 };
 
-// Device (and pinned host) memory taken and given back, sorted by time. From the driver, or from the
-// caching allocator of a framework: then rows are tensors, and `reserved` is what the allocator
+// Device (and pinned host) memory taken and given back, sorted by time. From the driver, or from
+// the caching allocator of a framework: then rows are tensors, and `reserved` is what the allocator
 // holds of the driver's memory.
 struct MemoryTable {
   std::vector<Nanos> time;

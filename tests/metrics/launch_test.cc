@@ -39,8 +39,8 @@ TEST_CASE("a full queue of tiny kernels is not launch-bound") {
 }
 
 TEST_CASE("work that ends while the next launch is on its way is no queue") {
-  // A launch takes 8 us to reach the device, as 30 launches to an idle device show; then launches are
-  // made 5 us before the device runs dry.
+  // A launch takes 8 us to reach the device, as 30 launches to an idle device show; then launches
+  // are made 5 us before the device runs dry.
   TraceBuilder story;
   Nanos at = 0;
   for (int i = 0; i < 30; ++i, at += 50_us)

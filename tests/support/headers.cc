@@ -1,1 +1,2 @@
-// Nothing of its own: what the tests share is compiled once, beside this file (tests/CMakeLists.txt).
+// Nothing of its own: what the tests share is compiled once, beside this file
+// (tests/CMakeLists.txt).
