@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <future>
 
 #include "engine/advice/ranking.h"
 #include "engine/app/judge.h"
@@ -110,11 +111,12 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
     return Fail("no GPU work lies in the window " + options.window, trace.path,
                 "seconds count from the start of the trace");
   }
+  auto ranks = std::async(std::launch::async, [&] { return SummarizeRanks(analysis); });
   const std::unique_ptr<Facts> facts = MakeFacts(analysis);
 
   stage("judging");
   SavedReport saved;
-  saved.ranks = SummarizeRanks(analysis);
+  saved.ranks = ranks.get();
   Report& report = saved.report;
   const std::string day = DayOf(trace.utc_origin_ns);
   report.verdicts = JudgeRules(session, options, *facts, day);

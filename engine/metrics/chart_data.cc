@@ -100,9 +100,9 @@ std::vector<StepPoint> GroupSteps(const std::vector<Step>& steps, std::size_t wa
     std::vector<Nanos> lengths;
     for (std::size_t i = first; i < first + point.count; ++i) {
       lengths.push_back(steps[i].Length());
-      point.outlier =
-          point.outlier || std::find(outliers.begin(), outliers.end(), i) != outliers.end();
     }
+    const auto slow = std::lower_bound(outliers.begin(), outliers.end(), first);
+    point.outlier = slow != outliers.end() && *slow < first + point.count;
     point.max_ns = *std::max_element(lengths.begin(), lengths.end());
     point.median_ns = Median(std::move(lengths));
     first += point.count;

@@ -59,7 +59,7 @@ void LossBuilder::AddExposed(std::uint32_t op) {
 }
 
 void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
-  for (const GapPiece& piece : basis_.idle.pieces) {
+  for (const GapPiece piece : basis_.idle.pieces) {
     const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
     if (by == kNone || calls[by] == 0) continue;
     if (piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||

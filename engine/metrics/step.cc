@@ -60,8 +60,7 @@ Interval Project(const Run& run, std::uint32_t process, Nanos start, Nanos end,
 Nanos Steps::Median() const {
   std::vector<Nanos> lengths;
   for (std::size_t i = first_steady; i < all.size(); ++i) {
-    if (!std::binary_search(outliers.begin(), outliers.end(), i))
-      lengths.push_back(all[i].Length());
+    if (!IsOutlier(i)) lengths.push_back(all[i].Length());
   }
   return advise::Median(lengths);
 }
