@@ -169,7 +169,8 @@ class InputFinder {
         result_.waiting_ns += static_cast<double>(load.waiting) / devices;
         file += static_cast<double>(load.file);
         loads_.push_back(load);
-        MarkStep(load.start, load.end, &affected);
+        const std::uint32_t step = run_.steps.At(load.start + (load.end - load.start) / 2);
+        if (step != kNone && step >= run_.steps.first_steady) affected[step] = 1;
       }
       i = last;
     }
@@ -209,13 +210,6 @@ class InputFinder {
             1.0,
             static_cast<double>(files.OverlapWith(run_.window.start, run_.window.end)) / at_work);
       }
-    }
-  }
-
-  void MarkStep(Nanos start, Nanos end, std::vector<std::uint8_t>* affected) const {
-    const Nanos middle = start + (end - start) / 2;
-    for (std::size_t s = run_.steps.first_steady; s < run_.steps.all.size(); ++s) {
-      if (middle >= run_.steps.all[s].start && middle < run_.steps.all[s].end) (*affected)[s] = 1;
     }
   }
 

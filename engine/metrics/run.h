@@ -43,6 +43,8 @@ struct Steps {
   bool IsOutlier(std::size_t step) const {  // O(log n)
     return std::binary_search(outliers.begin(), outliers.end(), step);
   }
+  // The step that a time lies in; kNone for none. O(log n).
+  std::uint32_t At(Nanos time) const;
   Nanos Median() const;  // of the steady steps without outliers; 0 when none
 };
 
