@@ -111,16 +111,18 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
     return Fail("no GPU work lies in the window " + options.window, trace.path,
                 "seconds count from the start of the trace");
   }
-  auto ranks = std::async(std::launch::async, [&] { return SummarizeRanks(analysis); });
-  const std::unique_ptr<Facts> facts = MakeFacts(analysis);
+  // Ranking asks the replay, which nothing needs before.
+  auto replay = std::async(std::launch::async, [&] { analysis.replay(); });
+  SavedReport saved;
+  saved.ranks = SummarizeRanks(analysis);
+  const std::unique_ptr<Facts> facts = MakeFacts(analysis, saved.ranks);
 
   stage("judging");
-  SavedReport saved;
-  saved.ranks = ranks.get();
   Report& report = saved.report;
   const std::string day = DayOf(trace.utc_origin_ns);
   report.verdicts = JudgeRules(session, options, *facts, day);
   stage("ranking");
+  replay.get();
   report.findings = Rank(report.verdicts, analysis, knowledge, &report.fates);
   report.healthy = analysis.support.verdict &&
                    IdleShare(analysis) < knowledge.Number("verdict.healthy_idle") &&

@@ -116,13 +116,22 @@ class Summarizer {
   }
 
   void Kernels(std::uint32_t d, RankSummary* rank) const {
-    std::map<StringId, std::vector<Nanos>> lengths;
+    std::vector<std::vector<Nanos>> of_shape(trace_.shapes.size());
     for (const std::uint32_t op : run_.ops_of_device[d]) {
       if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) continue;
       if (!analysis_.basis().InWindow(trace_.ops.start[op])) continue;
-      lengths[trace_.shapes[trace_.ops.detail[op]].name].push_back(trace_.ops.end[op] -
-                                                                   trace_.ops.start[op]);
+      of_shape[trace_.ops.detail[op]].push_back(trace_.ops.end[op] - trace_.ops.start[op]);
       ++rank->kernels_count;
+    }
+    std::map<StringId, std::vector<Nanos>> lengths;
+    for (std::size_t shape = 0; shape < of_shape.size(); ++shape) {
+      if (of_shape[shape].empty()) continue;
+      std::vector<Nanos>& list = lengths[trace_.shapes[shape].name];
+      if (list.empty()) {
+        list = std::move(of_shape[shape]);
+      } else {
+        list.insert(list.end(), of_shape[shape].begin(), of_shape[shape].end());
+      }
     }
     for (auto& [name, list] : lengths) {
       RankKernel kernel;

@@ -173,10 +173,11 @@ Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& 
 }  // namespace
 
 Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options)
-    : run(Prepare(trace, knowledge, options.window)),
-      times(BuildBudget(run)),
-      idle(ExplainIdle(run, times)),
-      phases(run) {
+    : run(Prepare(trace, knowledge, options.window)) {
+  auto named = std::async(std::launch::async, [&] { return Phases(run); });
+  times = BuildBudget(run);
+  idle = ExplainIdle(run, times);
+  phases = named.get();
   const Basis shared = basis();
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
   // Subjects do not know each other. The longest first, so that both threads end together.

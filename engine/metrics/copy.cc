@@ -141,13 +141,6 @@ class CopyFinder {
       if (result_.kind_of_op[op] != kind) continue;
       const std::uint32_t call = trace_.ops.call[op];
       loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
-      loss.AddExposed(op);
-      if (Touches(op, MemoryKind::kPageable)) pageable_bytes += Bytes(op);
-      loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
-      Release(call, &blamed, &loss);
-      // An upload that need not be waited for can run on a stream of its own, one batch ahead.
-      if (kind == CopyKind::kBlocking && Direction(op) == CopyDirection::kHostToDevice)
-        loss.remedy().detached_ops.push_back(op);
       // The time that a staged upload takes before the copy engine starts is the copy's, too: the
       // gap that the copy ends, not those between the kernels that the call waited for.
       const std::uint32_t device = trace_.ops.device[op];
@@ -157,6 +150,13 @@ class CopyFinder {
                                         [](const Interval& i, Nanos t) { return i.end < t; });
       if (gap != idle.end() && gap->end == start && trace_.calls.start[call] < start)
         loss.AddSpan(device, std::max(gap->start, trace_.calls.start[call]), start);
+      loss.AddExposed(op);
+      if (Touches(op, MemoryKind::kPageable)) pageable_bytes += Bytes(op);
+      loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
+      Release(call, &blamed, &loss);
+      // An upload that need not be waited for can run on a stream of its own, one batch ahead.
+      if (kind == CopyKind::kBlocking && Direction(op) == CopyDirection::kHostToDevice)
+        loss.remedy().detached_ops.push_back(op);
     }
     loss.AddBlamed(blamed);
     Loss built = loss.Build();

@@ -148,6 +148,9 @@ class GapPieces {
     row.phase = piece.phase;
     row.activity = piece.activity;
     rows_.push_back(row);
+    causes_ |= Bit(piece.cause);
+    phases_ |= Bit(piece.phase);
+    activities_ |= Bit(piece.activity);
   }
   std::size_t size() const { return rows_.size(); }
   GapPiece operator[](std::size_t i) const {
@@ -158,6 +161,11 @@ class GapPieces {
   }
   const_iterator begin() const { return {this, 0}; }
   const_iterator end() const { return {this, size()}; }
+
+  // Whether any piece is of this kind: most kinds are not, and need no look at all pieces.
+  bool Any(IdleCause cause) const { return (causes_ & Bit(cause)) != 0; }
+  bool Any(Phase phase) const { return (phases_ & Bit(phase)) != 0; }
+  bool Any(Activity activity) const { return (activities_ & Bit(activity)) != 0; }
 
   // The first piece of the device, or of a later one, that ends after `time`; size() when none
   // does. O(log n).
@@ -173,6 +181,9 @@ class GapPieces {
     Activity activity;
   };
   static_assert(sizeof(Row) == 16);
+  static std::uint32_t Bit(auto kind) { return 1U << static_cast<unsigned>(kind); }
+
+  std::uint32_t causes_ = 0, phases_ = 0, activities_ = 0;  // a bit for each that occurs
   GapTimes times_;
   std::vector<Row> rows_;
 };

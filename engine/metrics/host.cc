@@ -74,6 +74,7 @@ class HostFinder {
   }
 
   void Compilation() {
+    if (!basis_.idle.pieces.Any(IdleCause::kJitOrModuleLoad)) return;
     LossBuilder loss(basis_);
     Cuts cuts;
     for (const GapPiece piece : basis_.idle.pieces) {
@@ -100,6 +101,7 @@ class HostFinder {
   }
 
   void Locks() {
+    if (!basis_.idle.pieces.Any(Activity::kLock)) return;
     LossBuilder loss(basis_);
     Cuts cuts;
     for (const GapPiece piece : basis_.idle.pieces) {

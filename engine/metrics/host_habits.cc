@@ -16,9 +16,12 @@ class HabitFinder {
 
   HostHabits Find() {
     for (const Phase phase : kStallPhases) {
-      result_.phases.push_back(Idle([&](const GapPiece& p) { return p.phase == phase; }));
+      result_.phases.push_back(basis_.idle.pieces.Any(phase)
+                                   ? Idle([&](const GapPiece& p) { return p.phase == phase; })
+                                   : LossBuilder(basis_).Build());
     }
     const auto doing = [this](Activity activity) {
+      if (!basis_.idle.pieces.Any(activity)) return LossBuilder(basis_).Build();
       return Idle([&](const GapPiece& p) {
         return p.activity == activity && p.cause != IdleCause::kDataLoading;
       });
@@ -130,6 +133,7 @@ class HabitFinder {
         }
       }
       close();
+      if (cuts.empty()) continue;
       const IntervalSet inside = IntervalSet::Of(cuts);
       for (const GapPiece piece : basis_.idle.pieces) {
         if (basis_.idle.gaps[piece.gap].thread != thread) continue;

@@ -184,6 +184,9 @@ class HabitFinder {
     LossBuilder slowing(basis_);
     std::map<std::uint32_t, KernelRow> rows;
     const Nanos middle = run_.window.start + run_.window.Length() / 2;
+    const auto middle_op = static_cast<std::uint32_t>(
+        std::lower_bound(trace_.ops.start.begin(), trace_.ops.start.end(), middle) -
+        trace_.ops.start.begin());
     const auto factor = run_.knowledge.Number("kernel.slow_factor");
     double compared = 0;
     double before = 0;
@@ -193,35 +196,37 @@ class HabitFinder {
       const std::span<const std::uint32_t> ops = likes[group];
       if (ops.size() < enough_) continue;
       std::vector<Nanos> lengths;
-      std::vector<Nanos> early;
-      std::vector<Nanos> late;
+      lengths.reserve(ops.size());
       for (const std::uint32_t op : ops) {
-        const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
-        lengths.push_back(length);
-        (trace_.ops.start[op] < middle ? early : late).push_back(length);
+        lengths.push_back(trace_.ops.end[op] - trace_.ops.start[op]);
       }
       const Nanos median = Median(lengths);
-      for (const std::uint32_t op : ops) {
-        if (Length(op) <= factor * static_cast<double>(median)) continue;
-        varying.Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op] - median);
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        const auto length = static_cast<double>(lengths[i]);
+        if (length <= factor * static_cast<double>(median)) continue;
+        const std::uint32_t op = ops[i];
+        varying.Count(trace_.ops.start[op], 0, lengths[i] - median);
         varying.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + median, trace_.ops.end[op]);
         varying.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(static_cast<double>(median) / Length(op)));
-        Tally(&rows, op, Length(op) - static_cast<double>(median));
+            op, static_cast<float>(static_cast<double>(median) / length));
+        Tally(&rows, op, length - static_cast<double>(median));
         rows[trace_.ops.detail[op]].median_ns = static_cast<double>(median);
       }
-      if (early.size() < enough_ / 2 || late.size() < enough_ / 2) continue;
-      const Nanos first = Median(early);
-      const Nanos second = Median(late);
-      const auto count = static_cast<double>(late.size());
+      // Ops are in time order.
+      const auto half = std::lower_bound(ops.begin(), ops.end(), middle_op) - ops.begin();
+      const auto half_size = static_cast<std::size_t>(half);
+      if (half_size < enough_ / 2 || ops.size() - half_size < enough_ / 2) continue;
+      const Nanos first = Median(std::vector<Nanos>(lengths.begin(), lengths.begin() + half));
+      const Nanos second = Median(std::vector<Nanos>(lengths.begin() + half, lengths.end()));
+      const auto count = static_cast<double>(ops.size() - half_size);
       compared += static_cast<double>(median) * static_cast<double>(ops.size());
       before += static_cast<double>(first) * count;
       after += static_cast<double>(second) * count;
       if (second <= first) continue;
-      for (const std::uint32_t op : ops) {
-        if (trace_.ops.start[op] < middle || trace_.ops.end[op] - trace_.ops.start[op] <= first)
-          continue;
-        slowing.Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op] - first);
+      for (std::size_t i = half_size; i < ops.size(); ++i) {
+        if (lengths[i] <= first) continue;
+        const std::uint32_t op = ops[i];
+        slowing.Count(trace_.ops.start[op], 0, lengths[i] - first);
         slowing.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + first, trace_.ops.end[op]);
         slowing.remedy().scaled_ops.emplace_back(
             op, static_cast<float>(static_cast<double>(first) / Length(op)));

@@ -57,6 +57,7 @@ void LossBuilder::AddExposed(std::uint32_t op) {
 }
 
 void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
+  if (std::find(calls.begin(), calls.end(), 1) == calls.end()) return;
   for (const GapPiece piece : basis_.idle.pieces) {
     const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
     if (by == kNone || calls[by] == 0) continue;
