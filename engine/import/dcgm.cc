@@ -125,8 +125,14 @@ class Reader {
     };
     std::string gpu = label("gpu").empty() ? "0" : label("gpu");
     if (!label("GPU_I_ID").empty()) gpu += " instance " + label("GPU_I_ID");
+    // GPUs of several hosts carry the same numbers.
+    const std::string host = label("Hostname");
+    if (first_host_.empty()) trace_->host = first_host_ = host;
+    if (host != first_host_) {
+      gpu = host + " " + gpu;
+      trace_->host.clear();
+    }
     log_.Name(gpu, label("modelName"), label("UUID"));
-    if (!label("Hostname").empty()) trace_->host = label("Hostname");
     const Quantity* quantity = DcgmQuantity(name);
     // Byte rates are rates, whatever the exporter's list calls them.
     const bool rate = quantity != nullptr && quantity->unit == "bytes_per_s";
@@ -146,6 +152,7 @@ class Reader {
   std::vector<std::string_view> columns_;
   std::map<std::string, std::int64_t> samples_;
   std::map<std::string, bool> counter_;
+  std::string first_host_;
   std::int64_t rows_ = 0;
   bool has_clock_ = false;
 };
