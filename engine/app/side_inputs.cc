@@ -118,7 +118,7 @@ std::set<std::string> SideInputs::Join(bool first, Trace* trace) const {
       part.diagnostics = side.diagnostics;
       if (!guessed.empty()) {
         part.diagnostics.Add(
-            Level::kInfo,
+            Level::kWarning,
             fmt::format("which report is of {} in {} cannot be told: taken for the first report's",
                         Listed(guessed), side.path));
       }
@@ -146,10 +146,10 @@ std::vector<Diagnostic> SideInputs::LeftOut(bool any_timeline,
       if (taken.count(Key(s, g)) == 0) labels.push_back(side.monitor.gpus[g].label);
     }
     if (labels.empty()) continue;
-    left.push_back({Level::kInfo,
+    left.push_back({Level::kWarning,
                     fmt::format("{} of {} did no work in any of the reports: left out",
                                 Listed(labels), side.path),
-                    "", static_cast<std::int64_t>(labels.size())});
+                    "", 1});
   }
   return left;
 }

@@ -128,7 +128,7 @@ class Reader {
     // GPUs of several hosts carry the same numbers.
     const std::string host = label("Hostname");
     if (first_host_.empty()) trace_->host = first_host_ = host;
-    if (host != first_host_) {
+    if (!host.empty() && host != first_host_) {
       gpu = host + " " + gpu;
       trace_->host.clear();
     }

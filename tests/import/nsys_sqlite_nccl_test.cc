@@ -50,7 +50,7 @@ class NcclReport {
     }
     builder_.Text(10, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
     builder_.Text(11, "ncclDevKernel_AllGather_RING_LL");
-    builder_.Text(2, "cudaLaunchKernel_v7000");
+    builder_.Text(12, "cudaLaunchKernel_v7000");
   }
 
   NcclReport& Range(const std::string& name, std::int64_t start, std::int64_t end,
@@ -70,7 +70,7 @@ class NcclReport {
   }
   NcclReport& Launch(std::int64_t call, std::int64_t start, std::int64_t name) {
     ++correlation_;
-    builder_.Add(CallRow{.start = call, .end = call + 1, .correlation = correlation_});
+    builder_.Add(CallRow{.start = call, .end = call + 1, .correlation = correlation_, .name = 12});
     builder_.Add(
         KernelRow{.start = start, .end = start + 50, .correlation = correlation_, .name = name});
     return *this;
