@@ -29,12 +29,13 @@ void MakeRanks(const Folder& folder, const std::string& format) {
 
 // A log of `gpus` GPUs, of which the third is slowed by its power limit. UUIDs are the simulator's.
 std::string Log(int gpus, bool uuids) {
-  std::string text = std::string("timestamp, index, ") + (uuids ? "uuid, " : "") +
+  std::string text = std::string("timestamp, index, name, ") + (uuids ? "uuid, " : "") +
                      "utilization.gpu [%], clocks.sm [MHz], clocks_throttle_reasons.sw_power_cap\n";
   for (int i = 10; i < 60; ++i) {
     for (int gpu = 0; gpu < gpus; ++gpu) {
       const std::string number = std::to_string(gpu);
-      text += "2026/01/01 10:00:" + std::to_string(i) + ".000, " + number + ", ";
+      text +=
+          "2026/01/01 10:00:" + std::to_string(i) + ".000, " + number + ", NVIDIA A100-SXM4-80GB, ";
       if (uuids) text += "GPU-3f2a9c1e-77b0-4d5" + number + "-9a41-0c6e5b8d1f0" + number + ", ";
       text += "97 %, " + std::string(gpu == 2 ? "900" : "1400") + " MHz, " +
               std::string(gpu == 2 ? "Active" : "Not Active") + "\n";
