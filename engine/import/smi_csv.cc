@@ -59,7 +59,7 @@ bool HasHeader(std::string_view text) {
 
 class Reader {
  public:
-  explicit Reader(Trace* trace) : trace_(trace) {}
+  explicit Reader(Trace* trace) : trace_(trace), log_(trace) {}
 
   // Returns the number of rows.
   std::int64_t Read(std::string_view text) {
