@@ -184,7 +184,7 @@ TEST_CASE("dcgmi dmon: entities of two words, ratios, blanks that look like numb
   CHECK(Values(trace, 0, "sm_active") == Numbers{0.31});
   CHECK(Values(trace, 1, "gr_active") == Numbers{0.1});
   CHECK(trace.monitor.gpus[2].Find("power") == nullptr);
-  CHECK(Said(trace, "DCGM did not give") == 5);
+  CHECK(Said(trace, "the driver did not give") == 5);
 }
 
 TEST_CASE("dcgm-exporter: labels, old and new names, counters are no levels") {
