@@ -170,6 +170,22 @@ void ReadAll(const Session& session, const DiagnoseOptions& options, const Windo
   for (std::thread& thread : threads) thread.join();
 }
 
+// The first report says what of the files beside the reports none of them took.
+void SayLeftOut(const SideInputs& sides, std::vector<Part>* parts) {
+  bool any_timeline = false;
+  std::set<std::string> taken;
+  for (const Part& part : *parts) {
+    any_timeline = any_timeline || part.kind == FileKind::kTimeline;
+    taken.insert(part.took.begin(), part.took.end());
+  }
+  const auto first = std::find_if(parts->begin(), parts->end(),
+                                  [](const Part& part) { return part.saved.has_value(); });
+  if (first == parts->end()) return;
+  for (Diagnostic& left : sides.LeftOut(any_timeline, taken)) {
+    first->saved->report.diagnostics.push_back(std::move(left));
+  }
+}
+
 bool AboutRanks(const RuleInfo& rule) {
   return std::any_of(rule.needs.begin(), rule.needs.end(), IsAboutRanks) ||
          std::any_of(rule.optional.begin(), rule.optional.end(), IsAboutRanks);
@@ -461,6 +477,7 @@ Result<SavedReport> DiagnoseRun(const Session& session, const DiagnoseOptions& o
   if (!sides) return tl::unexpected(sides.error());
   ReadAll(session, options, window, *sides, &parts);
   if (Processes::All().many()) Collect(session, &parts);
+  SayLeftOut(*sides, &parts);
   const auto readable = std::count_if(parts.begin(), parts.end(),
                                       [](const Part& part) { return part.saved.has_value(); });
   if (readable == 0) return tl::unexpected(*parts.front().error);
@@ -475,18 +492,7 @@ Result<SavedReport> DiagnoseRun(const Session& session, const DiagnoseOptions& o
     }
     return saved;
   }
-  Result<SavedReport> judged = RunJudge(session, options, &parts).Judge();
-  if (!judged) return judged;
-  bool any_timeline = false;
-  std::set<std::string> taken;
-  for (const Part& part : parts) {
-    any_timeline = any_timeline || part.kind == FileKind::kTimeline;
-    taken.insert(part.took.begin(), part.took.end());
-  }
-  for (Diagnostic& left : sides->LeftOut(any_timeline, taken)) {
-    judged->report.diagnostics.push_back(std::move(left));
-  }
-  return judged;
+  return RunJudge(session, options, &parts).Judge();
 }
 
 }  // namespace advise

@@ -117,6 +117,8 @@ TEST_CASE("beside facts files alone a log cannot be used, and that is said") {
   folder.Write("smi.csv", Log(4, true));
   const Json report = JsonOf(folder, "kept/ smi.csv");
   CHECK_THAT(Said(report, "was not used"), Contains("smi.csv"));
+  CHECK_THAT(Said(JsonOf(folder, "kept/rank_1.facts smi.csv"), "was not used"),
+             Contains("smi.csv"));
 }
 
 }  // namespace advise
