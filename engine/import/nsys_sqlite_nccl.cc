@@ -265,7 +265,7 @@ NcclRows ReadPayloads(Reader& reader) {
     for (const Entry& entry : schema->second) {
       if (entry.field == Field::kOther || entry.offset + entry.bytes > payload->size()) continue;
       const std::uint64_t value = NumberAt(*payload, entry.offset, entry.bytes);
-      constexpr std::uint64_t kMost = std::uint64_t{1} << 50;  // nothing that is moved is larger
+      constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // nothing that is moved is larger
       switch (entry.field) {
         case Field::kCommunicator:
           call.communicator = value;
@@ -276,7 +276,7 @@ NcclRows ReadPayloads(Reader& reader) {
           is_nccl = true;
           break;
         case Field::kRanks:
-          if (value < (1u << 24)) call.ranks = static_cast<int>(value);
+          if (value < (1u << 20)) call.ranks = static_cast<int>(value);
           break;
         default:
           break;
