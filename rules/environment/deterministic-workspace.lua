@@ -16,7 +16,7 @@ return {
   thresholds = {},
 
   symptom = "CUBLAS_WORKSPACE_CONFIG is {value:text}.",
-  cause   = "The run was asked to be reproducible bit by bit, with a workspace too small for some of cuBLAS's kernels.",
+  cause   = "The run was asked to be reproducible bit by bit, with the small workspace, which may limit performance.",
   fixes   = {
     { action  = "Use the larger one: as reproducible, for about 24 MiB of device memory",
       snippet = "export CUBLAS_WORKSPACE_CONFIG=:4096:8",
