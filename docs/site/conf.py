@@ -18,6 +18,8 @@ html_sidebars = {"**": ["about.html", "searchbox.html", "navigation.html", "rela
 html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
+# Summaries of search results would be fetched from the pages, which browsers refuse for files.
+html_show_search_summary = False
 html_last_updated_fmt = None
 # Links to files outside of docs/ (rules, kb, README) lead nowhere in the site, and code blocks may be of any language.
 suppress_warnings = ["ref.myst", "myst.xref_missing", "myst.header", "misc.highlighting_failure", "toc.not_readable", "myst.nested_header"]

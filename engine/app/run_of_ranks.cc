@@ -16,6 +16,7 @@
 #include "engine/app/run_summary.h"
 #include "engine/app/run_views.h"
 #include "engine/app/session.h"
+#include "engine/app/side_inputs.h"
 #include "engine/app/summary.h"
 #include "engine/cluster/cluster.h"
 #include "engine/facts/catalog.h"
@@ -41,15 +42,16 @@ struct Part {
   FileKind kind = FileKind::kTimeline;
   std::optional<SavedReport> saved;
   std::optional<Error> error;
+  std::set<std::string> took;  // see SideInputs::Join
 };
 
 FindRuleInfo RuleFinder(const Session& session) {
   return [&session](const std::string& id) { return session.rules.Find(id); };
 }
 
-// Reads and judges one file. Sides are joined to the report that they are given with.
+// Reads and judges one file.
 void ReadPart(const Session& session, const DiagnoseOptions& options, const WindowRequest& window,
-              std::vector<Trace>* sides, const std::vector<InputFile>& side_inputs, Part* part) {
+              const SideInputs& sides, bool is_first, Part* part) {
   if (part->kind == FileKind::kFacts) {
     Result<SavedReport> saved = ReadFactsFile(part->path, RuleFinder(session));
     if (!saved) {
@@ -75,28 +77,14 @@ void ReadPart(const Session& session, const DiagnoseOptions& options, const Wind
   }
   std::vector<InputFile> inputs = {
       {trace->path, trace->kind, trace->producer, trace->host, trace->rank}};
-  if (sides != nullptr) {
-    for (Trace& side : *sides) JoinSide(side, &*trace);
-    inputs.insert(inputs.end(), side_inputs.begin(), side_inputs.end());
-  }
+  part->took = sides.Join(is_first, &*trace);
+  if (is_first) inputs.insert(inputs.end(), sides.inputs().begin(), sides.inputs().end());
   Result<SavedReport> saved = JudgeTrace(session, options, window, *trace, inputs);
   if (!saved) {
     part->error = saved.error();
     return;
   }
   part->saved = std::move(*saved);
-}
-
-// Files that hold no timeline, read at once: they are small.
-Result<void> ReadSides(const std::vector<std::string>& files, std::vector<Trace>* sides,
-                       std::vector<InputFile>* inputs) {
-  for (const std::string& file : files) {
-    Result<Trace> trace = ImportReport(file, ImportOptions{1});
-    if (!trace) return tl::unexpected(trace.error());
-    inputs->push_back({trace->path, trace->kind, trace->producer, trace->host, trace->rank});
-    sides->push_back(std::move(*trace));
-  }
-  return {};
 }
 
 // Parts are dealt to processes in turn. Those other than 0 hand in what they have and end.
@@ -113,6 +101,7 @@ void Collect(const Session& session, std::vector<Part>* parts) {
     } else if (part.saved) {
       own.emplace_back("saved " + number, Pack(Encode(*part.saved)));
     }
+    for (const std::string& gpu : part.took) own.emplace_back("took " + number, gpu);
   }
   const std::vector<std::string> all = processes.Gather(Pack(own));
   if (processes.number() > 0) throw PartHandedIn();
@@ -123,6 +112,10 @@ void Collect(const Session& session, std::vector<Part>* parts) {
       const std::size_t space = name.find(' ');
       Part& part = (*parts)[std::stoul(name.substr(space + 1))];
       const std::string what = name.substr(0, space);
+      if (what == "took") {
+        part.took.insert(bytes);
+        continue;
+      }
       if (what != "saved" && !part.error) part.error = Error();
       if (what == "what") part.error->what = bytes;
       if (what == "where") part.error->where = bytes;
@@ -147,9 +140,7 @@ void Collect(const Session& session, std::vector<Part>* parts) {
 }
 
 void ReadAll(const Session& session, const DiagnoseOptions& options, const WindowRequest& window,
-             std::vector<Trace>* sides, const std::vector<InputFile>& side_inputs,
-             std::vector<Part>* parts) {
-  // Monitor logs and the like go with the first timeline.
+             const SideInputs& sides, std::vector<Part>* parts) {
   const auto first = std::find_if(parts->begin(), parts->end(), [](const Part& part) {
     return part.kind == FileKind::kTimeline;
   });
@@ -162,8 +153,8 @@ void ReadAll(const Session& session, const DiagnoseOptions& options, const Windo
     for (std::size_t i = next++; i < parts->size(); i = next++) {
       if (static_cast<int>(i) % Processes::All().count() != Processes::All().number()) continue;
       Part& part = (*parts)[i];
-      const bool with_sides = first != parts->end() && &part == &*first;
-      ReadPart(session, quiet, window, with_sides ? sides : nullptr, side_inputs, &part);
+      const bool is_first = first != parts->end() && &part == &*first;
+      ReadPart(session, quiet, window, sides, is_first, &part);
       if (i > 0 && part.saved) TrimViews(&part.saved->report);
       const std::size_t ready = ++done;
       if (!options.progress) continue;
@@ -177,6 +168,22 @@ void ReadAll(const Session& session, const DiagnoseOptions& options, const Windo
   for (std::size_t t = 1; t < jobs; ++t) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
+}
+
+// The first report says what of the files beside the reports none of them took.
+void SayLeftOut(const SideInputs& sides, std::vector<Part>* parts) {
+  bool any_timeline = false;
+  std::set<std::string> taken;
+  for (const Part& part : *parts) {
+    any_timeline = any_timeline || part.kind == FileKind::kTimeline;
+    taken.insert(part.took.begin(), part.took.end());
+  }
+  const auto first = std::find_if(parts->begin(), parts->end(),
+                                  [](const Part& part) { return part.saved.has_value(); });
+  if (first == parts->end()) return;
+  for (Diagnostic& left : sides.LeftOut(any_timeline, taken)) {
+    first->saved->report.diagnostics.push_back(std::move(left));
+  }
 }
 
 bool AboutRanks(const RuleInfo& rule) {
@@ -463,15 +470,14 @@ Result<SavedReport> DiagnoseRun(const Session& session, const DiagnoseOptions& o
     if (kind == FileKind::kSide) {
       side_files.push_back(file);
     } else {
-      parts.push_back({file, kind, std::nullopt, std::nullopt});
+      parts.push_back({file, kind, std::nullopt, std::nullopt, {}});
     }
   }
-  std::vector<Trace> sides;
-  std::vector<InputFile> side_inputs;
-  const Result<void> read = ReadSides(side_files, &sides, &side_inputs);
-  if (!read) return tl::unexpected(read.error());
-  ReadAll(session, options, window, &sides, side_inputs, &parts);
+  const Result<SideInputs> sides = SideInputs::Read(side_files);
+  if (!sides) return tl::unexpected(sides.error());
+  ReadAll(session, options, window, *sides, &parts);
   if (Processes::All().many()) Collect(session, &parts);
+  SayLeftOut(*sides, &parts);
   const auto readable = std::count_if(parts.begin(), parts.end(),
                                       [](const Part& part) { return part.saved.has_value(); });
   if (readable == 0) return tl::unexpected(*parts.front().error);

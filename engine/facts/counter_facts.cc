@@ -139,6 +139,15 @@ constexpr SampleFact kSampleFacts[] = {
     {"pcie", &SampledMeans::pcie, "PCIe traffic over its peak, of the busier direction"},
     {"nvlink", &SampledMeans::nvlink, "NVLink traffic over its peak, of the busier direction"}};
 
+// The time that samples of compute speak of; nothing on devices without any series.
+std::vector<IntervalSet> SampledCompute(const Analysis& a) {
+  std::vector<IntervalSet> spans(a.times.size());
+  for (const Series& series : a.run.trace.gpu_series) {
+    if (series.device < spans.size()) spans[series.device] = a.times[series.device].compute;
+  }
+  return spans;
+}
+
 struct SampleTime {
   const char* name;
   SampledMeans Samples::*means;
@@ -196,6 +205,8 @@ std::vector<FactInfo> CounterFactList() {
     list.push_back({SampleName(time, "samples"), "count",
                     std::string("Samples ") + time.words + ", of the quantity with most."});
   }
+  list.push_back(
+      {"sample.compute.lost", "spans", "Compute time of the devices that were sampled."});
   return list;
 }
 
@@ -246,6 +257,11 @@ void WriteCounterFacts(const Analysis& a, FactWriter* w) {
     }
     share(SampleName(time, "samples"), means.samples > 0 ? static_cast<double>(means.samples) : -1,
           "gpu-metrics");
+  }
+  if (a.samples.compute.samples > 0) {
+    w->SpansOf("sample.compute.lost", SampledCompute(a));
+  } else {
+    w->Missing("sample.compute.lost", kNoSamples, "gpu-metrics");
   }
   share("sample.nic", a.samples.nic_bytes_per_s, "nic-metrics");
   share("sample.comm.nic", a.samples.nic_in_comm, "nic-metrics");

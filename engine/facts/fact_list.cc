@@ -269,6 +269,10 @@ std::vector<FactInfo> CommonFactList() {
       {"kernel.tail.share", "share",
        "Share of the compute time that the last partial wave of large kernels may waste (upper "
        "bound)."},
+      {"kernel.tail.counted", "share",
+       "Part of these kernels' time whose waves a kernel profiler counted; those of the rest are "
+       "worked out from threads a block, which gives too few waves where registers or shared "
+       "memory allow fewer blocks."},
       {"kernel.tail.rows", "rows", "Such kernels: name, waves, count, time."},
       {"kernel.tail.lost", "spans", "Time of these kernels."},
       {"kernel.elementwise.share", "share",

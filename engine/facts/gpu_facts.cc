@@ -138,6 +138,7 @@ void WriteKernelFacts(const Analysis& a, FactWriter* w) {
     w->SpansOf("kernel.small_grid.lost", k.small_grid.lost->by_device);
     w->Number("kernel.small_grid.fill", k.small_grid_fill);
     w->Number("kernel.tail.share", Share(k.tail_waste_ns, compute));
+    w->Number("kernel.tail.counted", Share(k.tail_counted_ns, k.tail.time_ns));
     w->Table("kernel.tail.rows", KernelRows(k.tail_rows, k.time_ns, 20, "waves"));
     w->SpansOf("kernel.tail.lost", k.tail.lost->by_device);
     w->Number("kernel.narrow.share", Share(k.narrow_ns, compute));
@@ -145,7 +146,8 @@ void WriteKernelFacts(const Analysis& a, FactWriter* w) {
     for (const char* name :
          {"kernel.small_grid.share", "kernel.small_grid.median_blocks", "kernel.small_grid.sms",
           "kernel.small_grid.rows", "kernel.small_grid.lost", "kernel.small_grid.fill",
-          "kernel.tail.share", "kernel.tail.rows", "kernel.tail.lost", "kernel.narrow.share"}) {
+          "kernel.tail.share", "kernel.tail.counted", "kernel.tail.rows", "kernel.tail.lost",
+          "kernel.narrow.share"}) {
       w->Missing(name, kNoSms, "hardware");
     }
   }

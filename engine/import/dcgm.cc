@@ -21,7 +21,7 @@ bool IsExporterLine(std::string_view line) {
 
 class Reader {
  public:
-  explicit Reader(Trace* trace) : trace_(trace) {}
+  explicit Reader(Trace* trace) : trace_(trace), log_(trace) {}
 
   std::int64_t Read(std::string_view text) {
     for (const std::string_view raw : LinesOf(text)) {
@@ -41,31 +41,17 @@ class Reader {
         ReadRow(line);
       }
     }
-    trace_->table_rows["rows"] = rows_;
-    log_.MoveTo(trace_, has_clock_);
-    return rows_;
+    return log_.Finish();
   }
 
  private:
   void Note(Level level, const char* text) { trace_->diagnostics.Add(level, text); }
 
-  void Sample(const std::string& gpu, const Quantity& quantity, double when,
-              std::string_view cell) {
-    const auto number = NumberOf(cell);
-    if (IsNoValue(cell) || (number && IsBlankNumber(*number))) {
-      Note(Level::kInfo, "values that DCGM did not give were left out");
-    } else if (!number) {
-      Note(Level::kWarning, "cells without a number were left out");
-    } else {
-      log_.Add(gpu, quantity, when, *number * quantity.scale);
-    }
-  }
-
   // "GPU 0  0.98  0.91 …": the values are the last words, what stands before names the entity.
   void ReadRow(std::string_view line) {
     const auto words = WordsOf(line);
     if (words.size() < columns_.size() + 2) {
-      Note(Level::kWarning, "rows with another number of cells than the header were skipped");
+      log_.SkipRow();
       return;
     }
     const std::size_t first = words.size() - columns_.size();
@@ -74,13 +60,13 @@ class Reader {
       if (i == 0 && words[i] == "GPU") continue;
       gpu += (gpu.empty() ? "" : " ") + std::string(words[i]);
     }
-    const auto when = static_cast<double>(samples_[gpu]++);
+    const double when = log_.Moment(gpu, std::nullopt);
     log_.Name(gpu, "", "");
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const Quantity* quantity = DcgmQuantity(columns_[i]);
-      if (quantity != nullptr) Sample(gpu, *quantity, when, words[first + i]);
+      if (quantity != nullptr) log_.AddCell(gpu, *quantity, when, words[first + i], "");
     }
-    ++rows_;
+    log_.AddRow();
   }
 
   // `name="value", …` inside the braces.
@@ -117,7 +103,7 @@ class Reader {
       Note(Level::kWarning, "lines that were cut short were skipped");
       return;
     }
-    ++rows_;
+    log_.AddRow();
     const auto labels = LabelsOf(line.substr(open + 1, close - open - 1));
     const auto label = [&](const char* key) {
       const auto found = labels.find(key);
@@ -125,29 +111,30 @@ class Reader {
     };
     std::string gpu = label("gpu").empty() ? "0" : label("gpu");
     if (!label("GPU_I_ID").empty()) gpu += " instance " + label("GPU_I_ID");
+    // GPUs of several hosts carry the same numbers.
+    const std::string host = label("Hostname");
+    if (first_host_.empty()) trace_->host = first_host_ = host;
+    if (!host.empty() && host != first_host_) {
+      gpu = host + " " + gpu;
+      trace_->host.clear();
+    }
     log_.Name(gpu, label("modelName"), label("UUID"));
-    if (!label("Hostname").empty()) trace_->host = label("Hostname");
     const Quantity* quantity = DcgmQuantity(name);
     // Byte rates are rates, whatever the exporter's list calls them.
     const bool rate = quantity != nullptr && quantity->unit == "bytes_per_s";
     if (quantity == nullptr || (counter_[name] && !rate)) return;
-    double when = static_cast<double>(samples_[gpu + "/" + name]++);
+    std::optional<double> clock;
     if (words.size() > 1) {
-      if (const auto milliseconds = NumberOf(words[1])) {
-        when = *milliseconds / 1000;
-        has_clock_ = true;
-      }
+      if (const auto milliseconds = NumberOf(words[1])) clock = *milliseconds / 1000;
     }
-    Sample(gpu, *quantity, when, words[0]);
+    log_.AddCell(gpu, *quantity, log_.Moment(gpu + "/" + name, clock), words[0], "");
   }
 
   Trace* trace_;
   MonitorLog log_;
   std::vector<std::string_view> columns_;
-  std::map<std::string, std::int64_t> samples_;
   std::map<std::string, bool> counter_;
-  std::int64_t rows_ = 0;
-  bool has_clock_ = false;
+  std::string first_host_;
 };
 
 }  // namespace

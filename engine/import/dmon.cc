@@ -1,7 +1,6 @@
 #include "engine/import/dmon.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "engine/import/monitor_log.h"
@@ -52,7 +51,7 @@ std::optional<double> MomentOf(const std::string& date, const std::string& time)
 
 class Reader {
  public:
-  explicit Reader(Trace* trace) : trace_(trace) {}
+  explicit Reader(Trace* trace) : log_(trace) {}
 
   std::int64_t Read(std::string_view text) {
     for (const std::string_view line : LinesOf(text)) {
@@ -68,17 +67,14 @@ class Reader {
         ReadRow(line);
       }
     }
-    trace_->table_rows["rows"] = rows_;
-    log_.MoveTo(trace_, has_clock_);
-    return rows_;
+    return log_.Finish();
   }
 
  private:
   void ReadRow(std::string_view line) {
     const std::vector<std::string> cells = Columns(line);
     if (cells.size() != names_.size() || !NumberOf(cells[gpu_])) {
-      trace_->diagnostics.Add(Level::kWarning,
-                              "rows with another number of cells than the header were skipped");
+      log_.SkipRow();
       return;
     }
     const std::string& gpu = cells[gpu_];
@@ -92,39 +88,24 @@ class Reader {
       if (date.empty() && *moment + days_ * 86400 < last_ - 43200) ++days_;
       *moment += days_ * 86400;
       last_ = *moment;
-      has_clock_ = true;
     }
-    const double when = moment ? *moment : static_cast<double>(samples_[gpu]);
-    ++samples_[gpu];
+    const double when = log_.Moment(gpu, moment);
     log_.Name(gpu, "", "");
     for (std::size_t i = gpu_ + 1; i < cells.size(); ++i) {
       const Quantity* quantity = DmonQuantity(names_[i]);
       if (quantity == nullptr) continue;
-      if (IsNoValue(cells[i])) {
-        trace_->diagnostics.Add(Level::kInfo, "values that the driver did not give were left out");
-        continue;
-      }
-      const auto number = NumberOf(cells[i]);
-      if (!number) {
-        trace_->diagnostics.Add(Level::kWarning, "cells without a number were left out");
-        continue;
-      }
-      const auto in_unit =
-          units_.empty() ? std::nullopt : InUnit(*number, units_[i], quantity->unit);
-      log_.Add(gpu, *quantity, when, in_unit ? *in_unit : *number * quantity->scale);
+      // The row of units is not always in step with the columns: what does not fit is ignored.
+      const bool fits = !units_.empty() && InUnit(1, units_[i], quantity->unit);
+      log_.AddCell(gpu, *quantity, when, cells[i], fits ? units_[i] : "");
     }
-    ++rows_;
+    log_.AddRow();
   }
 
-  Trace* trace_;
   MonitorLog log_;
   std::vector<std::string> names_, units_;
   std::size_t gpu_ = 0;
-  std::map<std::string, std::int64_t> samples_;
   double last_ = 0;
   int days_ = 0;
-  std::int64_t rows_ = 0;
-  bool has_clock_ = false;
 };
 
 }  // namespace

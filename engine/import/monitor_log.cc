@@ -240,7 +240,35 @@ void MonitorLog::Add(const std::string& gpu, const Quantity& quantity, double ti
   found->value.push_back(value);
 }
 
-void MonitorLog::MoveTo(Trace* trace, bool has_clock) {
+double MonitorLog::Moment(const std::string& series, std::optional<double> clock) {
+  const std::int64_t row = samples_[series]++;
+  has_clock_ = has_clock_ || clock.has_value();
+  return clock ? *clock : static_cast<double>(row);
+}
+
+void MonitorLog::AddCell(const std::string& gpu, const Quantity& quantity, double time_s,
+                         std::string_view cell, std::string_view unit) {
+  const auto number = NumberOf(cell);
+  if (IsNoValue(cell) || (number && IsBlankNumber(*number))) {
+    trace_->diagnostics.Add(Level::kInfo, "values that the driver did not give were left out");
+    return;
+  }
+  const auto value = !number        ? std::nullopt
+                     : unit.empty() ? std::optional(*number * quantity.scale)
+                                    : InUnit(*number, unit, quantity.unit);
+  if (value) {
+    Add(gpu, quantity, time_s, *value);
+  } else {
+    trace_->diagnostics.Add(Level::kWarning, "cells without a number were left out");
+  }
+}
+
+void MonitorLog::SkipRow() {
+  trace_->diagnostics.Add(Level::kWarning,
+                          "rows with another number of cells than the header were skipped");
+}
+
+std::int64_t MonitorLog::Finish() {
   double first = std::numeric_limits<double>::max();
   for (const auto& [label, gpu] : gpus_) {
     for (const MonitorSeries& series : gpu.series) {
@@ -255,14 +283,16 @@ void MonitorLog::MoveTo(Trace* trace, bool has_clock) {
     device.name = gpu.name;
     device.uuid = gpu.uuid;
     device.ordinal = static_cast<std::int64_t>(NumberOf(label).value_or(0));
-    trace->devices.push_back(std::move(device));
-    trace->monitor.gpus.push_back(std::move(gpu));
+    trace_->devices.push_back(std::move(device));
+    trace_->monitor.gpus.push_back(std::move(gpu));
   }
   std::sort(
-      trace->monitor.gpus.begin(), trace->monitor.gpus.end(),
+      trace_->monitor.gpus.begin(), trace_->monitor.gpus.end(),
       [](const MonitoredGpu& a, const MonitoredGpu& b) { return ByNumber(a.label, b.label); });
-  trace->monitor.has_clock = has_clock;
+  trace_->monitor.has_clock = has_clock_;
+  trace_->table_rows["rows"] = rows_;
   gpus_.clear();
+  return rows_;
 }
 
 }  // namespace advise

@@ -33,18 +33,33 @@ bool IsNoValue(std::string_view cell);
 // DCGM's marks of a blank, which look like numbers.
 bool IsBlankNumber(double value);
 
-// Collects samples by GPU; GPUs come out in the order of their numbers.
+// Collects samples by GPU; GPUs come out in the order of their numbers. What readers of logs must
+// leave out is counted in the trace's diagnostics in the same words for all of them.
 class MonitorLog {
  public:
+  explicit MonitorLog(Trace* trace) : trace_(trace) {}
+
   void Name(const std::string& gpu, const std::string& name, const std::string& uuid);
+  // The time of the next row of `series` (a GPU, or one of its quantities): `clock`, or the row's
+  // number where the log has no clock.
+  double Moment(const std::string& series, std::optional<double> clock);
+  // A cell as it was printed, with the unit that stands beside it or in its header ("" without).
+  void AddCell(const std::string& gpu, const Quantity& quantity, double time_s,
+               std::string_view cell, std::string_view unit);
   // Several values of one moment (flags of one kind in several columns): the largest is kept.
   void Add(const std::string& gpu, const Quantity& quantity, double time_s, double value);
-  bool empty() const { return gpus_.empty(); }
-  // `first`: time of the first sample, subtracted.
-  void MoveTo(Trace* trace, bool has_clock);
+  void AddRow() { ++rows_; }
+  void SkipRow();  // one of another width than its header
+
+  // Hands everything to the trace; times count from the first sample. Returns the number of rows.
+  std::int64_t Finish();
 
  private:
+  Trace* trace_;
   std::map<std::string, MonitoredGpu> gpus_;
+  std::map<std::string, std::int64_t> samples_;
+  std::int64_t rows_ = 0;
+  bool has_clock_ = false;
 };
 
 }  // namespace advise

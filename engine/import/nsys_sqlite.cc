@@ -3,14 +3,14 @@
 //   nsys_sqlite_gpu      kernels, copies, memsets, graph launches  → ops and its details
 //   nsys_sqlite_calls    runtime and driver calls; waits, events   → calls, syncs, events
 //   nsys_sqlite_nvtx     NVTX                                      → ranges
+//   nsys_sqlite_nccl     payloads of NCCL's ranges                 → collectives, groups
 //   nsys_sqlite_host     OS calls, scheduling, samples, overhead   → os_calls, sched, …
 //   nsys_sqlite_memory   memory usage, page faults                 → memory, faults
 //   nsys_sqlite_metrics  sampled metrics                           → gpu_series, nic_series
 //   nsys_sqlite_system   machine, capture, names                   → the trace's own fields
 //
 // and joined by nsys_sqlite_assemble. Which tables and columns exist is asked, never concluded from
-// the schema version. Not read: call stacks beyond the innermost frame of samples, CUDA graph
-// creation, context switches, OpenACC, OpenMP, graphics, and MPI/UCX tables other than ranks.
+// the schema version. What is not read, and why: docs/architecture.md, "What stays in the report".
 #include "engine/import/nsys_sqlite.h"
 
 #include <SQLiteCpp/Exception.h>
@@ -111,6 +111,7 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
   AllRows all;
   std::vector<Task> tasks = {
       TaskFor("NVTX_EVENTS", all.ranges, ReadRanges),
+      TaskFor("NVTX_PAYLOAD_SCHEMA_ENTRIES", all.nccl, ReadNccl),
       TaskFor("OSRT_API", all.os_calls, ReadOsCalls),
       TaskFor("CUPTI_ACTIVITY_KIND_RUNTIME", all.calls, ReadCalls),
       TaskFor("CUPTI_ACTIVITY_KIND_KERNEL", all.gpu, ReadGpuRows),

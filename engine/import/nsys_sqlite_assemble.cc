@@ -55,6 +55,7 @@ class Assembler {
   void ListDevicesAndStreams();
   void MoveTables();
   void JoinCalls();
+  void JoinCollectives();
   void CloseOpenRanges();
   void MergeLogs();
 
@@ -73,6 +74,7 @@ class Assembler {
     visit(all_.calls.log);
     visit(all_.waits.log);
     visit(all_.ranges.log);
+    visit(all_.nccl.log);
     visit(all_.os_calls.log);
     visit(all_.sched.log);
     visit(all_.samples.log);
@@ -121,6 +123,8 @@ void Assembler::ResolveNames(Reader& reader) {
   ranges.Replace(range_table.name);
   ranges.Replace(range_table.domain);
   Rename(range_table.name, pool, WithoutUniqueSuffix);
+  const Names nccl(table, all_.nccl.log, pool);
+  for (NcclRows::Call& call : all_.nccl.rows.calls) call.name = nccl(call.name);
 
   Names(table, all_.os_calls.log, pool).Replace(all_.os_calls.rows.calls.name);
   const Names samples(table, all_.samples.log, pool);
@@ -137,8 +141,9 @@ void Assembler::ResolveNames(Reader& reader) {
 void Assembler::ListProcessesAndThreads() {
   std::set<std::int64_t> threads;
   for (const ThreadKeys* keys :
-       {&all_.calls.rows.threads, &all_.ranges.rows.threads, &all_.os_calls.rows.threads,
-        &all_.sched.rows.threads, &all_.samples.rows.threads, &all_.overheads.rows.threads}) {
+       {&all_.calls.rows.threads, &all_.ranges.rows.threads, &all_.nccl.rows.threads,
+        &all_.os_calls.rows.threads, &all_.sched.rows.threads, &all_.samples.rows.threads,
+        &all_.overheads.rows.threads}) {
     threads.insert(keys->keys().begin(), keys->keys().end());
   }
   // Trimmed reports may lack globalPid: with one process that makes calls, all work is its own.
@@ -342,6 +347,14 @@ void Assembler::JoinCalls() {
   ReorderAll(order, events.time, events.call, events.stream, events.event_id);
 }
 
+void Assembler::JoinCollectives() {
+  std::vector<std::uint32_t> threads;
+  for (const NcclRows::Call& call : all_.nccl.rows.calls) threads.push_back(call.thread);
+  MapThreads(all_.nccl.rows.threads, threads);
+  for (std::size_t i = 0; i < threads.size(); ++i) all_.nccl.rows.calls[i].thread = threads[i];
+  JoinNccl(std::move(all_.nccl.rows.calls), trace_);
+}
+
 void Assembler::CloseOpenRanges() {
   std::vector<Nanos>& ends = trace_.ranges.end;
   if (std::find(ends.begin(), ends.end(), kOpenEnd) == ends.end()) return;
@@ -381,6 +394,7 @@ void Assemble(AllRows all, Reader& reader, Trace& trace) {
   assembler.ListDevicesAndStreams();
   assembler.MoveTables();
   assembler.JoinCalls();
+  assembler.JoinCollectives();
   assembler.CloseOpenRanges();
   assembler.MergeLogs();
 }

@@ -20,6 +20,7 @@ struct AllRows {
   Logged<CallRows> calls;
   Logged<WaitRows> waits;
   Logged<RangeRows> ranges;
+  Logged<NcclRows> nccl;
   Logged<OsCallRows> os_calls;
   Logged<SchedRows> sched;
   Logged<SampleRows> samples;

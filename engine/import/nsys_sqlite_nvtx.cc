@@ -12,7 +12,7 @@
 //   payload   the first integer among int64Value, uint64Value, int32Value, uint32Value
 //
 // A sample row: 155357596302|155357609579|59|…|aten::view, op_id = 314290|281476838981743|…|0|…
-// Known gap: structured payloads (binaryData, jsonText) are not decoded.
+// Structured payloads (binaryData) are read where NCCL wrote them: nsys_sqlite_nccl.cc.
 #include <array>
 #include <cctype>
 

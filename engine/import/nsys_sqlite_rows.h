@@ -158,6 +158,24 @@ RangeRows ReadRanges(Reader& reader);
 // make each name unique.
 std::string_view WithoutUniqueSuffix(std::string_view name);
 
+// nsys_sqlite_nccl.cc
+struct NcclRows {
+  struct Call {
+    Nanos start = 0, end = 0;
+    std::uint32_t thread = kNone;
+    NameRef name = kNone;
+    std::uint64_t communicator = 0;
+    std::int64_t bytes = -1;  // -1: the call moves nothing, or does not say
+    int ranks = 0;            // of calls that make a communicator
+  };
+  std::vector<Call> calls;
+  ThreadKeys threads;
+};
+NcclRows ReadNccl(Reader& reader);
+// Fills the trace's collectives and groups. `calls` have the trace's own threads and names; ranges,
+// calls and ops are joined. O(ops log calls).
+void JoinNccl(std::vector<NcclRows::Call> calls, Trace& trace);
+
 // nsys_sqlite_host.cc
 struct OsCallRows {
   OsCallTable calls;  // sorted

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 #include <optional>
+#include <set>
 
 #include "engine/import/monitor_log.h"
 #include "engine/import/text_input.h"
@@ -59,9 +59,10 @@ bool HasHeader(std::string_view text) {
 
 class Reader {
  public:
-  explicit Reader(Trace* trace) : trace_(trace) {}
+  explicit Reader(Trace* trace) : trace_(trace), log_(trace) {}
 
-  void Read(std::string_view text) {
+  // Returns the number of rows.
+  std::int64_t Read(std::string_view text) {
     for (const std::string_view raw : LinesOf(text)) {
       const std::string_view line = Trimmed(raw);
       if (line.empty()) continue;
@@ -73,13 +74,15 @@ class Reader {
         Note(Level::kInfo, "lines before the header were skipped");
       }
     }
-    if (rows_ > 0 && !names_gpu_) {
+    const std::int64_t rows = log_.Finish();
+    if (rows > 0 && !names_gpu_) {
       Note(Level::kInfo, "the log does not say which GPU a row is of: all are taken as one GPU's");
     }
-    trace_->table_rows["rows"] = rows_;
-    log_.MoveTo(trace_, has_clock_);
+    for (const std::string& column : skipped_columns_) {
+      Note(Level::kInfo, "columns that no fact is made of were left out: " + column);
+    }
+    return rows;
   }
-  std::int64_t rows() const { return rows_; }
 
  private:
   void Note(Level level, std::string_view text) { trace_->diagnostics.Add(level, text); }
@@ -89,7 +92,7 @@ class Reader {
     for (const std::string& cell : CellsOf(line)) fields_.emplace_back(cell);
     for (const Field& field : fields_) {
       if (!IsSmi(field.name) && !IsKey(field.name)) {
-        skipped_columns_.insert({field.name, true});
+        skipped_columns_.insert(field.name);
       }
     }
   }
@@ -97,7 +100,7 @@ class Reader {
   void ReadRow(std::string_view line) {
     const std::vector<std::string> cells = CellsOf(line);
     if (cells.size() != fields_.size()) {
-      Note(Level::kWarning, "rows with another number of cells than the header were skipped");
+      log_.SkipRow();
       return;
     }
     std::string own, index, name, uuid, bus;
@@ -114,10 +117,8 @@ class Reader {
     const std::string& id = !own.empty() ? own : !index.empty() ? index : !bus.empty() ? bus : uuid;
     names_gpu_ = names_gpu_ || !id.empty();
     const std::string gpu = id.empty() ? "0" : id;
-    has_clock_ = has_clock_ || time.has_value();
     log_.Name(gpu, name, uuid);
-    const double when = time ? *time : static_cast<double>(samples_[gpu]);
-    ++samples_[gpu];
+    const double when = log_.Moment(gpu, time);
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (IsMask(fields_[i].name)) {
         ReadMask(gpu, when, cells[i]);
@@ -125,30 +126,19 @@ class Reader {
         ReadCell(gpu, when, *quantity, fields_[i].unit, cells[i]);
       }
     }
-    ++rows_;
+    log_.AddRow();
   }
 
   void ReadCell(const std::string& gpu, double when, const Quantity& quantity,
                 const std::string& header_unit, const std::string& cell) {
-    if (IsNoValue(cell)) {
-      Note(Level::kInfo, "values that the driver did not give were left out");
-      return;
-    }
     if (cell == "Active" || cell == "Not Active") {
       log_.Add(gpu, quantity, when, cell == "Active" ? 1 : 0);
       return;
     }
-    const std::size_t space = cell.find(' ');
-    const auto number = NumberOf(cell.substr(0, space));
-    const std::string unit = space == std::string::npos ? header_unit : cell.substr(space + 1);
-    const auto value = !number        ? std::nullopt
-                       : unit.empty() ? std::optional<double>(*number * quantity.scale)
-                                      : InUnit(*number, unit, quantity.unit);
-    if (!value) {
-      Note(Level::kWarning, "cells without a number were left out");
-      return;
-    }
-    log_.Add(gpu, quantity, when, *value);
+    // "[Not Supported]" is one word.
+    const std::size_t space = cell.starts_with('[') ? std::string::npos : cell.find(' ');
+    log_.AddCell(gpu, quantity, when, cell.substr(0, space),
+                 space == std::string::npos ? header_unit : cell.substr(space + 1));
   }
 
   // Bits of the driver's mask of what holds the clocks back.
@@ -173,10 +163,7 @@ class Reader {
   Trace* trace_;
   MonitorLog log_;
   std::vector<Field> fields_;
-  std::map<std::string, bool> skipped_columns_;
-  std::map<std::string, std::int64_t> samples_;
-  std::int64_t rows_ = 0;
-  bool has_clock_ = false;
+  std::set<std::string> skipped_columns_;
   bool names_gpu_ = false;
 };
 
@@ -194,9 +181,7 @@ Result<Trace> SmiCsvImporter::Import(const std::string& path,
   trace.path = path;
   trace.kind = Name();
   trace.producer = "nvidia-smi";
-  Reader reader(&trace);
-  reader.Read(*text);
-  if (reader.rows() == 0) {
+  if (Reader(&trace).Read(*text) == 0) {
     return Fail("the log of nvidia-smi holds no samples", path,
                 "was it stopped before the first one?");
   }

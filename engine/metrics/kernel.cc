@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "engine/metrics/waves.h"
+
 namespace advise {
 namespace {
 
@@ -110,6 +112,15 @@ class KernelFinder {
     }
   }
 
+  // Blocks that the device holds at once: by threads alone, since registers and shared memory can
+  // only lower it.
+  double BlocksAtOnce(std::uint32_t op, int sms) const {
+    const double threads_per_sm =
+        std::max(1024, trace_.devices[trace_.ops.device[op]].max_threads_per_sm);
+    const auto threads = static_cast<double>(Shape(op).ThreadsPerBlock());
+    return sms * std::clamp(std::floor(threads_per_sm / std::max<double>(1, threads)), 1.0, 32.0);
+  }
+
   // Kernels with fewer blocks than the device has SMs, and the last partial wave of larger ones.
   void Grids() {
     LossBuilder small(basis_);
@@ -121,6 +132,7 @@ class KernelFinder {
     double fill = 0;
     double fill_time = 0;
     std::vector<Nanos> alone = Alone();
+    const std::vector<double> per_wave = CountedBlocksPerWave(trace_);
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       const std::uint32_t op = kernels_[i];
       if (run_.IsComm(op)) continue;
@@ -142,20 +154,14 @@ class KernelFinder {
         fill += blocks / sms * Length(op);
         fill_time += Length(op);
       } else if (blocks >= sms) {
-        // Blocks an SM holds at once: by threads alone, since registers and shared memory can only
-        // lower it.
-        const double threads_per_sm =
-            std::max(1024, trace_.devices[trace_.ops.device[op]].max_threads_per_sm);
-        const double per_sm = std::clamp(
-            std::floor(threads_per_sm /
-                       std::max<double>(1, static_cast<double>(shape.ThreadsPerBlock()))),
-            1.0, 32.0);
-        const double waves = blocks / (per_sm * sms);
+        const double counted = per_wave[trace_.ops.detail[op]];
+        const double waves = blocks / (counted > 0 ? counted : BlocksAtOnce(op, sms));
         const double waste = waves > 1 ? (std::ceil(waves) - waves) / std::ceil(waves) : 0;
         if (waves <= 1 || waves > 8 || waste < tail_waste_) continue;
         Count(op, &tail);
         Tally(&tail_rows, name, op).waves = waves;
         result_.tail_waste_ns += waste * Length(op);
+        if (counted > 0) result_.tail_counted_ns += Length(op);
       }
     }
     result_.small_grid = small.Build();

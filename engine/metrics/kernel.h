@@ -32,7 +32,7 @@ struct Kernels {
   std::vector<KernelRow> small_grid_rows, tail_rows, spilling_rows;
   double small_grid_blocks = 0, small_grid_fill = 0;
   double elementwise_runs = 0;
-  double tail_waste_ns = 0;
+  double tail_waste_ns = 0, tail_counted_ns = 0;  // the latter: of kernels with counted waves
   double spilling_ns = 0;
   double matrix_ns = 0, tensor_ns = 0;
   std::string fp32_top;

@@ -1,5 +1,6 @@
--- With DETAIL, PyTorch wraps every process group: before each collective all ranks compare what they are about to do,
--- through another collective.
+-- With DETAIL, PyTorch wraps every process group: before each collective all ranks meet at a barrier and compare what they are about
+-- to do. Its documentation says that this may slow the application down and is for debugging only, and names no figure, so nothing
+-- is claimed here (what ranks lose by waiting, rules of comm/ and rank/ measure). INFO only logs when models are wrapped: no finding.
 return {
   id        = "environment/distributed-debug",
   title     = "Switch the checks of collectives off",
@@ -15,14 +16,14 @@ return {
   thresholds = {},
 
   symptom = "TORCH_DISTRIBUTED_DEBUG is {value:text}.",
-  cause   = "A setting for finding hangs was left on.",
+  cause   = "A setting for finding hangs was left on: each collective waits until all ranks agree on what it is.",
   fixes   = {
     { action  = "Unset it for measurements",
       snippet = "unset TORCH_DISTRIBUTED_DEBUG",
       language = "bash" },
   },
   false_positives = "The search for a hang.",
-  references = { "pytorch/ddp" },
+  references = { "pytorch/distributed-debug" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
@@ -39,6 +40,9 @@ return {
     { name = "detailed checks",
       facts = { environment = { recorded = true, distributed_debug = "DETAIL" } },
       expect = { value = "DETAIL" } },
+    { name = "near miss: INFO logs at the start only",
+      facts = { environment = { recorded = true, distributed_debug = "INFO" } },
+      expect = "silent" },
     { name = "near miss: off",
       facts = { environment = { recorded = true, distributed_debug = "OFF" } },
       expect = "silent" },

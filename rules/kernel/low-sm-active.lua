@@ -1,5 +1,7 @@
 -- Something runs on the GPU nearly all of the time, and most of its SMs have nothing to do meanwhile. Samples show the width that is
--- used; which kernels are narrow kernel/small-grid says.
+-- used; which kernels are narrow kernel/small-grid says, and takes their time first. What is left to this rule are kernels inside whole graphs,
+-- whose grids no table holds, and blocks of uneven length. With all SMs at work, a kernel would take the active share of its time; but memory
+-- is at full rate before that (saturating), and how much of the work can be spread the samples do not show (winnable).
 return {
   id        = "kernel/low-sm-active",
   title     = "Use the width of the GPU",
@@ -11,8 +13,8 @@ return {
   effort    = "code",
 
   needs      = { "sample.compute.sm_active", "sample.compute.samples", "budget.compute", "window.time" },
-  optional   = { "sample.window.gr_active" },
-  thresholds = { "min_busy", "max_active", "min_samples" },
+  optional   = { "sample.window.gr_active", "sample.compute.lost" },
+  thresholds = { "min_busy", "max_active", "min_samples", "saturating", "winnable" },
 
   symptom = "The GPU computes {busy:pct} of the time, but then only {active:pct} of its SMs have work ({samples:count} samples).",
   cause   = "Kernels with few blocks, or long kernels whose last blocks run alone, leave SMs empty.",
@@ -33,10 +35,18 @@ return {
     return { busy = busy, active = f.sample.compute.sm_active, samples = f.sample.compute.samples, gr = f.sample.window.gr_active }
   end,
 
+  saving = function(f, t, e)
+    local headroom = 1 - share(e.active, t.saturating)
+    if headroom <= 0 or f.sample.compute.lost == nil then return nil end
+    return { claims = f.sample.compute.lost, part = headroom * t.winnable, confidence = 0.25,
+             basis = "a part of what kernels would save if they used as many SMs as memory can feed" }
+  end,
+
   tests = {
     { name = "busy all the time with a fifth of the SMs",
-      facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.2, samples = 5000 } } },
-      expect = { busy = 0.9, active = 0.2, samples = 5000 } },
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.2, samples = 5000, lost = 9e8 } } },
+      expect = { busy = 0.9, active = 0.2, samples = 5000 },
+      saving = { claims = 9e8, part = 0.2 } },
     { name = "near miss: most SMs at work",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.85, samples = 5000 } } }, expect = "silent" },
     { name = "near miss: the GPU is idle most of the time, which others explain",

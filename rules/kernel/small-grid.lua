@@ -9,7 +9,7 @@ return {
   kind      = "root",
   scope     = "run",
   priority  = 55,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "kernel/low-sm-active" },
   knowledge = { "K-F2", "K-H2", "K-L11", "K-G1" },
   effort    = "code",
 

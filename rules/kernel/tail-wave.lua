@@ -1,6 +1,7 @@
 -- The last, partial wave of blocks keeps the GPU half empty at the end of each kernel.
 -- The fact is an upper bound (blocks of one kernel differ in length, and the next kernel may start early), so the rule asks for
--- much, claims half of it, and is not very sure. Matrix, convolution and attention kernels of libraries weigh waves against
+-- much, claims half of it, and is not very sure. Where a kernel profiler counted the waves, they are right for the registers and the shared memory
+-- of the kernel, and the rule is surer. Matrix, convolution and attention kernels of libraries weigh waves against
 -- tile size when they are chosen; their last waves are left out.
 
 -- Rows without kernels whose grid a library has tuned.
@@ -23,12 +24,13 @@ return {
   kind      = "root",
   scope     = "run",
   priority  = 50,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "kernel/low-sm-active" },
   knowledge = { "K-F2" },
   effort    = "code",
 
   needs      = { "kernel.tail.share", "kernel.tail.rows", "kernel.tail.lost", "kernel.top", "budget.compute", "window.time",
                  "window.device_time" },
+  optional   = { "kernel.tail.counted" },
   thresholds = { "min_share", "min_wasted", "realistic_part" },
 
   symptom = "Up to {share:pct} of the time is lost in last waves: {name:text} runs {waves:num} waves of blocks.",
@@ -56,11 +58,12 @@ return {
     local wasted = share(all * f.window.device_time, tail.lost.time)
     if not at_least(all * part, t.min_share) or not at_least(wasted, t.min_wasted) then return nil end
     local worst = top(rows, "time", 5)
-    return { share = all * part, wasted = wasted, part = part, name = worst[1].name, waves = worst[1].waves, rows = worst }
+    return { share = all * part, wasted = wasted, part = part, name = worst[1].name, waves = worst[1].waves, counted = tail.counted or 0,
+             rows = worst }
   end,
 
   saving = function(f, t, e)
-    return { claims = f.kernel.tail.lost, part = e.part * e.wasted * t.realistic_part, confidence = 0.3,
+    return { claims = f.kernel.tail.lost, part = e.part * e.wasted * t.realistic_part, confidence = 0.3 + 0.2 * e.counted,
              basis = "half of what the last partial waves can waste at most" }
   end,
 
@@ -70,7 +73,13 @@ return {
                 kernel = { top = { { name = "stencil", class = "other", count = 100, time = 1e9, share = 0.6, median = 1e7 } },
                            tail = { share = 0.25, lost = 1e9, rows = { { name = "stencil", waves = 1.1, count = 100, time = 1e9 } } } } },
       expect = { share = 0.2, wasted = 0.4, part = 1, name = "stencil", waves = 1.1, rows = 1 },
-      saving = { claims = 1e9, part = 0.2 } },
+      saving = { claims = 1e9, part = 0.2, confidence = 0.3 } },
+    { name = "the same, with the waves counted by a kernel profiler",
+      facts = { window = { time = 1e9, device_time = 2e9 }, budget = { compute = 8e8 },
+                kernel = { top = { { name = "stencil", class = "other", count = 100, time = 1e9, share = 0.6, median = 1e7 } },
+                           tail = { share = 0.25, lost = 1e9, counted = 1, rows = { { name = "stencil", waves = 1.1, count = 100, time = 1e9 } } } } },
+      expect = { share = 0.2, counted = 1 },
+      saving = { claims = 1e9, part = 0.2, confidence = 0.5 } },
     { name = "near miss: a matrix kernel of a library, which was chosen with its waves in mind",
       facts = { window = { time = 1e9, device_time = 1e9 }, budget = { compute = 1e9 },
                 kernel = { top = { { name = "gemm", class = "matrix", count = 100, time = 6e8, share = 0.6, median = 6e6 } },

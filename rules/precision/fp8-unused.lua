@@ -10,7 +10,8 @@ return {
   effort    = "design",
   knowledge = { "K-K13", "K-H1" },
 
-  needs      = { "precision.half.share", "precision.fp8.share", "hw.peak_fp8_flops" },
+  needs      = { "precision.half.share", "precision.fp8.share", "hw.peak_tensor_flops" },
+  optional   = { "hw.peak_fp8_flops" },
   thresholds = { "min_share" },
 
   symptom = "{share:pct} of the GPU time is 16-bit matrix kernels, on a GPU with FP8 tensor cores that are not used.",
@@ -27,7 +28,10 @@ with te.fp8_autocast(enabled=True):
   references = { "nvidia/mixed-precision" },
 
   applies = function(f)
-    return f.precision.half.share > 0, "no 16-bit matrix kernels ran"
+    if f.precision.half.share == 0 then return false, "no 16-bit matrix kernels ran" end
+    -- Absent where the GPU is not known: then nobody can tell.
+    if f.hw.peak_tensor_flops == 0 then return false, "the GPU has no tensor cores" end
+    return f.hw.peak_fp8_flops ~= nil, "the GPU has no FP8 units"
   end,
 
   detect = function(f, t)
@@ -38,19 +42,22 @@ with te.fp8_autocast(enabled=True):
 
   tests = {
     { name = "a bfloat16 transformer on an H100",
-      facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } }, hw = { peak_fp8_flops = 2e15 } },
+      facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } }, hw = { peak_tensor_flops = 1e15, peak_fp8_flops = 2e15 } },
       expect = { share = 0.8 } },
     { name = "near miss: FP8 is in use",
-      facts = { precision = { half = { share = 0.7 }, fp8 = { share = 0.1 } }, hw = { peak_fp8_flops = 2e15 } },
+      facts = { precision = { half = { share = 0.7 }, fp8 = { share = 0.1 } }, hw = { peak_tensor_flops = 1e15, peak_fp8_flops = 2e15 } },
       expect = "silent" },
     { name = "near miss: a small part",
-      facts = { precision = { half = { share = 0.3 }, fp8 = { share = 0 } }, hw = { peak_fp8_flops = 2e15 } },
+      facts = { precision = { half = { share = 0.3 }, fp8 = { share = 0 } }, hw = { peak_tensor_flops = 1e15, peak_fp8_flops = 2e15 } },
       expect = "silent" },
     { name = "FP32 only",
-      facts = { precision = { half = { share = 0 }, fp8 = { share = 0 } }, hw = { peak_fp8_flops = 2e15 } },
+      facts = { precision = { half = { share = 0 }, fp8 = { share = 0 } }, hw = { peak_tensor_flops = 1e15, peak_fp8_flops = 2e15 } },
       expect = "not_applicable" },
     { name = "a GPU without FP8",
-      facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } } },
+      facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } }, hw = { peak_tensor_flops = 1e15 } },
+      expect = "not_applicable" },
+    { name = "a GPU that is not known",
+      facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } }, hw = {} },
       expect = "cannot_tell" },
   },
 }

@@ -105,6 +105,12 @@ TEST_CASE("--fail-on and --baseline decide on the exit status") {
   CHECK(RunAdvise(folder, trace + " --fail-on low").status == 1);
   REQUIRE(RunAdvise(folder, trace + " --format json -o base.json").status == 0);
   CHECK(RunAdvise(folder, trace + " --baseline base.json").status == 0);
+  CHECK(RunAdvise(folder, trace + " --fail-on low --baseline base.json").status == 0);
+  // What a healthy run did not have is new.
+  REQUIRE(RunAdvise(folder, TraceOf(kHealthy) + " --format json -o healthy.json").status == 0);
+  const Ran worse = RunAdvise(folder, trace + " --fail-on low --baseline healthy.json");
+  CHECK(worse.status == 1);
+  CHECK_THAT(worse.err, Contains("new finding") && Contains("transfer/"));
   CHECK(RunAdvise(folder, TraceOf(kHealthy) + " --fail-on low").status == 0);
 }
 

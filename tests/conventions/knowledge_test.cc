@@ -7,9 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "engine/facts/catalog.h"
-#include "engine/script/runner.h"
-#include "tests/conventions/source_tree.h"
+#include "tests/conventions/rule_tree.h"
 
 namespace advise {
 namespace {
@@ -19,40 +17,6 @@ namespace {
 const std::set<std::string> kPending = {};
 // Rules of the catalogue that rules may say they explain before they are written.
 const std::set<std::string> kPendingEffects = {};
-
-std::string TextOf(const SourceFile& file) {
-  std::string text;
-  for (const std::string& line : file.lines) text += line + "\n";
-  return text;
-}
-
-// Knowledge and rules of the source tree.
-struct Tree {
-  Tree() {
-    std::vector<Knowledge::File> kb;
-    for (const SourceFile& file : SourceFiles({"kb"}, {".toml"}))
-      kb.push_back({file.path, TextOf(file)});
-    auto loaded = Knowledge::Load(kb);
-    REQUIRE(loaded);
-    knowledge = std::make_unique<Knowledge>(std::move(*loaded));
-    std::vector<RuleFile> files;
-    for (const SourceFile& file : SourceFiles({"rules"}, {".lua"})) {
-      const bool rule =
-          file.path.find("/_") == std::string::npos && file.path.find("/lib/") == std::string::npos;
-      if (rule) files.push_back({file.path, TextOf(file), false});
-    }
-    auto set = RuleSet::Load(std::move(files), *knowledge, FactList());
-    REQUIRE(set);
-    rules = std::make_unique<RuleSet>(std::move(*set));
-  }
-  std::unique_ptr<Knowledge> knowledge;
-  std::unique_ptr<RuleSet> rules;
-};
-
-const Tree& SourceTree() {
-  static const Tree tree;
-  return tree;
-}
 
 bool IsFact(const std::string& name) {
   const auto& facts = FactList();

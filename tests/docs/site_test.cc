@@ -1,6 +1,9 @@
 // The static site: built where Sphinx is installed, and readable without any server or network.
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "tests/app/program.h"
 
@@ -8,6 +11,23 @@ namespace advise {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What a browser without a network shows for a search in the built site, opened as a file; nothing
+// where no browser is installed.
+std::string Searched(const Folder& folder, const std::string& words) {
+  if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
+    WARN("skipped: no Chromium is installed (scripts/setup.sh --browser)");
+    return "";
+  }
+  return RunAdvise(folder,
+                   "HOME='" + folder.path() +
+                       "' timeout 120 chromium --headless --no-sandbox --disable-gpu "
+                       "--disable-dev-shm-usage --user-data-dir=profile --proxy-server=127.0.0.1:9 "
+                       "--virtual-time-budget=15000 --dump-dom 'file://" +
+                       folder.path() + "/site/search.html?q=" + words + "'",
+                   "/usr/bin/env")
+      .out;
+}
 
 TEST_CASE("the site is built from the pages, and fetches nothing") {
   const Folder folder;
@@ -39,6 +59,17 @@ TEST_CASE("the site is built from the pages, and fetches nothing") {
   CHECK(pages > 10);
   // Without a server: the search script and the index are files beside the page.
   CHECK(ReadAll(folder / "site/search.html").find("searchindex.js") != std::string::npos);
+  // A word of a symptom, a variable, a fact.
+  const std::array<std::pair<const char*, const char*>, 3> searches = {
+      {{"pageable", "rules/transfer/pageable-copy.html"},
+       {"CUDA_LAUNCH_BLOCKING", "rules/environment/launch-blocking.html"},
+       {"cudaMalloc", "rules/memory/alloc-in-loop.html"}}};
+  for (const auto& [words, page] : searches) {
+    const std::string shown = Searched(folder, words);
+    if (shown.empty()) break;
+    INFO(words << "\n" << shown.substr(shown.size() / 2, 2000));
+    CHECK(shown.find("href=\"" + std::string(page) + "\" data-score") != std::string::npos);
+  }
 }
 
 }  // namespace

@@ -102,6 +102,17 @@ TEST_CASE("nvidia-smi csv: one column without any name of a GPU, its header befo
   CHECK_FALSE(trace.monitor.has_clock);
 }
 
+TEST_CASE("nvidia-smi csv: a column whose rows come in different units, and one that fits none") {
+  const Trace trace = Imported(
+      "index, memory.used [MiB], clocks.sm [MHz], utilization.gpu [%]\n"
+      "0, 512 MiB, 1410 MHz, 50 %\n0, 2 GiB, 1.41 GHz, 0.5\n0, 1048576 KiB, 1410, 20 W\n");
+  CHECK(Values(trace, 0, "memory_used") == Numbers{512 * kMiB, 2048 * kMiB, 1024 * kMiB});
+  CHECK(Values(trace, 0, "sm_clock") == Numbers{1.41e9, 1.41e9, 1.41e9});
+  // The header's unit holds where a cell has none; watts are no utilisation.
+  CHECK(Values(trace, 0, "utilization") == Numbers{0.5, 0.005});
+  CHECK(Said(trace, "cells without a number") == 1);
+}
+
 TEST_CASE("logs that cannot be read say what they are") {
   CHECK(Refused("45 %, 1234 MiB, 71.23 W\n46 %, 1234 MiB, 70 W\n") ==
         "values of nvidia-smi without the header that names them");
@@ -173,7 +184,7 @@ TEST_CASE("dcgmi dmon: entities of two words, ratios, blanks that look like numb
   CHECK(Values(trace, 0, "sm_active") == Numbers{0.31});
   CHECK(Values(trace, 1, "gr_active") == Numbers{0.1});
   CHECK(trace.monitor.gpus[2].Find("power") == nullptr);
-  CHECK(Said(trace, "DCGM did not give") == 5);
+  CHECK(Said(trace, "the driver did not give") == 5);
 }
 
 TEST_CASE("dcgm-exporter: labels, old and new names, counters are no levels") {

@@ -86,6 +86,16 @@ TEST_CASE("ncu details page: a European locale is told from the column") {
   CHECK(Metric(english.counters[1], "gpu__time_duration.sum") == 2.345);
 }
 
+TEST_CASE("ncu details page: a metric whose rows come in different units is one in base units") {
+  const Trace trace = Imported(kLongHeader + LongRow("0", "s", "Duration", "us", "1.5") +
+                               LongRow("1", "s", "Duration", "ms", "2") +
+                               LongRow("2", "s", "Duration", "ns", "700"));
+  REQUIRE(trace.counters.size() == 3);
+  CHECK(Metric(trace.counters[0], "gpu__time_duration.sum") == 1500);
+  CHECK(Metric(trace.counters[1], "gpu__time_duration.sum") == 2e6);
+  CHECK(Metric(trace.counters[2], "gpu__time_duration.sum") == 700);
+}
+
 TEST_CASE("ncu of 2021: columns of ranges, metrics by id, no sizes") {
   const Trace trace = Imported(
       "==PROF== Target process 1 terminated before first instrumented API call.\n"

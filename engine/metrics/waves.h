@@ -1,0 +1,15 @@
+// How many blocks of a kernel run at once on the whole GPU, as a kernel profiler counted it.
+#pragma once
+
+#include <vector>
+
+#include "engine/trace/tables.h"
+
+namespace advise {
+
+// Blocks a wave of each of the trace's shapes; 0 where no counted launch tells: one of the same
+// kernel and block size, on a GPU of the same name, and of the same grid where launches differ.
+// O(counted launches + shapes).
+std::vector<double> CountedBlocksPerWave(const Trace& trace);
+
+}  // namespace advise

@@ -1,0 +1,126 @@
+// Files without a timeline beside the reports of several ranks: each GPU of a monitor's log goes to
+// the rank that used it, counters go to all, and what belongs to nobody is named.
+#ifdef ADVISE_SIM_PROGRAM
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/program.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+// Reports of four ranks, each on a GPU of its own, in the folder "run".
+void MakeRanks(const Folder& folder, const std::string& format) {
+  const Ran made =
+      RunAdvise(folder,
+                ADVISE_SOURCE_DIR
+                    "/fixtures/scenarios/rank/straggler-compute-x4.toml --per-rank run "
+                    "--format " +
+                    format,
+                ADVISE_SIM_PROGRAM);
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+}
+
+// A log of `gpus` GPUs, of which the third is slowed by its power limit. UUIDs are the simulator's.
+std::string Log(int gpus, bool uuids) {
+  std::string text = std::string("timestamp, index, name, ") + (uuids ? "uuid, " : "") +
+                     "utilization.gpu [%], clocks.sm [MHz], clocks_throttle_reasons.sw_power_cap\n";
+  for (int i = 10; i < 60; ++i) {
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      const std::string number = std::to_string(gpu);
+      text +=
+          "2026/01/01 10:00:" + std::to_string(i) + ".000, " + number + ", NVIDIA A100-SXM4-80GB, ";
+      if (uuids) text += "GPU-3f2a9c1e-77b0-4d5" + number + "-9a41-0c6e5b8d1f0" + number + ", ";
+      text += "97 %, " + std::string(gpu == 2 ? "900" : "1400") + " MHz, " +
+              std::string(gpu == 2 ? "Active" : "Not Active") + "\n";
+    }
+  }
+  return text;
+}
+
+Json JsonOf(const Folder& folder, const std::string& arguments) {
+  const Ran ran = RunAdvise(folder, arguments + " --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  return Json::parse(ran.out);
+}
+
+Json RanksOf(const Json& report, const std::string& rule) {
+  for (const Json& finding : report["findings"]) {
+    if (finding["rule"] == rule) return finding["where"]["ranks"];
+  }
+  return nullptr;
+}
+
+// The one diagnostic with these words, "" when there is none.
+std::string Said(const Json& report, const std::string& words) {
+  for (const Json& item : report["diagnostics"]) {
+    const std::string text = item["text"];
+    if (text.find(words) != std::string::npos) return text;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("GPUs of a log go to the ranks that used them, by UUID; the others are named") {
+  const Folder folder;
+  MakeRanks(folder, "nsys");
+  folder.Write("smi.csv", Log(6, true));
+  const Json report = JsonOf(folder, "run smi.csv");
+  CHECK(RanksOf(report, "monitor/throttled") == Json::array({2}));
+  CHECK_THAT(Said(report, "did no work in any of the reports"), Contains("GPUs 4, 5 of "));
+  CHECK(Said(report, "cannot be told") == "");
+  // The order of files changes nothing.
+  CHECK(JsonOf(folder, "smi.csv run")["findings"] == report["findings"]);
+}
+
+TEST_CASE("without UUIDs numbers tell, where ranks are numbered like the GPUs of one node") {
+  const Folder folder;
+  MakeRanks(folder, "kineto");
+  folder.Write("smi.csv", Log(4, false));
+  CHECK(RanksOf(JsonOf(folder, "run smi.csv"), "monitor/throttled") == Json::array({2}));
+  // A log of fewer GPUs than ranks is of one of several nodes: nobody knows which.
+  folder.Write("smi.csv", Log(3, false));
+  const Json other = JsonOf(folder, "run smi.csv");
+  CHECK_THAT(Said(other, "cannot be told"), Contains("GPUs 0, 1, 2 in "));
+}
+
+TEST_CASE("counters are of every rank, since all run the same kernels") {
+  const Folder folder;
+  MakeRanks(folder, "nsys");
+  const Json before = JsonOf(folder, "run/rank_1.sqlite");
+  const std::string name = before["facts"]["kernel.top.name"]["value"];
+  std::string csv =
+      "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Section Name\",\"Metric Name\","
+      "\"Metric Unit\",\"Metric Value\"\n";
+  for (const char* metric :
+       {"\"Duration\",\"ms\",\"2\"", "\"Compute (SM) Throughput\",\"%\",\"10\"",
+        "\"Memory Throughput\",\"%\",\"17\""}) {
+    csv += "\"0\",\"" + name + "\",\"(256, 1, 1)\",\"(64, 1, 1)\",\"s\"," + metric + "\n";
+  }
+  folder.Write("kernels.csv", csv);
+  CHECK(RanksOf(JsonOf(folder, "run kernels.csv"), "kernel/low-throughput") ==
+        Json::array({0, 1, 2, 3}));
+}
+
+TEST_CASE("beside facts files alone a log cannot be used, and that is said") {
+  const Folder folder;
+  MakeRanks(folder, "nsys");
+  REQUIRE(RunAdvise(folder, "facts run -o kept/").status == 0);
+  folder.Write("smi.csv", Log(4, true));
+  const Json report = JsonOf(folder, "kept/ smi.csv");
+  CHECK_THAT(Said(report, "was not used"), Contains("smi.csv"));
+  CHECK_THAT(Said(JsonOf(folder, "kept/rank_1.facts smi.csv"), "was not used"),
+             Contains("smi.csv"));
+}
+
+}  // namespace advise
+
+#endif
