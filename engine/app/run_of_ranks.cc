@@ -179,11 +179,6 @@ void ReadAll(const Session& session, const DiagnoseOptions& options, const Windo
   for (std::thread& thread : threads) thread.join();
 }
 
-bool AboutRanks(const RuleInfo& rule) {
-  return std::any_of(rule.needs.begin(), rule.needs.end(), IsAboutRanks) ||
-         std::any_of(rule.optional.begin(), rule.optional.end(), IsAboutRanks);
-}
-
 int Weight(Outcome outcome) {
   switch (outcome) {
     case Outcome::kBroken:
@@ -321,7 +316,7 @@ class RunJudge {
       if (findings[i].ranks.empty()) continue;
       views.push_back({cluster.Label(findings[i].ranks.front()), parts_[i].saved->report.views});
     }
-    report->views = MergeViews(views, cluster, *report);
+    if (options_.draw) report->views = MergeViews(views, cluster, *report);
   }
 
   // Of each rule that judges single reports, the verdict that says most.
@@ -483,6 +478,10 @@ Result<SavedReport> DiagnoseRun(const Session& session, const DiagnoseOptions& o
            "a facts file keeps the window and the GPU that it was written with: --window and --gpu "
            "change nothing",
            "", 1});
+    }
+    if (options.draw && saved.report.views == nullptr) {
+      const Cluster cluster(saved.ranks, *session.knowledge);
+      saved.report.views = MergeViews({}, cluster, saved.report);
     }
     return saved;
   }

@@ -154,8 +154,8 @@ TEST_CASE("scrub refuses to write over anything, and what it cannot read") {
   const Folder folder;
   std::filesystem::copy(Simulated("scenarios/healthy/cnn-a100"), folder / "run.sqlite");
   CHECK(RunAdvise(folder, "scrub run.sqlite -o run.sqlite").status == 3);
-  folder.Write("trace.json", "{\"traceEvents\": []}");
-  const Ran ran = RunAdvise(folder, "scrub trace.json -o clean.json");
+  folder.Write("notes.txt", "no trace at all, but long enough to look at");
+  const Ran ran = RunAdvise(folder, "scrub notes.txt -o clean.json");
   CHECK(ran.status == 3);
   CHECK_THAT(ran.err, Contains("only SQLite exports"));
   folder.Write("broken.sqlite", std::string("SQLite format 3\0", 16) + std::string(200, 'x'));

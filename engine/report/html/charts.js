@@ -250,5 +250,11 @@ function setUpCharts() {
   drawRoofline(list);
   drawSamples(list);
   if (!pair.children.length) pair.remove();
+  var lines = data.not_drawn || [];
+  if (lines.length) {
+    var panel = element("section", { "class": "panel", "aria-label": "What is not drawn" });
+    lines.forEach(function (line) { panel.appendChild(element("p", { "class": "muted" }, line)); });
+    list.appendChild(panel);
+  }
   return list.children.length > 0;
 }
