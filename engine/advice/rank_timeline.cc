@@ -165,8 +165,10 @@ class Painter {
     const RankTime& time = job_.TimeOf(ranks_, r, step_);
     const Nanos waited = std::min(WaitedIn(r), time.comm_exposed);
     Nanos at = Start(r);
+    std::vector<std::pair<Nanos, std::string>> words;
     const auto add = [&](Nanos length, ExcerptKind kind, const std::string& name) {
       if (length <= 0) return;
+      if (100 * length >= time.Total()) words.emplace_back(-length, name);
       ExcerptEvent event;
       event.start = at;
       event.end = at + length;
@@ -174,8 +176,6 @@ class Painter {
       event.name = name;
       event.detail = "in sum over the step";
       row->events.push_back(std::move(event));
-      row->name +=
-          fmt::format("{} {} {}", row->events.size() == 1 ? ":" : ",", name, TimeText(length));
       at += length;
     };
     // As a step goes, roughly: what comes before the work, the work, what comes after.
@@ -186,6 +186,13 @@ class Painter {
     add(waited, ExcerptKind::kWait, "waiting");
     add(time.comm_exposed - waited, ExcerptKind::kCommunication, "communication");
     row->depth = 1;
+    // The longest first: a narrow screen shows the beginning.
+    std::stable_sort(words.begin(), words.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      row->name +=
+          fmt::format("{} {} {}", i == 0 ? ":" : ",", words[i].second, TimeText(-words[i].first));
+    }
   }
 
   void AddCollectives(std::size_t r, ExcerptRow* row) {

@@ -137,6 +137,11 @@ class Grader {
     mark.given = std::move(what);
     return mark;
   }
+  static Mark NothingHandedIn() {
+    Mark mark = Missing("no report was handed in");
+    mark.text = "There is no run to judge this by.";
+    return mark;
+  }
   static void Share(const Criterion& one, double share, Mark* mark) {
     mark->points = one.points * share;
     mark->state = share >= 1  ? MarkState::kFull
@@ -180,7 +185,7 @@ class Grader {
 
   // The run that a question is about is not there: the student's fault only when it is theirs.
   Mark NoRun(const Criterion& one) const {
-    if (one.on == RunRole::kSubmission) return Missing("no report was handed in");
+    if (one.on == RunRole::kSubmission) return NothingHandedIn();
     return ToPerson("no baseline was given to check this against");
   }
 
@@ -305,7 +310,7 @@ class Grader {
   }
 
   Mark Improved(const Criterion& one) const {
-    if (input_.submission == nullptr) return Missing("no report was handed in");
+    if (input_.submission == nullptr) return NothingHandedIn();
     if (input_.is_baseline) {
       Mark mark;
       mark.given = "the handed-out run, unchanged";

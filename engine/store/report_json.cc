@@ -105,6 +105,7 @@ Json ReportToJson(const Report& r) {
   json["step_count"] = r.step_count;
   json["step_median"] = r.step_median_ns;
   json["steps_source"] = r.steps_source;
+  json["work_digest"] = r.work_digest;
   return json;
 }
 
@@ -202,6 +203,7 @@ Report ReportFromJson(const Json& json, const FindRuleInfo& find_rule,
   r.step_count = Get<int>(json, "step_count");
   r.step_median_ns = Get<Nanos>(json, "step_median");
   r.steps_source = Get<std::string>(json, "steps_source");
+  r.work_digest = Get<std::uint64_t>(json, "work_digest");
   return r;
 }
 

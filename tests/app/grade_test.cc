@@ -271,6 +271,26 @@ TEST_CASE("a run that two hand in is told to both, under any name and with any o
   CHECK(json[2]["flags"].empty());
 }
 
+TEST_CASE("other names of ranges, kernels and hosts do not hide a run that was handed out") {
+  const Folder folder;
+  std::filesystem::create_directories(folder / "eve");
+  std::filesystem::copy(Handout(), folder / "eve/run.sqlite");
+  folder.Write("edit.sql",
+               "UPDATE NVTX_EVENTS SET text = 'other ' || rowid; "
+               "UPDATE StringIds SET value = value || ' of eve'; "
+               "UPDATE TARGET_INFO_SYSTEM_ENV SET value = 'eve' WHERE name = 'Hostname'; VACUUM;");
+  REQUIRE(RunAdvise(folder, "eve/run.sqlite '.read edit.sql'", "sqlite3").status == 0);
+  const Ran ran = RunAdvise(folder, std::string("grade ") + kExercise + " eve --format json" +
+                                        " --baseline " + Handout());
+  INFO(ran.err);
+  const Json json = Json::parse(ran.out);
+  CHECK(json["submissions"][0]["flags"].dump().find("unchanged") != std::string::npos);
+  CHECK(json["submissions"][0]["points"] == 0);
+  for (const Json& mark : json["submissions"][0]["marks"]) {
+    if (mark["id"] == "faster") CHECK(mark["state"] == "none");
+  }
+}
+
 TEST_CASE("a pair of before and after needs no baseline of the teacher's") {
   const Folder folder;
   folder.Write("ann/notes.md", "hello");
