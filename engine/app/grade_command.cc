@@ -23,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostWarnings = 3;  // of a report, handed on
+
 OrderedJson MarkJson(const Mark& mark) {
   return {{"id", JsonText(mark.id)},       {"state", static_cast<int>(mark.state)},
           {"points", mark.points},         {"possible", mark.possible},
@@ -261,6 +263,13 @@ class GradeCommand : public Command {
       if (!made) {
         json["notes"].push_back(JsonText(made.error().Line()));
         return false;
+      }
+      // What was read of a damaged file is judged, but a teacher must know.
+      std::size_t warnings = 0;
+      for (const Diagnostic& item : made->diagnostics) {
+        if (item.level != Level::kInfo && warnings++ < kMostWarnings) {
+          json["notes"].push_back(JsonText(item.text));
+        }
       }
       *report = std::move(*made);
       return true;

@@ -1,8 +1,11 @@
 // `advise scrub`: a copy of a report that can be given away.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "engine/app/command.h"
 #include "engine/app/json_value.h"
+#include "engine/app/output.h"
 #include "engine/import/scrub.h"
 
 namespace advise {
@@ -29,10 +32,15 @@ class ScrubCommand : public Command {
     app.add_option("--format", format_, "of the summary: text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->type_name("FORMAT");
+    app.add_option("--progress", progress_, "stages on stderr: auto, always, never")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
   }
 
   int Run() override {
+    std::optional<Progress> progress(progress_);
+    progress->Stage("scrubbing " + report_);
     const auto done = ScrubReport(report_, output_);
+    progress.reset();
     if (!done) return Complain(done.error(), kUnreadableInput);
     std::fputs((format_ == "json" ? Json(*done) : Text(*done)).c_str(), stdout);
     return kAnalysed;
@@ -80,6 +88,7 @@ class ScrubCommand : public Command {
   std::string report_;
   std::string output_;
   std::string format_ = "text";
+  std::string progress_ = "auto";
 };
 
 }  // namespace

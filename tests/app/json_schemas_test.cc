@@ -65,7 +65,7 @@ TEST_CASE("compare obeys its schema: a change, runs that cannot be compared, a s
   change.erase("time");
   CHECK_FALSE(SchemaProblems(change, "compare").empty());
   const Json refused =
-      Valid(folder, "compare " + before + " " + Simulated("scenarios/healthy/transformer-a100"),
+      Valid(folder, "compare " + before + " " + Simulated("scenarios/healthy/cnn-t4-no-ranges"),
             "compare", {0, 3});
   CHECK(refused["comparable"] == false);
   Json scaling = Valid(folder,

@@ -136,9 +136,9 @@ TEST_CASE("broken and cut traces are scrubbed as far as they are read") {
   const Folder folder;
   const std::string trace = Planted(Simulate(folder, "healthy/cnn-a100"));
   std::string broken = trace;
-  const std::size_t at = broken.find("\"ph\": \"X\"", broken.size() / 2);
+  const std::size_t at = broken.find("\"ph\":\"X\"", broken.size() / 2);
   REQUIRE(at != std::string::npos);
-  broken.replace(at, 9, "\"ph\" erika \"X");
+  broken.replace(at, 8, "\"ph\" erika \"X");
   folder.Write("broken.json", broken);
   Ran ran = RunAdvise(folder, "scrub broken.json -o b.json --format json");
   INFO(ran.err);
