@@ -84,6 +84,7 @@ TEST_CASE("each finding of the run shows the longest example of any report") {
   Finding finding;
   finding.rule = &rule;
   finding.rank = 2;
+  finding.severity = Severity::kHigh;
   report.findings = {finding};
   const auto views = MergeViews(
       {{"rank 0", Example("input/starved", 100)}, {"rank 1", Example("input/starved", 300)}},
