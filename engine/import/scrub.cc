@@ -307,6 +307,11 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
   try {
     Scrub scrub(*source, unfinished);
     const ScrubSummary summary = scrub.Run();
+    if (summary.tables_kept == 0) {
+      fs::remove(unfinished, failed);
+      return Fail("holds no table of Nsight Systems", report,
+                  "of a facts file: scrub the report, then write the facts of the copy");
+    }
     if (!FoundIn(unfinished, scrub.scrubber().MustBeGone()).empty()) {
       fs::remove(unfinished, failed);
       return Fail("a host name or a key is still in the copy, which was taken back", report,
