@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <unordered_map>
@@ -266,8 +267,35 @@ class Writer : public kineto::Visitor {
     return at->second;
   }
 
-  // "/home/me/train.py(62): step". Libraries keep their place in the library: diagnoses tell them
-  // from the program by it.
+  // Well-known libraries keep their place inside, others only that they are libraries: diagnoses
+  // tell them from the program by it. Folders above are dropped, the program's files renamed.
+  std::string PathOfFrame(const std::string& path) {
+    constexpr std::array<std::string_view, 12> kKnown = {
+        "torch/",      "torchvision/", "torchaudio/", "transformers/", "numpy/",    "deepspeed/",
+        "accelerate/", "lightning/",   "triton/",     "flash_attn/",   "megatron/", "vllm/"};
+    const auto known = [&](std::string_view rest) {
+      return std::any_of(kKnown.begin(), kKnown.end(),
+                         [&](std::string_view root) { return rest.starts_with(root); });
+    };
+    for (const std::string_view packages : {"site-packages/", "dist-packages/"}) {
+      const std::size_t at = path.find(packages);
+      if (at == std::string::npos) continue;
+      const std::string rest = path.substr(at + packages.size());
+      return std::string(packages) + (known(rest) ? CleanWords(rest) : scrubber_.CleanFile(rest));
+    }
+    const std::string file = path.substr(path.find_last_of("/\\") + 1);
+    for (const std::string_view part : {"lib/python", "torch/", "multiprocessing/"}) {
+      const std::size_t at = path.find(part);
+      if (at == std::string::npos) continue;
+      if (at == 0 && part == "torch/") return CleanWords(path);
+      return std::string(part) + (part.ends_with('/') ? "" : "/") + scrubber_.CleanFile(file);
+    }
+    const bool of_python = path == "threading.py" || path == "contextlib.py" ||
+                           path == "runpy.py" || path.starts_with("<frozen");
+    return of_python ? path : scrubber_.CleanFile(path);
+  }
+
+  // "/home/me/train.py(62): step".
   const std::string& Frame(std::string_view raw) {
     if (frames_.size() > kMostRemembered) frames_.clear();
     const auto [at, fresh] = frames_.try_emplace(std::string(raw));
@@ -276,20 +304,7 @@ class Writer : public kineto::Visitor {
     const std::size_t end = name.find(".py(");
     std::string clean;
     if (end != std::string::npos) {
-      const std::string path = name.substr(0, end + 3);
-      std::size_t library = std::string::npos;
-      for (const char* part :
-           {"site-packages/", "dist-packages/", "lib/python", "torch/", "multiprocessing/"}) {
-        library = std::min(library, path.find(part));
-      }
-      const bool own_file = library == std::string::npos;
-      const bool bare = path.find('/') == std::string::npos && path.find('\\') == std::string::npos;
-      const bool known = bare && (path == "threading.py" || path == "contextlib.py" ||
-                                  path == "runpy.py" || path.starts_with("<"));
-      clean = !own_file ? CleanWords(path.substr(library))
-              : known   ? path
-                        : scrubber_.CleanFile(path);
-      clean += CleanWords(name.substr(end + 3));
+      clean = PathOfFrame(name.substr(0, end + 3)) + CleanWords(name.substr(end + 3));
     } else {
       clean = CleanWords(name);
     }

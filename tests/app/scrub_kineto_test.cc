@@ -69,6 +69,8 @@ std::string Planted(const std::string& trace) {
   {"ph": "X", "cat": "python_function", "name": "/home/erika/mustermann-project/very-private.py(12): train_step", "pid": 4242, "tid": 1, "ts": 5, "dur": 1, "args": {"Python id": 1}},
   {"ph": "X", "cat": "python_function", "name": "very-private.py(13): inner", "pid": 4242, "tid": 1, "ts": 5, "dur": 1, "args": {"Python id": 2}},
   {"ph": "X", "cat": "python_function", "name": "/home/erika/env/lib/python3.10/site-packages/torch/nn/modules/module.py(1501): _call_impl", "pid": 4242, "tid": 1, "ts": 5, "dur": 1},
+  {"ph": "X", "cat": "python_function", "name": "/data/pytorch/mustermann-project/very-private.py(3): f", "pid": 4242, "tid": 1, "ts": 5, "dur": 1},
+  {"ph": "X", "cat": "python_function", "name": "/opt/site-packages/mustermann-project/very-private.py(4): f", "pid": 4242, "tid": 1, "ts": 5, "dur": 1},
   {"ph": "X", "cat": "erika's category", "name": "n", "pid": "erika", "tid": "gpu-node-42", "ts": 7, "dur": 1},
   {"ph": "i", "cat": "cpu_instant_event", "name": "say \"hunter2-is-not-it\" \\ twice", "pid": 4242, "tid": 1, "ts": 8, "s": "t"},
 )";
