@@ -106,9 +106,10 @@ class Painter {
     }
     chosen.insert(most);
     // The rest evenly: neighbours tend to behave alike.
-    const std::size_t parts = std::min(n, kRanks);
-    for (std::size_t i = 0; i < parts && chosen.size() < parts; ++i) chosen.insert(i * n / parts);
-    for (std::size_t r = 0; r < n && chosen.size() < parts; ++r) chosen.insert(r);
+    const std::size_t wanted = std::min(n, kRanks);
+    const std::size_t rest = wanted - std::min(wanted, chosen.size());
+    for (std::size_t i = 0; i < rest; ++i) chosen.insert(i * n / rest);
+    for (std::size_t r = 0; r < n && chosen.size() < wanted; ++r) chosen.insert(r);
     shown_.assign(chosen.begin(), chosen.end());
   }
 

@@ -109,6 +109,9 @@ TEST_CASE("of many ranks eight are shown, with those that the finding names") {
   REQUIRE(timeline);
   REQUIRE(timeline->excerpt.rows.size() == 8);
   CHECK_THAT(timeline->note, Contains("8 of 40 ranks are shown"));
+  // Who waits most is rank 0 here; the other five lie evenly.
+  CHECK(timeline->excerpt.rows.front().number == 0);
+  CHECK(timeline->excerpt.rows.back().number >= 31);
   for (const std::int64_t named : {13, 31}) {
     CHECK(std::any_of(timeline->excerpt.rows.begin(), timeline->excerpt.rows.end(),
                       [&](const ExcerptRow& row) { return row.number == named; }));
