@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <unordered_map>
 
 #include "engine/import/byte_sink.h"
@@ -135,15 +136,30 @@ class Learner : public kineto::Visitor {
     } else if (value.get(array) == simdjson::SUCCESS) {
       for (const dom::element item : array) Learn(key, item);
     } else if (value.get(text) == simdjson::SUCCESS) {
-      const std::string lower = Lower(key);
-      scrubber_.LearnVariable(key, text);
-      if (lower.find("host") != std::string::npos || lower.find("node") != std::string::npos) {
-        scrubber_.LearnHost(text);
-      }
-      if (lower.find("user") != std::string::npos || lower.find("owner") != std::string::npos) {
-        scrubber_.LearnUser(text);
-      }
+      LearnText(Lower(key), std::string(text));
     }
+  }
+
+  // Users write what they like into a trace: only what is sure to name somebody is learned, since
+  // it is replaced wherever it stands. "author": "pytorch" must not take that word out of kernels.
+  void LearnText(const std::string& key, const std::string& value) {
+    const auto is = [&key](std::initializer_list<const char*> names) {
+      return std::any_of(names.begin(), names.end(), [&](const char* name) { return key == name; });
+    };
+    const bool digit = value.find_first_of("0123456789") != std::string::npos;
+    scrubber_.LearnPaths(value);
+    if (TextScrubber::IsSecretName(key) && digit && value.size() >= 8) {
+      scrubber_.LearnSecret(value);
+    }
+    const bool host = is({"host", "hostname", "host_name", "node", "nodename", "node_name",
+                          "machine", "slurmd_nodename", "master_addr"});
+    if (host && (digit || value.find_first_of(".-") != std::string::npos)) {
+      scrubber_.LearnHost(value);
+    }
+    const bool user = is({"user", "username", "user_name", "logname", "owner", "slurm_job_user"});
+    const bool word = value == "python" || value == "pytorch" || value == "torch" ||
+                      value == "worker" || value == "main" || value == "cuda";
+    if (user && value.size() >= 3 && !word) scrubber_.LearnUser(value);
   }
 
   TextScrubber& scrubber_;

@@ -77,6 +77,7 @@ std::string Planted(const std::string& trace) {
   const std::string header = R"(
   "hostname": "gpu-node-42", "username": "erika", "DB_PASSWORD": "hunter2-is-not-it",
   "traceName": "/home/erika/mustermann-project/trace.json", "mast_job": "team-secret",
+  "author": "volta_sgemm", "node_type": "data_worker", "owner": "python", "pad_token": "aten::add",
   "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1, "master": "10.20.30.40", "path of erika": "/home/erika/a/b"},)";
   std::string planted = trace;
   const std::size_t start = planted.find('{') + 1;
@@ -113,6 +114,8 @@ TEST_CASE("a scrubbed PyTorch trace holds no planted secret and gives the same d
   CHECK(json["distributedInfo"]["world_size"] == 1);
   CHECK_THAT(clean, Contains("site-packages/torch/nn/modules/module.py(1501): _call_impl"));
   CHECK_THAT(clean, Contains(".py(12): train_step") && Contains(".py(13): inner"));
+  // What users say of themselves takes no words out of names.
+  CHECK_THAT(clean, Contains("\"python"));
   CHECK(Said(folder, "run.json") == Said(folder, packed));
   CHECK(ReadAll(folder / "run.json") == trace);
 }
