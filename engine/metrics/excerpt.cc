@@ -390,6 +390,8 @@ const char* ExcerptKindName(ExcerptKind kind) {
       return "memset";
     case ExcerptKind::kGraph:
       return "graph";
+    case ExcerptKind::kWait:
+      return "wait";
     case ExcerptKind::kGap:
       break;
   }
