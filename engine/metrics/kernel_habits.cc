@@ -144,17 +144,17 @@ class HabitFinder {
         std::vector<std::uint32_t> groups;
       };
       std::vector<Places> places(run.trace.devices.size() * shapes);
-      std::vector<std::pair<std::uint32_t, std::uint32_t>> members;  // (group, op)
-      members.reserve(kernels.size());
+      std::vector<std::uint32_t> group_of(kernels.size(), kNone);
       std::uint32_t groups = 0;
       std::size_t step = steps.first_steady;
-      for (const std::uint32_t op : kernels) {
+      for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const std::uint32_t op = kernels[i];
         while (step < steps.all.size() && ops.start[op] >= steps.all[step].end) ++step;
         if (step >= steps.all.size() || ops.start[op] < steps.all[step].start) continue;
         Places& place = places[ops.device[op] * shapes + ops.detail[op]];
         if (place.step != step) place.step = step, place.met = 0;
         if (place.met == place.groups.size()) place.groups.push_back(groups++);
-        members.emplace_back(place.groups[place.met++], op);
+        group_of[i] = place.groups[place.met++];
       }
       // Numbered anew in the order of devices, shapes and places, then sorted by counting.
       std::vector<std::uint32_t> number(groups);
@@ -163,20 +163,32 @@ class HabitFinder {
         for (const std::uint32_t group : place.groups) number[group] = next++;
       }
       first_.assign(groups + 1, 0);
-      for (const auto& [group, op] : members) ++first_[number[group] + 1];
+      for (const std::uint32_t group : group_of) {
+        if (group != kNone) ++first_[number[group] + 1];
+      }
       std::partial_sum(first_.begin(), first_.end(), first_.begin());
       std::vector<std::size_t> at(first_.begin(), first_.end() - 1);
-      ops_.resize(members.size());
-      for (const auto& [group, op] : members) ops_[at[number[group]]++] = op;
+      ops_.resize(first_.back());
+      lengths_.resize(first_.back());
+      for (std::size_t i = 0; i < kernels.size(); ++i) {
+        if (group_of[i] == kNone) continue;
+        const std::size_t row = at[number[group_of[i]]]++;
+        ops_[row] = kernels[i];
+        lengths_[row] = ops.end[kernels[i]] - ops.start[kernels[i]];
+      }
     }
     std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
-    std::span<const std::uint32_t> operator[](std::size_t group) const {
+    std::span<const std::uint32_t> Ops(std::size_t group) const {
       return std::span(ops_).subspan(first_[group], first_[group + 1] - first_[group]);
+    }
+    std::span<const Nanos> Lengths(std::size_t group) const {  // of these ops
+      return std::span(lengths_).subspan(first_[group], first_[group + 1] - first_[group]);
     }
 
    private:
     std::vector<std::size_t> first_;
     std::vector<std::uint32_t> ops_;
+    std::vector<Nanos> lengths_;  // side by side, as no column of the trace has them
   };
 
   void Compare() {
@@ -193,14 +205,10 @@ class HabitFinder {
     double after = 0;
     const Likes likes(run_, kernels_);
     for (std::size_t group = 0; group < likes.size(); ++group) {
-      const std::span<const std::uint32_t> ops = likes[group];
+      const std::span<const std::uint32_t> ops = likes.Ops(group);
       if (ops.size() < enough_) continue;
-      std::vector<Nanos> lengths;
-      lengths.reserve(ops.size());
-      for (const std::uint32_t op : ops) {
-        lengths.push_back(trace_.ops.end[op] - trace_.ops.start[op]);
-      }
-      const Nanos median = Median(lengths);
+      const std::span<const Nanos> lengths = likes.Lengths(group);
+      const Nanos median = Median(std::vector<Nanos>(lengths.begin(), lengths.end()));
       for (std::size_t i = 0; i < ops.size(); ++i) {
         const auto length = static_cast<double>(lengths[i]);
         if (length <= factor * static_cast<double>(median)) continue;

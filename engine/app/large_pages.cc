@@ -1,0 +1,38 @@
+// Memory of the program's large columns in huge pages, where the system gives them on request: a
+// report of a gigabyte fills some 400,000 small pages, whose faults cost a tenth of the run. Part
+// of the program only, not of the libraries.
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kLarge = 4 * kHugePage;  // smaller ones come from memory that was used before
+
+// Each on its own, so that what is freed is the system's again at once.
+[[maybe_unused]] const int kApart = mallopt(M_MMAP_THRESHOLD, static_cast<int>(kLarge));
+
+void* Allocate(std::size_t size) {
+  if (size < kLarge || size > SIZE_MAX - kHugePage) return std::malloc(size == 0 ? 1 : size);
+  const std::size_t whole = (size + kHugePage - 1) / kHugePage * kHugePage;
+  void* memory = std::aligned_alloc(kHugePage, whole);
+  // A wish: without huge pages the memory is as good.
+  if (memory != nullptr) static_cast<void>(madvise(memory, whole, MADV_HUGEPAGE));
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  if (void* memory = Allocate(size)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
