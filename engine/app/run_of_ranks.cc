@@ -139,6 +139,22 @@ void Collect(const Session& session, std::vector<Part>* parts) {
   }
 }
 
+// The first report says what of the files beside the reports none of them took.
+void SayLeftOut(const SideInputs& sides, std::vector<Part>* parts) {
+  bool any_timeline = false;
+  std::set<std::string> taken;
+  for (const Part& part : *parts) {
+    any_timeline = any_timeline || part.kind == FileKind::kTimeline;
+    taken.insert(part.took.begin(), part.took.end());
+  }
+  const auto first = std::find_if(parts->begin(), parts->end(),
+                                  [](const Part& part) { return part.saved.has_value(); });
+  if (first == parts->end()) return;
+  for (Diagnostic& left : sides.LeftOut(any_timeline, taken)) {
+    first->saved->report.diagnostics.push_back(std::move(left));
+  }
+}
+
 void ReadAll(const Session& session, const DiagnoseOptions& options, const WindowRequest& window,
              const SideInputs& sides, std::vector<Part>* parts) {
   const auto first = std::find_if(parts->begin(), parts->end(), [](const Part& part) {
@@ -168,22 +184,6 @@ void ReadAll(const Session& session, const DiagnoseOptions& options, const Windo
   for (std::size_t t = 1; t < jobs; ++t) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-}
-
-// The first report says what of the files beside the reports none of them took.
-void SayLeftOut(const SideInputs& sides, std::vector<Part>* parts) {
-  bool any_timeline = false;
-  std::set<std::string> taken;
-  for (const Part& part : *parts) {
-    any_timeline = any_timeline || part.kind == FileKind::kTimeline;
-    taken.insert(part.took.begin(), part.took.end());
-  }
-  const auto first = std::find_if(parts->begin(), parts->end(),
-                                  [](const Part& part) { return part.saved.has_value(); });
-  if (first == parts->end()) return;
-  for (Diagnostic& left : sides.LeftOut(any_timeline, taken)) {
-    first->saved->report.diagnostics.push_back(std::move(left));
-  }
 }
 
 bool AboutRanks(const RuleInfo& rule) {
