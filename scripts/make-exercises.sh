@@ -18,10 +18,18 @@ for exercise in "$root"/kb/exercises/*.toml; do
   handout=$(sed -n 's/^handout = "\(.*\)"$/\1/p' "$exercise")
   case $handout in
     *.toml)
-      "$sim" "$root/$handout" -o "$out/$id/handout.sqlite"
+      # Ranks on several nodes: NCCL's log belongs to the run, so both lie in a folder.
+      if grep -q '^nodes = ' "$root/$handout"; then
+        mkdir -p "$out/$id/handout" "$out/$id/teacher/solution"
+        "$sim" "$root/$handout" -o "$out/$id/handout/run.sqlite" --nccl-log "$out/$id/handout/nccl.log"
+        "$sim" "$root/$handout" --without all -o "$out/$id/teacher/solution/run.sqlite" \
+          --nccl-log "$out/$id/teacher/solution/nccl.log"
+      else
+        "$sim" "$root/$handout" -o "$out/$id/handout.sqlite"
+      fi
       if [ "$id" = zero2-zero3 ]; then
         "$sim" "$root/fixtures/exercises/zero3.toml" -o "$out/$id/teacher/solution.sqlite"
-      else
+      elif [ ! -d "$out/$id/handout" ]; then
         "$sim" "$root/$handout" --without all -o "$out/$id/teacher/solution.sqlite"
       fi
       ;;

@@ -27,12 +27,12 @@ struct Candidate {
 
 // The first `part` of each interval.
 IntervalSet Trim(const IntervalSet& set, double part) {
-  IntervalSet trimmed;
-  for (const Interval& i : set.intervals()) {
-    trimmed.Append(i.start, i.start + static_cast<Nanos>(
-                                          std::llround(static_cast<double>(i.Length()) * part)));
+  if (part >= 1) return set;
+  std::vector<Interval> trimmed = set.intervals();
+  for (Interval& i : trimmed) {
+    i.end = i.start + static_cast<Nanos>(std::llround(static_cast<double>(i.Length()) * part));
   }
-  return trimmed;
+  return IntervalSet::Of(std::move(trimmed));
 }
 
 class Ranker {
@@ -260,7 +260,7 @@ class Ranker {
           }
         }
       }
-      for (const GapPiece& piece : analysis_.idle.pieces) {
+      for (const GapPiece piece : analysis_.idle.pieces) {
         const IntervalSet& claim = verdict.saving.claims->by_device[piece.device];
         if (piece.phase != Phase::kUnnamed)
           phases[piece.phase] += claim.OverlapWith(piece.start, piece.end);

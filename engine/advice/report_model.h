@@ -2,6 +2,7 @@
 // format what stands here.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -94,7 +95,10 @@ struct Report {
   std::vector<std::string> site_changes;
   int step_count = 0;  // steps inside the window, 0 unknown
   Nanos step_median_ns = 0;
-  std::string steps_source;       // "annotation" | "range" | "period" | ""
+  std::string steps_source;  // "annotation" | "range" | "period" | ""
+  // Of the times of all GPU work as captured, whatever names, clocks and windows say; reports of
+  // one capture share it. 0 without GPU work.
+  std::uint64_t work_digest = 0;
   std::vector<Verdict> verdicts;  // of every rule and scope, for `advise why`
   std::vector<ClaimFate> fates;   // of every fired rule that claims time, for `advise why`
   std::shared_ptr<const ReportViews> views;  // for formats that draw; null for the others

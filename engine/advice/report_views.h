@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/metrics/chart_data.h"
@@ -19,6 +20,7 @@ struct FindingTimeline {
   Nanos start_ns = 0;  // the example itself
   Nanos end_ns = 0;
   std::string what;  // "the longest gap on the GPU that this explains"
+  std::string note;  // how to read it, where it is not plain; may be empty
   Excerpt excerpt;
 };
 
@@ -34,6 +36,10 @@ struct FindingSource {
 struct ReportViews {
   std::vector<FindingSource> sources;      // of findings in their order; not each has one
   std::vector<FindingTimeline> timelines;  // of findings in their order; not each has one
+  // Findings that have none, and why: Finding::rank and the reason.
+  std::vector<std::pair<int, std::string>> without_timeline;
+  // What could not be drawn at all, and why: whole sentences.
+  std::vector<std::string> not_drawn;
   // Of several reports, copies, kernels, samples and counters are those of one: "rank 0".
   std::string charts_of;
   std::vector<StepPoint> steps;

@@ -41,7 +41,7 @@ struct Moment {
 Moment MomentOf(const Analysis& analysis, const WorstExample& example) {
   const Trace& trace = analysis.run.trace;
   const Nanos middle = example.start + (example.end - example.start) / 2;
-  for (const Gap& gap : analysis.idle.gaps) {
+  for (const Gap gap : analysis.idle.gaps) {
     const bool same = example.device == kNone || gap.device == example.device;
     if (same && gap.start <= middle && middle < gap.end) return {gap.thread, middle};
   }

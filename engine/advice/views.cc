@@ -63,9 +63,15 @@ ReportViews BuildViews(const Analysis& analysis, const Report& report) {
   ReportViews views;
   const Basis basis = analysis.basis();
   for (const Finding& finding : report.findings) {
-    if (views.timelines.size() >= kTimelines) break;
     // Those that stand under another finding, or only inform, are a line of the report.
     if (!finding.explained_by.empty() || finding.severity == Severity::kInfo) continue;
+    if (views.timelines.size() >= kTimelines) {
+      views.without_timeline.emplace_back(
+          finding.rank, fmt::format("only the first {} findings have one; see advise slice "
+                                    "--finding {}",
+                                    kTimelines, finding.rank));
+      continue;
+    }
     const WorstExample worst = FindWorstExample(analysis, report, finding);
     if (worst.end <= worst.start) continue;
     const Interval around = Surroundings(analysis, worst);

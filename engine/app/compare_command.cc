@@ -4,25 +4,13 @@
 #include <cmath>
 #include <set>
 
+#include "engine/advice/describe.h"
 #include "engine/app/command.h"
 #include "engine/app/compare_pages.h"
 #include "engine/app/several_runs.h"
-#include "engine/base/text.h"
 
 namespace advise {
 namespace {
-
-// A rule's text with the evidence of its verdict.
-std::string Filled(const std::string& text, const Verdict& verdict) {
-  return FillTemplate(
-      text, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {
-        const auto found = verdict.evidence.find(std::string(name));
-        if (found == verdict.evidence.end()) return std::nullopt;
-        if (const auto* number = std::get_if<double>(&found->second))
-          return FormatQuantity(*number, kind);
-        return SafeText(std::get<std::string>(found->second));
-      });
-}
 
 // File names where they tell the runs apart, else whole paths.
 std::vector<std::string> Labels(const std::vector<std::string>& paths) {
@@ -147,11 +135,11 @@ class CompareCommand : public Command {
         ScaleFinding finding{rule.id,
                              rule.title,
                              runs[i].label,
-                             Filled(rule.symptom, verdict),
-                             Filled(rule.cause, verdict),
+                             FilledTemplate(rule.symptom, verdict),
+                             FilledTemplate(rule.cause, verdict),
                              {}};
         for (Fix fix : rule.fixes) {
-          fix.action = Filled(fix.action, verdict);
+          fix.action = FilledTemplate(fix.action, verdict);
           finding.fixes.push_back(std::move(fix));
         }
         findings.push_back(std::move(finding));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <future>
 
 #include "engine/advice/ranking.h"
 #include "engine/app/judge.h"
@@ -79,6 +80,21 @@ double IdleShare(const Analysis& analysis) {
   return idle / std::max(1.0, static_cast<double>(analysis.basis().Device()));
 }
 
+// FNV-1a over when each op begins after the first, and how long it lasts.
+std::uint64_t WorkDigest(const OpTable& ops) {
+  if (ops.size() == 0) return 0;
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  const auto add = [&hash](Nanos value) {
+    hash ^= static_cast<std::uint64_t>(value);
+    hash *= 0x100000001B3ULL;
+  };
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    add(ops.start[i] - ops.start.front());
+    add(ops.end[i] - ops.start[i]);
+  }
+  return hash;
+}
+
 // `facts` are kept by the report as values: the map itself dies with the diagnosis.
 void FillFacts(const Facts& facts, Report* report) {
   for (const FactInfo& info : FactList()) {
@@ -110,15 +126,18 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
     return Fail("no GPU work lies in the window " + options.window, trace.path,
                 "seconds count from the start of the trace");
   }
-  const std::unique_ptr<Facts> facts = MakeFacts(analysis);
-
-  stage("judging");
+  // Ranking asks the replay, which nothing needs before.
+  auto replay = std::async(std::launch::async, [&] { analysis.replay(); });
   SavedReport saved;
   saved.ranks = SummarizeRanks(analysis);
+  const std::unique_ptr<Facts> facts = MakeFacts(analysis, saved.ranks);
+
+  stage("judging");
   Report& report = saved.report;
   const std::string day = DayOf(trace.utc_origin_ns);
   report.verdicts = JudgeRules(session, options, *facts, day);
   stage("ranking");
+  replay.get();
   report.findings = Rank(report.verdicts, analysis, knowledge, &report.fates);
   report.healthy = analysis.support.verdict &&
                    IdleShare(analysis) < knowledge.Number("verdict.healthy_idle") &&
@@ -140,6 +159,7 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
       analysis.run.steps.known() ? static_cast<int>(analysis.run.steps.steady_count()) : 0;
   report.step_median_ns = analysis.run.steps.Median();
   report.steps_source = analysis.run.steps.source;
+  report.work_digest = WorkDigest(trace.ops);
   if (!analysis.support.verdict) report.no_verdict_reason = analysis.support.reason;
   report.verdict = VerdictSentence(analysis, report);
   report.read_with_care = ReadWithCare(analysis);

@@ -75,6 +75,7 @@ class DiagnoseCommand : public Command {
     }
     if (text_.quiet) run_.progress = run_.progress == "auto" ? "never" : run_.progress;
     if (run_.output.format == "html" || run_.output.format == "sarif") {
+      run_.diagnose.draw = true;
       run_.diagnose.inspect = [](const Analysis& analysis, Report* report) {
         report->views = std::make_shared<const ReportViews>(BuildViews(analysis, *report));
       };

@@ -23,29 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What was measured, whatever the file around it says: two reports of one capture share it.
-std::uint64_t Fingerprint(const Report& report) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  const auto add = [&](std::string_view text) {
-    for (const char c : text) {
-      hash ^= static_cast<unsigned char>(c);
-      hash *= 0x100000001B3ULL;
-    }
-    hash ^= 0xFF;
-  };
-  add(std::to_string(report.window.end_ns - report.window.start_ns));
-  for (const char* name : {"work.steps", "work.kernels", "work.uploads"}) {
-    const Rows* rows = FactRows(report, name);
-    if (rows == nullptr) continue;
-    for (const Row& row : *rows) {
-      for (const auto& [column, cell] : row) {
-        add(std::holds_alternative<double>(cell) ? fmt::format("{:.17g}", std::get<double>(cell))
-                                                 : std::get<std::string>(cell));
-      }
-    }
-  }
-  return hash;
-}
+constexpr std::size_t kMostWarnings = 3;  // of a report, handed on
 
 OrderedJson MarkJson(const Mark& mark) {
   return {{"id", JsonText(mark.id)},       {"state", static_cast<int>(mark.state)},
@@ -286,6 +264,13 @@ class GradeCommand : public Command {
         json["notes"].push_back(JsonText(made.error().Line()));
         return false;
       }
+      // What was read of a damaged file is judged, but a teacher must know.
+      std::size_t warnings = 0;
+      for (const Diagnostic& item : made->diagnostics) {
+        if (item.level != Level::kInfo && warnings++ < kMostWarnings) {
+          json["notes"].push_back(JsonText(item.text));
+        }
+      }
       *report = std::move(*made);
       return true;
     };
@@ -305,9 +290,11 @@ class GradeCommand : public Command {
       input.baseline = &before;
     }
     if (input.submission != nullptr) {
-      const std::uint64_t print = Fingerprint(run);
+      const std::uint64_t print = run.work_digest;
       json["fingerprint"] = print;
-      if (baseline != nullptr && print == Fingerprint(*baseline)) input.is_baseline = true;
+      if (baseline != nullptr && print != 0 && print == baseline->work_digest) {
+        input.is_baseline = true;
+      }
       if (input.baseline != nullptr && !input.is_baseline) {
         const RunComparison compared = CompareRuns(*input.baseline, run, *session.knowledge);
         Improvement improvement;

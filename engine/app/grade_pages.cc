@@ -9,8 +9,6 @@
 namespace advise {
 namespace {
 
-std::string Points(double points) { return fmt::format("{:.15g}", points); }
-
 std::string Sign(MarkState state) {
   switch (state) {
     case MarkState::kFull:
@@ -31,11 +29,6 @@ Ink InkOf(MarkState state) {
          : state == MarkState::kPerson  ? Ink::kDim
          : state == MarkState::kPartial ? Ink::kYellow
                                         : Ink::kRed;
-}
-
-std::string VerdictOf(const GradedSubmission& one) {
-  if (!one.problem.empty()) return "not graded";
-  return one.grade.passed ? "passed" : "not passed";
 }
 
 std::string SumOf(const GradedSubmission& one) {
@@ -82,37 +75,23 @@ std::string CsvCell(const std::string& raw) {
   return quoted + "\"";
 }
 
-std::string Html(const std::string& raw) {
-  std::string safe;
-  for (const char c : SafeText(raw)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 std::string Joined(const std::vector<std::string>& list) {
   return fmt::format("{}", fmt::join(list, "; "));
 }
 
 }  // namespace
+
+std::string Points(double points) { return fmt::format("{:.15g}", points); }
+
+std::string VerdictOf(const GradedSubmission& one) {
+  if (!one.problem.empty()) return "not graded";
+  return one.grade.passed ? "passed" : "not passed";
+}
+
+std::string LookAt(const GradedSubmission& one) {
+  if (!one.problem.empty()) return one.problem;
+  return one.flags.empty() ? Joined(one.notes) : Joined(one.flags);
+}
 
 QuestionStatistics StatisticsOf(const GradedClass& graded, std::size_t criterion) {
   QuestionStatistics s;
@@ -159,8 +138,7 @@ std::string GradeText(const GradedClass& graded, const GradeTextOptions& options
       rows.push_back({SafeText(one.name), VerdictOf(one),
                       one.problem.empty() ? Points(one.grade.points) : "",
                       one.problem.empty() ? Points(one.grade.possible) : "",
-                      one.problem.empty() ? Points(one.grade.open) : "",
-                      SafeText(one.problem.empty() ? Joined(one.flags) : one.problem)});
+                      one.problem.empty() ? Points(one.grade.open) : "", SafeText(LookAt(one))});
     }
     WriteTable(page, {"submission", "verdict", "points>", "of>", "open>", "look at"}, rows, 0);
     page.Blank();
@@ -247,58 +225,6 @@ std::string GradeCsv(const GradedClass& graded) {
     csv += "\r\n";
   }
   return csv;
-}
-
-std::string GradeHtml(const GradedClass& graded) {
-  const Exercise& exercise = *graded.exercise;
-  std::string html =
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n<title>" +
-      Html(exercise.title) +
-      "</title>\n<style>\n"
-      "body{font:15px/1.4 system-ui,sans-serif;margin:2em;color:#222;background:#fff}\n"
-      "table{border-collapse:collapse;margin:1em 0}th,td{border:1px solid #ccc;padding:.3em .6em;"
-      "text-align:left;vertical-align:top}td.n{text-align:right}\n"
-      ".full{background:#d9f2d9}.partial{background:#fff3cc}.none,.missing{background:#f8d7da}"
-      ".person{background:#e8e8e8}\n</style></head><body>\n<h1>" +
-      Html(exercise.title) + "</h1>\n<p>" +
-      Html(fmt::format("{} points, {} to pass.", Points(exercise.Points()),
-                       FormatQuantity(exercise.pass_share, "share"))) +
-      "</p>\n<table><thead><tr><th>submission</th><th>verdict</th><th>points</th>";
-  for (const Criterion& one : exercise.criteria)
-    html += "<th title=\"" + Html(one.ask) + "\">" + Html(one.id) + "</th>";
-  html += "<th>look at</th></tr></thead><tbody>\n";
-  for (const GradedSubmission& one : graded.submissions) {
-    html += "<tr><td>" + Html(one.name) + "</td><td>" + VerdictOf(one) + "</td><td class=\"n\">" +
-            Html(SumOf(one)) + "</td>";
-    for (std::size_t i = 0; i < exercise.criteria.size(); ++i) {
-      if (i >= one.grade.marks.size()) {
-        html += "<td></td>";
-        continue;
-      }
-      const Mark& mark = one.grade.marks[i];
-      std::string why = mark.text;
-      if (!mark.given.empty()) why += " Seen: " + mark.given + ".";
-      html += fmt::format("<td class=\"n {}\" title=\"{}\">{}</td>", MarkStateName(mark.state),
-                          Html(why), mark.state == MarkState::kPerson ? "?" : Points(mark.points));
-    }
-    html += "<td>" + Html(one.problem.empty() ? Joined(one.flags) : one.problem) + "</td></tr>\n";
-  }
-  html +=
-      "</tbody></table>\n<table><thead><tr><th>criterion</th><th>question</th><th>mean</th>"
-      "<th>full</th><th>part</th><th>none</th><th>missing</th><th>person</th></tr></"
-      "thead><tbody>\n";
-  for (std::size_t i = 0; i < exercise.criteria.size(); ++i) {
-    const QuestionStatistics s = StatisticsOf(graded, i);
-    html += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
-        "<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
-        "<td class=\"n\">{}</td></tr>\n",
-        Html(exercise.criteria[i].id), Html(exercise.criteria[i].ask),
-        FormatQuantity(s.mean_share, "share"), s.full, s.partial, s.none, s.missing, s.person);
-  }
-  return html + "</tbody></table>\n</body></html>\n";
 }
 
 }  // namespace advise

@@ -73,12 +73,16 @@ void JoinSide(Trace& side, Trace* trace) {
 Result<RunInputs> ReadRun(const std::vector<std::string>& paths, const ImportOptions& options) {
   RunInputs run;
   std::vector<Trace> sides;
+  std::vector<InputFile> beside;
   for (const std::string& path : paths) {
     Result<Trace> trace = ImportReport(path, options);
     if (!trace) return tl::unexpected(trace.error());
-    run.inputs.push_back({trace->path, trace->kind, trace->producer, trace->host, trace->rank});
+    (trace->HasTimeline() ? run.inputs : beside)
+        .push_back({trace->path, trace->kind, trace->producer, trace->host, trace->rank});
     (trace->HasTimeline() ? run.traces : sides).push_back(std::move(*trace));
   }
+  // The report gives the run its name, not the log that lies beside it.
+  run.inputs.insert(run.inputs.end(), beside.begin(), beside.end());
   if (run.traces.empty() && !sides.empty()) {
     run.traces.push_back(std::move(sides.front()));
     sides.erase(sides.begin());

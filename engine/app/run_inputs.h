@@ -22,7 +22,7 @@ struct InputFile {
 
 struct RunInputs {
   std::vector<Trace> traces;      // with a timeline, in the order given; one without when none has
-  std::vector<InputFile> inputs;  // every file
+  std::vector<InputFile> inputs;  // every file, those with a timeline first
 };
 
 // `paths`: files only. Fails on the first that cannot be read.

@@ -139,22 +139,6 @@ void Collect(const Session& session, std::vector<Part>* parts) {
   }
 }
 
-// The first report says what of the files beside the reports none of them took.
-void SayLeftOut(const SideInputs& sides, std::vector<Part>* parts) {
-  bool any_timeline = false;
-  std::set<std::string> taken;
-  for (const Part& part : *parts) {
-    any_timeline = any_timeline || part.kind == FileKind::kTimeline;
-    taken.insert(part.took.begin(), part.took.end());
-  }
-  const auto first = std::find_if(parts->begin(), parts->end(),
-                                  [](const Part& part) { return part.saved.has_value(); });
-  if (first == parts->end()) return;
-  for (Diagnostic& left : sides.LeftOut(any_timeline, taken)) {
-    first->saved->report.diagnostics.push_back(std::move(left));
-  }
-}
-
 void ReadAll(const Session& session, const DiagnoseOptions& options, const WindowRequest& window,
              const SideInputs& sides, std::vector<Part>* parts) {
   const auto first = std::find_if(parts->begin(), parts->end(), [](const Part& part) {
@@ -186,9 +170,20 @@ void ReadAll(const Session& session, const DiagnoseOptions& options, const Windo
   for (std::thread& thread : threads) thread.join();
 }
 
-bool AboutRanks(const RuleInfo& rule) {
-  return std::any_of(rule.needs.begin(), rule.needs.end(), IsAboutRanks) ||
-         std::any_of(rule.optional.begin(), rule.optional.end(), IsAboutRanks);
+// The first report says what of the files beside the reports none of them took.
+void SayLeftOut(const SideInputs& sides, std::vector<Part>* parts) {
+  bool any_timeline = false;
+  std::set<std::string> taken;
+  for (const Part& part : *parts) {
+    any_timeline = any_timeline || part.kind == FileKind::kTimeline;
+    taken.insert(part.took.begin(), part.took.end());
+  }
+  const auto first = std::find_if(parts->begin(), parts->end(),
+                                  [](const Part& part) { return part.saved.has_value(); });
+  if (first == parts->end()) return;
+  for (Diagnostic& left : sides.LeftOut(any_timeline, taken)) {
+    first->saved->report.diagnostics.push_back(std::move(left));
+  }
 }
 
 int Weight(Outcome outcome) {
@@ -282,6 +277,7 @@ class RunJudge {
     }
     Stage("ranking");
     report->findings = RankRun(together, findings, cluster, knowledge);
+    AddChecks(cluster, &report->findings);
     report->verdicts = std::move(together);
     MergeVerdicts(report);
 
@@ -299,6 +295,9 @@ class RunJudge {
     report->window.end_ns = cluster.job.start + cluster.job.Window();
     for (const FactInfo& info : FactList()) {
       if (const Fact* fact = facts->Find(info.name)) report->facts.push_back({info, *fact, "run"});
+    }
+    for (const Part& part : parts_) {
+      if (part.saved) report->work_digest += part.saved->report.work_digest;  // in any order
     }
     std::vector<const Report*> singles;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -328,7 +327,28 @@ class RunJudge {
       if (findings[i].ranks.empty()) continue;
       views.push_back({cluster.Label(findings[i].ranks.front()), parts_[i].saved->report.views});
     }
-    report->views = MergeViews(views, cluster, *report);
+    if (options_.draw) report->views = MergeViews(views, cluster, *report);
+  }
+
+  // What is said of ranks together points into the report of one: its kernels at that time.
+  void AddChecks(const Cluster& cluster, std::vector<Finding>* list) const {
+    for (Finding& finding : *list) {
+      for (Evidence& item : finding.evidence) {
+        if (!item.sql.empty() || !item.find.empty() || item.end_ns <= item.start_ns) continue;
+        for (std::size_t r = 0; r < cluster.ranks.size(); ++r) {
+          const RankSummary& rank = cluster.ranks[r];
+          if (rank.path != item.source || !item.what.ends_with(cluster.Label(r))) continue;
+          const std::vector<InputInfo>& inputs = parts_[rank.report].saved->report.inputs;
+          if (inputs.empty() || !inputs.front().producer.starts_with("nsys")) continue;
+          item.table = "CUPTI_ACTIVITY_KIND_KERNEL";
+          item.sql = fmt::format(
+              "select start, \"end\", \"end\" - start from {} where deviceId = {} and start < {} "
+              "and "
+              "\"end\" > {};",
+              item.table, rank.device, item.end_ns, item.start_ns);
+        }
+      }
+    }
   }
 
   // Of each rule that judges single reports, the verdict that says most.
@@ -489,6 +509,10 @@ Result<SavedReport> DiagnoseRun(const Session& session, const DiagnoseOptions& o
            "a facts file keeps the window and the GPU that it was written with: --window and --gpu "
            "change nothing",
            "", 1});
+    }
+    if (options.draw && saved.report.views == nullptr) {
+      const Cluster cluster(saved.ranks, *session.knowledge);
+      saved.report.views = MergeViews({}, cluster, saved.report);
     }
     return saved;
   }

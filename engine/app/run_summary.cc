@@ -72,8 +72,8 @@ std::string RunVerdictSentence(const Cluster& cluster, const Report& report) {
                        pct(others), first.where.ranks.front(), cluster.lateness.straggler.cause);
   }
   if (compute >= 0.8 * all) {
-    return fmt::format("The GPUs of {} ranks compute {} of the time; what is left to win: {}.", n,
-                       pct(compute / all), first.rule->title);
+    return fmt::format("The GPUs of {} ranks compute {} of the time; what can still be won: {}.", n,
+                       pct(compute / all), InSentence(first.rule->title));
   }
   if (copy >= comm && copy >= idle) {
     return fmt::format("The GPUs of {} ranks wait for copies {} of the time.", n, pct(copy / all));

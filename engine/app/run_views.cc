@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+
+#include "engine/advice/rank_timeline.h"
+#include "engine/facts/catalog.h"
+#include "engine/metrics/median.h"
 
 namespace advise {
 namespace {
@@ -10,6 +15,35 @@ constexpr std::size_t kPoints = 600;
 constexpr std::size_t kColumns = 120;
 constexpr std::size_t kRows = 96;  // of the lateness map: more are no picture
 constexpr std::size_t kExamples = 8;
+constexpr const char* kFactsHoldNoEvents =
+    "a facts file keeps no single events; name the report itself to see them";
+
+// The kernels with most time of all ranks together. Shapes, shortest and longest are not kept.
+std::vector<KernelTotal> KernelsOfRanks(const std::vector<RankSummary>& ranks) {
+  std::map<std::string, KernelTotal> by_name;
+  std::map<std::string, std::vector<Nanos>> medians;
+  Nanos all = 0;
+  for (const RankSummary& rank : ranks) {
+    for (const RankKernel& kernel : rank.kernels) {
+      KernelTotal& total = by_name[kernel.name];
+      total.name = kernel.name;
+      total.count += kernel.count;
+      total.total_ns += kernel.total;
+      medians[kernel.name].push_back(kernel.median);
+      all += kernel.total;
+    }
+  }
+  std::vector<KernelTotal> kernels;
+  for (auto& [name, total] : by_name) {
+    total.share = all > 0 ? static_cast<double>(total.total_ns) / static_cast<double>(all) : 0;
+    total.median_ns = Median(medians[name]);
+    kernels.push_back(std::move(total));
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), [](const KernelTotal& a, const KernelTotal& b) {
+    return a.total_ns > b.total_ns;
+  });
+  return kernels;
+}
 
 // The longest example of a rule in any report.
 const FindingTimeline* LongestExample(const std::vector<PartViews>& parts, const std::string& rule,
@@ -88,13 +122,27 @@ LatenessMatrix JointLateness(const Cluster& cluster, std::size_t most_columns,
 
 std::shared_ptr<const ReportViews> MergeViews(const std::vector<PartViews>& parts,
                                               const Cluster& cluster, const Report& report) {
-  if (parts.empty()) return nullptr;
   ReportViews views;
+  const bool only_facts = parts.empty();
   for (const Finding& finding : report.findings) {
     if (finding.rule == nullptr || !finding.explained_by.empty()) continue;
+    if (finding.severity == Severity::kInfo) continue;
+    if (AboutRanks(*finding.rule)) {
+      auto timeline = RankTimeline(cluster, finding);
+      if (timeline) {
+        views.timelines.push_back(std::move(*timeline));
+      } else {
+        views.without_timeline.emplace_back(
+            finding.rank, "the ranks have neither common steps nor collectives to draw");
+      }
+      continue;
+    }
     const PartViews* from = nullptr;
     const FindingTimeline* example = LongestExample(parts, finding.rule->id, &from);
-    if (example == nullptr) continue;
+    if (example == nullptr) {
+      if (only_facts) views.without_timeline.emplace_back(finding.rank, kFactsHoldNoEvents);
+      continue;
+    }
     FindingTimeline timeline = *example;
     timeline.finding = finding.rank;
     if (timeline.what.empty()) timeline.what = "the longest time that this finding claims";
@@ -106,16 +154,29 @@ std::shared_ptr<const ReportViews> MergeViews(const std::vector<PartViews>& part
       views.sources.back().finding = finding.rank;
     }
   }
-  const ReportViews& first = *parts.front().views;
-  views.charts_of = parts.front().label;
-  views.copy_sizes = first.copy_sizes;
-  views.kernels = first.kernels;
-  views.kernels_left_out = first.kernels_left_out;
-  views.samples = first.samples;
-  views.roofline = first.roofline;
+  if (only_facts) {
+    views.kernels = KernelsOfRanks(cluster.ranks);
+    views.not_drawn.emplace_back(
+        "Not drawn: sizes of copies, samples, roofline, and host threads and streams around single "
+        "findings. Facts files keep sums, steps, collectives and the kernels with most time; for "
+        "the rest, name the reports themselves.");
+  } else {
+    const ReportViews& first = *parts.front().views;
+    views.charts_of = parts.front().label;
+    views.copy_sizes = first.copy_sizes;
+    views.kernels = first.kernels;
+    views.kernels_left_out = first.kernels_left_out;
+    views.samples = first.samples;
+    views.roofline = first.roofline;
+  }
   views.steps = JobSteps(cluster.job);
   views.lateness = JointLateness(cluster, kColumns, kRows);
   return std::make_shared<const ReportViews>(std::move(views));
+}
+
+bool AboutRanks(const RuleInfo& rule) {
+  return std::any_of(rule.needs.begin(), rule.needs.end(), IsAboutRanks) ||
+         std::any_of(rule.optional.begin(), rule.optional.end(), IsAboutRanks);
 }
 
 void TrimViews(Report* report) {

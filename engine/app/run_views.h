@@ -17,11 +17,15 @@ struct PartViews {
   std::shared_ptr<const ReportViews> views;
 };
 
-// `parts`: of the reports that have views, in the order of the run; without any the result is null.
-// `report.findings` are those of the run: each takes the longest example that a report has of its
-// rule.
+// `parts`: of the reports that have views, in the order of the run; facts files have none, and what
+// ranks' summaries do not hold is said to be not drawn. `report.findings` are those of the run:
+// each takes the longest example that a report has of its rule, those about several ranks a picture
+// of the ranks.
 std::shared_ptr<const ReportViews> MergeViews(const std::vector<PartViews>& parts,
                                               const Cluster& cluster, const Report& report);
+
+// Whether a rule compares ranks: what single reports say of it does not count in a run of several.
+bool AboutRanks(const RuleInfo& rule);
 
 // Keeps of a report's views only what the run needs of all reports but the first.
 void TrimViews(Report* report);

@@ -1,8 +1,11 @@
 // `advise scrub`: a copy of a report that can be given away.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "engine/app/command.h"
 #include "engine/app/json_value.h"
+#include "engine/app/output.h"
 #include "engine/import/scrub.h"
 
 namespace advise {
@@ -16,53 +19,76 @@ class ScrubCommand : public Command {
   }
   std::string Examples() const override {
     return "advise scrub run.sqlite -o clean.sqlite\n"
+           "advise scrub trace.json.gz -o clean.json.gz\n"
            "advise scrub run.sqlite -o clean.sqlite --format json";
   }
 
   void AddOptions(CLI::App& app) override {
-    app.add_option("REPORT", report_, "a SQLite export of Nsight Systems")
+    app.add_option("REPORT", report_,
+                   "a SQLite export of Nsight Systems, or a trace of PyTorch's profiler")
         ->required()
         ->type_name("");
     app.add_option("--output,-o", output_, "the copy, a new file")->required()->type_name("FILE");
     app.add_option("--format", format_, "of the summary: text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->type_name("FORMAT");
+    app.add_option("--progress", progress_, "stages on stderr: auto, always, never")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
   }
 
   int Run() override {
+    std::optional<Progress> progress(progress_);
+    progress->Stage("scrubbing " + report_);
     const auto done = ScrubReport(report_, output_);
+    progress.reset();
     if (!done) return Complain(done.error(), kUnreadableInput);
-    if (format_ == "json") {
-      std::fputs(
-          PrintJson({{"schema", 1},
-                     {"report", JsonText(report_)},
-                     {"output", JsonText(output_)},
-                     {"tables", {{"kept", done->tables_kept}, {"left_out", done->tables_left_out}}},
-                     {"replaced",
-                      {{"hosts", done->hosts},
-                       {"users", done->users},
-                       {"paths", done->paths},
-                       {"secrets", done->secrets}}},
-                     {"variables_seen", done->variables}})
-              .c_str(),
-          stdout);
-      return kAnalysed;
-    }
-    std::fputs(fmt::format("{}: {} tables, {} left out; replaced: {} host names, {} user names, {} "
-                           "paths, {} keys; of {} environment variables only switches are left\n"
-                           "Kept as they are: kernel and range names without paths, GPU names and "
-                           "ids, times. Look through it before you give it away.\n",
-                           output_, done->tables_kept, done->tables_left_out, done->hosts,
-                           done->users, done->paths, done->secrets, done->variables)
-                   .c_str(),
-               stdout);
+    std::fputs((format_ == "json" ? Json(*done) : Text(*done)).c_str(), stdout);
     return kAnalysed;
   }
 
  private:
+  std::string Json(const ScrubSummary& done) const {
+    OrderedJson json = {
+        {"schema", 1}, {"report", JsonText(report_)}, {"output", JsonText(output_)}};
+    if (done.is_trace) {
+      json["events"] = {{"kept", done.events_kept},
+                        {"left_out", done.events_left_out},
+                        {"broken", done.events_broken}};
+    }
+    json["tables"] = {{"kept", done.tables_kept}, {"left_out", done.tables_left_out}};
+    json["replaced"] = {{"hosts", done.hosts},
+                        {"users", done.users},
+                        {"paths", done.paths},
+                        {"secrets", done.secrets}};
+    json["variables_seen"] = done.variables;
+    return PrintJson(json);
+  }
+
+  std::string Text(const ScrubSummary& done) const {
+    const std::string what =
+        done.is_trace
+            ? fmt::format(
+                  "{} events, {} left out (arrows and copies of ranges{}); {} values beside "
+                  "them, {} left out",
+                  done.events_kept, done.events_left_out,
+                  done.events_broken > 0 ? ", broken ones" : "", done.tables_kept,
+                  done.tables_left_out)
+            : fmt::format("{} tables, {} left out", done.tables_kept, done.tables_left_out);
+    const std::string variables =
+        done.is_trace
+            ? ""
+            : fmt::format("; of {} environment variables only switches are left", done.variables);
+    return fmt::format(
+        "{}: {}; replaced: {} host names, {} user names, {} paths, {} keys{}\n"
+        "Kept as they are: kernel and range names without paths, GPU names and ids, times. Look "
+        "through it before you give it away.\n",
+        output_, what, done.hosts, done.users, done.paths, done.secrets, variables);
+  }
+
   std::string report_;
   std::string output_;
   std::string format_ = "text";
+  std::string progress_ = "auto";
 };
 
 }  // namespace

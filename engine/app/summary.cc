@@ -18,6 +18,20 @@ struct State {
 
 }  // namespace
 
+std::string InSentence(std::string title) {
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (title.size() > 1 && is_upper(title[0]) && !is_upper(title[1])) {
+    title[0] = static_cast<char>(title[0] - 'A' + 'a');
+  }
+  return title;
+}
+
+std::string NoVerdictSentence(const std::string& start, const std::string& reason) {
+  constexpr std::string_view kSubject = "the capture ";
+  if (!reason.starts_with(kSubject)) return fmt::format("{}: {}.", start, reason);
+  return fmt::format("{}. It {}.", start, reason.substr(kSubject.size()));
+}
+
 const char* IdleWords(IdleCause cause) {
   switch (cause) {
     case IdleCause::kDataLoading:
@@ -143,7 +157,7 @@ std::string VerdictSentence(const Analysis& analysis, const Report& report) {
   const auto pct = [all](double part) { return FormatQuantity(part / all, "share"); };
   const std::string be = many ? "are" : "is";
   if (!analysis.support.verdict) {
-    return fmt::format("The capture supports no verdict: {}.", analysis.support.reason);
+    return NoVerdictSentence("The capture supports no verdict", analysis.support.reason);
   }
   if (report.healthy) {
     return fmt::format(
@@ -153,8 +167,8 @@ std::string VerdictSentence(const Analysis& analysis, const Report& report) {
   const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0;
   if (compute >= 0.8 * all && has_advice) {
     const Finding& first = report.findings.front();
-    return fmt::format("{} compute{} {} of the time; what is left to win is in what runs: {}.", who,
-                       many ? "" : "s", pct(compute), first.rule->title);
+    return fmt::format("{} compute{} {} of the time; what can still be won lies in what runs: {}.",
+                       who, many ? "" : "s", pct(compute), InSentence(first.rule->title));
   }
   if (copy >= comm && copy >= idle) {
     return fmt::format("{} wait{} for copies {} of the time.", who, many ? "" : "s", pct(copy));
@@ -189,7 +203,7 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
             : "capture the program while it works on the GPU, with --trace=cuda; check that the "
               "profiler may use the GPU");
   } else if (!analysis.support.verdict) {
-    notes.push_back(analysis.support.reason + ": no finding is rated above low");
+    notes.push_back("no finding is rated above low, because the capture supports no verdict");
   }
   for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
     if (message.level == Level::kError)

@@ -10,10 +10,15 @@
 
 namespace advise {
 
-// One sentence that says what holds the run back, or that nothing does.
 // What the GPU does meanwhile: "waiting for data".
 const char* IdleWords(IdleCause cause);
 
+// A title inside a sentence: "run matrix products …", but "FP32 …".
+std::string InSentence(std::string title);
+// Why there is no verdict, after "The capture supports no verdict".
+std::string NoVerdictSentence(const std::string& start, const std::string& reason);
+
+// One sentence that says what holds the run back, or that nothing does.
 std::string VerdictSentence(const Analysis& analysis, const Report& report);
 
 // What makes figures of this report less certain than they look.

@@ -61,7 +61,6 @@ class Summarizer {
     rank.window_end = run_.window.end;
     rank.time = TimeOf(d, run_.window.start, run_.window.end);
     rank.steps_source = run_.steps.source;
-    pieces_ = PiecesOf(d);
     if (run_.steps.known()) {
       for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
         const Step& step = run_.steps.all[i];
@@ -94,17 +93,6 @@ class Summarizer {
     return most;
   }
 
-  // [first, last) of the device's pieces in idle.pieces, which are sorted by device, then time.
-  std::pair<std::size_t, std::size_t> PiecesOf(std::uint32_t d) const {
-    const auto& pieces = analysis_.idle.pieces;
-    const auto first = std::partition_point(pieces.begin(), pieces.end(),
-                                            [d](const GapPiece& p) { return p.device < d; });
-    const auto last =
-        std::partition_point(first, pieces.end(), [d](const GapPiece& p) { return p.device == d; });
-    return {static_cast<std::size_t>(first - pieces.begin()),
-            static_cast<std::size_t>(last - pieces.begin())};
-  }
-
   RankTime TimeOf(std::uint32_t d, Nanos start, Nanos end) {
     const DeviceTime& times = analysis_.times[d];
     RankTime time;
@@ -117,26 +105,33 @@ class Summarizer {
       time.causes = analysis_.idle.by_device[d];
       return time;
     }
-    const auto& pieces = analysis_.idle.pieces;
-    auto piece = std::partition_point(pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.first),
-                                      pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.second),
-                                      [start](const GapPiece& p) { return p.end <= start; });
-    const auto last = pieces.begin() + static_cast<std::ptrdiff_t>(pieces_.second);
-    for (; piece != last && piece->start < end; ++piece) {
-      time.causes[static_cast<std::size_t>(piece->cause)] +=
-          std::min(end, piece->end) - std::max(start, piece->start);
+    const GapPieces& pieces = analysis_.idle.pieces;
+    for (std::size_t i = pieces.FirstEndingAfter(d, start); i < pieces.size(); ++i) {
+      const GapPiece piece = pieces[i];
+      if (piece.device != d || piece.start >= end) break;
+      time.causes[static_cast<std::size_t>(piece.cause)] +=
+          std::min(end, piece.end) - std::max(start, piece.start);
     }
     return time;
   }
 
   void Kernels(std::uint32_t d, RankSummary* rank) const {
-    std::map<StringId, std::vector<Nanos>> lengths;
+    std::vector<std::vector<Nanos>> of_shape(trace_.shapes.size());
     for (const std::uint32_t op : run_.ops_of_device[d]) {
       if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) continue;
       if (!analysis_.basis().InWindow(trace_.ops.start[op])) continue;
-      lengths[trace_.shapes[trace_.ops.detail[op]].name].push_back(trace_.ops.end[op] -
-                                                                   trace_.ops.start[op]);
+      of_shape[trace_.ops.detail[op]].push_back(trace_.ops.end[op] - trace_.ops.start[op]);
       ++rank->kernels_count;
+    }
+    std::map<StringId, std::vector<Nanos>> lengths;
+    for (std::size_t shape = 0; shape < of_shape.size(); ++shape) {
+      if (of_shape[shape].empty()) continue;
+      std::vector<Nanos>& list = lengths[trace_.shapes[shape].name];
+      if (list.empty()) {
+        list = std::move(of_shape[shape]);
+      } else {
+        list.insert(list.end(), of_shape[shape].begin(), of_shape[shape].end());
+      }
     }
     for (auto& [name, list] : lengths) {
       RankKernel kernel;
@@ -203,7 +198,6 @@ class Summarizer {
   const Run& run_;
   const Trace& trace_;
   std::vector<std::uint32_t> row_of_op_;
-  std::pair<std::size_t, std::size_t> pieces_;
 };
 
 }  // namespace

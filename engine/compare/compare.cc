@@ -208,6 +208,16 @@ class Comparer {
           "kernels): all figures of AFTER are for the work of one step of BEFORE",
           result_.work_ratio));
     }
+    const double most = std::max(result_.matched_before, result_.matched_after);
+    if (most < knowledge_.Number("compare.few_matched")) {
+      result_.notes.push_back(
+          fmt::format("Kernels of both runs hold only {} of the kernel time before and {} after: "
+                      "either the fix "
+                      "exchanged most kernels, or these are different programs, and then the "
+                      "figures say nothing",
+                      FormatQuantity(result_.matched_before, "share"),
+                      FormatQuantity(result_.matched_after, "share")));
+    }
     if (match.other_pieces) {
       result_.notes.emplace_back(
           "The kernels that both runs share work on other sizes, but on as many threads a step: "

@@ -44,7 +44,7 @@ void FactWriter::SpansOf(std::string name, std::vector<IntervalSet> by_device) {
 
 }  // namespace facts
 
-std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
+std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const std::vector<RankSummary>& ranks) {
   facts::FactWriter writer;
   facts::WriteRunFacts(analysis, &writer);
   facts::WriteStepFacts(analysis, &writer);
@@ -67,8 +67,7 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis) {
   facts::WriteHabitFacts(analysis, &writer);
   facts::WriteEnvironmentFacts(analysis, &writer);
   facts::WriteCommHabitFacts(analysis, &writer);
-  facts::WriteClusterFacts(Cluster(SummarizeRanks(analysis), analysis.run.knowledge), true,
-                           &writer);
+  facts::WriteClusterFacts(Cluster(ranks, analysis.run.knowledge), true, &writer);
   if (!analysis.run.trace.HasTimeline()) facts::LeaveOutTimeline(&writer);
   return std::make_unique<MapFacts>(writer.Take());
 }

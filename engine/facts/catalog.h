@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/cluster/rank_summary.h"
 #include "engine/facts/facts.h"
 
 namespace advise {
@@ -15,7 +16,7 @@ struct Cluster;
 const std::vector<FactInfo>& FactList();
 
 // The facts of the whole run. `analysis` must outlive the result.
-std::unique_ptr<Facts> MakeFacts(const Analysis& analysis);
+std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const std::vector<RankSummary>& ranks);
 
 // The facts of a run of several reports; spans are by rank, and remedies are of its ranks.
 std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster);

@@ -1,12 +1,9 @@
 // The summaries of `advise facts --tables`: the list and the values.
 #include "engine/facts/fact_writer.h"
 #include "engine/metrics/analysis.h"
-#include "engine/metrics/summaries.h"
 
 namespace advise::facts {
 namespace {
-
-constexpr std::size_t kRows = 40;  // a table; names are many, and the rest is small
 
 Rows RowsOf(const std::vector<SummaryRow>& summary, const std::string& unit) {
   Rows rows;
@@ -39,7 +36,7 @@ std::vector<FactInfo> SummaryFactList() {
 }
 
 void WriteSummaryFacts(const Analysis& a, FactWriter* w) {
-  const Summaries s = Summarize(a.basis(), kRows);
+  const Summaries& s = a.summaries;
   w->Table("summary.kernels", RowsOf(s.kernels, "ns"));
   w->Table("summary.calls", RowsOf(s.calls, "ns"));
   w->Table("summary.copies", RowsOf(s.copy_times, "ns"));

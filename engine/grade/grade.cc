@@ -137,6 +137,11 @@ class Grader {
     mark.given = std::move(what);
     return mark;
   }
+  static Mark NothingHandedIn() {
+    Mark mark = Missing("no report was handed in");
+    mark.text = "There is no run to judge this by.";
+    return mark;
+  }
   static void Share(const Criterion& one, double share, Mark* mark) {
     mark->points = one.points * share;
     mark->state = share >= 1  ? MarkState::kFull
@@ -153,7 +158,18 @@ class Grader {
     return one.on == RunRole::kBaseline ? input_.baseline : input_.submission;
   }
 
+  // Nothing was changed, so nothing was mended: whatever names in the file say by now.
+  Mark Unchanged() const {
+    Mark mark;
+    mark.given = "the handed-out run, unchanged";
+    return mark;
+  }
+
   Mark Judge(const Criterion& one) const {
+    const bool of_the_change = one.kind == CriterionKind::kFinding ||
+                               one.kind == CriterionKind::kFact ||
+                               one.kind == CriterionKind::kImprovement;
+    if (of_the_change && one.on == RunRole::kSubmission && input_.is_baseline) return Unchanged();
     switch (one.kind) {
       case CriterionKind::kAnswer:
         return Answer(one);
@@ -180,7 +196,7 @@ class Grader {
 
   // The run that a question is about is not there: the student's fault only when it is theirs.
   Mark NoRun(const Criterion& one) const {
-    if (one.on == RunRole::kSubmission) return Missing("no report was handed in");
+    if (one.on == RunRole::kSubmission) return NothingHandedIn();
     return ToPerson("no baseline was given to check this against");
   }
 
@@ -305,13 +321,7 @@ class Grader {
   }
 
   Mark Improved(const Criterion& one) const {
-    if (input_.submission == nullptr) return Missing("no report was handed in");
-    if (input_.is_baseline) {
-      Mark mark;
-      mark.given = "the handed-out run, unchanged";
-      mark.wanted = fmt::format("{:.2f} times as fast", one.steps.front().first);
-      return mark;
-    }
+    if (input_.submission == nullptr) return NothingHandedIn();
     if (!input_.improvement) return ToPerson("no baseline was given to compare with");
     if (!input_.improvement->comparable) {
       return ToPerson("cannot be compared with the baseline: " + input_.improvement->reason);

@@ -34,6 +34,7 @@ struct Task {
   std::string_view table;  // the largest that it reads, for sharing out work
   ReadLog& log;
   std::function<void(Reader&)> read;
+  std::size_t part_of = 1;  // it reads one of so many parts of the table
 };
 
 template <typename Rows>
@@ -48,7 +49,7 @@ void RunTasks(const Source& source, std::vector<Task>& tasks,
   const Reader sizes{source, databases.front().getHandle(), unused};
   std::vector<std::pair<std::size_t, std::size_t>> order;  // (rows, task)
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    order.emplace_back(RowLimit(sizes, tasks[i].table), i);
+    order.emplace_back(RowLimit(sizes, tasks[i].table) / tasks[i].part_of, i);
   }
   std::sort(order.rbegin(), order.rend());
 
@@ -104,6 +105,15 @@ std::optional<Error> OtherProgram(const Source& source) {
       path, "capture with: nsys profile; then: nsys export --type sqlite REPORT.nsys-rep"};
 }
 
+// Into how many parts the kernels are cut: depends on the report alone, as all that is read.
+std::size_t PartsOf(const Source& source, SQLite::Database& database) {
+  constexpr std::size_t kRowsOfPart = 1'000'000;
+  constexpr std::size_t kMostParts = 16;
+  ReadLog unused;
+  const Reader sizes{source, database.getHandle(), unused};
+  return std::clamp<std::size_t>(RowLimit(sizes, kKernelTable) / kRowsOfPart, 1, kMostParts);
+}
+
 Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
   Trace trace;
   trace.path = source.path;
@@ -114,7 +124,6 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
       TaskFor("NVTX_PAYLOAD_SCHEMA_ENTRIES", all.nccl, ReadNccl),
       TaskFor("OSRT_API", all.os_calls, ReadOsCalls),
       TaskFor("CUPTI_ACTIVITY_KIND_RUNTIME", all.calls, ReadCalls),
-      TaskFor("CUPTI_ACTIVITY_KIND_KERNEL", all.gpu, ReadGpuRows),
       TaskFor("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", all.waits, ReadWaits),
       TaskFor("SCHED_EVENTS", all.sched, ReadSched),
       TaskFor("SAMPLING_CALLCHAINS", all.samples, ReadSamples),
@@ -125,9 +134,24 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
   tasks.push_back({"ThreadNames", all.system.log,
                    [&](Reader& reader) { all.system.rows = ReadSystem(reader, trace); }});
   std::vector<SQLite::Database> databases;
+  databases.push_back(Connect(source));
+  std::vector<Logged<GpuRows>> parts(PartsOf(source, databases.front()));
+  for (std::size_t number = 0; number < parts.size(); ++number) {
+    tasks.push_back({kKernelTable, parts[number].log,
+                     [&parts, number](Reader& reader) {
+                       parts[number].rows = ReadGpuRows(reader, {number, parts.size()});
+                     },
+                     parts.size()});
+  }
   const int jobs = std::clamp(options.jobs, 1, static_cast<int>(tasks.size()));
-  for (int job = 0; job < jobs; ++job) databases.push_back(Connect(source));
+  for (int job = 1; job < jobs; ++job) databases.push_back(Connect(source));
   RunTasks(source, tasks, databases);
+  std::vector<GpuRows> gpu;
+  for (Logged<GpuRows>& part : parts) {
+    gpu.push_back(std::move(part.rows));
+    all.gpu_logs.push_back(std::move(part.log));
+  }
+  all.gpu = JoinGpuRows(std::move(gpu));
 
   ReadLog log;  // of the names, which are read last
   Reader reader{source, databases.front().getHandle(), log};

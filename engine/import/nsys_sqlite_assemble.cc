@@ -70,7 +70,7 @@ class Assembler {
   template <typename Visit>
   void ForEachLog(Visit visit) {
     visit(all_.system.log);
-    visit(all_.gpu.log);
+    for (const ReadLog& log : all_.gpu_logs) visit(log);
     visit(all_.calls.log);
     visit(all_.waits.log);
     visit(all_.ranges.log);
@@ -109,8 +109,8 @@ void Assembler::ResolveNames(Reader& reader) {
   StringPool& pool = trace_.strings;
   const StringTable table(reader, wanted, pool);
 
-  const Names gpu(table, all_.gpu.log, pool);
-  for (KernelShape& shape : all_.gpu.rows.shapes) {
+  const Names gpu(table, {}, pool);  // all of them from the table
+  for (KernelShape& shape : all_.gpu.shapes) {
     shape.name = gpu(shape.name);
     shape.short_name = gpu(shape.short_name);
   }
@@ -154,7 +154,7 @@ void Assembler::ListProcessesAndThreads() {
   std::set<std::int64_t> processes;
   for (const std::int64_t tid : threads) processes.insert(ProcessKey(tid));
   for (const StreamKeys* keys :
-       {&all_.gpu.rows.streams, &all_.waits.rows.streams, &all_.memory.rows.devices}) {
+       {&all_.gpu.streams, &all_.waits.rows.streams, &all_.memory.rows.devices}) {
     for (const StreamKey& key : keys->keys()) processes.insert(Owner(key.process));
   }
   for (const std::int64_t key : processes) {
@@ -199,14 +199,14 @@ void Assembler::ListDevicesAndStreams() {
       uses.emplace(ProcessDevice{Owner(key.process), key.device}, false);
     }
   }
-  for (const StreamKey& key : all_.gpu.rows.streams.keys()) {
+  for (const StreamKey& key : all_.gpu.streams.keys()) {
     uses[{Owner(key.process), key.device}] = true;
   }
   devices_ = ResolveDevices(all_.system.rows, uses, trace_.diagnostics);
   trace_.devices = devices_.devices;
 
   std::set<StreamKey> streams;
-  for (const StreamKeys* keys : {&all_.gpu.rows.streams, &all_.waits.rows.streams}) {
+  for (const StreamKeys* keys : {&all_.gpu.streams, &all_.waits.rows.streams}) {
     for (StreamKey key : keys->keys()) {
       key.process = Owner(key.process);
       if (key.stream != kNoStream) streams.insert(key);
@@ -225,7 +225,7 @@ void Assembler::ListDevicesAndStreams() {
          .is_default = all_.system.rows.default_streams.contains(named),
          .name = has_name ? trace_.strings.Intern(name->second) : StringId{0}});
   }
-  gpu_streams_ = MapStreams(all_.gpu.rows.streams);
+  gpu_streams_ = MapStreams(all_.gpu.streams);
   wait_streams_ = MapStreams(all_.waits.rows.streams);
 }
 
@@ -269,10 +269,10 @@ void Assembler::MapGpuSeries() {
 }
 
 void Assembler::MoveTables() {
-  trace_.shapes = std::move(all_.gpu.rows.shapes);
-  trace_.ops = std::move(all_.gpu.rows.ops);
-  trace_.copies = std::move(all_.gpu.rows.copies);
-  trace_.memsets = std::move(all_.gpu.rows.memsets);
+  trace_.shapes = std::move(all_.gpu.shapes);
+  trace_.ops = std::move(all_.gpu.ops);
+  trace_.copies = std::move(all_.gpu.copies);
+  trace_.memsets = std::move(all_.gpu.memsets);
   for (std::uint32_t& peer : trace_.copies.peer) {
     if (peer != kNone) peer = gpu_streams_.device[peer];
   }

@@ -16,7 +16,8 @@ struct Logged {
 
 struct AllRows {
   Logged<SystemInfo> system;
-  Logged<GpuRows> gpu;
+  GpuRows gpu;
+  std::vector<ReadLog> gpu_logs;  // of its parts
   Logged<CallRows> calls;
   Logged<WaitRows> waits;
   Logged<RangeRows> ranges;

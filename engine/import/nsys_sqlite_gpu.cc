@@ -14,6 +14,8 @@
 //
 // A sample kernel row: 155357600000|155357640000|0|1|7|5123|281476838981632|…|128|1|1|256|1|1|…
 // Known gap: a graph traced as a whole hides what ran inside it.
+#include <fmt/format.h>
+
 #include <array>
 #include <unordered_map>
 
@@ -39,6 +41,12 @@ struct ShapeHash {
     return hash;
   }
 };
+
+ShapeKey KeyOf(const KernelShape& shape) {
+  return {{shape.name, shape.short_name, shape.grid[0], shape.grid[1], shape.grid[2],
+           shape.block[0], shape.block[1], shape.block[2], shape.registers,
+           shape.static_shared_bytes, shape.dynamic_shared_bytes, shape.local_bytes}};
+}
 
 // The columns that all four tables start with.
 enum Common { kStart, kEnd, kDevice, kContext, kStream, kCorrelation, kProcess, kNode, kOwn };
@@ -182,9 +190,61 @@ void Reserve(OpTable& ops, std::size_t rows) {
 
 }  // namespace
 
-GpuRows ReadGpuRows(Reader& reader) {
+namespace {
+
+// Which rows of the kernels' table a part is.
+std::string RowsOf(const Reader& reader, GpuPart part) {
+  const std::size_t rows = RowLimit(reader, kKernelTable) / part.of;
+  std::string where;
+  if (part.number > 0) where = fmt::format("WHERE rowid > {}", rows * part.number);
+  if (part.number + 1 < part.of) {
+    where +=
+        fmt::format("{} rowid <= {}", where.empty() ? "WHERE" : " AND", rows * (part.number + 1));
+  }
+  return where;
+}
+
+template <typename T>
+void Append(std::vector<T>& column, const std::vector<T>& more) {
+  column.insert(column.end(), more.begin(), more.end());
+}
+
+// Appends the next part: its streams and shapes get the numbers that they have in `rows`.
+void AppendPart(GpuRows& rows, GpuRows& part,
+                std::unordered_map<ShapeKey, std::uint32_t, ShapeHash>& known) {
+  std::vector<std::uint32_t> stream_of;
+  for (const StreamKey& key : part.streams.keys()) stream_of.push_back(rows.streams.Number(key));
+  std::vector<std::uint32_t> shape_of;
+  for (const KernelShape& shape : part.shapes) {
+    const auto [found, is_new] =
+        known.emplace(KeyOf(shape), static_cast<std::uint32_t>(rows.shapes.size()));
+    if (is_new) rows.shapes.push_back(shape);
+    shape_of.push_back(found->second);
+  }
+  for (std::size_t i = 0; i < part.ops.size(); ++i) {
+    part.ops.stream[i] = stream_of[part.ops.stream[i]];
+    if (part.ops.kind[i] == OpKind::kKernel) part.ops.detail[i] = shape_of[part.ops.detail[i]];
+  }
+  for (std::uint32_t& peer : part.copies.peer) {
+    if (peer != kNone) peer = stream_of[peer];
+  }
+  Append(rows.ops.start, part.ops.start);
+  Append(rows.ops.end, part.ops.end);
+  Append(rows.ops.kind, part.ops.kind);
+  Append(rows.ops.stream, part.ops.stream);
+  Append(rows.ops.call, part.ops.call);
+  Append(rows.ops.detail, part.ops.detail);
+  Append(rows.ops.in_graph, part.ops.in_graph);
+  // Only the last part has them.
+  rows.copies = std::move(part.copies);
+  rows.memsets = std::move(part.memsets);
+}
+
+}  // namespace
+
+GpuRows ReadGpuRows(Reader& reader, GpuPart part) {
   GpuRows rows;
-  Scan kernels(reader, "CUPTI_ACTIVITY_KIND_KERNEL",
+  Scan kernels(reader, kKernelTable,
                {"start",
                 "end",
                 "deviceId",
@@ -205,7 +265,14 @@ GpuRows ReadGpuRows(Reader& reader) {
                 "registersPerThread",
                 "staticSharedMemory",
                 "dynamicSharedMemory",
-                "localMemoryPerThread"});
+                "localMemoryPerThread"},
+               RowsOf(reader, part));
+  const std::size_t kernel_rows = kernels.RowLimit() / part.of + 1;
+  if (part.number + 1 < part.of) {
+    Reserve(rows.ops, kernel_rows);
+    ReadKernels(kernels, rows);
+    return rows;
+  }
   Scan copies(
       reader, "CUPTI_ACTIVITY_KIND_MEMCPY",
       {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
@@ -216,13 +283,28 @@ GpuRows ReadGpuRows(Reader& reader) {
   Scan graphs(reader, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
               {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
                "graphNodeId", "graphId"});
-  Reserve(rows.ops,
-          kernels.RowLimit() + copies.RowLimit() + memsets.RowLimit() + graphs.RowLimit());
+  Reserve(rows.ops, kernel_rows + copies.RowLimit() + memsets.RowLimit() + graphs.RowLimit());
   ReadKernels(kernels, rows);
   ReadCopies(copies, rows);
   ReadMemsets(memsets, rows);
   ReadGraphs(graphs, rows);
+  return rows;
+}
 
+GpuRows JoinGpuRows(std::vector<GpuRows> parts) {
+  GpuRows rows;
+  if (parts.size() == 1) {
+    rows = std::move(parts.front());
+  } else {
+    std::size_t all = 0;
+    for (const GpuRows& part : parts) all += part.ops.size();
+    Reserve(rows.ops, all);
+    std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> known;
+    for (GpuRows& part : parts) {
+      AppendPart(rows, part, known);
+      part = {};
+    }
+  }
   OpTable& ops = rows.ops;
   rows.streams.SortKeys({&ops.stream, &rows.copies.peer});
   const auto order = SortedOrder(ops.size(), [&](std::uint32_t a, std::uint32_t b) {

@@ -123,13 +123,21 @@ inline MemoryKind MemoryKindOf(const Scan& scan, int column) {
 
 // nsys_sqlite_gpu.cc
 struct GpuRows {
-  OpTable ops;  // sorted; `device` is empty
+  OpTable ops;  // `device` is empty
   CopyTable copies;
   MemsetTable memsets;
   std::vector<KernelShape> shapes;
   StreamKeys streams;
 };
-GpuRows ReadGpuRows(Reader& reader);
+inline constexpr std::string_view kKernelTable = "CUPTI_ACTIVITY_KIND_KERNEL";
+// Kernels make the largest table by far: its rows are read in parts side by side. The last part
+// reads the other tables, too.
+struct GpuPart {
+  std::size_t number = 0;
+  std::size_t of = 1;
+};
+GpuRows ReadGpuRows(Reader& reader, GpuPart part);  // in the order of the tables
+GpuRows JoinGpuRows(std::vector<GpuRows> parts);    // sorted
 
 // nsys_sqlite_calls.cc
 struct CallRows {

@@ -14,7 +14,9 @@
 #include <iterator>
 #include <vector>
 
+#include "engine/import/importer.h"
 #include "engine/import/nsys_sqlite_file.h"
+#include "engine/import/scrub_kineto.h"
 #include "engine/import/scrub_text.h"
 
 namespace advise {
@@ -294,8 +296,10 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
   file.read(head.data(), head.size());
   if (!file) return Fail("cannot be read", report);
   if (std::memcmp(head.data(), "SQLite format 3", 16) != 0) {
-    return Fail("only SQLite exports of Nsight Systems can be scrubbed", report,
-                "of a .nsys-rep: nsys export --type=sqlite");
+    if (ImporterNameOf(report) == "kineto") return ScrubKineto(report, output);
+    return Fail(
+        "only SQLite exports of Nsight Systems and traces of PyTorch's profiler can be scrubbed",
+        report, "of a .nsys-rep: nsys export --type=sqlite");
   }
   const Result<nsys::Source> source = nsys::OpenSource(report);
   if (!source) return tl::unexpected(source.error());
@@ -303,6 +307,11 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
   try {
     Scrub scrub(*source, unfinished);
     const ScrubSummary summary = scrub.Run();
+    if (summary.tables_kept == 0) {
+      fs::remove(unfinished, failed);
+      return Fail("holds no table of Nsight Systems", report,
+                  "of a facts file: scrub the report, then write the facts of the copy");
+    }
     if (!FoundIn(unfinished, scrub.scrubber().MustBeGone()).empty()) {
       fs::remove(unfinished, failed);
       return Fail("a host name or a key is still in the copy, which was taken back", report,

@@ -155,6 +155,25 @@ void TextScrubber::LearnPaths(std::string_view text) {
   }
 }
 
+std::string TextScrubber::CleanFile(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  const std::string_view directory = slash == std::string_view::npos ? "" : path.substr(0, slash);
+  const std::string_view file = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  std::string clean;
+  if (!directory.empty()) {
+    clean = fmt::format("/p{}/",
+                        directories_.emplace(directory, directories_.size() + 1).first->second);
+  }
+  return clean + FileAlias(file);
+}
+
+std::string TextScrubber::FileAlias(std::string_view file) {
+  const std::size_t one = files_.emplace(file, files_.size() + 1).first->second;
+  const std::size_t dot = file.rfind('.');
+  const bool ending = dot != std::string_view::npos && file.size() - dot <= 8 && dot > 0;
+  return fmt::format("f{}{}", one, ending ? std::string(file.substr(dot)) : "");
+}
+
 std::string TextScrubber::CleanPath(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   const std::string_view directory = path.substr(0, slash);
@@ -163,10 +182,7 @@ std::string TextScrubber::CleanPath(std::string_view path) {
   std::string clean = fmt::format("/p{}", number);
   if (file.empty()) return clean + "/";
   if (IsKnownFile(directory, file)) return clean + "/" + CleanWord(file);
-  const std::size_t one = files_.emplace(file, files_.size() + 1).first->second;
-  const std::size_t dot = file.rfind('.');
-  const bool ending = dot != std::string_view::npos && file.size() - dot <= 8 && dot > 0;
-  return fmt::format("{}/f{}{}", clean, one, ending ? std::string(file.substr(dot)) : "");
+  return clean + "/" + FileAlias(file);
 }
 
 // A run of letters, digits, "_", "-" and dots.

@@ -24,6 +24,9 @@ class TextScrubber {
   // Paths become "/p1/f2.so", user names "user", host names "host", keys "key".
   std::string Clean(std::string_view text);
 
+  // A file's name with or without folders: "train.py" becomes "f1.py".
+  std::string CleanFile(std::string_view path);
+
   // Hosts and keys that must not be in the output; short ones are left out.
   std::set<std::string> MustBeGone() const;
   std::size_t paths() const { return directories_.size(); }
@@ -38,6 +41,7 @@ class TextScrubber {
 
  private:
   std::string CleanPath(std::string_view path);
+  std::string FileAlias(std::string_view file);
   std::string CleanWord(std::string_view word);
 
   std::set<std::string, std::less<>> hosts_, users_, secrets_;

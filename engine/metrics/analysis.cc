@@ -2,14 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <future>
 
 #include "engine/metrics/step.h"
 
 namespace advise {
 namespace {
+
+// Runs the tasks on two threads, each the next that nobody has begun. Rethrows what one throws.
+void SideBySide(const std::vector<std::function<void()>>& tasks) {
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) tasks[i]();
+  };
+  auto other = std::async(std::launch::async, work);
+  work();
+  other.get();
+}
 
 Run Prepare(const Trace& trace, const Knowledge& knowledge, const WindowRequest& request) {
   Run run(trace, knowledge);
@@ -160,29 +173,32 @@ Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& 
 }  // namespace
 
 Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options)
-    : run(Prepare(trace, knowledge, options.window)),
-      times(BuildBudget(run)),
-      idle(ExplainIdle(run, times)),
-      phases(run) {
+    : run(Prepare(trace, knowledge, options.window)) {
+  auto named = std::async(std::launch::async, [&] { return Phases(run); });
+  times = BuildBudget(run);
+  idle = ExplainIdle(run, times);
+  phases = named.get();
   const Basis shared = basis();
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
-  // Subjects do not know each other: half of them on a second thread.
-  auto others = std::async(std::launch::async, [&] {
-    operators = FindOperators(shared);
-    launches = FindLaunches(shared);
-    input = FindInput(shared);
-    host = FindHost(shared);
-    step_stats = FindStepStats(shared, phases);
-    comm = FindComm(shared, phases);
-    samples = FindSamples(shared);
-    host_habits = FindHostHabits(shared, phases);
+  // Subjects do not know each other. The longest first, so that both threads end together.
+  SideBySide({
+      [&] {
+        copies = FindCopies(shared, hardware.host_link_bytes_per_s);
+        syncs = FindSyncs(shared, copies, phases);
+      },
+      [&] { kernel_habits = FindKernelHabits(shared); },
+      [&] { kernels = FindKernels(shared, phases, hardware.tensor_ratio); },
+      [&] { host_habits = FindHostHabits(shared, phases); },
+      [&] { launches = FindLaunches(shared); },
+      [&] { summaries = Summarize(shared); },
+      [&] { families = FindFamilies(shared); },
+      [&] { comm = FindComm(shared, phases); },
+      [&] { host = FindHost(shared); },
+      [&] { input = FindInput(shared); },
+      [&] { step_stats = FindStepStats(shared, phases); },
+      [&] { operators = FindOperators(shared); },
+      [&] { samples = FindSamples(shared); },
   });
-  copies = FindCopies(shared, hardware.host_link_bytes_per_s);
-  syncs = FindSyncs(shared, copies, phases);
-  kernels = FindKernels(shared, phases, hardware.tensor_ratio);
-  families = FindFamilies(shared);
-  kernel_habits = FindKernelHabits(shared);
-  others.get();
   counters = FindCounters(shared, hardware);
   if (!trace.HasTimeline() && counters.time_ns > 0) {
     // Savings of counted kernels are shares of the time that was counted.

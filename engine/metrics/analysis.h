@@ -25,6 +25,7 @@
 #include "engine/metrics/run.h"
 #include "engine/metrics/samples.h"
 #include "engine/metrics/step_stats.h"
+#include "engine/metrics/summaries.h"
 #include "engine/metrics/sync.h"
 
 namespace advise {
@@ -94,6 +95,7 @@ struct Analysis {
   Counters counters;       // empty unless a kernel profiler's output was given
   MonitorSummary monitor;  // empty unless a monitor's log was given
   Paths paths;
+  Summaries summaries;
   Support support;
 
  private:

@@ -100,9 +100,9 @@ std::vector<StepPoint> GroupSteps(const std::vector<Step>& steps, std::size_t wa
     std::vector<Nanos> lengths;
     for (std::size_t i = first; i < first + point.count; ++i) {
       lengths.push_back(steps[i].Length());
-      point.outlier =
-          point.outlier || std::find(outliers.begin(), outliers.end(), i) != outliers.end();
     }
+    const auto slow = std::lower_bound(outliers.begin(), outliers.end(), first);
+    point.outlier = slow != outliers.end() && *slow < first + point.count;
     point.max_ns = *std::max_element(lengths.begin(), lengths.end());
     point.median_ns = Median(std::move(lengths));
     first += point.count;
@@ -170,12 +170,8 @@ LatenessMatrix LatenessByStep(const Run& run, std::size_t most_columns) {
   for (const auto& group : groups) {
     Nanos first = run.trace.ops.start[group.front()];
     for (const std::uint32_t op : group) first = std::min(first, run.trace.ops.start[op]);
-    const auto after =
-        std::upper_bound(steps.all.begin(), steps.all.end(), first,
-                         [](Nanos time, const Step& step) { return time < step.start; });
-    if (after == steps.all.begin()) continue;
-    const auto step = static_cast<std::size_t>(after - steps.all.begin()) - 1;
-    if (first >= steps.all[step].end) continue;
+    const std::uint32_t step = steps.At(first);
+    if (step == kNone) continue;
     ++count[step / wide];
     for (std::size_t d = 0; d < group.size(); ++d) {
       sum[d][step / wide] += static_cast<double>(run.trace.ops.start[group[d]] - first);

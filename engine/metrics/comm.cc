@@ -306,7 +306,8 @@ class CommFinder {
     };
     const auto compute =
         excess([&](std::uint32_t d) { return static_cast<double>(basis_.times[d].ComputeNs()); });
-    if (compute.first >= 0.4 * waited_ns && compute.second > 0) {
+    if (compute.first >= run_.knowledge.Number("comm.late_share") * waited_ns &&
+        compute.second > 0) {
       const bool same_work = SameKernels(devices);
       result_.late_cause =
           same_work ? "the same kernels run slower there" : "it has more work on the GPU";
@@ -346,7 +347,7 @@ class CommFinder {
     if (most.second <= 0) return;
     const double part = most.first / most.second;
     std::map<std::uint32_t, std::vector<Interval>> cuts;
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.device != late || piece.cause != cause ||
           basis_.idle.gaps[piece.gap].thread == kNone)
         continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 namespace advise {
 namespace {
@@ -64,14 +65,10 @@ class HabitFinder {
                const std::vector<std::pair<Nanos, std::uint32_t>>& launched, LossBuilder* early,
                std::vector<double>* backwards, std::vector<double>* synced,
                std::vector<double>* optimizers) const {
-    std::vector<Interval> passes;
-    for (const Interval& pass : phases_.Of(process, Phase::kBackward).intervals()) {
-      if (pass.start >= step.start && pass.start < step.end) passes.push_back(pass);
-    }
-    double updates = 0;
-    for (const Interval& pass : phases_.Of(process, Phase::kOptimizer).intervals()) {
-      updates += pass.start >= step.start && pass.start < step.end ? 1 : 0;
-    }
+    const std::span<const Interval> passes =
+        phases_.Of(process, Phase::kBackward).StartingIn(step.start, step.end);
+    const std::size_t updates =
+        phases_.Of(process, Phase::kOptimizer).StartingIn(step.start, step.end).size();
     double with = 0;
     for (std::size_t p = 0; p < passes.size(); ++p) {
       auto at = std::lower_bound(launched.begin(), launched.end(),
@@ -88,7 +85,7 @@ class HabitFinder {
     }
     backwards->push_back(static_cast<double>(passes.size()));
     synced->push_back(with);
-    optimizers->push_back(updates);
+    optimizers->push_back(static_cast<double>(updates));
   }
 
   void Replicate() {

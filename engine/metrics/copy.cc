@@ -69,7 +69,6 @@ class CopyFinder {
 
   // A synchronise right after an asynchronous host-device copy waits for that copy.
   void TieSyncs() {
-    result_.copy_of_sync.assign(trace_.calls.size(), kNone);
     for (const std::uint32_t thread : run_.launching_threads) {
       std::uint32_t last_copy = kNone;
       for (std::uint32_t c = run_.calls_of_thread[thread].first;
@@ -80,15 +79,19 @@ class CopyFinder {
           const bool copies = trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(Direction(op));
           last_copy = copies ? c : kNone;
         } else if (IsSync(call_class)) {
-          result_.copy_of_sync[c] = last_copy;
+          if (last_copy != kNone) {
+            result_.copy_of_sync[c] = last_copy;
+            sync_of_copy_[last_copy] = c;
+          }
           last_copy = kNone;
         }
       }
     }
-    synced_.assign(trace_.calls.size(), kNone);
-    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
-      if (result_.copy_of_sync[c] != kNone) synced_[result_.copy_of_sync[c]] = c;
-    }
+  }
+  // The synchronise that waits for the copy of this call, kNone.
+  std::uint32_t SyncOf(std::uint32_t call) const {
+    const auto found = sync_of_copy_.find(call);
+    return found == sync_of_copy_.end() ? kNone : found->second;
   }
 
   void Classify() {
@@ -98,7 +101,7 @@ class CopyFinder {
       const std::uint32_t call = trace_.ops.call[op];
       if (IsMigration(direction)) kind = CopyKind::kMigration;
       if (!IsHostDevice(direction) || call == kNone) continue;
-      const bool held = BlocksHost(run_, call) || synced_[call] != kNone;
+      const bool held = BlocksHost(run_, call) || SyncOf(call) != kNone;
       const bool by_name = run_.ClassOfCall(call) == CallClass::kCopy;
       if (Bytes(op) <= tiny_bytes_ && held) {
         kind = CopyKind::kTiny;
@@ -138,6 +141,15 @@ class CopyFinder {
       if (result_.kind_of_op[op] != kind) continue;
       const std::uint32_t call = trace_.ops.call[op];
       loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      // The time that a staged upload takes before the copy engine starts is the copy's, too: the
+      // gap that the copy ends, not those between the kernels that the call waited for.
+      const std::uint32_t device = trace_.ops.device[op];
+      const Nanos start = trace_.ops.start[op];
+      const std::vector<Interval>& idle = basis_.times[device].idle.intervals();
+      const auto gap = std::lower_bound(idle.begin(), idle.end(), start,
+                                        [](const Interval& i, Nanos t) { return i.end < t; });
+      if (gap != idle.end() && gap->end == start && trace_.calls.start[call] < start)
+        loss.AddSpan(device, std::max(gap->start, trace_.calls.start[call]), start);
       loss.AddExposed(op);
       if (Touches(op, MemoryKind::kPageable)) pageable_bytes += Bytes(op);
       loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
@@ -145,14 +157,6 @@ class CopyFinder {
       // An upload that need not be waited for can run on a stream of its own, one batch ahead.
       if (kind == CopyKind::kBlocking && Direction(op) == CopyDirection::kHostToDevice)
         loss.remedy().detached_ops.push_back(op);
-      // The time that a staged upload takes before the copy engine starts is the copy's, too.
-      const Nanos staged = trace_.ops.start[op] - trace_.calls.start[call];
-      if (staged > 0) {
-        const IntervalSet idle = basis_.times[trace_.ops.device[op]].idle.Clip(
-            trace_.calls.start[call], trace_.ops.start[op]);
-        for (const Interval& i : idle.intervals())
-          loss.AddSpan(trace_.ops.device[op], i.start, i.end);
-      }
     }
     loss.AddBlamed(blamed);
     Loss built = loss.Build();
@@ -163,7 +167,7 @@ class CopyFinder {
 
   // An upload need not hold the host; a download must: the host asked for the data.
   void Release(std::uint32_t call, std::vector<std::uint8_t>* blamed, LossBuilder* loss) {
-    const std::uint32_t sync = synced_[call];
+    const std::uint32_t sync = SyncOf(call);
     (*blamed)[call] = 1;
     if (sync != kNone) (*blamed)[sync] = 1;
     if (Direction(run_.first_op_of_call[call]) != CopyDirection::kHostToDevice) return;
@@ -301,7 +305,7 @@ class CopyFinder {
       if (Direction(op) == CopyDirection::kDeviceToHost) {
         // Only a host that waited for the download can have worked on it.
         const std::uint32_t call = trace_.ops.call[op];
-        if (call != kNone && (BlocksHost(run_, call) || synced_[call] != kNone))
+        if (call != kNone && (BlocksHost(run_, call) || SyncOf(call) != kNone))
           waiting.emplace(bytes, op);
         continue;
       }
@@ -327,7 +331,7 @@ class CopyFinder {
           const std::uint32_t call = trace_.ops.call[part];
           if (call == kNone) continue;
           loss.remedy().unblocked_calls.push_back(call);
-          if (synced_[call] != kNone) loss.remedy().unblocked_calls.push_back(synced_[call]);
+          if (SyncOf(call) != kNone) loss.remedy().unblocked_calls.push_back(SyncOf(call));
         }
         AddBetween(down, op, &loss);
         waiting.erase(at);
@@ -418,8 +422,8 @@ class CopyFinder {
   double link_;
   double tiny_bytes_, small_bytes_, large_bytes_;
   std::size_t train_;
-  std::vector<std::uint32_t> copies_;  // ops
-  std::vector<std::uint32_t> synced_;  // copy call -> the synchronise that waits for it
+  std::vector<std::uint32_t> copies_;                              // ops
+  std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy_;  // by the copy's call
   std::vector<std::vector<std::uint32_t>> trains_;
   Copies result_;
 };

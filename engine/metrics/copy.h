@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/metrics/loss.h"
@@ -26,9 +27,8 @@ struct Copies {
   double small_median_bytes = 0;
   double blocking_pageable_share = 0;
   std::string repeated_memory;
-  // For each synchronising call that only waits for a copy just issued: that copy's call. kNone
-  // otherwise.
-  std::vector<std::uint32_t> copy_of_sync;
+  // The synchronising calls that only wait for a copy just issued, and that copy's call.
+  std::unordered_map<std::uint32_t, std::uint32_t> copy_of_sync;
   std::vector<CopyKind>
       kind_of_op;  // per op of the trace; meaningful for host-device copies in the window
 };

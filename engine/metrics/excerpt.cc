@@ -66,7 +66,7 @@ class Cutter {
 
   std::vector<ExcerptRow> Gaps() const {
     std::map<std::uint32_t, ExcerptRow> rows;
-    for (const GapPiece& piece : idle_.pieces) {
+    for (const GapPiece piece : idle_.pieces) {
       if (!Wanted(piece.device) || !Inside(piece.start, piece.end)) continue;
       ExcerptRow& row = rows[piece.device];
       row.kind = ExcerptRow::Kind::kGaps;
@@ -390,6 +390,8 @@ const char* ExcerptKindName(ExcerptKind kind) {
       return "memset";
     case ExcerptKind::kGraph:
       return "graph";
+    case ExcerptKind::kWait:
+      return "wait";
     case ExcerptKind::kGap:
       break;
   }

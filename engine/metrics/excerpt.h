@@ -21,7 +21,8 @@ enum class ExcerptKind : std::uint8_t {
   kCopy,
   kMemset,
   kGraph,
-  kGap,  // nothing ran on the GPU; the name is the cause
+  kGap,   // nothing ran on the GPU; the name is the cause
+  kWait,  // inside a collective, for the last rank to come
 };
 const char* ExcerptKindName(ExcerptKind kind);
 
@@ -39,7 +40,7 @@ struct ExcerptEvent {
 };
 
 struct ExcerptRow {
-  enum class Kind : std::uint8_t { kThread, kStream, kGaps } kind = Kind::kThread;
+  enum class Kind : std::uint8_t { kThread, kStream, kGaps, kRank } kind = Kind::kThread;
   std::string name;  // "python, main: calls", "GPU 0, stream 7"
   std::string process_name;
   std::int64_t process = 0;  // operating-system number, of threads

@@ -106,10 +106,14 @@ class FamilyFinder {
     }
     std::vector<Loss> losses;
     for (std::size_t f = 0; f < count; ++f) {
+      if (inside[f].empty()) {  // most families, in most runs
+        losses.push_back(builders[f].Build());
+        continue;
+      }
       std::map<std::uint32_t, IntervalSet> when;
       for (auto& [thread, intervals] : inside[f])
         when[thread] = IntervalSet::Of(std::move(intervals));
-      for (const GapPiece& piece : basis_.idle.pieces) {
+      for (const GapPiece piece : basis_.idle.pieces) {
         const auto at = when.find(basis_.idle.gaps[piece.gap].thread);
         if (at == when.end()) continue;
         const IntervalSet part = at->second.Clip(piece.start, piece.end);

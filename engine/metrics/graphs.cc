@@ -89,7 +89,7 @@ Graphs FindGraphs(const Basis& basis) {
     spans.push_back(static_cast<double>(reach[c].end - reach[c].start));
     kernels.push_back(std::max(0.0, reach[c].kernels));
   }
-  for (const GapPiece& piece : basis.idle.pieces) {
+  for (const GapPiece piece : basis.idle.pieces) {
     const std::uint32_t call = CallOfGap(basis, piece.gap);
     const bool host = piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
     if (call == kNone || is_graph[call] == 0 || !host) continue;

@@ -68,15 +68,16 @@ class HostFinder {
 
   template <typename Keep>
   void AddPieces(Keep keep, LossBuilder* loss) {
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       if (keep(piece)) loss->AddSpan(piece.device, piece.start, piece.end);
     }
   }
 
   void Compilation() {
+    if (!basis_.idle.pieces.Any(IdleCause::kJitOrModuleLoad)) return;
     LossBuilder loss(basis_);
     Cuts cuts;
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kJitOrModuleLoad || !basis_.InLoop(piece.start)) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
@@ -91,7 +92,7 @@ class HostFinder {
         }
       }
     }
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause == IdleCause::kJitOrModuleLoad)
         cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.start, piece.end});
     }
@@ -100,9 +101,10 @@ class HostFinder {
   }
 
   void Locks() {
+    if (!basis_.idle.pieces.Any(Activity::kLock)) return;
     LossBuilder loss(basis_);
     Cuts cuts;
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.activity != Activity::kLock || piece.cause != IdleCause::kHostWait) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
@@ -118,7 +120,7 @@ class HostFinder {
     LossBuilder loss(basis_);
     const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
     std::map<std::string, double> names;
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kHostCompute || piece.Length() <= long_gap) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
@@ -188,7 +190,7 @@ class HostFinder {
     }
     LossBuilder loss(basis_);
     double total = 0;
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
       if (thread == kNone || piece.activity != Activity::kCode ||
           piece.cause != IdleCause::kHostCompute)

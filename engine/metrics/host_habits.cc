@@ -16,9 +16,12 @@ class HabitFinder {
 
   HostHabits Find() {
     for (const Phase phase : kStallPhases) {
-      result_.phases.push_back(Idle([&](const GapPiece& p) { return p.phase == phase; }));
+      result_.phases.push_back(basis_.idle.pieces.Any(phase)
+                                   ? Idle([&](const GapPiece& p) { return p.phase == phase; })
+                                   : LossBuilder(basis_).Build());
     }
     const auto doing = [this](Activity activity) {
+      if (!basis_.idle.pieces.Any(activity)) return LossBuilder(basis_).Build();
       return Idle([&](const GapPiece& p) {
         return p.activity == activity && p.cause != IdleCause::kDataLoading;
       });
@@ -50,7 +53,7 @@ class HabitFinder {
     LossBuilder loss(basis_);
     std::map<std::uint32_t, std::vector<Interval>> cuts;
     std::uint32_t last_gap = kNone;
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       if (!basis_.InLoop(piece.start) || !keep(piece)) continue;
       // Pieces of one gap are one event.
       if (piece.gap != last_gap) loss.Count(piece.start, 0, 0);
@@ -88,7 +91,7 @@ class HabitFinder {
     result_.launch_wait_share =
         launches == 0 ? 0 : static_cast<double>(loss.count()) / static_cast<double>(launches);
     // Each gap before a kernel that was launched after such a wait.
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       const std::uint32_t call = CallOfGap(basis_, piece.gap);
       const bool host = piece.cause == IdleCause::kLaunch ||
                         piece.cause == IdleCause::kHostCompute ||
@@ -130,8 +133,9 @@ class HabitFinder {
         }
       }
       close();
+      if (cuts.empty()) continue;
       const IntervalSet inside = IntervalSet::Of(cuts);
-      for (const GapPiece& piece : basis_.idle.pieces) {
+      for (const GapPiece piece : basis_.idle.pieces) {
         if (basis_.idle.gaps[piece.gap].thread != thread) continue;
         const IntervalSet part = inside.Clip(piece.start, piece.end);
         for (const Interval& i : part.intervals()) loss.AddSpan(piece.device, i.start, i.end);
@@ -256,8 +260,7 @@ class HabitFinder {
   void Steps() {
     std::vector<double> lengths;
     for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
-      const auto& outliers = run_.steps.outliers;
-      if (std::find(outliers.begin(), outliers.end(), i) != outliers.end()) continue;
+      if (run_.steps.IsOutlier(i)) continue;
       lengths.push_back(static_cast<double>(run_.steps.all[i].Length()));
     }
     const std::size_t third = lengths.size() / 3;

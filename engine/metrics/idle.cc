@@ -117,7 +117,8 @@ class Explainer {
         blocks_(UnrecoveredBlocks(run)),
         latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
     idle_.by_device.resize(times.size());
-    slow_launch_ns_ = static_cast<Nanos>(20 * run.knowledge.Number("launch.usual_call"));
+    slow_launch_ns_ = static_cast<Nanos>(run.knowledge.Number("idle.first_launch_factor") *
+                                         run.knowledge.Number("launch.usual_call"));
     const OpTable& ops = run.trace.ops;
     for (std::uint32_t op = 0; op < ops.size(); ++op) {
       if (ops.kind[op] != OpKind::kKernel || ops.call[op] == kNone) continue;
@@ -127,12 +128,11 @@ class Explainer {
   }
 
   Idle Explain() {
-    std::size_t gaps = 0;
-    for (const DeviceTime& time : times_) gaps += time.idle.intervals().size();
-    idle_.gaps.reserve(gaps);
-    idle_.pieces.reserve(gaps);
+    const GapTimes when(times_);
+    idle_.gaps = Gaps(when);
+    idle_.pieces = GapPieces(when);
     for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
-    for (const GapPiece& piece : idle_.pieces) {
+    for (const GapPiece piece : idle_.pieces) {
       idle_.by_device[piece.device][static_cast<std::size_t>(piece.cause)] += piece.Length();
     }
     return std::move(idle_);
@@ -163,36 +163,32 @@ class Explainer {
         gap.host_late = run_.trace.calls.start[call] > gap.start;
         gap.blocked_by = blocks_[call];
       }
-      idle_.gaps.push_back(gap);
+      idle_.gaps.Append(gap);
+      told_ = gap.start;
       ExplainGap(gap);
     }
   }
 
-  void Add(const Gap& gap, Nanos start, Nanos end, IdleCause cause,
-           Activity activity = Activity::kCode, Phase phase = Phase::kUnnamed) {
-    if (end <= start) return;
-    GapPiece piece;
-    piece.start = start;
-    piece.end = end;
-    piece.gap = static_cast<std::uint32_t>(idle_.gaps.size() - 1);
-    piece.device = gap.device;
-    piece.cause = cause;
-    piece.phase = phase;
-    piece.activity = activity;
-    idle_.pieces.push_back(piece);
+  // The gap from where it is explained so far up to `end`.
+  void Add(const Gap& gap, Nanos end, IdleCause cause, Activity activity = Activity::kCode,
+           Phase phase = Phase::kUnnamed) {
+    if (end <= told_) return;
+    const auto row = static_cast<std::uint32_t>(idle_.gaps.size() - 1);
+    idle_.pieces.Append({told_, end, row, gap.device, cause, phase, activity});
+    told_ = end;
   }
 
   void ExplainGap(const Gap& gap) {
     if (run_.ops_of_device[gap.device].empty()) {
-      Add(gap, gap.start, gap.end, IdleCause::kNoWorkQueued);
+      Add(gap, gap.end, IdleCause::kNoWorkQueued);
       return;
     }
     if (gap.op != kNone && CallOf(run_.trace, gap) == kNone) {  // its launch was not captured
-      Add(gap, gap.start, gap.end, IdleCause::kUnknown);
+      Add(gap, gap.end, IdleCause::kUnknown);
       return;
     }
     if (gap.thread == kNone) {
-      Add(gap, gap.start, gap.end, IdleCause::kNoWorkQueued);
+      Add(gap, gap.end, IdleCause::kNoWorkQueued);
       return;
     }
     if (CallOf(run_.trace, gap) ==
@@ -215,7 +211,7 @@ class Explainer {
     HostPainter& painter = Painter(gap.thread);
     // Before its thread did anything at all, the device had nobody to work for.
     const Nanos seen = std::clamp(painter.FirstEvent(), start, end);
-    Add(gap, start, seen, IdleCause::kNoWorkQueued);
+    Add(gap, seen, IdleCause::kNoWorkQueued);
     if (seen == end) return;
     for (const HostPiece& piece : painter.Paint(seen, end)) {
       IdleCause cause = CauseOf(piece);
@@ -227,7 +223,7 @@ class Explainer {
       if (waits && may_be_loader && awaited_.IsLoader(gap.thread, piece.start, piece.end)) {
         cause = IdleCause::kDataLoading;
       }
-      Add(gap, piece.start, piece.end, cause, piece.activity, piece.phase);
+      Add(gap, piece.end, cause, piece.activity, piece.phase);
     }
   }
 
@@ -239,13 +235,13 @@ class Explainer {
     // Older captures do not record lazy loading: it hides in the first launch of a kernel.
     const Nanos loaded =
         IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[CallOf(run_.trace, gap)]) : start;
-    if (loaded > start) Add(gap, start, loaded, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
+    Add(gap, loaded, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
     for (const HostPiece& piece : Painter(gap.thread).Paint(loaded, end)) {
       const IdleCause cause = CauseOf(piece);
       const bool inside_call = cause == IdleCause::kJitOrModuleLoad ||
                                cause == IdleCause::kProfilerOverhead ||
                                cause == IdleCause::kAllocation;
-      Add(gap, piece.start, piece.end, inside_call ? cause : IdleCause::kLaunch,
+      Add(gap, piece.end, inside_call ? cause : IdleCause::kLaunch,
           inside_call ? piece.activity : Activity::kLaunch, piece.phase);
     }
   }
@@ -268,9 +264,9 @@ class Explainer {
   void Awaiting(const Gap& gap) {
     const Nanos launched = run_.trace.calls.end[CallOf(run_.trace, gap)];
     const Nanos latency_end = std::min(gap.end, std::max(launched, gap.start) + latency_ns_);
-    Add(gap, gap.start, latency_end, IdleCause::kLaunch, Activity::kLaunch);
+    Add(gap, latency_end, IdleCause::kLaunch, Activity::kLaunch);
     if (latency_end >= gap.end) return;
-    Add(gap, latency_end, gap.end, PeerReleased(gap) ? IdleCause::kPeerWait : IdleCause::kUnknown);
+    Add(gap, gap.end, PeerReleased(gap) ? IdleCause::kPeerWait : IdleCause::kUnknown);
   }
 
   // Did an op on another device end just before this one began?
@@ -312,6 +308,7 @@ class Explainer {
   std::map<std::pair<std::uint32_t, StringId>, std::uint32_t>
       first_launch_;  // (process, kernel) -> its first op
   Idle idle_;
+  Nanos told_ = 0;  // up to where the gap at hand is explained
   std::vector<std::optional<HostPainter>> painters_;
 };
 
@@ -345,6 +342,18 @@ const char* IdleCauseName(IdleCause cause) {
       break;
   }
   return "unknown";
+}
+
+std::size_t GapPieces::FirstEndingAfter(std::uint32_t device, Nanos time) const {
+  std::size_t first = 0;
+  std::size_t last = rows_.size();
+  while (first < last) {
+    const std::size_t middle = first + (last - first) / 2;
+    const GapPiece piece = (*this)[middle];
+    const bool before = piece.device < device || (piece.device == device && piece.end <= time);
+    (before ? first : last) = before ? middle + 1 : middle;
+  }
+  return first;
 }
 
 Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times) {

@@ -140,13 +140,13 @@ class InputFinder {
         }
         ++last;
       }
-      const Gap& gap = basis_.idle.gaps[pieces[i].gap];
+      const Gap gap = basis_.idle.gaps[pieces[i].gap];
       if (loading > 0 && static_cast<double>(loading) >= part * static_cast<double>(gap.Length())) {
         Load load;
         load.gap = pieces[i].gap;
         load.start = pieces[i].start;
         for (std::size_t k = i; k < last; ++k) {
-          const GapPiece& piece = pieces[k];
+          const GapPiece piece = pieces[k];
           const bool counts =
               piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
               piece.cause == IdleCause::kHostCompute || piece.cause == IdleCause::kHostWait;
@@ -169,7 +169,8 @@ class InputFinder {
         result_.waiting_ns += static_cast<double>(load.waiting) / devices;
         file += static_cast<double>(load.file);
         loads_.push_back(load);
-        MarkStep(load.start, load.end, &affected);
+        const std::uint32_t step = run_.steps.At(load.start + (load.end - load.start) / 2);
+        if (step != kNone && step >= run_.steps.first_steady) affected[step] = 1;
       }
       i = last;
     }
@@ -212,13 +213,6 @@ class InputFinder {
     }
   }
 
-  void MarkStep(Nanos start, Nanos end, std::vector<std::uint8_t>* affected) const {
-    const Nanos middle = start + (end - start) / 2;
-    for (std::size_t s = run_.steps.first_steady; s < run_.steps.all.size(); ++s) {
-      if (middle >= run_.steps.all[s].start && middle < run_.steps.all[s].end) (*affected)[s] = 1;
-    }
-  }
-
   // Loading moves off the launching thread and is shared by workers: it cannot be faster than load
   // / workers.
   void Remedies(std::map<std::uint32_t, std::vector<Interval>> own, LossBuilder* loss) {
@@ -250,7 +244,7 @@ class InputFinder {
       for (const Load& load : loads_) {
         const double excess = static_cast<double>(load.lost) - result_.load_median_ns;
         if (static_cast<double>(load.lost) <= factor * result_.load_median_ns) continue;
-        const Gap& gap = basis_.idle.gaps[load.gap];
+        const Gap gap = basis_.idle.gaps[load.gap];
         loss.Count(load.start, 0, load.lost);
         result_.slow_excess_ns += excess;
         const Nanos from = load.end - static_cast<Nanos>(excess);
@@ -267,7 +261,7 @@ class InputFinder {
   void Maps() {
     LossBuilder loss(basis_);
     std::map<std::uint32_t, std::vector<Interval>> cuts;
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.activity != Activity::kMemoryMap) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <numeric>
+#include <span>
+#include <utility>
 
 namespace advise {
 namespace {
@@ -127,67 +129,104 @@ class HabitFinder {
 
   // The same kernel with the same grid may still do other work (a longer inner dimension of a
   // product): in a loop it is the launch at the same place of each step that compares.
-  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // device, shape, place
-  std::map<Key, std::vector<std::uint32_t>> Likes() const {
-    std::map<Key, std::vector<std::uint32_t>> likes;
-    const Steps& steps = run_.steps;
-    if (!steps.known()) return likes;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> places;
-    std::size_t step = steps.first_steady;
-    for (const std::uint32_t op : kernels_) {
-      while (step < steps.all.size() && trace_.ops.start[op] >= steps.all[step].end) {
-        ++step;
-        places.clear();
+  // Groups of launches by device, shape and place, in that order.
+  class Likes {
+   public:
+    Likes(const Run& run, const std::vector<std::uint32_t>& kernels) {
+      const Steps& steps = run.steps;
+      const OpTable& ops = run.trace.ops;
+      if (!steps.known()) return;
+      const std::size_t shapes = run.trace.shapes.size();
+      // By device and shape: how often met in the step at hand, and the group of each place.
+      struct Places {
+        std::size_t step = 0;
+        std::size_t met = 0;
+        std::vector<std::uint32_t> groups;
+      };
+      std::vector<Places> places(run.trace.devices.size() * shapes);
+      std::vector<std::pair<std::uint32_t, std::uint32_t>> members;  // (group, op)
+      members.reserve(kernels.size());
+      std::uint32_t groups = 0;
+      std::size_t step = steps.first_steady;
+      for (const std::uint32_t op : kernels) {
+        while (step < steps.all.size() && ops.start[op] >= steps.all[step].end) ++step;
+        if (step >= steps.all.size() || ops.start[op] < steps.all[step].start) continue;
+        Places& place = places[ops.device[op] * shapes + ops.detail[op]];
+        if (place.step != step) place.step = step, place.met = 0;
+        if (place.met == place.groups.size()) place.groups.push_back(groups++);
+        members.emplace_back(place.groups[place.met++], op);
       }
-      if (step >= steps.all.size() || trace_.ops.start[op] < steps.all[step].start) continue;
-      const std::uint32_t device = trace_.ops.device[op];
-      const std::uint32_t shape = trace_.ops.detail[op];
-      likes[{device, shape, places[{device, shape}]++}].push_back(op);
+      // Numbered anew in the order of devices, shapes and places, then sorted by counting.
+      std::vector<std::uint32_t> number(groups);
+      std::uint32_t next = 0;
+      for (const Places& place : places) {
+        for (const std::uint32_t group : place.groups) number[group] = next++;
+      }
+      first_.assign(groups + 1, 0);
+      for (const auto& [group, op] : members) ++first_[number[group] + 1];
+      std::partial_sum(first_.begin(), first_.end(), first_.begin());
+      std::vector<std::size_t> at(first_.begin(), first_.end() - 1);
+      ops_.resize(members.size());
+      for (const auto& [group, op] : members) ops_[at[number[group]]++] = op;
     }
-    return likes;
-  }
+    std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
+    std::span<const std::uint32_t> operator[](std::size_t group) const {
+      return std::span(ops_).subspan(first_[group], first_[group + 1] - first_[group]);
+    }
+
+   private:
+    std::vector<std::size_t> first_;
+    std::vector<std::uint32_t> ops_;
+  };
 
   void Compare() {
     LossBuilder varying(basis_);
     LossBuilder slowing(basis_);
     std::map<std::uint32_t, KernelRow> rows;
     const Nanos middle = run_.window.start + run_.window.Length() / 2;
+    const auto middle_op = static_cast<std::uint32_t>(
+        std::lower_bound(trace_.ops.start.begin(), trace_.ops.start.end(), middle) -
+        trace_.ops.start.begin());
     const auto factor = run_.knowledge.Number("kernel.slow_factor");
     double compared = 0;
     double before = 0;
     double after = 0;
-    for (const auto& [key, ops] : Likes()) {
+    const Likes likes(run_, kernels_);
+    for (std::size_t group = 0; group < likes.size(); ++group) {
+      const std::span<const std::uint32_t> ops = likes[group];
       if (ops.size() < enough_) continue;
       std::vector<Nanos> lengths;
-      std::vector<Nanos> early;
-      std::vector<Nanos> late;
+      lengths.reserve(ops.size());
       for (const std::uint32_t op : ops) {
-        const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
-        lengths.push_back(length);
-        (trace_.ops.start[op] < middle ? early : late).push_back(length);
+        lengths.push_back(trace_.ops.end[op] - trace_.ops.start[op]);
       }
       const Nanos median = Median(lengths);
-      for (const std::uint32_t op : ops) {
-        if (Length(op) <= factor * static_cast<double>(median)) continue;
-        varying.Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op] - median);
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        const auto length = static_cast<double>(lengths[i]);
+        if (length <= factor * static_cast<double>(median)) continue;
+        const std::uint32_t op = ops[i];
+        varying.Count(trace_.ops.start[op], 0, lengths[i] - median);
         varying.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + median, trace_.ops.end[op]);
         varying.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(static_cast<double>(median) / Length(op)));
-        Tally(&rows, op, Length(op) - static_cast<double>(median));
+            op, static_cast<float>(static_cast<double>(median) / length));
+        Tally(&rows, op, length - static_cast<double>(median));
         rows[trace_.ops.detail[op]].median_ns = static_cast<double>(median);
       }
-      if (early.size() < enough_ / 2 || late.size() < enough_ / 2) continue;
-      const Nanos first = Median(early);
-      const Nanos second = Median(late);
-      const auto count = static_cast<double>(late.size());
+      // Ops are in time order.
+      const auto half = std::lower_bound(ops.begin(), ops.end(), middle_op) - ops.begin();
+      const auto half_size = static_cast<std::size_t>(half);
+      if (half_size < enough_ / 2 || ops.size() - half_size < enough_ / 2) continue;
+      const Nanos first = Median(std::vector<Nanos>(lengths.begin(), lengths.begin() + half));
+      const Nanos second = Median(std::vector<Nanos>(lengths.begin() + half, lengths.end()));
+      const auto count = static_cast<double>(ops.size() - half_size);
       compared += static_cast<double>(median) * static_cast<double>(ops.size());
       before += static_cast<double>(first) * count;
       after += static_cast<double>(second) * count;
       if (second <= first) continue;
-      for (const std::uint32_t op : ops) {
-        if (trace_.ops.start[op] < middle || trace_.ops.end[op] - trace_.ops.start[op] <= first)
-          continue;
-        slowing.Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op] - first);
+      for (std::size_t i = half_size; i < ops.size(); ++i) {
+        if (lengths[i] <= first) continue;
+        const std::uint32_t op = ops[i];
+        slowing.Count(trace_.ops.start[op], 0, lengths[i] - first);
         slowing.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + first, trace_.ops.end[op]);
         slowing.remedy().scaled_ops.emplace_back(
             op, static_cast<float>(static_cast<double>(first) / Length(op)));

@@ -108,8 +108,8 @@ class LaunchFinder {
     LossBuilder bound(basis_);
     LossBuilder framework(basis_);
     std::vector<float> lengths;
-    for (const GapPiece& piece : basis_.idle.pieces) {
-      const Gap& gap = basis_.idle.gaps[piece.gap];
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const Gap gap = basis_.idle.gaps[piece.gap];
       const bool launching =
           piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
       const bool special = piece.phase >= Phase::kEvaluation;
@@ -213,7 +213,7 @@ class LaunchFinder {
       }
       result_.slow_contended =
           all == 0 ? 0 : static_cast<double>(contended) / static_cast<double>(all);
-      for (const GapPiece& piece : basis_.idle.pieces) {
+      for (const GapPiece piece : basis_.idle.pieces) {
         if (piece.cause == IdleCause::kLaunch) loss.AddSpan(piece.device, piece.start, piece.end);
       }
     }

@@ -11,11 +11,9 @@ void StepCounter::Count(Nanos when) {
     return i < steps.size() && when >= steps[i].start && when < steps[i].end;
   };
   if (!holds(last_) && !holds(++last_)) {
-    const auto after =
-        std::upper_bound(steps.begin(), steps.end(), when,
-                         [](Nanos time, const Step& step) { return time < step.start; });
-    last_ = after == steps.begin() ? 0 : static_cast<std::size_t>(after - steps.begin()) - 1;
-    if (!holds(last_)) return;
+    const std::uint32_t at = run_.steps.At(when);
+    last_ = at == kNone ? 0 : at;
+    if (at == kNone) return;
   }
   ++counts_[last_];
 }
@@ -59,7 +57,8 @@ void LossBuilder::AddExposed(std::uint32_t op) {
 }
 
 void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
-  for (const GapPiece& piece : basis_.idle.pieces) {
+  if (std::find(calls.begin(), calls.end(), 1) == calls.end()) return;
+  for (const GapPiece piece : basis_.idle.pieces) {
     const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
     if (by == kNone || calls[by] == 0) continue;
     if (piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||

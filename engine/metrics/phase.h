@@ -11,6 +11,7 @@ namespace advise {
 
 class Phases {
  public:
+  Phases() = default;
   explicit Phases(const Run& run);  // O(ranges + calls)
   // The most specific phase open in the process at that time.
   Phase At(std::uint32_t process, Nanos time) const;

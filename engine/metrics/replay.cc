@@ -46,18 +46,17 @@ struct Changes {
   }
 };
 
-Changes Spread(const Remedy& remedy, const std::vector<std::uint32_t>& call_index,
-               const std::vector<std::uint32_t>& op_index, std::size_t calls, std::size_t ops) {
+Changes Spread(const Remedy& remedy, const RowIndex& call_index, const RowIndex& op_index,
+               std::size_t calls, std::size_t ops) {
   Changes changes;
   changes.unblocked.assign(calls, 0);
   changes.vanished.assign(calls, 0);
   changes.detached.assign(ops, 0);
   changes.freed.assign(ops, 0);
   changes.factor.assign(ops, 1.0F);
-  const auto set = [](const std::vector<std::uint32_t>& rows,
-                      const std::vector<std::uint32_t>& index, auto* flags) {
+  const auto set = [](const std::vector<std::uint32_t>& rows, const RowIndex& index, auto* flags) {
     for (const std::uint32_t row : rows) {
-      if (index[row] != kNone) (*flags)[index[row]] = 1;
+      if (At(index, row) != kNone) (*flags)[index[row]] = 1;
     }
   };
   set(remedy.unblocked_calls, call_index, &changes.unblocked);
@@ -65,7 +64,7 @@ Changes Spread(const Remedy& remedy, const std::vector<std::uint32_t>& call_inde
   set(remedy.detached_ops, op_index, &changes.detached);
   set(remedy.freed_ops, op_index, &changes.freed);
   for (const auto& [row, factor] : remedy.scaled_ops) {
-    if (op_index[row] != kNone) changes.factor[op_index[row]] *= factor;
+    if (At(op_index, row) != kNone) changes.factor[op_index[row]] *= factor;
   }
   for (const Remedy::HostCut& cut : remedy.host_cuts) {
     IntervalSet& known = changes.cuts[cut.thread];
@@ -230,9 +229,9 @@ Replay::Result Replay::With(const Remedy& remedy) const {
   } else if (floor > result.length_ns) {
     result.length_ns = floor;
     result.next_bound = remedy.floor_reason;
-  } else if (static_cast<double>(busiest) > 0.9 * length) {
+  } else if (static_cast<double>(busiest) > busy_share_ * length) {
     result.next_bound = "the work on the GPU itself";
-  } else if (static_cast<double>(waited_for_data) > 0.2 * length) {
+  } else if (static_cast<double>(waited_for_data) > input_share_ * length) {
     result.next_bound = "the data loader";
   } else {
     result.next_bound = "the thread that launches the work";

@@ -17,6 +17,12 @@
 
 namespace advise {
 
+// From rows of a trace to rows of the replay, as far as the replayed part reaches.
+using RowIndex = std::vector<std::uint32_t>;
+inline std::uint32_t At(const RowIndex& index, std::uint32_t row) {  // kNone: not replayed
+  return row < index.size() ? index[row] : kNone;
+}
+
 class Replay {
  public:
   // O(n log n) in the calls and ops of the window.
@@ -82,9 +88,9 @@ class Replay {
   std::size_t device_count_;
   std::vector<HostCall> calls_;
   std::vector<GpuOp> ops_;
-  std::vector<std::uint32_t> call_index_;  // trace call -> calls_
-  std::vector<std::uint32_t> op_index_;    // trace op -> ops_
-  std::vector<Nanos> arrivals_;            // recorded end of each wait for a batch
+  RowIndex call_index_;          // trace call -> calls_
+  RowIndex op_index_;            // trace op -> ops_
+  std::vector<Nanos> arrivals_;  // recorded end of each wait for a batch
   std::vector<std::vector<std::uint32_t>> groups_;
   std::vector<std::uint32_t>
       last_calls_;  // the last caller of each process: its tail reaches to the window's end
@@ -95,6 +101,7 @@ class Replay {
   std::vector<double>
       wide_union_;  // per device: union over sum of its wide kernels, 1 when they never overlap
   Nanos baseline_ns_ = 0;
+  double busy_share_, input_share_;  // what names the next bound
   double scale_ = 1;  // the window over the part of it that is replayed
 };
 

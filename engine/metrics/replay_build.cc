@@ -57,11 +57,11 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
     : from_(run.window.start),
       to_(run.window.end),
       device_count_(std::max<std::size_t>(1, times.size())),
-      call_index_(run.trace.calls.size(), kNone),
-      op_index_(run.trace.ops.size(), kNone),
       nominal_call_ns_(
           MedianCallNs(run, static_cast<Nanos>(run.knowledge.Number("replay.call_cost")))),
-      latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
+      latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
+      busy_share_(run.knowledge.Number("replay.busy_share")),
+      input_share_(run.knowledge.Number("replay.input_share")) {
   Shorten(run);
   AddCalls(run);
   AddOps(run);
@@ -97,6 +97,7 @@ void Replay::AddCalls(const Run& run) {
     std::uint32_t outer = kNone;
     for (std::uint32_t c = run.calls_of_thread[t].first; c < run.calls_of_thread[t].last; ++c) {
       if (calls.end[c] <= from_ || calls.start[c] >= to_) continue;
+      call_index_.resize(c + 1, kNone);
       if (calls.start[c] < covered) {  // nested in a call that stands for it
         call_index_[c] = outer;
         continue;
@@ -149,7 +150,7 @@ void Replay::AddOps(const Run& run) {
     op.start = std::max(table.start[row], from_);
     op.end = std::min(std::max(table.end[row], op.start + 1), std::max(to_, op.start + 1));
     op.row = row;
-    op.call = table.call[row] == kNone ? kNone : call_index_[table.call[row]];
+    op.call = At(call_index_, table.call[row]);
     op.early = op.call == kNone && table.call[row] != kNone;
     op.device = table.device[row];
     const int sms = run.trace.devices[op.device].sm_count;
@@ -164,6 +165,7 @@ void Replay::AddOps(const Run& run) {
       op.previous = last_of_stream[stream];
       last_of_stream[stream] = index;
     }
+    op_index_.resize(row + 1, kNone);
     op_index_[row] = index;
     ops_.push_back(op);
   }
@@ -198,7 +200,7 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
   const double real = run.knowledge.Number("input.wait_share");
   std::map<std::uint32_t, std::vector<Nanos>> batches;
   std::map<std::uint32_t, Nanos> last_batch;
-  for (const GapPiece& piece : idle.pieces) {
+  for (const GapPiece piece : idle.pieces) {
     const bool waited = piece.activity == Activity::kOsWait ||
                         piece.activity == Activity::kFileIo || piece.activity == Activity::kSleep ||
                         piece.activity == Activity::kNetwork || piece.activity == Activity::kLock;
@@ -245,13 +247,15 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
   for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
   std::sort(by_end.begin(), by_end.end(),
             [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
+  const auto held_ns = static_cast<Nanos>(run.knowledge.Number("replay.held_factor") *
+                                          static_cast<double>(nominal_call_ns_));
   for (HostCall& call : calls_) {
     const CallClass call_class = run.ClassOfCall(call.row);
     const bool blocks = BlocksHost(run, call.row);
     // A launch that takes far longer than usual with the device busy throughout is held back by a
     // full queue.
     const bool held =
-        !blocks && call.own > 10 * nominal_call_ns_ &&
+        !blocks && call.own > held_ns &&
         (call_class == CallClass::kLaunch || call_class == CallClass::kCopyAsync ||
          call_class == CallClass::kGraphLaunch || call_class == CallClass::kMemsetAsync);
     // Newer captures say so themselves.
@@ -360,7 +364,7 @@ void Replay::GroupCollectives(const Run& run) {
   for (const std::vector<std::uint32_t>& rows : MatchCollectives(run)) {
     std::vector<std::uint32_t> members;
     for (const std::uint32_t row : rows) {
-      if (op_index_[row] != kNone) members.push_back(op_index_[row]);
+      if (At(op_index_, row) != kNone) members.push_back(op_index_[row]);
     }
     if (members.size() != rows.size()) continue;  // cut by the window
     for (const std::uint32_t i : members)

@@ -2,6 +2,7 @@
 // chosen. Built once; every metric reads it. Rows are never copied: indices point into the Trace.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,15 @@ struct Steps {
   std::string name;                   // of the ranges, or of the kernel that opens each period
   std::vector<Step> all;              // in time order, warm-up included
   std::size_t first_steady = 0;       // the first after warm-up
-  std::vector<std::size_t> outliers;  // indices into all, inside the steady part
+  std::vector<std::size_t> outliers;  // indices into all, inside the steady part, ascending
   std::uint32_t thread = kNone;       // of the ranges
   bool known() const { return all.size() > first_steady; }
   std::size_t steady_count() const { return all.size() - first_steady; }
+  bool IsOutlier(std::size_t step) const {  // O(log n)
+    return std::binary_search(outliers.begin(), outliers.end(), step);
+  }
+  // The step that a time lies in; kNone for none. O(log n).
+  std::uint32_t At(Nanos time) const;
   Nanos Median() const;  // of the steady steps without outliers; 0 when none
 };
 

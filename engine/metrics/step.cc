@@ -57,11 +57,17 @@ Interval Project(const Run& run, std::uint32_t process, Nanos start, Nanos end,
 
 }  // namespace
 
+std::uint32_t Steps::At(Nanos time) const {
+  const auto after = std::upper_bound(all.begin(), all.end(), time,
+                                      [](Nanos t, const Step& step) { return t < step.start; });
+  if (after == all.begin() || time >= std::prev(after)->end) return kNone;
+  return static_cast<std::uint32_t>(after - all.begin()) - 1;
+}
+
 Nanos Steps::Median() const {
   std::vector<Nanos> lengths;
   for (std::size_t i = first_steady; i < all.size(); ++i) {
-    if (!std::binary_search(outliers.begin(), outliers.end(), i))
-      lengths.push_back(all[i].Length());
+    if (!IsOutlier(i)) lengths.push_back(all[i].Length());
   }
   return advise::Median(lengths);
 }

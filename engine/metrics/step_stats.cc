@@ -62,10 +62,11 @@ class StepFinder {
       if (IsAllocation(call_class)) allocating += length;
     }
     const double excess = result_.warmup_excess_ns;
-    result_.warmup_cause = compiling >= allocating && compiling > 0.2 * excess
+    const double least = run_.knowledge.Number("step.warmup_share") * excess;
+    result_.warmup_cause = compiling >= allocating && compiling > least
                                ? "loading and compiling GPU code"
-                           : allocating > 0.2 * excess ? "allocating memory"
-                                                       : "first-time work on the host";
+                           : allocating > least ? "allocating memory"
+                                                : "first-time work on the host";
   }
 
   // A copy by direction and size (to a power of two).
@@ -124,29 +125,29 @@ class StepFinder {
     const Nanos copying = std::min(left, ExtraCopies(step, loss));
     left -= copying;
     if (copying > 0) (*what)["copies that other steps do not make"] += static_cast<double>(copying);
-    std::vector<const GapPiece*> pieces;
-    for (const GapPiece& piece : basis_.idle.pieces) {
-      if (piece.start >= step.start && piece.start < step.end &&
-          piece.device == run_.active_devices.front()) {
-        pieces.push_back(&piece);
-      }
+    std::vector<GapPiece> pieces;
+    const GapPieces& all = basis_.idle.pieces;
+    const std::uint32_t device = run_.active_devices.front();
+    for (std::size_t i = all.FirstEndingAfter(device, step.start); i < all.size(); ++i) {
+      const GapPiece piece = all[i];
+      if (piece.device != device || piece.start >= step.end) break;
+      if (piece.start >= step.start) pieces.push_back(piece);
     }
-    std::stable_sort(pieces.begin(), pieces.end(), [](const GapPiece* a, const GapPiece* b) {
-      return a->Length() > b->Length();
-    });
-    for (const GapPiece* piece : pieces) {
+    std::stable_sort(pieces.begin(), pieces.end(),
+                     [](const GapPiece& a, const GapPiece& b) { return a.Length() > b.Length(); });
+    for (const GapPiece& piece : pieces) {
       if (left <= 0) break;
-      const Nanos part = std::min(left, piece->Length());
+      const Nanos part = std::min(left, piece.Length());
       left -= part;
       for (const std::uint32_t d : run_.active_devices) {
-        const IntervalSet idle = basis_.times[d].idle.Clip(piece->end - part, piece->end);
+        const IntervalSet idle = basis_.times[d].idle.Clip(piece.end - part, piece.end);
         for (const Interval& i : idle.intervals()) loss->AddSpan(d, i.start, i.end);
       }
-      const std::uint32_t thread = basis_.idle.gaps[piece->gap].thread;
-      (*what)[Describe(*piece)] += static_cast<double>(part);
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      (*what)[Describe(piece)] += static_cast<double>(part);
       if (thread == kNone) continue;
       IntervalSet cut;
-      cut.Append(piece->end - part, piece->end);
+      cut.Append(piece.end - part, piece.end);
       loss->remedy().host_cuts.push_back({thread, std::move(cut)});
     }
     // What is not idle is extra work: ops that the median step does not have are not known, so it

@@ -30,7 +30,9 @@ struct Summaries {
   std::vector<SummaryRow> os_calls;
 };
 
-// What begins inside the window, the largest totals first, at most `most` rows a table. O(n log n).
-Summaries Summarize(const Basis& basis, std::size_t most);
+inline constexpr std::size_t kSummaryRows = 40;  // a table; names are many, and the rest is small
+
+// What begins inside the window, the largest totals first, at most kSummaryRows rows a table. O(n).
+Summaries Summarize(const Basis& basis);
 
 }  // namespace advise

@@ -41,8 +41,9 @@ class SyncFinder {
       if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
       result_.count += 1;
       result_.time_ns += static_cast<double>(CallLength(c));
-      if (copies_.copy_of_sync[c] != kNone) {
-        const std::uint32_t op = run_.first_op_of_call[copies_.copy_of_sync[c]];
+      const auto copy = copies_.copy_of_sync.find(c);
+      if (copy != copies_.copy_of_sync.end()) {
+        const std::uint32_t op = run_.first_op_of_call[copy->second];
         const CopyKind kind = copies_.kind_of_op[op];
         if (kind == CopyKind::kTiny || kind == CopyKind::kPageable || kind == CopyKind::kSmall)
           continue;
@@ -67,10 +68,8 @@ class SyncFinder {
     std::vector<double> sizes;
     bool up = false;
     bool down = false;
-    std::map<std::uint32_t, std::uint32_t> sync_of_copy;
-    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
-      if (copies_.copy_of_sync[c] != kNone) sync_of_copy[copies_.copy_of_sync[c]] = c;
-    }
+    std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy;
+    for (const auto& [sync, copy] : copies_.copy_of_sync) sync_of_copy[copy] = sync;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kCopy || copies_.kind_of_op[op] != CopyKind::kTiny)
         continue;

@@ -32,9 +32,7 @@ class WorkFinder {
     for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
       const Step& step = steps.all[i];
       if (!basis_.InWindow(step.start + step.Length() / 2)) continue;
-      const bool outlier =
-          std::find(steps.outliers.begin(), steps.outliers.end(), i) != steps.outliers.end();
-      work_.steps.push_back({i, step.Length(), outlier});
+      work_.steps.push_back({i, step.Length(), steps.IsOutlier(i)});
     }
   }
 
@@ -165,7 +163,7 @@ class WorkFinder {
     for (std::size_t p = 0; p < gpu.size(); ++p) {
       if (gpu[p] > 0) rows[static_cast<Phase>(p)].gpu_ns = static_cast<double>(gpu[p]) / per_device;
     }
-    for (const GapPiece& piece : basis_.idle.pieces) {
+    for (const GapPiece piece : basis_.idle.pieces) {
       rows[piece.phase].idle_ns += static_cast<double>(piece.Length()) / per_device;
     }
     for (auto& [phase, row] : rows) {

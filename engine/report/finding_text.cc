@@ -182,13 +182,13 @@ std::string WhereText(const Report& report, const Where& where) {
   std::set<int> all_ranks;
   for (const DeviceBudget& device : report.devices) all_ranks.insert(device.rank);
   if (!where.ranks.empty() && where.ranks.size() < all_ranks.size()) {
-    parts.push_back("rank " + NumberList(where.ranks));
+    parts.push_back((where.ranks.size() > 1 ? "ranks " : "rank ") + NumberList(where.ranks));
   }
   if (!where.devices.empty() && where.devices.size() < report.devices.size()) {
-    parts.push_back("GPU " + NumberList(where.devices));
+    parts.push_back((where.devices.size() > 1 ? "GPUs " : "GPU ") + NumberList(where.devices));
   }
   if (!where.steps.empty() && static_cast<int>(where.steps.size()) < report.step_count) {
-    parts.push_back("step " + NumberList(where.steps));
+    parts.push_back((where.steps.size() > 1 ? "steps " : "step ") + NumberList(where.steps));
   }
   if (!where.phase.empty()) parts.push_back(where.phase);
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -18,6 +18,8 @@ namespace {
 // Of the parts of a budget, in their order.
 const char* const kStates[] = {"compute", "comm", "copy", "memset", "idle"};
 
+constexpr std::size_t kMostNames = 10;  // of rules in a line
+
 // Each "{{name}}" of the page is replaced once: what is put in is not searched again.
 std::string Fill(std::string_view page,
                  const std::map<std::string, std::string, std::less<>>& parts) {
@@ -188,7 +190,7 @@ std::string Findings(const Report& report, const Sorted& sorted, const HtmlOptio
     }
     html += "</ul></section>\n";
   }
-  return html;
+  return html.empty() ? "<p class=\"muted\">There are none.</p>\n" : html;
 }
 
 std::string NotCheckedSection(const Report& report) {
@@ -199,9 +201,15 @@ std::string NotCheckedSection(const Report& report) {
       "<section class=\"panel\" aria-labelledby=\"not-checked-title\">\n"
       "<h2 id=\"not-checked-title\">What could not be checked</h2>\n<ul>\n";
   for (const auto& [reason, rules] : by_reason) {
-    html += fmt::format("<li>{} <span class=\"muted\">{} rule{}: {}</span></li>\n",
-                        HtmlText(reason), rules.size(), rules.size() == 1 ? "" : "s",
-                        HtmlText(fmt::format("{}", fmt::join(rules, ", "))));
+    const std::string names = HtmlText(fmt::format("{}", fmt::join(rules, ", ")));
+    // A wall of names is there for who asks.
+    html += rules.size() > kMostNames
+                ? fmt::format(
+                      "<li><details><summary>{} <span class=\"muted\">{} rules</span></summary>"
+                      "<p class=\"muted\">{}</p></details></li>\n",
+                      HtmlText(reason), rules.size(), names)
+                : fmt::format("<li>{} <span class=\"muted\">{} rule{}: {}</span></li>\n",
+                              HtmlText(reason), rules.size(), rules.size() == 1 ? "" : "s", names);
   }
   html += "</ul>\n";
   if (!report.capture_command.empty()) {

@@ -54,6 +54,7 @@ Json Event(const ExcerptEvent& event, Nanos origin, NameList* names) {
 
 const char* RowKind(ExcerptRow::Kind kind) {
   if (kind == ExcerptRow::Kind::kThread) return "thread";
+  if (kind == ExcerptRow::Kind::kRank) return "rank";
   return kind == ExcerptRow::Kind::kStream ? "stream" : "gaps";
 }
 
@@ -71,6 +72,7 @@ Json Timeline(const FindingTimeline& timeline, NameList* names) {
   }
   return {{"finding", timeline.finding},
           {"what", SafeText(timeline.what)},
+          {"note", SafeText(timeline.note)},
           {"origin", timeline.excerpt.start},
           {"length", timeline.excerpt.end - timeline.excerpt.start},
           {"from", timeline.start_ns - timeline.excerpt.start},
@@ -159,6 +161,9 @@ std::string HtmlData(const Report& report) {
     }
     json["timelines"] = timelines;
     json["names"] = names.List();
+    Json not_drawn = Json::array();
+    for (const std::string& line : views.not_drawn) not_drawn.push_back(SafeText(line));
+    json["not_drawn"] = not_drawn;
     json["charts_of"] = SafeText(views.charts_of);
     json["steps"] = StepsData(views);
     json["copies"] = CopiesData(views);

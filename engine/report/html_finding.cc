@@ -101,9 +101,23 @@ std::string EvidenceRow(const Report& report, const Evidence& item) {
   return row + "</td></tr>\n";
 }
 
+// Why a finding has no picture; empty when it has one, or when nothing was to be drawn at all.
+std::string WithoutTimeline(const Report& report, const Finding& finding) {
+  if (report.views == nullptr) return "";
+  for (const FindingTimeline& timeline : report.views->timelines) {
+    if (timeline.finding == finding.rank) return "";
+  }
+  std::string reason = "this is about the run as a whole, not about one stretch of time";
+  for (const auto& [rank, why] : report.views->without_timeline) {
+    if (rank == finding.rank) reason = why;
+  }
+  return "<p class=\"muted\">No timeline: " + HtmlText(reason) + ".</p>\n";
+}
+
 std::string EvidenceSection(const Report& report, const Finding& finding) {
   std::string html = "<h4>Evidence</h4>\n";
   html += fmt::format("<div class=\"timeline\" data-finding=\"{}\"></div>\n", finding.rank);
+  html += WithoutTimeline(report, finding);
   if (finding.evidence.empty()) return html;
   html +=
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Evidence to check by "

@@ -29,7 +29,11 @@ std::vector<Interval>& IntervalSet::Own() {
 
 IntervalSet IntervalSet::Of(std::vector<Interval> intervals) {
   const auto earlier = [](const Interval& a, const Interval& b) { return a.start < b.start; };
-  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
+  // Most lists are one sorted run, or two: a few things of their own, then what they caused.
+  const auto second = std::is_sorted_until(intervals.begin(), intervals.end(), earlier);
+  if (std::is_sorted(second, intervals.end(), earlier)) {
+    std::inplace_merge(intervals.begin(), second, intervals.end(), earlier);
+  } else {
     std::sort(intervals.begin(), intervals.end(), earlier);
   }
   // Merged in place: such lists are as long as the trace.
@@ -143,6 +147,13 @@ Nanos IntervalSet::OverlapWith(Nanos start, Nanos end) const {
 bool IntervalSet::Contains(Nanos time) const {
   const auto i = FirstEndingAfter(intervals(), time);
   return i != intervals().end() && i->start <= time;
+}
+
+std::span<const Interval> IntervalSet::StartingIn(Nanos start, Nanos end) const {
+  const std::vector<Interval>& all = intervals();
+  const auto before = [](const Interval& i, Nanos time) { return i.start < time; };
+  const auto first = std::lower_bound(all.begin(), all.end(), start, before);
+  return {first, std::lower_bound(first, all.end(), std::max(start, end), before)};
 }
 
 }  // namespace advise

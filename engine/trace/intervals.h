@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/base/units.h"
@@ -38,6 +39,8 @@ class IntervalSet {
   IntervalSet GapsWithin(Nanos start, Nanos end) const;  // what [start, end) has beside this set
   Nanos OverlapWith(Nanos start, Nanos end) const;  // length inside [start, end); O(log n + hits)
   bool Contains(Nanos time) const;                  // O(log n)
+  // The intervals whose start lies in [start, end); O(log n). Valid until the set changes.
+  std::span<const Interval> StartingIn(Nanos start, Nanos end) const;
 
   friend bool operator==(const IntervalSet& a, const IntervalSet& b) {
     return a.intervals() == b.intervals();

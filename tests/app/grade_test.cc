@@ -129,6 +129,20 @@ std::string Sheet(const Folder& folder, const Exercise& exercise, const std::str
   return sheet;
 }
 
+// A folder as scripts/make-exercises.sh makes it: the run, and NCCL's log where there are nodes.
+void MakeRun(const std::string& handout, const std::string& options, const std::string& run) {
+  std::filesystem::create_directories(run);
+  std::filesystem::copy(Simulated(Stem(handout), options), run + "/run.sqlite");
+  if (ReadAll(ADVISE_SOURCE_DIR "/" + handout).find("\nnodes = ") == std::string::npos) return;
+  const Folder folder;
+  const Ran made = RunAdvise(folder,
+                             ADVISE_SOURCE_DIR "/" + handout + " -o run.sqlite --nccl-log '" + run +
+                                 "/nccl.log' " + options,
+                             ADVISE_SIM_PROGRAM);
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+}
+
 TEST_CASE("every shipped exercise passes its solution and fails the unchanged hand-out") {
   for (const std::string& id : ShippedIds()) {
     INFO(id);
@@ -137,14 +151,17 @@ TEST_CASE("every shipped exercise passes its solution and fails the unchanged ha
     const bool traced = exercise.handout.ends_with(".toml");
     std::string handout, solution, with;
     if (traced) {
-      handout = Simulated(Stem(exercise.handout));
-      solution = id == "zero2-zero3" ? Simulated("exercises/zero3")
-                                     : Simulated(Stem(exercise.handout), "--without all");
+      handout = folder / "handout";
+      solution = folder / "solution";
+      MakeRun(exercise.handout, "", handout);
+      if (id == "zero2-zero3") {
+        MakeRun("fixtures/exercises/zero3.toml", "", solution);
+      } else {
+        MakeRun(exercise.handout, "--without all", solution);
+      }
       with = " --baseline " + handout;
-      std::filesystem::create_directories(folder / "good");
-      std::filesystem::create_directories(folder / "bad");
-      std::filesystem::copy(solution, folder / "good/run.sqlite");
-      std::filesystem::copy(handout, folder / "bad/run.sqlite");
+      std::filesystem::copy(solution, folder / "good", std::filesystem::copy_options::recursive);
+      std::filesystem::copy(handout, folder / "bad", std::filesystem::copy_options::recursive);
     }
     folder.Write("good/answers.toml", Sheet(folder, exercise, handout, solution, true));
     folder.Write("bad/answers.toml", Sheet(folder, exercise, handout, handout, false));
@@ -252,6 +269,26 @@ TEST_CASE("a run that two hand in is told to both, under any name and with any o
   CHECK_THAT(json[0]["flags"].dump(), Contains("ben"));
   CHECK_THAT(json[1]["flags"].dump(), Contains("ann"));
   CHECK(json[2]["flags"].empty());
+}
+
+TEST_CASE("other names of ranges, kernels and hosts do not hide a run that was handed out") {
+  const Folder folder;
+  std::filesystem::create_directories(folder / "eve");
+  std::filesystem::copy(Handout(), folder / "eve/run.sqlite");
+  folder.Write("edit.sql",
+               "UPDATE NVTX_EVENTS SET text = 'other ' || rowid; "
+               "UPDATE StringIds SET value = value || ' of eve'; "
+               "UPDATE TARGET_INFO_SYSTEM_ENV SET value = 'eve' WHERE name = 'Hostname'; VACUUM;");
+  REQUIRE(RunAdvise(folder, "eve/run.sqlite '.read edit.sql'", "sqlite3").status == 0);
+  const Ran ran = RunAdvise(folder, std::string("grade ") + kExercise + " eve --format json" +
+                                        " --baseline " + Handout());
+  INFO(ran.err);
+  const Json json = Json::parse(ran.out);
+  CHECK(json["submissions"][0]["flags"].dump().find("unchanged") != std::string::npos);
+  CHECK(json["submissions"][0]["points"] == 0);
+  for (const Json& mark : json["submissions"][0]["marks"]) {
+    if (mark["id"] == "faster") CHECK(mark["state"] == "none");
+  }
 }
 
 TEST_CASE("a pair of before and after needs no baseline of the teacher's") {

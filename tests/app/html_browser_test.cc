@@ -166,6 +166,28 @@ TEST_CASE("the reports of simulated runs draw without a problem") {
   }
 }
 
+TEST_CASE("ranks, and facts files of them, draw without a problem, on a phone too") {
+  const Folder folder;
+  REQUIRE(RunAdvise(folder,
+                    ADVISE_SOURCE_DIR
+                    "/fixtures/scenarios/rank/straggler-compute-x4.toml --per-rank ranks",
+                    ADVISE_SIM_PROGRAM)
+              .status == 0);
+  REQUIRE(RunAdvise(folder, "facts ranks -o facts/").status == 0);
+  for (const char* run : {"./ranks", "./facts"}) {
+    const Ran ran = RunAdvise(folder, std::string(run) + " --format html");
+    REQUIRE(ran.status == 0);
+    const Json seen = Inspect(ran.out, run == std::string("./ranks") ? 1300 : 390);
+    if (seen.is_null()) return;
+    INFO(run);
+    CheckSound(seen);
+    CHECK(seen["facts"]["overflow"] <= 0);
+    CHECK(seen["facts"]["timelines"] == 1);
+    CHECK(seen["facts"]["steps_marks"] > 0);
+    CHECK(seen["facts"]["lateness_marks"] > 0);
+  }
+}
+
 #endif  // ADVISE_SIM_PROGRAM
 
 }  // namespace

@@ -84,6 +84,7 @@ TEST_CASE("each finding of the run shows the longest example of any report") {
   Finding finding;
   finding.rule = &rule;
   finding.rank = 2;
+  finding.severity = Severity::kHigh;
   report.findings = {finding};
   const auto views = MergeViews(
       {{"rank 0", Example("input/starved", 100)}, {"rank 1", Example("input/starved", 300)}},
@@ -101,10 +102,59 @@ TEST_CASE("each finding of the run shows the longest example of any report") {
   REQUIRE(views->steps.size() == 5);
   CHECK(views->steps[0].median_ns == 10_ms);
   CHECK(views->lateness.names.size() == 2);
-  CHECK(MergeViews({}, cluster, report) == nullptr);
+  CHECK(views->not_drawn.empty());
+  // Of facts files only: what they hold is drawn, and what they do not is said.
+  const auto facts = MergeViews({}, cluster, report);
+  CHECK(facts->timelines.empty());
+  REQUIRE(facts->without_timeline.size() == 1);
+  CHECK(facts->without_timeline[0].first == 2);
+  CHECK_THAT(facts->without_timeline[0].second, Contains("facts file"));
+  REQUIRE(facts->not_drawn.size() == 1);
+  CHECK_THAT(facts->not_drawn[0], Contains("sizes of copies"));
+  CHECK(facts->steps.size() == 5);
+  CHECK(facts->lateness.names.size() == 2);
 }
 
 #ifdef ADVISE_SIM_PROGRAM
+
+Json DataOf(const std::string& page) {
+  const std::string open = "id=\"data\">";
+  const std::size_t start = page.find(open) + open.size();
+  return Json::parse(page.substr(start, page.find("</script>", start) - start));
+}
+
+TEST_CASE("facts files draw the same ranks as the reports they were made of") {
+  const Folder folder;
+  const Ran made = RunAdvise(folder,
+                             ADVISE_SOURCE_DIR
+                             "/fixtures/scenarios/rank/straggler-compute-x4.toml --per-rank ranks",
+                             ADVISE_SIM_PROGRAM);
+  REQUIRE(made.status == 0);
+  REQUIRE(RunAdvise(folder, "facts ranks -o facts/").status == 0);
+  const Json reports = DataOf(RunAdvise(folder, "ranks --format html").out);
+  const std::string page = RunAdvise(folder, "./facts --format html").out;
+  const Json facts = DataOf(page);
+  std::size_t of_ranks = 0;
+  for (const Json& timeline : facts["timelines"]) {
+    ++of_ranks;
+    CHECK(timeline["rows"].size() == 4);
+    CHECK(timeline["rows"][0]["kind"] == "rank");
+  }
+  REQUIRE(of_ranks > 0);
+  const Json* same = nullptr;
+  for (const Json& timeline : reports["timelines"]) {
+    if (timeline["rows"][0]["kind"] == "rank") same = &timeline;
+  }
+  REQUIRE(same != nullptr);
+  CHECK((*same)["what"] == facts["timelines"].back()["what"]);
+  CHECK((*same)["length"] == facts["timelines"].back()["length"]);
+  CHECK((*same)["note"] == facts["timelines"].back()["note"]);
+  CHECK(facts["steps"] == reports["steps"]);
+  CHECK(facts["lateness"] == reports["lateness"]);
+  CHECK_FALSE(facts["kernels"].empty());
+  CHECK(facts["not_drawn"].size() == 1);
+  CHECK(reports["not_drawn"].empty());
+}
 
 TEST_CASE("a folder of ranks has its efficiency, its lateness and slices of single reports") {
   const Folder folder;

@@ -154,10 +154,16 @@ TEST_CASE("scrub refuses to write over anything, and what it cannot read") {
   const Folder folder;
   std::filesystem::copy(Simulated("scenarios/healthy/cnn-a100"), folder / "run.sqlite");
   CHECK(RunAdvise(folder, "scrub run.sqlite -o run.sqlite").status == 3);
-  folder.Write("trace.json", "{\"traceEvents\": []}");
-  const Ran ran = RunAdvise(folder, "scrub trace.json -o clean.json");
+  folder.Write("notes.txt", "no trace at all, but long enough to look at");
+  const Ran ran = RunAdvise(folder, "scrub notes.txt -o clean.json");
   CHECK(ran.status == 3);
   CHECK_THAT(ran.err, Contains("only SQLite exports"));
+  REQUIRE(RunAdvise(folder, "facts run.sqlite -o run.facts").status == 0);
+  const Ran facts = RunAdvise(folder, "scrub run.facts -o clean.facts");
+  CHECK(facts.status == 3);
+  CHECK_THAT(facts.err, Contains("write the facts of the copy"));
+  CHECK_FALSE(std::filesystem::exists(folder / "clean.facts"));
+  CHECK_FALSE(std::filesystem::exists(folder / "clean.facts.unfinished"));
   folder.Write("broken.sqlite", std::string("SQLite format 3\0", 16) + std::string(200, 'x'));
   CHECK(RunAdvise(folder, "scrub broken.sqlite -o clean.sqlite").status == 3);
   CHECK_FALSE(std::filesystem::exists(folder / "clean.sqlite"));

@@ -151,6 +151,10 @@ TEST_CASE("a fix that exchanges most kernels is still the same program") {
   const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
   CHECK(c.comparable);
   CHECK(c.matched_before == Approx(40.0 / 1940));
+  // That so little is shared is said.
+  REQUIRE(c.notes.size() == 1);
+  CHECK_THAT(c.notes[0], Contains("hold only 2 % of the kernel time before and 17 % after"));
+  CHECK(CompareRuns(before.Done(), before.Done(), Shipped()).notes.empty());
 }
 
 TEST_CASE("a step that holds four times the work is compared by the work") {

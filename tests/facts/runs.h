@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
 #include "tests/support/analysed.h"
 
@@ -39,7 +40,7 @@ inline TraceBuilder TrainingRun(std::uint32_t devices, int steps = 10) {
   return story;
 }
 
-inline std::unique_ptr<Facts> FactsOf(const Analysed& run) { return MakeFacts(*run); }
+inline std::unique_ptr<Facts> FactsOf(const Analysed& run) { return MakeFacts(*run, SummarizeRanks(*run)); }
 
 // A number, or a failed test.
 inline double Number(const Facts& facts, const std::string& name) {

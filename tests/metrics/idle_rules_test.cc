@@ -20,8 +20,8 @@ TEST_CASE("gaps say which op and call end them, and whether the host was late") 
                          .Launch("b", {50_us, 55_us}, {104_us, 200_us})
                          .Launch("c", {250_us, 255_us}, {260_us, 300_us}));
   REQUIRE(run->idle.gaps.size() == 2);
-  const Gap& in_time = run->idle.gaps[0];
-  const Gap& late = run->idle.gaps[1];
+  const Gap in_time = run->idle.gaps[0];
+  const Gap late = run->idle.gaps[1];
   CHECK_FALSE(in_time.host_late);
   CHECK(late.host_late);
   CHECK(run.trace().ops.start[late.op] == 260_us);
@@ -117,9 +117,9 @@ TEST_CASE("in any run the pieces of the gaps are the idle time, each nanosecond 
     const Analysed run(RandomStory(&dice));
     std::vector<std::vector<Interval>> pieces(run->times.size());
     Nanos sum = 0;
-    for (const GapPiece& piece : run->idle.pieces) {
+    for (const GapPiece piece : run->idle.pieces) {
       pieces[piece.device].push_back({piece.start, piece.end});
-      const Gap& gap = run->idle.gaps[piece.gap];
+      const Gap gap = run->idle.gaps[piece.gap];
       REQUIRE((piece.start >= gap.start && piece.end <= gap.end && piece.device == gap.device));
       sum += piece.Length();
     }

@@ -138,6 +138,24 @@ TEST_CASE("several ranks get an efficiency tree and a table; one rank gets neith
   CHECK_THAT(Page(sample.get()), !Contains("id=\"efficiency\""));
 }
 
+TEST_CASE("a finding without a picture says why, and so does the page of what it cannot draw") {
+  const auto sample = MakeSampleReport();
+  ReportViews views = *SampleViews();
+  views.timelines[0].note = "Step 3 of 9.";
+  views.without_timeline = {{2, "a <facts> file keeps no events"}};
+  views.not_drawn = {"Not drawn: <samples>."};
+  sample->report.views = std::make_shared<const ReportViews>(views);
+  std::string page = RenderHtml(sample->report, {});
+  CHECK_THAT(page, Contains("No timeline: a &lt;facts&gt; file keeps no events."));
+  const Json data = Json::parse(DataOf(page));
+  CHECK(data["timelines"][0]["note"] == "Step 3 of 9.");
+  CHECK(data["not_drawn"] == Json::array({"Not drawn: <samples>."}));
+  views.timelines.clear();
+  sample->report.views = std::make_shared<const ReportViews>(views);
+  page = RenderHtml(sample->report, {});
+  CHECK_THAT(page, Contains("No timeline: this is about the run as a whole"));
+}
+
 TEST_CASE("without views the page says what it can") {
   const auto sample = MakeSampleReport();
   const std::string page = RenderHtml(sample->report, {});

@@ -1,4 +1,4 @@
-// Checks JSON text against docs/report.schema.json.
+// Checks JSON text against the schemas of docs/.
 #pragma once
 
 #include <fstream>
@@ -14,8 +14,9 @@
 namespace advise {
 
 // What the report breaks, "<place>: <rule>" each; empty: it is valid.
-inline std::vector<std::string> SchemaProblems(const nlohmann::json& report) {
-  std::ifstream file(ADVISE_SOURCE_DIR "/docs/report.schema.json");
+inline std::vector<std::string> SchemaProblems(const nlohmann::json& report,
+                                               const std::string& name = "report") {
+  std::ifstream file(ADVISE_SOURCE_DIR "/docs/" + name + ".schema.json");
   const nlohmann::json schema_text = nlohmann::json::parse(file);
   valijson::Schema schema;
   valijson::SchemaParser(valijson::SchemaParser::kDraft7)

@@ -30,6 +30,7 @@ SavedReport Sample() {
   SavedReport saved;
   Report& r = saved.report;
   r.tool_version = "0.1.0";
+  r.work_digest = 0xFEDCBA9876543210ULL;  // needs all 64 bits
   r.inputs = {{"run.sqlite", "nsys-sqlite", "nsys 2026.2", 3, "node1"}};
   r.window = {"steady", 100, 9'000'000'100};
   DeviceBudget d;
@@ -123,6 +124,7 @@ TEST_CASE("a saved report comes back as it was") {
   CHECK(Encode(*after) == Encode(before));
   CHECK(std::get<double>(after->report.facts[0].fact.value) == 1.0 / 3.0);
   CHECK(after->report.findings[0].rule == &AnyRule());
+  CHECK(after->report.work_digest == before.report.work_digest);
   CHECK(after->report.findings[0].evidence[0].threshold == 0.02);
   CHECK(after->ranks[0].collectives.start == before.ranks[0].collectives.start);
   CHECK(after->ranks[0].collectives.end == before.ranks[0].collectives.end);

@@ -134,6 +134,12 @@ TEST_CASE("clips, gaps, overlaps and lookups agree with the model of single nano
     CHECK(ModelOf(a.set.Clip(from, to)) == inside);
     CHECK(ModelOf(a.set.GapsWithin(from, to)) == gaps);
     CHECK(a.set.OverlapWith(from, to) == overlap);
+    std::vector<Interval> starting;
+    for (const Interval& one : a.set.intervals()) {
+      if (one.start >= from && one.start < to) starting.push_back(one);
+    }
+    const auto found = a.set.StartingIn(from, to);
+    CHECK(std::vector<Interval>(found.begin(), found.end()) == starting);
     CHECK(a.set.Contains(from) == a.model[static_cast<std::size_t>(from)]);
     CHECK((IsCanonical(a.set.Clip(from, to)) && IsCanonical(a.set.GapsWithin(from, to))));
   }

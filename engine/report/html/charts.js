@@ -221,7 +221,12 @@ function drawRoofline(list) {
     var ridges = roofs.map(function (r) { return r.ridge; }), peaks = roofs.map(function (r) { return r.peak; });
     var x = d3.scaleLog().domain([d3.min(ridges.concat(xs)) / 4, d3.max(ridges.concat(xs)) * 4]).range([left, right]);
     var y = d3.scaleLog().domain([ys[0] / 4, d3.max(peaks.concat(ys)) * 2]).range([bottom, 12]);
-    yAxis(svg, y, left, right, flopsText, 4);
+    // Of a decade the first, the second and the fifth; of many decades the first only.
+    var decades = Math.log(y.domain()[1] / y.domain()[0]) / Math.LN10;
+    yAxis(svg, y, left, right, function (v) {
+      var digit = Math.round(v / Math.pow(10, Math.floor(Math.log(v) / Math.LN10 + 1e-9)));
+      return digit === 1 || (decades < 3 && (digit === 2 || digit === 5)) ? flopsText(v) : "";
+    }, 4);
     svg.append("g").attr("transform", "translate(0," + bottom + ")").call(d3.axisBottom(x).ticks(Math.max(2, width / 140), "~g"));
     axisTitle(svg, right, 312, "FLOP per byte of device memory", "end");
     roofs.forEach(function (r) {
@@ -250,5 +255,11 @@ function setUpCharts() {
   drawRoofline(list);
   drawSamples(list);
   if (!pair.children.length) pair.remove();
+  var lines = data.not_drawn || [];
+  if (lines.length) {
+    var panel = element("section", { "class": "panel", "aria-label": "What is not drawn" });
+    lines.forEach(function (line) { panel.appendChild(element("p", { "class": "muted" }, line)); });
+    list.appendChild(panel);
+  }
   return list.children.length > 0;
 }

@@ -54,9 +54,11 @@ function setUpKernels() {
         cell = element("th", { scope: "row" });
         cell.appendChild(element("span", { title: row[0] }, row[0] || "(no name)"));
       } else if (column.at === 1) {
-        cell = element("td", {}, row[1] + (row[2] ? ", " + row[2] : ""));
+        cell = element("td", {}, (row[1] || "\u2013") + (row[2] ? ", " + row[2] : ""));
       } else {
-        cell = element("td", { "class": column.at === 5 ? "num share" : "num" }, column.show(row[column.at]));
+        // Facts files keep no shapes: 0 blocks, 0 registers are none.
+        var known = column.at < 7 || row[column.at] > 0;
+        cell = element("td", { "class": column.at === 5 ? "num share" : "num" }, known ? column.show(row[column.at]) : "\u2013");
         if (column.at === 5) {
           var bar = element("i", { "aria-hidden": "true" });
           bar.style.width = Math.max(1, row[5] * 48) + "px";

@@ -1,7 +1,8 @@
 // A small timeline around the worst example of a finding: gaps, streams, host threads.
 var kindWords = {
   range: "range", operator: "operator", call: "runtime call", os: "OS call", compute: "kernel", comm: "communication kernel",
-  copy: "copy", memset: "memset", graph: "graph", gap: "idle"
+  copy: "copy", memset: "memset", graph: "graph", gap: "idle",
+  wait: "waiting for other ranks"
 };
 
 // Events come as arrays: start, length, kind, name, depth, count, bytes, detail, call.
@@ -52,6 +53,7 @@ function drawTimeline(host, timeline) {
   var tools = element("div", { "class": "tools" });
   tools.appendChild(element("p", { "class": "caption" }, words));
   host.appendChild(tools);
+  if (timeline.note) host.appendChild(element("p", { "class": "note" }, timeline.note));
   var canvas = element("div", { "class": "canvas" });
   host.appendChild(canvas);
   var svg = d3.select(canvas).append("svg").attr("role", "img").attr("tabindex", 0).attr("height", height + 4)

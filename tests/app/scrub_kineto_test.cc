@@ -1,0 +1,206 @@
+// `advise scrub` of PyTorch traces: planted secrets are nowhere in the copy, whatever the file's
+// shape, and the diagnosis is the same.
+#ifdef ADVISE_SIM_PROGRAM
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/program.h"
+#include "tests/report/schema.h"
+
+using Catch::Matchers::Contains;
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::vector<std::string> kSecrets = {"gpu-node-42",
+                                           "erika",
+                                           "mustermann-project",
+                                           "ghp_abcdefghijklmnopqrstuvwxyz0123",
+                                           "hunter2\\u002d",
+                                           "hunter2-is",
+                                           "very-private",
+                                           "weights_of",
+                                           "10.20.30.40",
+                                           "team-secret",
+                                           "/home/",
+                                           "\\/home"};
+
+std::string Simulate(const Folder& folder, const std::string& scenario) {
+  const Ran made = RunAdvise(
+      folder,
+      ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o run.json --format kineto",
+      ADVISE_SIM_PROGRAM);
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+  return ReadAll(folder / "run.json");
+}
+
+// What a diagnosis says, without the names of files.
+Json Said(const Folder& folder, const std::string& report) {
+  const Ran ran = RunAdvise(folder, report + " --format json");
+  INFO(report << ": " << ran.err);
+  REQUIRE(ran.status == 0);
+  const Json json = Json::parse(ran.out);
+  Json said;
+  for (const Json& finding : json["findings"]) {
+    said["findings"].push_back(
+        {finding["rule"], finding["severity"], finding["saving"], finding["confidence"]});
+  }
+  for (const char* part : {"devices", "window", "not_checked", "healthy"}) said[part] = json[part];
+  for (const auto& [name, fact] : json["facts"].items()) {
+    if (fact["unit"] != "name" && !name.starts_with("capture.secret")) {
+      said["facts"][name] = fact["value"];
+    }
+  }
+  return said;
+}
+
+// Events that hold secrets in every place, put in front of those of the trace.
+std::string Planted(const std::string& trace) {
+  const std::string events = R"(
+  {"ph": "M", "name": "process_name", "pid": 4242, "tid": 0, "ts": 0, "args": {"name": "python /home/erika/mustermann-project/very-private.py"}},
+  {"ph": "X", "cat": "user_annotation", "name": "load \/home\/erika\/mustermann-project\/weights_of.bin token=ghp_abcdefghijklmnopqrstuvwxyz0123", "pid": 4242, "tid": 1, "ts": 1, "dur": 1},
+  {"ph": "X", "cat": "cpu_op", "name": "on gpu-node-42 \u0065rika 10.20.30.40", "pid": 4242, "tid": 1, "ts": 3, "dur": 1, "args": {"Concrete Inputs": ["/home/erika/x"], "note of erika": "erika", "Process Group Description": "gpu-node-42 group"}},
+  {"ph": "X", "cat": "python_function", "name": "/home/erika/mustermann-project/very-private.py(12): train_step", "pid": 4242, "tid": 1, "ts": 5, "dur": 1, "args": {"Python id": 1}},
+  {"ph": "X", "cat": "python_function", "name": "very-private.py(13): inner", "pid": 4242, "tid": 1, "ts": 5, "dur": 1, "args": {"Python id": 2}},
+  {"ph": "X", "cat": "python_function", "name": "/home/erika/env/lib/python3.10/site-packages/torch/nn/modules/module.py(1501): _call_impl", "pid": 4242, "tid": 1, "ts": 5, "dur": 1},
+  {"ph": "X", "cat": "python_function", "name": "/data/pytorch/mustermann-project/very-private.py(3): f", "pid": 4242, "tid": 1, "ts": 5, "dur": 1},
+  {"ph": "X", "cat": "python_function", "name": "/opt/site-packages/mustermann-project/very-private.py(4): f", "pid": 4242, "tid": 1, "ts": 5, "dur": 1},
+  {"ph": "X", "cat": "erika's category", "name": "n", "pid": "erika", "tid": "gpu-node-42", "ts": 7, "dur": 1},
+  {"ph": "i", "cat": "cpu_instant_event", "name": "say \"hunter2-is-not-it\" \\ twice", "pid": 4242, "tid": 1, "ts": 8, "s": "t"},
+)";
+  const std::string header = R"(
+  "hostname": "gpu-node-42", "username": "erika", "DB_PASSWORD": "hunter2-is-not-it",
+  "traceName": "/home/erika/mustermann-project/trace.json", "mast_job": "team-secret",
+  "author": "volta_sgemm", "node_type": "data_worker", "owner": "python", "pad_token": "aten::add",
+  "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1, "master": "10.20.30.40", "path of erika": "/home/erika/a/b"},)";
+  std::string planted = trace;
+  const std::size_t start = planted.find('{') + 1;
+  planted.insert(start, header);
+  const std::size_t at = planted.find('[', planted.find("\"traceEvents\"")) + 1;
+  planted.insert(at, events);
+  return planted;
+}
+
+TEST_CASE("a scrubbed PyTorch trace holds no planted secret and gives the same diagnosis") {
+  const Folder folder;
+  const std::string trace = Planted(Simulate(folder, "input/no-workers-cnn-a100"));
+  folder.Write("run.json", trace);
+  const std::string packed = GENERATE("clean.json", "clean.json.gz");
+  Ran ran = RunAdvise(folder, "scrub run.json -o " + packed + " --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  const Json summary = Json::parse(ran.out);
+  CHECK(SchemaProblems(summary, "scrub") == std::vector<std::string>());
+  CHECK(summary["replaced"]["hosts"] == 1);
+  CHECK(summary["replaced"]["users"] == 1);
+  CHECK(summary["events"]["broken"] == 0);
+  if (packed.ends_with(".gz")) {
+    CHECK(ReadAll(folder / packed).starts_with("\x1f\x8b"));
+    REQUIRE(RunAdvise(folder, "-k " + packed, "gunzip").status == 0);
+  }
+  const std::string clean = ReadAll(folder / "clean.json");
+  for (const std::string& secret : kSecrets) {
+    INFO(secret);
+    CHECK(clean.find(secret) == std::string::npos);
+  }
+  const Json json = Json::parse(clean);
+  CHECK_FALSE(json.contains("username"));
+  CHECK(json["distributedInfo"]["world_size"] == 1);
+  CHECK_THAT(clean, Contains("site-packages/torch/nn/modules/module.py(1501): _call_impl"));
+  CHECK_THAT(clean, Contains(".py(12): train_step") && Contains(".py(13): inner"));
+  // What users say of themselves takes no words out of names.
+  CHECK_THAT(clean, Contains("\"python"));
+  CHECK(Said(folder, "run.json") == Said(folder, packed));
+  CHECK(ReadAll(folder / "run.json") == trace);
+}
+
+TEST_CASE("PyTorch traces of every kind of fault keep their diagnosis") {
+  for (const char* scenario :
+       {"healthy/transformer-a100-no-ranges", "memory/leak-transformer", "launch/bound-small-a100",
+        "precision/repeated-cast-transformer", "sync/item-transformer-a100"}) {
+    INFO(scenario);
+    const Folder folder;
+    Simulate(folder, scenario);
+    const Ran ran = RunAdvise(folder, "scrub run.json -o clean.json");
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    CHECK(Said(folder, "run.json") == Said(folder, "clean.json"));
+    // A scrubbed copy has nothing left to lose.
+    REQUIRE(RunAdvise(folder, "scrub clean.json -o again.json").status == 0);
+    CHECK(ReadAll(folder / "clean.json") == ReadAll(folder / "again.json"));
+  }
+}
+
+TEST_CASE("broken and cut traces are scrubbed as far as they are read") {
+  const Folder folder;
+  const std::string trace = Planted(Simulate(folder, "healthy/cnn-a100"));
+  std::string broken = trace;
+  const std::size_t at = broken.find("\"ph\":\"X\"", broken.size() / 2);
+  REQUIRE(at != std::string::npos);
+  broken.replace(at, 8, "\"ph\" erika \"X");
+  folder.Write("broken.json", broken);
+  Ran ran = RunAdvise(folder, "scrub broken.json -o b.json --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  CHECK(Json::parse(ran.out)["events"]["broken"] > 0);
+  CHECK(ReadAll(folder / "b.json").find("erika") == std::string::npos);
+  CHECK(Said(folder, "broken.json") == Said(folder, "b.json"));
+  folder.Write("cut.json", trace.substr(0, trace.size() * 2 / 3));
+  ran = RunAdvise(folder, "scrub cut.json -o c.json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  CHECK(ReadAll(folder / "c.json").find("erika") == std::string::npos);
+  CHECK(Json::parse(ReadAll(folder / "c.json"))["traceEvents"].size() > 100);
+  // A bare array of events, as other writers leave it.
+  const std::size_t open = trace.find('[', trace.find("\"traceEvents\""));
+  const std::size_t close = trace.rfind(']');
+  folder.Write("bare.json", trace.substr(open, close - open + 1));
+  REQUIRE(RunAdvise(folder, "scrub bare.json -o bare-clean.json").status == 0);
+  CHECK(Said(folder, "bare.json") == Said(folder, "bare-clean.json"));
+  folder.Write("other.json", "{\"traceEvents\": []}");
+  CHECK(RunAdvise(folder, "scrub other.json -o o.json").status == 3);
+  CHECK_FALSE(std::filesystem::exists(folder / "o.json"));
+}
+
+// Captures of real programs are not ours to ship: $ADVISE_TRACES/kineto, or shared/traces/kineto
+// beside the source tree; skipped where they are not.
+TEST_CASE("real PyTorch traces keep their diagnosis when they are scrubbed") {
+  const char* named = std::getenv("ADVISE_TRACES");
+  const std::string root =
+      (named != nullptr ? std::string(named) : ADVISE_SOURCE_DIR "/../shared/traces") + "/kineto";
+  if (!std::filesystem::is_directory(root)) {
+    WARN("no captures in " << root << ": skipped");
+    return;
+  }
+  const Folder folder;
+  int scrubbed = 0;
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (entry.is_regular_file() && entry.file_size() < 4'000'000) {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::string& file : files) {
+    const std::string report = "'" + file + "'";
+    if (RunAdvise(folder, report + " --format json").status != 0) continue;
+    INFO(report);
+    const std::string clean = "clean" + std::to_string(++scrubbed) + ".json";
+    const Ran ran = RunAdvise(folder, "scrub " + report + " -o " + clean);
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    CHECK(Said(folder, report) == Said(folder, clean));
+  }
+  CHECK(scrubbed > 0);
+}
+
+}  // namespace
+}  // namespace advise
+
+#endif  // ADVISE_SIM_PROGRAM
