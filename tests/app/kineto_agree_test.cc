@@ -119,8 +119,8 @@ TEST_CASE("ranks of a job give the same in both formats") {
   }
 }
 
-// Where the first finding differs, one format records what the other cannot: docs/validation.md,
-// "One run in both formats".
+// Where the first finding differs, one format records what the other cannot:
+// docs/validation-formats.md.
 TEST_CASE("what only one format records is found in that one alone, and the budget is the same") {
   struct Differs {
     const char* scenario;
