@@ -122,7 +122,7 @@ class RunRanker {
   }
 
   // A finding of one report shortens each step of its ranks alike. What its rank waits for others
-  // inside collectives is not its to win.
+  // inside collectives is not its to win, nor is what shared layers need at once.
   void AddCuts(Item* item) {
     const Job& job = cluster_.job;
     item->cuts.resize(cluster_.ranks.size());
@@ -139,6 +139,7 @@ class RunRanker {
           for (std::size_t s = 0; s < job.steps; ++s) {
             exposed += static_cast<double>(job.TimeOf(cluster_.ranks, r, s).comm_exposed -
                                            job.waited[r * job.steps + s]);
+            exposed -= static_cast<double>(NeededAtOnce(*item->rule, r, s));
             length += static_cast<double>(job.length[r * job.steps + s]);
           }
           share = length > 0 ? std::min(share, std::max(0.0, exposed / length)) : 0;
@@ -152,6 +153,16 @@ class RunRanker {
         }
       }
     }
+  }
+
+  // What shared layers and stages wait for: there is nothing to hide it behind. Exchanges can be
+  // hidden, but not by other buckets of gradients.
+  Nanos NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const {
+    const auto at = [&](const RankCuts& cuts) {
+      return rank < cuts.size() && step < cuts[rank].size() ? cuts[rank][step] : Nanos{0};
+    };
+    const Strategy& strategy = cluster_.strategy;
+    return at(strategy.needed) + (rule.id == "comm/exposed" ? 0 : at(strategy.exchanged));
   }
 
   void Serve() {

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <optional>
 
+#include "engine/cluster/coincide.h"
 #include "engine/metrics/median.h"
 
 namespace advise {
@@ -19,6 +21,7 @@ constexpr std::size_t kReferences = 4;  // aligned ranks tried for one that does
 struct Event {
   Nanos end = 0;
   const std::string* kind = nullptr;
+  std::uint16_t lane = 0;
 };
 
 // Those whose kernels end together on every rank; with `all`, sends and receives, too.
@@ -27,11 +30,22 @@ std::vector<Event> EventsOf(const RankSummary& rank, bool all) {
   for (std::size_t i = 0; i < rank.collectives.size(); ++i) {
     const std::string& kind = rank.kinds[rank.collectives.kind[i]];
     const bool together = kind != "sendrecv" && kind != "broadcast" && kind != "reduce";
-    if (together || all) events.push_back({rank.collectives.end[i], &kind});
+    if (together || all) {
+      events.push_back({rank.collectives.end[i], &kind, rank.collectives.lane[i]});
+    }
   }
   std::sort(events.begin(), events.end(),
             [](const Event& a, const Event& b) { return a.end < b.end; });
   return events;
+}
+
+std::vector<Nanos> SendsOf(const RankSummary& rank) {
+  std::vector<Nanos> ends;
+  for (std::size_t i = 0; i < rank.collectives.size(); ++i) {
+    if (rank.kinds[rank.collectives.kind[i]] == "sendrecv") ends.push_back(rank.collectives.end[i]);
+  }
+  std::sort(ends.begin(), ends.end());
+  return ends;
 }
 
 struct Fit {
@@ -40,7 +54,8 @@ struct Fit {
   // Of the best other shift. Steps of a regular program are alike: a shift by a step may fit nearly
   // as well as the true one.
   Nanos runner_up = std::numeric_limits<Nanos>::max();
-  bool Distinct() const { return deviation <= runner_up / 4; }
+  Nanos rough = std::numeric_limits<Nanos>::max();  // deviation over all kinds together
+  bool Distinct() const { return rough <= runner_up / 4; }
 };
 
 // How well `other` shifted by `shift` events fits `first`.
@@ -71,11 +86,39 @@ std::optional<Fit> Try(const std::vector<Event>& first, const std::vector<Event>
   return fit;
 }
 
+// Two ranks that share some collectives only (copies of shards, but not the shards) have the same
+// kinds in the same order all the same, and what they do not share ends a little apart. The offset
+// is that of the kind and stream whose ends fit best.
+void Refine(const std::vector<Event>& first, const std::vector<Event>& other, std::int64_t shift,
+            Fit* fit) {
+  constexpr std::size_t kLeast = 8;
+  std::map<std::pair<std::string, std::uint16_t>, std::vector<Nanos>> offsets;
+  const std::int64_t from = std::max<std::int64_t>(0, -shift);
+  const std::int64_t to = std::min(static_cast<std::int64_t>(first.size()),
+                                   static_cast<std::int64_t>(other.size()) - shift);
+  for (std::int64_t i = from; i < to; ++i) {
+    const Event& a = first[static_cast<std::size_t>(i)];
+    const Event& b = other[static_cast<std::size_t>(i + shift)];
+    if (*a.kind == *b.kind && a.lane == b.lane) offsets[{*a.kind, a.lane}].push_back(a.end - b.end);
+  }
+  if (offsets.size() < 2) return;
+  for (auto& [key, list] : offsets) {
+    if (list.size() < kLeast) continue;
+    const Nanos offset = Median(list);
+    for (Nanos& one : list) one = std::abs(one - offset);
+    const Nanos deviation = Median(std::move(list));
+    if (deviation >= fit->deviation) continue;
+    fit->offset = offset;
+    fit->deviation = deviation;
+  }
+}
+
 // The shift that fits best. `guess` is tried first, and taken at once when it fits to `at_once`.
 Fit Best(const std::vector<Event>& first, const std::vector<Event>& other, std::int64_t guess,
          Nanos at_once) {
   Fit best;
   const auto most = static_cast<std::int64_t>(std::max(first.size(), other.size()));
+  std::int64_t shift_of_best = 0;
   std::int64_t until = std::min(kShifts, most);
   for (std::int64_t step = 0; step <= until; ++step) {
     for (const std::int64_t shift : {guess + step, guess - step}) {
@@ -84,6 +127,7 @@ Fit Best(const std::vector<Event>& first, const std::vector<Event>& other, std::
         const Nanos beaten = best.deviation;
         best = *fit;
         best.runner_up = beaten;
+        shift_of_best = shift;
       } else if (fit) {
         best.runner_up = std::min(best.runner_up, fit->deviation);
       }
@@ -91,6 +135,10 @@ Fit Best(const std::vector<Event>& first, const std::vector<Event>& other, std::
     }
     // Shifts by a few steps tell whether another one fits as well.
     if (step == 0 && best.deviation <= at_once) until = std::min(until, kNear);
+  }
+  best.rough = best.deviation;
+  if (best.deviation < std::numeric_limits<Nanos>::max()) {
+    Refine(first, other, shift_of_best, &best);
   }
   return best;
 }
@@ -107,6 +155,37 @@ std::int64_t GuessShift(const std::vector<Event>& first, const std::vector<Event
   return (nearest - other.begin()) - static_cast<std::int64_t>(middle);
 }
 
+// For ranks that share only sends with ranks at powers of two before them, where neighbours of a
+// pipeline usually are. `speaker`: a rank of each clock.
+bool AlignBySends(const std::vector<const RankSummary*>& speaker, std::uint32_t clock,
+                  const Knowledge& knowledge, Clocks* clocks) {
+  const std::vector<Nanos> sends = SendsOf(*speaker[clock]);
+  if (sends.empty()) return false;
+  CoincideRules rules;
+  rules.together = static_cast<Nanos>(knowledge.Number("cluster.late_least"));
+  rules.stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
+  for (std::uint32_t near = 1; near <= clock; near *= 2) {
+    const std::uint32_t other = clock - near;
+    if (speaker[other] == nullptr || !clocks->Known(other)) continue;
+    const std::vector<Nanos> theirs = SendsOf(*speaker[other]);
+    rules.guess.reset();
+    if (speaker[clock]->utc_origin_ns > 0 && speaker[other]->utc_origin_ns > 0) {
+      rules.guess = speaker[clock]->utc_origin_ns - speaker[other]->utc_origin_ns;
+    }
+    auto found = Coincide(theirs, sends, rules);
+    if (!found && rules.guess) {
+      rules.guess.reset();  // UTC may be wrong by hours
+      found = Coincide(theirs, sends, rules);
+    }
+    if (!found) continue;
+    clocks->offset[clock] = found->offset + clocks->offset[other];
+    clocks->source[clock] = ClockSource::kCollectives;
+    clocks->residual = std::max(clocks->residual, found->deviation);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
@@ -121,6 +200,7 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
   const auto within = static_cast<Nanos>(knowledge.Number("cluster.align_within"));
   const auto at_once = static_cast<Nanos>(knowledge.Number("cluster.align_at_once"));
   const auto stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
+  const auto sharp = static_cast<Nanos>(knowledge.Number("cluster.late_least"));
   const auto near_utc = static_cast<Nanos>(knowledge.Number("cluster.utc_within"));
 
   // One rank speaks for its clock: the first of the report.
@@ -144,23 +224,38 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
       const RankSummary& own = *speaker[clock];
       for (const bool all : {false, true}) {
         const std::vector<Event> events = EventsOf(own, all);
-        for (const Aligned& reference : references) {
-          const std::vector<Event>& other = all ? reference.all : reference.events;
-          if (events.size() < 3 || other.size() < 3) continue;
-          const RankSummary& against = *speaker[reference.clock];
+        Fit best;
+        std::uint32_t best_reference = 0;
+        const auto look = [&](std::uint32_t reference, const std::vector<Event>& other) {
+          if (events.size() < 3 || other.size() < 3 || best.deviation <= sharp) return;
+          const RankSummary& against = *speaker[reference];
           const bool utc = own.utc_origin_ns > 0 && against.utc_origin_ns > 0;
           const Nanos utc_offset = utc ? own.utc_origin_ns - against.utc_origin_ns : 0;
           const std::int64_t guess = utc ? GuessShift(other, events, utc_offset) : 0;
           const Fit fit = Best(other, events, guess, at_once);
-          if (fit.deviation > within) continue;
+          if (fit.deviation > within || fit.deviation >= best.deviation) return;
           const bool agrees = !utc || std::abs(fit.offset - utc_offset) <= stray;
-          if (!agrees && !fit.Distinct()) continue;
-          clocks.offset[clock] = fit.offset + clocks.offset[reference.clock];
+          if (!agrees && !fit.Distinct()) return;
+          best = fit;
+          best_reference = reference;
+        };
+        for (const Aligned& reference : references) {
+          look(reference.clock, all ? reference.all : reference.events);
+        }
+        // Others of its groups, where the first ones fit, but not well.
+        for (std::uint32_t near = 1; near <= clock && best.deviation <= within; near *= 2) {
+          if (best.deviation <= sharp) break;
+          const std::uint32_t other = clock - near;
+          if (speaker[other] == nullptr || !clocks.Known(other)) continue;
+          look(other, EventsOf(*speaker[other], all));
+        }
+        if (best.deviation <= within) {
+          clocks.offset[clock] = best.offset + clocks.offset[best_reference];
           clocks.source[clock] = ClockSource::kCollectives;
-          clocks.residual = std::max(clocks.residual, fit.deviation);
-          break;
+          clocks.residual = std::max(clocks.residual, best.deviation);
         }
         if (clocks.Known(clock)) break;
+        if (!all && AlignBySends(speaker, clock, knowledge, &clocks)) break;
       }
       if (clocks.Known(clock) && references.size() < kReferences) {
         references.push_back({clock, EventsOf(own, false), EventsOf(own, true)});

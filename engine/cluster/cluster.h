@@ -16,7 +16,8 @@
 #include <vector>
 
 #include "engine/cluster/lateness.h"
-#include "engine/cluster/pattern.h"
+#include "engine/cluster/strategy.h"
+#include "engine/cluster/transfer.h"
 
 namespace advise {
 

@@ -84,6 +84,23 @@ int RankInFileName(const std::string& path) {
   return found;
 }
 
+std::string HostInFileName(const std::string& path) {
+  const std::string name = BaseName(path);
+  const std::size_t end = name.find(".pt.trace.json");
+  // "worker3_step_12.1760000000000.pt.trace.json" is a rank's, and names no host.
+  if (end == std::string::npos || RankInFileName(path) >= 0) return "";
+  // "node17_41200.1760000000000.pt.trace.json": host, process, time.
+  const auto digits_before = [&](std::size_t at, char sign) {
+    std::size_t from = at;
+    while (from > 0 && IsDigit(name[from - 1])) --from;
+    return from < at && from > 0 && name[from - 1] == sign ? from - 1 : std::string::npos;
+  };
+  const std::size_t dot = digits_before(end, '.');
+  if (dot == std::string::npos) return "";
+  const std::size_t line = digits_before(dot, '_');
+  return line == std::string::npos || line == 0 ? "" : name.substr(0, line);
+}
+
 std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths) {
   if (paths.size() < 2) return {};
   // A name as alternating texts and numbers.
@@ -124,7 +141,9 @@ void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks) {
                                                       "PMI_RANK", "SLURM_PROCID"});
   const int local = NumberOf(
       trace, {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
+  const std::string host = HostInFileName(trace.path);
   for (RankSummary& rank : *ranks) {
+    if (rank.host.empty()) rank.host = host;
     rank.world_size = trace.world_size > 0 ? trace.world_size : std::max(world, 0);
     rank.job = JobOf(trace);
     for (const auto& [name, value] : trace.environment) {

@@ -10,12 +10,16 @@
 
 namespace advise {
 
-// Completes rank, local rank, world size, job and switches of the ranks of one report.
+// Completes rank, local rank, world size, host, job and switches of the ranks of one report.
 void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks);
 
 // The rank that a file's name states ("worker3.pt.trace.json", "run_rank-03.sqlite", "r12.facts");
 // -1 when it states none.
 int RankInFileName(const std::string& path);
+
+// The host that PyTorch's handler puts into the name of a trace
+// ("node17_41200.1760000000000.pt.trace.json"); "" when there is none.
+std::string HostInFileName(const std::string& path);
 
 // Of names that differ in one number only ("run.0.sqlite", "run.1.sqlite"): that number of each;
 // empty when there is no such number or it repeats.

@@ -19,6 +19,7 @@ struct JointCollective {
   std::uint32_t kind = 0;            // -> Joint::kinds
   Nanos end = 0;                     // on the first clock, of the member that ended first
   Nanos transfer = 0;                // shortest kernel: that of the rank that came last
+  Nanos bare_transfer = 0;           // the part of it that is exposed on every member
   Nanos first_start = 0;             // on the first clock
   Nanos median_start = 0;
   Nanos last_start = 0;
@@ -35,15 +36,18 @@ struct Joint {
   std::size_t rows = 0;              // collectives of all ranks
   std::size_t matched = 0;           // of them in `all`
   const std::string& Kind(const JointCollective& c) const { return kinds[c.kind]; }
+  // Pairs only: an exchange by sends among more ranks is an "alltoall".
   bool IsPointToPoint(const JointCollective& c) const { return kinds[c.kind] == "sendrecv"; }
 };
 
-// Matches by communicator where reports name it, by kind, and by ending together. O(n log n + n x
-// ranks) in the collectives of all ranks.
+// Matches by communicator where reports name it, by kind, and by ending together; sends and
+// receives as in sends.h. O(n log n + n x ranks) in the collectives of all ranks.
 Joint MatchRanks(const std::vector<RankSummary>& ranks, const Clocks& clocks,
                  const Knowledge& knowledge);
 
-// What a member waited for the last one, and the part of it that nothing hid.
+// What a member waited for the last one, and the part of its exposed time that it owes to others:
+// what it has beyond the transfer that is exposed on all. A rank that is ahead has no compute left
+// to hide transfers behind that are hidden on the rank that it waits for.
 Nanos Waited(const RankSummary& rank, const JointMember& member, const JointCollective& joint);
 Nanos WaitedExposed(const RankSummary& rank, const JointMember& member,
                     const JointCollective& joint);

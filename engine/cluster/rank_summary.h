@@ -88,6 +88,7 @@ struct RankSummary {
   std::vector<RankStep> steps;     // steady ones inside the window
   std::int64_t kernels_count = 0;  // compute kernels of the window
   std::vector<RankKernel> kernels;
+  std::vector<std::string> traits;  // what kernels it runs: "attention", "embedding", "moe_routing"
 
   // Communication.
   std::vector<std::string> kinds;  // "allreduce", "allgather" …, "" when the name does not tell

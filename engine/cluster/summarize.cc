@@ -4,6 +4,7 @@
 #include <cctype>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "engine/cluster/identity.h"
 
@@ -133,6 +134,7 @@ class Summarizer {
         list.insert(list.end(), of_shape[shape].begin(), of_shape[shape].end());
       }
     }
+    Traits(d, rank);
     for (auto& [name, list] : lengths) {
       RankKernel kernel;
       kernel.name = trace_.strings[name];
@@ -147,6 +149,25 @@ class Summarizer {
                      });
     const auto most = static_cast<std::size_t>(run_.knowledge.Number("cluster.kernels_kept"));
     if (rank->kernels.size() > most) rank->kernels.resize(most);
+  }
+
+  // What a program is made of, as far as it says what ranks exchange.
+  void Traits(std::uint32_t d, RankSummary* rank) const {
+    std::set<std::uint32_t> shapes;
+    std::set<std::string> traits;
+    for (const std::uint32_t op : run_.ops_of_device[d]) {
+      if (trace_.ops.kind[op] == OpKind::kKernel && !run_.IsComm(op))
+        shapes.insert(trace_.ops.detail[op]);
+    }
+    for (const std::uint32_t shape : shapes) {
+      const KernelClass& known = run_.names.Kernel(shape);
+      if (known.name == "attention" || known.name == "embedding") traits.insert(known.name);
+      for (const std::string& family : run_.knowledge.FamiliesOf(
+               "kernel", trace_.strings[trace_.shapes[shape].name], known.name)) {
+        if (family == "moe_routing") traits.insert(family);
+      }
+    }
+    rank->traits.assign(traits.begin(), traits.end());
   }
 
   void Collectives(std::uint32_t d, RankSummary* rank) {

@@ -207,6 +207,8 @@ class ClusterWriter {
     w_->Flag("strategy.gather_across_nodes", s.gather_across_nodes);
     Lose("strategy.tensor_lost", "strategy.tensor_remedy", s.tensor_loss);
     Lose("strategy.gather_lost", "strategy.gather_remedy", s.gather_loss);
+    Lose("strategy.regather_lost", "strategy.regather_remedy", s.regather_loss);
+    Lose("strategy.across_lost", "strategy.across_remedy", s.across_loss);
     const char* const kNoBytes = "the reports do not say how much data the collectives move";
     w_->KnownNumber("strategy.gather_bytes", s.gather_bytes, kNoBytes, "");
     w_->KnownNumber("strategy.reduce_bytes", s.reduce_bytes, kNoBytes, "");
@@ -332,7 +334,7 @@ std::vector<FactInfo> ClusterFactList() {
 
       {"strategy.name", "name",
        "What the collectives look like: ddp, zero-1, zero-2, zero-3, tensor, pipeline, expert, "
-       "context, joined by +."},
+       "context, embedding, exchange (all-to-all of unknown use), joined by +."},
       {"strategy.evidence", "name", "What it was told from."},
       {"strategy.data", "count", "Ranks that share gradients, 1 when none do."},
       {"strategy.tensor", "count", "Ranks that share layers, 1 when none do."},
@@ -346,9 +348,19 @@ std::vector<FactInfo> ClusterFactList() {
       {"strategy.tensor_across_nodes", "flag", "Tensor-parallel groups span hosts."},
       {"strategy.gather_across_nodes", "flag", "Parameters are gathered across hosts."},
       {"strategy.tensor_lost", "spans", "Exposed transfer of tensor-parallel collectives."},
-      {"strategy.tensor_remedy", "remedy", "These transfers take no exposed time."},
+      {"strategy.tensor_remedy", "remedy",
+       "These transfers take no exposed time; across nodes, as far as links inside a node save "
+       "it."},
       {"strategy.gather_lost", "spans", "Exposed transfer of parameter gathers."},
       {"strategy.gather_remedy", "remedy", "These transfers take no exposed time."},
+      {"strategy.regather_lost", "spans",
+       "Exposed transfer of parameter gathers in the backward pass; half of all where no range "
+       "names that pass."},
+      {"strategy.regather_remedy", "remedy", "These transfers take no exposed time."},
+      {"strategy.across_lost", "spans",
+       "Exposed transfer of parameter gathers and gradient scatters across nodes."},
+      {"strategy.across_remedy", "remedy",
+       "These transfers stay inside nodes, whose links save a part of their exposed time."},
       {"strategy.gather_bytes", "bytes", "Parameters gathered once a step on a rank."},
       {"strategy.reduce_bytes", "bytes", "Gradients reduced a step on a rank."},
       {"strategy.memory_peak", "bytes", "Largest device memory in use on any rank."},

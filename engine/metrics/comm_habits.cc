@@ -126,8 +126,18 @@ class HabitFinder {
     result_.replicate = loss.Build();
   }
 
-  // A shape of kernel is one name with one grid and block: the same amount of work each time, as
-  // far as a trace tells.
+  // What a kernel that took `length` beside a collective takes alone, if it is one of those that
+  // were seen alone (in ascending order): a name with one grid and block may stand for several
+  // amounts of work, and the longest that is not longer is the one that says least against the
+  // collective. A few stragglers among them say nothing.
+  static Nanos TimeAlone(const std::vector<Nanos>& alone, Nanos length) {
+    const std::size_t usual = alone.size() - alone.size() / 50;
+    const auto last = alone.begin() + static_cast<std::ptrdiff_t>(usual);
+    const auto above = std::upper_bound(alone.begin(), last, length);
+    return above == alone.begin() ? length : *std::prev(above);
+  }
+
+  // Kernels of the same name, grid and block with and without a collective beside them.
   void Contention() {
     LossBuilder loss(basis_);
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("comm.compared_least"));
@@ -154,17 +164,18 @@ class HabitFinder {
       }
       for (auto& [shape, seen] : shapes) {
         if (seen.alone.size() < least || seen.beside.size() < least) continue;
-        const Nanos alone = Median(std::move(seen.alone));
+        std::sort(seen.alone.begin(), seen.alone.end());
         std::vector<Nanos> lengths;
         for (const std::uint32_t op : seen.beside) lengths.push_back(Length(op));
-        const auto count = static_cast<double>(lengths.size());
-        const Nanos beside = Median(std::move(lengths));
-        beside_ns += count * static_cast<double>(beside);
-        alone_ns += count * static_cast<double>(alone);
-        result_.compared += count;
-        if (beside <= alone) continue;
+        std::sort(lengths.begin(), lengths.end());
+        const Nanos usual = lengths[lengths.size() - 1 - lengths.size() / 50];
+        result_.compared += static_cast<double>(lengths.size());
         for (const std::uint32_t op : seen.beside) {
-          const Nanos excess = std::min(beside, Length(op)) - alone;
+          const Nanos length = std::min(usual, Length(op));
+          const Nanos alone = TimeAlone(seen.alone, length);
+          beside_ns += static_cast<double>(length);
+          alone_ns += static_cast<double>(alone);
+          const Nanos excess = length - alone;
           if (excess <= 0) continue;
           loss.Count(trace_.ops.start[op], 0, excess);
           loss.AddSpan(d, trace_.ops.end[op] - excess, trace_.ops.end[op]);

@@ -23,7 +23,7 @@ std::string Compress(const std::string& plain) {
   }
   uLongf size = packed.size() - 8;
   compress2(reinterpret_cast<Bytef*>(packed.data() + 8), &size,
-            reinterpret_cast<const Bytef*>(plain.data()), plain.size(), 6);
+            reinterpret_cast<const Bytef*>(plain.data()), plain.size(), 9);
   packed.resize(8 + size);
   return packed;
 }

@@ -20,32 +20,7 @@ constexpr std::size_t kIdAt = 68;         // of the application id in SQLite's h
 const char* const kTables =
     "pragma page_size = 1024; pragma journal_mode = off; pragma synchronous = off;"
     "create table meta (name text primary key, value text) without rowid;"
-    "create table facts (name text primary key, unit text, value) without rowid;"
     "create table sections (name text primary key, checksum integer, content blob);";
-
-void WriteFacts(SQLite::Database& db, const Report& report) {
-  SQLite::Statement insert(db, "insert or ignore into facts values (?, ?, ?)");
-  for (const NamedFact& fact : report.facts) {
-    if (fact.scope != "run") continue;
-    const Value& value = fact.fact.value;
-    insert.reset();
-    insert.clearBindings();
-    insert.bind(1, fact.info.name);
-    insert.bind(2, fact.info.unit);
-    if (const auto* number = std::get_if<double>(&value)) {
-      insert.bind(3, *number);
-    } else if (const auto* flag = std::get_if<bool>(&value)) {
-      insert.bind(3, *flag ? 1 : 0);
-    } else if (const auto* text = std::get_if<std::string>(&value)) {
-      insert.bind(3, *text);
-    } else if (const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&value)) {
-      insert.bind(3, static_cast<std::int64_t>(*spans == nullptr ? 0 : (*spans)->Total()));
-    } else {
-      continue;
-    }
-    insert.exec();
-  }
-}
 
 int NumberOf(const std::string& text) {
   int value = 0;
@@ -96,7 +71,6 @@ Result<void> WriteFactsFile(const SavedReport& saved, const std::string& path) {
       meta.bind(2, value);
       meta.exec();
     }
-    WriteFacts(db, saved.report);
     SQLite::Statement insert(db, "insert into sections values (?, ?, ?)");
     for (const auto& [name, bytes] : Encode(saved)) {
       insert.reset();

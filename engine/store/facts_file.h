@@ -1,8 +1,7 @@
 // The facts file: a small SQLite database that stands in for a report.
 //
 //   meta      name, value   format, reads_from (oldest reader that understands it), tool, created
-//   from facts     name, unit, value: the plain facts, to be queried with sqlite3 sections  name,
-//   checksum, content: see encode.h
+//   sections  name, checksum, content: see encode.h
 //
 // The header's application id tells it from other SQLite files. It holds no environment but the
 // switches of communication libraries, and no command lines.

@@ -69,6 +69,7 @@ Json RanksToJson(const std::vector<RankSummary>& ranks) {
                     {"steps", steps},
                     {"kernels_count", r.kernels_count},
                     {"kernels", kernels},
+                    {"traits", r.traits},
                     {"kinds", r.kinds},
                     {"groups", groups},
                     {"memory_peak", r.memory_peak},
@@ -117,6 +118,7 @@ std::vector<RankSummary> RanksFromJson(const Json& json) {
       r.kernels.push_back({k.at(0).get<std::string>(), k.at(1).get<std::int64_t>(),
                            k.at(2).get<Nanos>(), k.at(3).get<Nanos>()});
     }
+    r.traits = Get<std::vector<std::string>>(item, "traits");
     r.kinds = Get<std::vector<std::string>>(item, "kinds");
     for (const Json& g : Get<Json>(item, "groups", Json::array())) {
       r.groups.push_back({Get<std::string>(g, "name"), Get<std::string>(g, "description"),

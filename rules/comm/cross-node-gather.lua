@@ -13,7 +13,7 @@ return {
 
   needs      = { "strategy.zero_stage", "strategy.gather_across_nodes", "strategy.gather_lost", "strategy.data", "cluster.hosts",
                  "window.device_time" },
-  optional   = { "strategy.gather_remedy" },
+  optional   = { "strategy.across_lost", "strategy.across_remedy" },
   thresholds = { "min_share" },
 
   symptom = "Parameters are gathered among {ranks:count} ranks on {hosts:count} nodes; {share:pct} of the time only that runs.",
@@ -40,22 +40,22 @@ return {
   end,
 
   saving = function(f)
-    return { claims = f.strategy.gather_lost, remedy = f.strategy.gather_remedy, part = 0.7, confidence = 0.5,
-             basis = "exposed parameter gathers, which inside a node are several times faster" }
+    return { claims = f.strategy.across_lost or f.strategy.gather_lost, remedy = f.strategy.across_remedy, part = 0.7, confidence = 0.5,
+             basis = "exposed gathers and scatters across nodes, which inside a node are several times faster" }
   end,
 
   tests = {
     { name = "16 ranks on two nodes gather every layer",
       facts = { window = { device_time = 16e9 }, cluster = { hosts = 2 },
-                strategy = { zero_stage = 3, gather_across_nodes = true, gather_lost = 4e9, gather_remedy = true, data = 16 } },
-      expect = { ranks = 16, hosts = 2, share = 0.25 }, saving = { claims = 4e9 } },
+                strategy = { zero_stage = 3, gather_across_nodes = true, gather_lost = 4e9, across_lost = 5e9, across_remedy = true, data = 16 } },
+      expect = { ranks = 16, hosts = 2, share = 0.25 }, saving = { claims = 5e9 } },
     { name = "near miss: gathers stay inside the node",
       facts = { window = { device_time = 16e9 }, cluster = { hosts = 2 },
-                strategy = { zero_stage = 3, gather_across_nodes = false, gather_lost = 4e9, gather_remedy = true, data = 8 } },
+                strategy = { zero_stage = 3, gather_across_nodes = false, gather_lost = 4e9, data = 8 } },
       expect = "silent" },
     { name = "near miss: across nodes, but hidden",
       facts = { window = { device_time = 16e9 }, cluster = { hosts = 2 },
-                strategy = { zero_stage = 3, gather_across_nodes = true, gather_lost = 1e8, gather_remedy = true, data = 16 } },
+                strategy = { zero_stage = 3, gather_across_nodes = true, gather_lost = 1e8, data = 16 } },
       expect = "silent" },
     { name = "one node", facts = { cluster = { hosts = 1 }, strategy = { zero_stage = 3 } }, expect = "not_applicable" },
     { name = "hosts are not named", facts = { window = { device_time = 1e9 }, strategy = { zero_stage = 3 } }, expect = "cannot_tell" },

@@ -14,8 +14,10 @@ local function in_words(name)
     { "ddp", "replicated data parallelism (DDP)" },
     { "tensor", "tensor parallelism" },
     { "pipeline", "pipeline parallelism" },
-    { "context", "an exchange of blocks by sends (context or sequence parallelism)" },
-    { "expert", "expert or sequence parallelism (all-to-all)" },
+    { "context", "context or sequence parallelism (blocks of the sequence are exchanged)" },
+    { "expert", "expert parallelism (tokens are exchanged)" },
+    { "embedding", "embedding tables divided among ranks" },
+    { "exchange", "an exchange among all ranks (all-to-all)" },
   }
   local found = {}
   for _, pair in ipairs(words) do

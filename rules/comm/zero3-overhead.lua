@@ -13,7 +13,7 @@ return {
 
   needs      = { "strategy.zero_stage", "strategy.data", "strategy.gather_lost", "strategy.memory_peak",
                  "strategy.memory_capacity", "window.device_time" },
-  optional   = { "strategy.gather_remedy", "strategy.unsharded_weights", "strategy.model_states" },
+  optional   = { "strategy.regather_lost", "strategy.regather_remedy", "strategy.unsharded_weights", "strategy.model_states" },
   thresholds = { "min_share", "max_used", "max_used_unknown" },
 
   symptom = "Gathering parameters takes {share:pct} of the time, exposed; the fullest GPU uses {used:pct} of its {capacity:bytes}{weights:text}.",
@@ -50,33 +50,33 @@ return {
   end,
 
   saving = function(f)
-    return { claims = f.strategy.gather_lost, remedy = f.strategy.gather_remedy, part = 0.5, confidence = 0.5,
-             basis = "exposed parameter gathers of the step" }
+    return { claims = f.strategy.regather_lost or f.strategy.gather_lost, remedy = f.strategy.regather_remedy, part = 0.5, confidence = 0.5,
+             basis = "exposed parameter gathers of the backward pass, which weights that are kept do not need" }
   end,
 
   tests = {
     { name = "30 of 80 GB in use, 14 GB of weights",
       facts = { window = { device_time = 4e9 },
-                strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, gather_remedy = true, memory_peak = 30e9, memory_capacity = 80e9,
+                strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, regather_lost = 5e8, regather_remedy = true, memory_peak = 30e9, memory_capacity = 80e9,
                              unsharded_weights = 10.5e9, model_states = 112e9 } },
-      expect = { share = 0.2, used = 0.375, ranks = 4 }, saving = { claims = 8e8 } },
+      expect = { share = 0.2, used = 0.375, ranks = 4 }, saving = { claims = 5e8 } },
     { name = "sizes are not known, but three quarters of the memory are free",
       facts = { window = { device_time = 4e9 },
-                strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, gather_remedy = true, memory_peak = 18e9, memory_capacity = 80e9 } },
+                strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, memory_peak = 18e9, memory_capacity = 80e9 } },
       expect = { share = 0.2, used = 0.225 } },
     { name = "near miss: the weights would not fit",
       facts = { window = { device_time = 4e9 },
-                strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, gather_remedy = true, memory_peak = 62e9, memory_capacity = 80e9,
+                strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, memory_peak = 62e9, memory_capacity = 80e9,
                              unsharded_weights = 26e9 } },
       expect = "silent" },
     { name = "near miss: gathers are hidden behind compute",
       facts = { window = { device_time = 4e9 },
-                strategy = { zero_stage = 3, data = 4, gather_lost = 3e7, gather_remedy = true, memory_peak = 30e9, memory_capacity = 80e9,
+                strategy = { zero_stage = 3, data = 4, gather_lost = 3e7, memory_peak = 30e9, memory_capacity = 80e9,
                              unsharded_weights = 10e9 } },
       expect = "silent" },
     { name = "replicated data parallelism", facts = { strategy = { zero_stage = 0 } }, expect = "not_applicable" },
     { name = "memory was not recorded",
-      facts = { window = { device_time = 4e9 }, strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, gather_remedy = true } },
+      facts = { window = { device_time = 4e9 }, strategy = { zero_stage = 3, data = 4, gather_lost = 8e8 } },
       expect = "cannot_tell" },
   },
 }

@@ -67,5 +67,38 @@ TEST_CASE("another program's collectives match nothing, and its clock stays apar
   CHECK_FALSE(clocks.Known(2));
 }
 
+// Copies of shards: the ranks gather among others, each its own, and sum gradients with each other.
+TEST_CASE("only some collectives are shared: the clock is that of the kind that fits") {
+  std::vector<RankSummary> ranks(2);
+  constexpr Nanos kOffset = 9'000'000'000;  // of rank 1's clock
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    ranks[r].rank = static_cast<int>(r);
+    ranks[r].clock = r;
+    ranks[r].kinds = {"allgather", "allreduce"};
+    RankCollectives& list = ranks[r].collectives;
+    Nanos now = 1'000'000'000;
+    for (Nanos s = 0; s < 24; ++s) {
+      now += 20'000'000 + (s * s * 7919) % 900'000;
+      // Rank 1's gathers end 100 us later than rank 0's, more or less.
+      const Nanos apart = r == 0 ? 0 : 100'000 + (s * 5'801) % 40'000;
+      for (const std::uint8_t kind : {std::uint8_t{0}, std::uint8_t{1}}) {
+        const Nanos end = now + (kind == 0 ? apart : 6'000'000) - (r == 0 ? 0 : kOffset);
+        list.start.push_back(end - 300'000);
+        list.end.push_back(end);
+        list.exposed.push_back(0);
+        list.kind.push_back(kind);
+        list.phase.push_back(0);
+        list.lane.push_back(kind);
+        list.group.push_back(-1);
+        list.bytes.push_back(-1);
+        list.peer.push_back(-1);
+      }
+    }
+  }
+  const Clocks clocks = AlignClocks(ranks, ShippedKnowledge());
+  CHECK(clocks.offset[1] == kOffset);
+  CHECK(clocks.residual == 0);
+}
+
 }  // namespace
 }  // namespace advise

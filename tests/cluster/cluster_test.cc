@@ -76,6 +76,21 @@ TEST_CASE("why a rank is late: slower kernels, more work, or data") {
   CHECK(waits.lateness.straggler.cause == "it waits longer for data");
 }
 
+TEST_CASE("a transfer that is hidden on one rank and laid bare on another is waiting") {
+  std::vector<RankSummary> ranks = JobStory().Tell();
+  // Ranks 0 to 2 have nothing left to compute, rank 3 computes beside the collective.
+  for (std::size_t s = 0; s < 10; ++s) {
+    ranks[3].collectives.exposed[s] = 0;
+    ranks[3].steps[s].time.compute += 1'000'000;
+    ranks[3].steps[s].time.comm_exposed = 0;
+  }
+  const Cluster cluster(ranks, ShippedKnowledge());
+  CHECK(cluster.lateness.waited[0] == 10 * 1'000'000);
+  CHECK(cluster.lateness.waited[3] == 0);
+  CHECK(cluster.transfer_ns == 0);
+  CHECK(cluster.waited_ns == 0.75 * 10 * 1'000'000);
+}
+
 TEST_CASE("lateness that goes round is an imbalance, not a straggler") {
   JobStory story;
   story.steps = 12;

@@ -30,6 +30,16 @@ TEST_CASE("the number in which names differ, when it is one and no two share it"
   CHECK(NumberThatDiffers({"run.1.sqlite"}).empty());
 }
 
+TEST_CASE("PyTorch's handler writes the host into the name of the trace") {
+  CHECK(HostInFileName("run/node17_41200.1760000000000.pt.trace.json") == "node17");
+  CHECK(HostInFileName("gpu_a-2_7.99.pt.trace.json.gz") == "gpu_a-2");
+  CHECK(HostInFileName("rank0.pt.trace.json").empty());
+  CHECK(HostInFileName("worker0.1760.pt.trace.json").empty());
+  CHECK(HostInFileName("worker7_step_12.1694128201553.pt.trace.json").empty());
+  CHECK(HostInFileName("_12.34.pt.trace.json").empty());
+  CHECK(HostInFileName("node17_41200.1760.json").empty());
+}
+
 TEST_CASE("a launcher's environment tells the rank of a report with one rank only") {
   Trace trace;
   trace.path = "x.sqlite";

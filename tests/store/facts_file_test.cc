@@ -133,14 +133,6 @@ TEST_CASE("a saved report comes back as it was") {
   CHECK(after->ranks[0].steps[1].time.compute == 300);
 }
 
-TEST_CASE("plain facts can be asked for with SQL") {
-  const Place place;
-  REQUIRE(WriteFactsFile(Sample(), place.path()));
-  SQLite::Database db(place.path());
-  CHECK(db.execAndGet("select value from facts where name = 'run.ops'").getDouble() ==
-        Approx(1.0 / 3.0));
-}
-
 TEST_CASE("a flipped byte is found by the checksum") {
   const Place place;
   REQUIRE(WriteFactsFile(Sample(), place.path()));

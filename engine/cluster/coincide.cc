@@ -1,0 +1,95 @@
+#include "engine/cluster/coincide.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "engine/metrics/median.h"
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kSampled = 96;  // events of the second clock that are looked at
+constexpr std::size_t kLeast = 8;     // events that must coincide
+// An inner stage of a pipeline shares half of its sends with each neighbour.
+constexpr double kLeastShare = 0.3;
+constexpr double kCandidate = 0.5;  // of the most events that coincide
+constexpr double kDistinct = 2;     // times less sharp than the sharpest: another offset
+constexpr Nanos kResolution = 200;  // of time stamps
+
+struct Peak {
+  std::size_t begin = 0;  // differences that lie together
+  std::size_t count = 0;
+  Nanos middle = 0;
+};
+
+}  // namespace
+
+std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
+                                    const std::vector<Nanos>& second, const CoincideRules& rules) {
+  std::vector<Nanos> differences;
+  const std::size_t stride = std::max<std::size_t>(1, second.size() / kSampled);
+  std::size_t sampled = 0;
+  // In uneven strides: every other send may be one to the other side.
+  for (std::size_t i = 0; i < second.size(); i += 1 + (i * 7919 + 13) % (2 * stride - 1)) {
+    ++sampled;
+    auto from = first.begin();
+    auto to = first.end();
+    if (rules.guess) {
+      const Nanos expected = second[i] + *rules.guess;
+      from = std::lower_bound(first.begin(), first.end(), expected - rules.stray);
+      to = std::upper_bound(first.begin(), first.end(), expected + rules.stray);
+    }
+    for (auto at = from; at != to; ++at) differences.push_back(*at - second[i]);
+  }
+  std::sort(differences.begin(), differences.end());
+  // Peaks: as many differences as possible within the width, without overlap.
+  std::vector<Peak> peaks;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end < differences.size(); ++end) {
+    while (differences[end] - differences[begin] > rules.together) ++begin;
+    const std::size_t count = end + 1 - begin;
+    if (count < kLeast) continue;
+    const Nanos middle = differences[begin + count / 2];
+    if (!peaks.empty() && middle - peaks.back().middle <= rules.together) {
+      if (count > peaks.back().count) peaks.back() = {begin, count, middle};
+    } else {
+      peaks.push_back({begin, count, middle});
+    }
+  }
+  const auto best = std::max_element(
+      peaks.begin(), peaks.end(), [](const Peak& a, const Peak& b) { return a.count < b.count; });
+  if (best == peaks.end() ||
+      static_cast<double>(best->count) < kLeastShare * static_cast<double>(sampled)) {
+    return std::nullopt;
+  }
+  // Other offsets fit as well: by a micro-batch, or by a transfer from one stage to the next. But
+  // the ends of the same operation differ by less than the lengths of these.
+  std::vector<Coincidence> candidates;
+  std::vector<double> blur;
+  for (const Peak& peak : peaks) {
+    if (static_cast<double>(peak.count) < kCandidate * static_cast<double>(best->count)) continue;
+    const auto from = differences.begin() + static_cast<std::ptrdiff_t>(peak.begin);
+    std::vector<Nanos> together(from, from + static_cast<std::ptrdiff_t>(peak.count));
+    Coincidence one;
+    one.offset = Median(together);
+    for (Nanos& difference : together) difference = std::abs(difference - one.offset);
+    one.deviation = Median(std::move(together));
+    candidates.push_back(one);
+    blur.push_back(static_cast<double>(one.deviation + kResolution) /
+                   static_cast<double>(peak.count));
+  }
+  const double sharpest = *std::min_element(blur.begin(), blur.end());
+  std::optional<Coincidence> chosen;
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    if (blur[c] > kDistinct * sharpest) continue;
+    if (chosen && !rules.guess) return std::nullopt;
+    if (!chosen ||
+        std::abs(candidates[c].offset - *rules.guess) < std::abs(chosen->offset - *rules.guess)) {
+      chosen = candidates[c];
+    }
+  }
+  return chosen;
+}
+
+}  // namespace advise

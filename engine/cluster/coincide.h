@@ -1,0 +1,29 @@
+// The offset between two clocks from sends and receives. Ranks of a pipeline share only some of
+// them, so that the order of events does not tell which are the same; but at the right offset, and
+// only there, many of them end together.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/base/units.h"
+
+namespace advise {
+
+struct Coincidence {
+  Nanos offset = 0;     // to be added to times of the second clock
+  Nanos deviation = 0;  // median, of the events that coincide
+};
+
+struct CoincideRules {
+  Nanos together = 0;          // events that are one end so close together
+  std::optional<Nanos> guess;  // what UTC says
+  Nanos stray = 0;  // by how much UTC may be wrong; without a guess all offsets are tried
+};
+
+// Ends in ascending order. Nothing when no offset stands out: too few events coincide, or as many
+// do at another one that the guess does not tell from it. O(n log n) in the ends of `first`.
+std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
+                                    const std::vector<Nanos>& second, const CoincideRules& rules);
+
+}  // namespace advise

@@ -1,0 +1,57 @@
+// What the collectives say of the program: which kinds of parallelism, and over how many ranks
+// each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/cluster/lateness.h"
+#include "engine/cluster/pipeline.h"
+
+namespace advise {
+
+// Collectives of one kind in one part of the step.
+struct PatternRow {
+  std::string kind;
+  std::string phase;    // "forward", "backward", "" unknown
+  double per_step = 0;  // on a rank that takes part
+  double group = 0;     // ranks that take part
+  int stride = 0;       // between the numbers of neighbours in the group; 0 when they differ
+  bool across_nodes = false;
+  double bytes = 0;        // a step on a rank that takes part, 0 unknown
+  double transfer_ns = 0;  // summed over collectives
+  double exposed_ns = 0;   // exposed transfer, mean over ranks, whole window
+};
+
+struct Strategy {
+  std::vector<PatternRow> rows;
+  std::string name;  // "ddp", "zero-1", "zero-2", "zero-3", "tensor", …, joined by " + "; "" none
+  std::string evidence;  // what it was told from, in words
+  int data = 1;          // ranks of a data-parallel group, 1 none (so all below)
+  int tensor = 1;
+  int pipeline = 1;
+  int expert = 1;
+  int context = 1;
+  int zero_stage = -1;  // 0 DDP, 1..3; -1 no data parallelism
+  bool tensor_across_nodes = false;
+  bool gather_across_nodes = false;
+  double gather_bytes = 0;  // of parameter gathers, a step and rank; 0 unknown
+  double reduce_bytes = 0;  // of gradients, a step and rank; 0 unknown
+  RankLoss gather_loss;     // exposed transfer of parameter gathers
+  RankLoss regather_loss;   // of those in the backward pass, which weights that are kept save
+  // Exposed transfer of gathers and scatters across nodes; what shards inside each node save of it.
+  RankLoss across_loss;
+  // Exposed transfer of tensor-parallel collectives; what groups inside a node save of it.
+  RankLoss tensor_loss;
+  // Exposed transfer, by rank and step, that layers and stages wait for at once: sums of shared
+  // layers and sends of a pipeline; and of exchanges, which other compute could hide, but not more
+  // or larger messages.
+  RankCuts needed;
+  RankCuts exchanged;
+};
+
+// O(collectives x members).
+Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                      const Pipeline& pipeline, const Knowledge& knowledge);
+
+}  // namespace advise

@@ -1,0 +1,40 @@
+// The transfer inside collectives, as opposed to the waiting before it: where it goes, how fast it
+// is, and what it costs.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/cluster/lateness.h"
+
+namespace advise {
+
+struct PathSpeed {
+  double peak_bytes_per_s = 0;  // of the path, one way; 0 unknown
+  std::string path;             // "NVLink", "network"
+  RankLoss loss;                // transfer beyond what the path's usual rate needs
+  double bus_bytes_per_s = 0;   // 0: sizes are not known
+  double bytes = 0;             // of the collectives it was measured on, per rank, summed
+  std::int64_t count = 0;
+  bool across_nodes = false;
+  std::string kind;
+};
+
+// Of large collectives: inside nodes (first) and across nodes (second).
+std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ranks,
+                                              const Joint& joint, const Job& job,
+                                              const Knowledge& knowledge);
+
+// The exposed transfer (not the waiting before it) of the collectives that `keep` accepts, `part`
+// of it, as time that ranks would no longer need.
+RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                      double part, const std::function<bool(const JointCollective&)>& keep);
+
+bool AcrossNodes(const std::vector<RankSummary>& ranks, const JointCollective& collective);
+
+// Bytes that cross each link over bytes of the buffer: NCCL's bus factor.
+double BusFactor(const std::string& kind, double ranks);
+
+}  // namespace advise
