@@ -28,7 +28,7 @@ std::vector<FactInfo> CommHabitFactList() {
 }
 
 void WriteCommHabitFacts(const Analysis& a, FactWriter* w) {
-  const CommHabits h = FindCommHabits(a.basis(), a.phases);
+  const CommHabits& h = a.comm_habits;
   if (h.backwards > 0) {
     w->Number("comm.micro.backwards", h.backwards);
     w->Number("comm.micro.synced", h.synced);

@@ -255,7 +255,7 @@ std::vector<FactInfo> WorkFactList() {
 }
 
 void WriteWorkFacts(const Analysis& a, FactWriter* w) {
-  const Work work = FindWork(a.basis(), a.phases);
+  const Work& work = a.work;
   const auto devices = static_cast<double>(a.run.active_devices.size());
   const auto steps = static_cast<double>(work.steps.size());
   if (work.steps.empty()) {

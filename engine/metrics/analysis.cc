@@ -174,10 +174,14 @@ Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& 
 
 Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options)
     : run(Prepare(trace, knowledge, options.window)) {
-  auto named = std::async(std::launch::async, [&] { return Phases(run); });
+  std::vector<std::uint32_t> blocks;
+  auto named = std::async(std::launch::async, [&] {
+    blocks = UnrecoveredBlocks(run);
+    phases = Phases(run);
+  });
   times = BuildBudget(run);
-  idle = ExplainIdle(run, times);
-  phases = named.get();
+  named.get();
+  idle = ExplainIdle(run, times, blocks);
   const Basis shared = basis();
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
   // Subjects do not know each other. The longest first, so that both threads end together.
@@ -192,7 +196,9 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { launches = FindLaunches(shared); },
       [&] { summaries = Summarize(shared); },
       [&] { families = FindFamilies(shared); },
+      [&] { work = FindWork(shared, phases); },
       [&] { comm = FindComm(shared, phases); },
+      [&] { comm_habits = FindCommHabits(shared, phases); },
       [&] { host = FindHost(shared); },
       [&] { input = FindInput(shared); },
       [&] { step_stats = FindStepStats(shared, phases); },

@@ -7,6 +7,7 @@
 
 #include "engine/metrics/budget.h"
 #include "engine/metrics/comm.h"
+#include "engine/metrics/comm_habits.h"
 #include "engine/metrics/copy.h"
 #include "engine/metrics/counters.h"
 #include "engine/metrics/families.h"
@@ -27,6 +28,7 @@
 #include "engine/metrics/step_stats.h"
 #include "engine/metrics/summaries.h"
 #include "engine/metrics/sync.h"
+#include "engine/metrics/work.h"
 
 namespace advise {
 
@@ -96,6 +98,8 @@ struct Analysis {
   MonitorSummary monitor;  // empty unless a monitor's log was given
   Paths paths;
   Summaries summaries;
+  Work work;
+  CommHabits comm_habits;
   Support support;
 
  private:

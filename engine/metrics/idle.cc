@@ -110,11 +110,12 @@ class Awaited {
 
 class Explainer {
  public:
-  Explainer(const Run& run, const std::vector<DeviceTime>& times)
+  Explainer(const Run& run, const std::vector<DeviceTime>& times,
+            const std::vector<std::uint32_t>& blocks)
       : run_(run),
         times_(times),
         awaited_(run),
-        blocks_(UnrecoveredBlocks(run)),
+        blocks_(blocks),
         latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
     idle_.by_device.resize(times.size());
     slow_launch_ns_ = static_cast<Nanos>(run.knowledge.Number("idle.first_launch_factor") *
@@ -301,7 +302,7 @@ class Explainer {
   const Run& run_;
   const std::vector<DeviceTime>& times_;
   Awaited awaited_;
-  std::vector<std::uint32_t> blocks_;
+  const std::vector<std::uint32_t>& blocks_;
   Nanos latency_ns_;
   Nanos slow_launch_ns_ = 0;
   std::map<std::uint32_t, std::vector<Nanos>> ends_;
@@ -356,8 +357,9 @@ std::size_t GapPieces::FirstEndingAfter(std::uint32_t device, Nanos time) const 
   return first;
 }
 
-Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times) {
-  return Explainer(run, times).Explain();
+Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
+                 const std::vector<std::uint32_t>& blocks) {
+  return Explainer(run, times, blocks).Explain();
 }
 
 bool BlocksHost(const Run& run, std::uint32_t call) {

@@ -31,8 +31,9 @@ struct Idle {
   }
 };
 
-// O((ops + host events) log nesting).
-Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times);
+// `blocks` are those of UnrecoveredBlocks. O((ops + host events) log nesting).
+Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
+                 const std::vector<std::uint32_t>& blocks);
 
 // For each call that launched an op: the last blocking call of its thread (synchronise, blocking or
 // pageable copy, allocation) after which no op has yet been queued behind a busy device; kNone

@@ -18,13 +18,13 @@ std::vector<Interval>::const_iterator FirstEndingAfter(const std::vector<Interva
 
 const std::vector<Interval> IntervalSet::kNothing;
 
-std::vector<Interval>& IntervalSet::Own() {
-  if (!intervals_) {
-    intervals_ = std::make_shared<std::vector<Interval>>();
-  } else if (intervals_.use_count() > 1) {
-    intervals_ = std::make_shared<std::vector<Interval>>(*intervals_);
+IntervalSet::Data& IntervalSet::Own() {
+  if (!data_) {
+    data_ = std::make_shared<Data>();
+  } else if (data_.use_count() > 1) {
+    data_ = std::make_shared<Data>(*data_);
   }
-  return *intervals_;
+  return *data_;
 }
 
 IntervalSet IntervalSet::Of(std::vector<Interval> intervals) {
@@ -38,34 +38,35 @@ IntervalSet IntervalSet::Of(std::vector<Interval> intervals) {
   }
   // Merged in place: such lists are as long as the trace.
   std::size_t kept = 0;
+  Nanos total = 0;
   for (const Interval i : intervals) {
     if (i.end <= i.start) continue;
     if (kept > 0 && i.start <= intervals[kept - 1].end) {
-      intervals[kept - 1].end = std::max(intervals[kept - 1].end, i.end);
+      const Nanos more = std::max<Nanos>(0, i.end - intervals[kept - 1].end);
+      intervals[kept - 1].end += more;
+      total += more;
     } else {
       intervals[kept++] = i;
+      total += i.Length();
     }
   }
   intervals.resize(kept);
   IntervalSet set;
-  if (kept > 0) set.Own() = std::move(intervals);
+  if (kept > 0) set.Own() = {std::move(intervals), total};
   return set;
 }
 
 void IntervalSet::Append(Nanos start, Nanos end) {
   if (end <= start) return;
-  std::vector<Interval>& own = Own();
-  if (!own.empty() && start <= own.back().end) {
-    own.back().end = std::max(own.back().end, end);
+  Data& own = Own();
+  if (!own.intervals.empty() && start <= own.intervals.back().end) {
+    const Nanos more = std::max<Nanos>(0, end - own.intervals.back().end);
+    own.intervals.back().end += more;
+    own.total += more;
   } else {
-    own.push_back({start, end});
+    own.intervals.push_back({start, end});
+    own.total += end - start;
   }
-}
-
-Nanos IntervalSet::Total() const {
-  Nanos total = 0;
-  for (const Interval& i : intervals()) total += i.Length();
-  return total;
 }
 
 IntervalSet IntervalSet::Union(const IntervalSet& other) const {
@@ -86,7 +87,7 @@ IntervalSet IntervalSet::Intersect(const IntervalSet& other) const {
   while (a != intervals().end() && b != other.intervals().end()) {
     const Nanos start = std::max(a->start, b->start);
     const Nanos end = std::min(a->end, b->end);
-    if (start < end) set.Own().push_back({start, end});
+    set.Append(start, end);
     (a->end < b->end) ? ++a : ++b;
   }
   return set;

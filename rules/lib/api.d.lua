@@ -484,6 +484,7 @@ function starts_with(text, part) end
 
 ---@class Facts.kernel.tail
 ---@field share number  share: Share of the compute time that the last partial wave of large kernels may waste (upper bound).
+---@field counted number  share: Part of these kernels' time whose waves a kernel profiler counted; those of the rest are worked out from threads a block, which gives too few waves where registers or shared memory allow fewer blocks.
 ---@field rows Rows  rows: Such kernels: name, waves, count, time.
 ---@field lost Spans  spans: Time of these kernels.
 
@@ -834,6 +835,7 @@ function starts_with(text, part) end
 ---@field pcie number  share: Samples while compute kernels ran: PCIe traffic over its peak, of the busier direction.
 ---@field nvlink number  share: Samples while compute kernels ran: NVLink traffic over its peak, of the busier direction.
 ---@field samples number  count: Samples while compute kernels ran, of the quantity with most.
+---@field lost Spans  spans: Compute time of the devices that were sampled.
 
 ---@class Facts.sample.idle
 ---@field gr_active number  share: Samples while nothing ran: share of the time in which the GPU did anything.
@@ -1788,7 +1790,7 @@ function starts_with(text, part) end
 ---@field remedy Remedy  remedy: The host is as fast as the slowest other rank.
 
 ---@class Facts.strategy
----@field name string  name: What the collectives look like: ddp, zero-1, zero-2, zero-3, tensor, pipeline, expert, context, joined by +.
+---@field name string  name: What the collectives look like: ddp, zero-1, zero-2, zero-3, tensor, pipeline, expert, context, embedding, exchange (all-to-all of unknown use), joined by +.
 ---@field evidence string  name: What it was told from.
 ---@field data number  count: Ranks that share gradients, 1 when none do.
 ---@field tensor number  count: Ranks that share layers, 1 when none do.
@@ -1800,9 +1802,13 @@ function starts_with(text, part) end
 ---@field tensor_across_nodes boolean  flag: Tensor-parallel groups span hosts.
 ---@field gather_across_nodes boolean  flag: Parameters are gathered across hosts.
 ---@field tensor_lost Spans  spans: Exposed transfer of tensor-parallel collectives.
----@field tensor_remedy Remedy  remedy: These transfers take no exposed time.
+---@field tensor_remedy Remedy  remedy: These transfers take no exposed time; across nodes, as far as links inside a node save it.
 ---@field gather_lost Spans  spans: Exposed transfer of parameter gathers.
 ---@field gather_remedy Remedy  remedy: These transfers take no exposed time.
+---@field regather_lost Spans  spans: Exposed transfer of parameter gathers in the backward pass; half of all where no range names that pass.
+---@field regather_remedy Remedy  remedy: These transfers take no exposed time.
+---@field across_lost Spans  spans: Exposed transfer of parameter gathers and gradient scatters across nodes.
+---@field across_remedy Remedy  remedy: These transfers stay inside nodes, whose links save a part of their exposed time.
 ---@field gather_bytes number  bytes: Parameters gathered once a step on a rank.
 ---@field reduce_bytes number  bytes: Gradients reduced a step on a rank.
 ---@field memory_peak number  bytes: Largest device memory in use on any rank.

@@ -43,6 +43,7 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "store
                                                 {"nlohmann/", {"report", "app", "store"}},
                                                 {"fmt/", {"*"}},
                                                 {"tl/expected.hpp", {"*"}},
+                                                {"malloc.h", {"app"}},
                                                 {"sys/", {"*"}},
                                                 {"unistd.h", {"*"}},
                                                 {"time.h", {"*"}},
