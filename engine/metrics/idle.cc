@@ -121,10 +121,13 @@ class Explainer {
     slow_launch_ns_ = static_cast<Nanos>(run.knowledge.Number("idle.first_launch_factor") *
                                          run.knowledge.Number("launch.usual_call"));
     const OpTable& ops = run.trace.ops;
+    std::vector<std::uint32_t> met(run.trace.shapes.size(), kNone);  // the last process to use it
     for (std::uint32_t op = 0; op < ops.size(); ++op) {
       if (ops.kind[op] != OpKind::kKernel || ops.call[op] == kNone) continue;
-      first_launch_.try_emplace(
-          {run.ProcessOfCall(ops.call[op]), run.trace.shapes[ops.detail[op]].name}, op);
+      const std::uint32_t process = run.ProcessOfCall(ops.call[op]);
+      if (met[ops.detail[op]] == process) continue;
+      met[ops.detail[op]] = process;
+      first_launch_.try_emplace({process, run.trace.shapes[ops.detail[op]].name}, op);
     }
   }
 

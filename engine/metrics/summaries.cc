@@ -37,10 +37,15 @@ SummaryRow RowOf(std::string name, std::span<std::int64_t> values) {
   SummaryRow row;
   row.name = std::move(name);
   row.count = static_cast<std::int64_t>(values.size());
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  row.min = static_cast<double>(*least);
-  row.max = static_cast<double>(*most);
-  for (const std::int64_t value : values) row.total += static_cast<double>(value);
+  std::int64_t least = values.front();
+  std::int64_t most = values.front();
+  for (const std::int64_t value : values) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+    row.total += static_cast<double>(value);
+  }
+  row.min = static_cast<double>(least);
+  row.max = static_cast<double>(most);
   const auto count = static_cast<double>(values.size());
   row.mean = row.total / count;
   double squares = 0;
