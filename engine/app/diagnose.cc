@@ -71,13 +71,18 @@ void FillBudget(const Analysis& analysis, Report* report) {
   }
 }
 
-// The part of the device time in which nothing ran.
-double IdleShare(const Analysis& analysis) {
+// Whether the devices work well enough to say so, when no rule has anything to fix.
+bool WorksWell(const Analysis& analysis) {
   double idle = 0;
+  double compute = 0;
   for (const std::uint32_t d : analysis.run.active_devices) {
     idle += static_cast<double>(analysis.times[d].idle.Total());
+    compute += static_cast<double>(analysis.times[d].ComputeNs());
   }
-  return idle / std::max(1.0, static_cast<double>(analysis.basis().Device()));
+  const double all = std::max(1.0, static_cast<double>(analysis.basis().Device()));
+  const Knowledge& knowledge = analysis.run.knowledge;
+  return idle < knowledge.Number("verdict.healthy_idle") * all &&
+         compute >= knowledge.Number("verdict.healthy_compute") * all;
 }
 
 // FNV-1a over when each op begins after the first, and how long it lasts.
@@ -139,8 +144,7 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
   stage("ranking");
   replay.get();
   report.findings = Rank(report.verdicts, analysis, knowledge, &report.fates);
-  report.healthy = analysis.support.verdict &&
-                   IdleShare(analysis) < knowledge.Number("verdict.healthy_idle") &&
+  report.healthy = analysis.support.verdict && WorksWell(analysis) &&
                    std::none_of(report.findings.begin(), report.findings.end(),
                                 [](const Finding& f) { return f.severity != Severity::kInfo; });
   report.tool_version = ADVISE_VERSION;

@@ -114,6 +114,16 @@ TEST_CASE("--fail-on and --baseline decide on the exit status") {
   CHECK(RunAdvise(folder, TraceOf(kHealthy) + " --fail-on low").status == 0);
 }
 
+TEST_CASE("GPUs that mostly communicate are not called healthy, also when no fix is known") {
+  const Folder folder;
+  const Ran ran = RunAdvise(folder, TraceOf("ranks/cross-node-gather-x4") + " --format json");
+  REQUIRE(ran.status == 0);
+  const Json report = Json::parse(ran.out);
+  CHECK(report["healthy"] == false);
+  CHECK_THAT(RunAdvise(folder, TraceOf("ranks/cross-node-gather-x4")).out,
+             Contains("wait for communication"));
+}
+
 TEST_CASE("a healthy run has nothing above info and is said to be healthy") {
   const Folder folder;
   const Json report = Json::parse(RunAdvise(folder, TraceOf(kHealthy) + " --format json").out);
