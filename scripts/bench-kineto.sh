@@ -32,20 +32,11 @@ packed=$trace.gz
 bytes=$(stat -c %s "$trace")
 events=$(grep -c '"ph": *"X"' "$trace")
 
-# measure NAME COMMAND…: the median of the wall seconds, and the highest peak memory (KiB).
 measure() {
   local name=$1
   shift
-  local log
-  log=$(mktemp)
-  for _ in $(seq "$runs"); do
-    /usr/bin/time -f '%e %M' -a -o "$log" "$@" >/dev/null 2>&1 || { echo "failed: $*" >&2; exit 1; }
-  done
-  local seconds peak
-  seconds=$(awk '{ print $1 }' "$log" | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }')
-  peak=$(awk '{ print $2 }' "$log" | sort -n | tail -n 1)
-  rm -f "$log"
-  awk -v name="$name" -v s="$seconds" -v p="$peak" -v bytes="$bytes" -v events="$events" 'BEGIN {
+  time_runs "$runs" "$@"
+  awk -v name="$name" -v s="$seconds" -v p="$peak_kib" -v bytes="$bytes" -v events="$events" 'BEGIN {
     printf "%-34s %7.2f s %6.0f MB/s %6d MB peak %6.0f bytes an event\n", name, s, bytes / 1e6 / s, p / 1000, p * 1024 / events }'
 }
 

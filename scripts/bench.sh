@@ -41,24 +41,11 @@ add_sum CUPTI_ACTIVITY_KIND_RUNTIME "total(start), total(end), total(globalTid),
 add_sum OSRT_API "total(start), total(end), total(globalTid), total(nameId)"
 add_sum NVTX_EVENTS "total(start), total(end), total(globalTid), total(textId)"
 
-# measure NAME COMMAND…: the median of the wall seconds and the highest peak memory (MB).
 measure() {
   local name=$1
   shift
-  local log
-  log=$(mktemp)
-  for _ in $(seq "$runs"); do
-    # GNU time writes below the command's own complaints; exit codes of --fail-on do not matter here.
-    /usr/bin/time -v "$@" >/dev/null 2>>"$log" || { cat "$log" >&2; exit 1; }
-  done
-  # "h:mm:ss" or "m:ss.cc" to seconds.
-  seconds=$(sed -n 's/.*Elapsed (wall clock).*): //p' "$log" |
-    awk -F: '{ s = 0; for (i = 1; i <= NF; ++i) s = s * 60 + $i; print s }' | sort -n |
-    awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }')
-  local peak
-  peak=$(sed -n 's/.*Maximum resident set size.*: //p' "$log" | sort -n | tail -n 1)
-  rm -f "$log"
-  printf '%-34s %8.2f s   %6d MB peak\n' "$name" "$seconds" $((peak / 1000))
+  time_runs "$runs" "$@"
+  printf '%-34s %8.2f s   %6d MB peak\n' "$name" "$seconds" $((peak_kib / 1000))
 }
 
 echo "$(basename "$report"): $(size_mb "$report") MB, $runs runs each, medians"

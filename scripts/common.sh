@@ -19,3 +19,23 @@ configure_and_build() {
 
 # The scenario that demonstrations and measurements simulate: two faults, one behind the other.
 demo_scenario() { echo fixtures/scenarios/pairs/loading-over-pageable.toml; }
+
+# time_runs RUNS COMMAND…: runs it so often; sets `seconds` to the median of the wall clock and `peak_kib` to the highest
+# peak memory. Ends the script when a run fails, with what it said.
+time_runs() {
+  local runs=$1
+  shift
+  local times said
+  times=$(mktemp)
+  said=$(mktemp)
+  for _ in $(seq "$runs"); do
+    /usr/bin/time -f '%e %M' -a -o "$times" "$@" >/dev/null 2>"$said" || {
+      echo "failed: $*" >&2
+      cat "$said" >&2
+      exit 1
+    }
+  done
+  seconds=$(awk '{ print $1 }' "$times" | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }')
+  peak_kib=$(awk '{ print $2 }' "$times" | sort -n | tail -n 1)
+  rm -f "$times" "$said"
+}

@@ -73,16 +73,7 @@ class LatenessFinder {
     loss->gain = Gain(loss->cuts);
     loss->lost.by_device.resize(ranks_.size());
     if (loss->gain <= 0) return;
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      Nanos all = 0;
-      for (const Interval& wait : waits_[r]) all += wait.Length();
-      const double part = std::min(
-          1.0, static_cast<double>(loss->gain) / static_cast<double>(std::max<Nanos>(1, all)));
-      for (const Interval& wait : waits_[r]) {
-        loss->lost.by_device[r].Append(
-            wait.start, wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));
-      }
-    }
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) ClaimWaits(waits_[r], r, loss);
   }
 
   void Straggler() {
@@ -326,6 +317,17 @@ class LatenessFinder {
 };
 
 }  // namespace
+
+void ClaimWaits(const std::vector<Interval>& waits, std::uint32_t rank, RankLoss* loss) {
+  Nanos all = 0;
+  for (const Interval& wait : waits) all += wait.Length();
+  const double part =
+      std::min(1.0, static_cast<double>(loss->gain) / static_cast<double>(std::max<Nanos>(1, all)));
+  for (const Interval& wait : waits) {
+    loss->lost.by_device[rank].Append(
+        wait.start, wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));
+  }
+}
 
 Lateness FindLateness(const std::vector<RankSummary>& ranks, const Clocks& clocks,
                       const Joint& joint, const Job& job, const Knowledge& knowledge) {

@@ -18,6 +18,9 @@ struct RankLoss {
   Nanos gain = 0;  // what the job wins by it
 };
 
+// Claims for one rank a part of its waits, the same of each: as much in all as the job gains.
+void ClaimWaits(const std::vector<Interval>& waits, std::uint32_t rank, RankLoss* loss);
+
 struct LateRank {
   std::uint32_t rank = kNone;  // index; kNone: no rank comes late, or collectives did not match
   double share = 0;            // of the collectives with a late rank, those at which it is this one

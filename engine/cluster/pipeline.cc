@@ -205,14 +205,7 @@ class PipelineFinder {
   void Fill(const std::vector<std::uint32_t>& but, RankLoss* loss) const {
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       if (std::find(but.begin(), but.end(), r) != but.end()) continue;
-      Nanos all = 0;
-      for (const Interval& wait : waits_[r]) all += wait.Length();
-      const double part = std::min(
-          1.0, static_cast<double>(loss->gain) / static_cast<double>(std::max<Nanos>(1, all)));
-      for (const Interval& wait : waits_[r]) {
-        loss->lost.by_device[r].Append(
-            wait.start, wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));
-      }
+      ClaimWaits(waits_[r], r, loss);
     }
   }
 

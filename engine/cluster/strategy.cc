@@ -15,17 +15,12 @@ namespace {
 
 const std::string kBackward = "backward";
 
-const char* PartOfStep(std::uint8_t phase) {
-  switch (static_cast<Phase>(phase)) {
-    case Phase::kForward:
-      return "forward";
-    case Phase::kBackward:
-      return "backward";
-    case Phase::kOptimizer:
-      return "optimizer";
-    default:
-      return "";
-  }
+// The phases that a step is made of; "" for the others.
+const char* PartOfStep(std::uint8_t of_op) {
+  const auto phase = static_cast<Phase>(of_op);
+  const bool part =
+      phase == Phase::kForward || phase == Phase::kBackward || phase == Phase::kOptimizer;
+  return part ? PhaseName(phase) : "";
 }
 
 double StepsOf(const RankSummary& rank) {

@@ -90,7 +90,7 @@ Graphs FindGraphs(const Basis& basis) {
     kernels.push_back(std::max(0.0, reach[c].kernels));
   }
   for (const GapPiece piece : basis.idle.pieces) {
-    const std::uint32_t call = CallOfGap(basis, piece.gap);
+    const std::uint32_t call = CallOf(trace, basis.idle.gaps[piece.gap]);
     const bool host = piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
     if (call == kNone || is_graph[call] == 0 || !host) continue;
     if (piece.start == basis.idle.gaps[piece.gap].start) gaps.Count(piece.start, 0, piece.Length());

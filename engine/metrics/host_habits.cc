@@ -92,7 +92,7 @@ class HabitFinder {
         launches == 0 ? 0 : static_cast<double>(loss.count()) / static_cast<double>(launches);
     // Each gap before a kernel that was launched after such a wait.
     for (const GapPiece piece : basis_.idle.pieces) {
-      const std::uint32_t call = CallOfGap(basis_, piece.gap);
+      const std::uint32_t call = CallOf(trace_, basis_.idle.gaps[piece.gap]);
       const bool host = piece.cause == IdleCause::kLaunch ||
                         piece.cause == IdleCause::kHostCompute ||
                         piece.cause == IdleCause::kHostSync;

@@ -46,12 +46,6 @@ struct HostHabits {
   Graphs graphs;
 };
 
-// The call that launched the op that ends a gap; kNone when there is none.
-inline std::uint32_t CallOfGap(const Basis& basis, std::uint32_t gap) {
-  const std::uint32_t op = basis.idle.gaps[gap].op;
-  return op == kNone ? kNone : basis.run.trace.ops.call[op];
-}
-
 // O(events).
 HostHabits FindHostHabits(const Basis& basis, const Phases& phases);
 

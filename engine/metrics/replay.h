@@ -102,7 +102,7 @@ class Replay {
       wide_union_;  // per device: union over sum of its wide kernels, 1 when they never overlap
   Nanos baseline_ns_ = 0;
   double busy_share_, input_share_;  // what names the next bound
-  double scale_ = 1;  // the window over the part of it that is replayed
+  double scale_ = 1;                 // the window over the part of it that is replayed
 };
 
 }  // namespace advise

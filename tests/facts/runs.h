@@ -40,7 +40,9 @@ inline TraceBuilder TrainingRun(std::uint32_t devices, int steps = 10) {
   return story;
 }
 
-inline std::unique_ptr<Facts> FactsOf(const Analysed& run) { return MakeFacts(*run, SummarizeRanks(*run)); }
+inline std::unique_ptr<Facts> FactsOf(const Analysed& run) {
+  return MakeFacts(*run, SummarizeRanks(*run));
+}
 
 // A number, or a failed test.
 inline double Number(const Facts& facts, const std::string& name) {

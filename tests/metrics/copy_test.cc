@@ -37,12 +37,11 @@ TEST_CASE("a call that holds the host by its name is blocking, whatever its memo
 }
 
 TEST_CASE("a blocking copy owns the gap before it, not those between kernels it waited for") {
-  const Analysed run(
-      TraceBuilder()
-          .Launch("first", {0_us, 5_us}, {10_us, 100_us})
-          .Launch("second", {6_us, 10_us}, {101_us, 200_us})
-          .CopyToGpu(64_MiB, MemoryKind::kPageable, {20_us, 5000_us}, {260_us, 4990_us},
-                     "cudaMemcpy"));
+  const Analysed run(TraceBuilder()
+                         .Launch("first", {0_us, 5_us}, {10_us, 100_us})
+                         .Launch("second", {6_us, 10_us}, {101_us, 200_us})
+                         .CopyToGpu(64_MiB, MemoryKind::kPageable, {20_us, 5000_us},
+                                    {260_us, 4990_us}, "cudaMemcpy"));
   CHECK(run->copies.blocking.count == 1);
   CHECK(run->copies.blocking.lost->Total() == 60_us + 4730_us);
 }
