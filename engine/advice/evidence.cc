@@ -78,9 +78,14 @@ class EvidenceCollector {
     return SafeText(name.size() > 60 ? name.substr(0, 57) + "..." : name);
   }
 
+  // Rows of the process that the trace is a part of: "" when it is a whole report.
+  std::string OfProcess(const char* column) const {
+    return trace_.part_of == 0 ? "" : fmt::format(" and {} = {}", column, trace_.part_of);
+  }
+
   // Rows of one device: needed only when the report holds several.
   std::string OnDevice(std::uint32_t device) const {
-    if (analysis_.run.active_devices.size() < 2) return "";
+    if (analysis_.run.active_devices.size() < 2 && trace_.part_of == 0) return "";
     std::vector<std::int64_t> pids;
     bool shared = false;  // a process that drives several devices
     for (const Stream& stream : trace_.streams) {
@@ -288,8 +293,10 @@ class EvidenceCollector {
     item.table = "CUPTI_ACTIVITY_KIND_MEMCPY";
     const bool up = kind->second == 1 || kind->second == 11;
     item.sql = fmt::format(
-        "select sum(bytes) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind = {} and {} = {} and {};",
-        kind->second, up ? "srcKind" : "dstKind", static_cast<int>(memory), InWindow("start"));
+        "select sum(bytes) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind = {} and {} = {} and "
+        "{}{};",
+        kind->second, up ? "srcKind" : "dstKind", static_cast<int>(memory), InWindow("start"),
+        OfProcess("globalPid"));
     Add(std::move(item));
   }
 
@@ -316,8 +323,8 @@ class EvidenceCollector {
       item.sql = fmt::format(
           "select sum(k.\"end\" - k.start) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on "
           "s.id = "
-          "k.demangledName where s.value = {} and {};",
-          Quoted(text), InWindow("k.start"));
+          "k.demangledName where s.value = {} and {}{};",
+          Quoted(text), InWindow("k.start"), OfProcess("k.globalPid"));
     }
     Add(std::move(item));
   }
@@ -352,8 +359,8 @@ class EvidenceCollector {
         "select count(*) from CUPTI_ACTIVITY_KIND_RUNTIME r join StringIds s on s.id = r.nameId "
         "where "
         "(s.value = '{0}' or s.value glob '{0}_v[0-9]*' or s.value glob '{0}_pt[sd][sz]*') and "
-        "{1};",
-        text, InWindow("r.start"));
+        "{1}{2};",
+        text, InWindow("r.start"), OfProcess("(r.globalTid & ~16777215)"));
     Add(std::move(item));
   }
 

@@ -132,6 +132,7 @@ struct Finding {
   std::string confidence_from;  // in words: what it rests on, and what lowered it
   double saving_s = 0;
   double saving_share = 0;
+  double comm_share = 0;  // of the claimed time, the share in which only communication runs
   std::string basis;
   Where where;
   std::string symptom;

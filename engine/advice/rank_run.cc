@@ -30,8 +30,6 @@ void AddOnce(std::vector<std::string>* list, const std::string& id) {
   if (std::find(list->begin(), list->end(), id) == list->end()) list->push_back(id);
 }
 
-bool About(const RuleInfo& rule, const char* area) { return rule.id.starts_with(area); }
-
 class RunRanker {
  public:
   RunRanker(const std::vector<Verdict>& together, const std::vector<ReportFindings>& reports,
@@ -129,11 +127,11 @@ class RunRanker {
     item->limit = window_;
     for (const auto& [finding, report] : item->found) {
       for (const std::size_t r : report->ranks) {
-        if (r >= cluster_.ranks.size()) continue;
+        if (r >= cluster_.ranks.size() || !Concerns(*finding, *report, r)) continue;
         item->ranks.insert(r);
         if (finding->saving_share <= 0) continue;
         double share = finding->saving_share;
-        if (About(*item->rule, "comm/")) {
+        if (finding->comm_share > 0) {
           double exposed = 0;
           double length = 0;
           for (std::size_t s = 0; s < job.steps; ++s) {
@@ -142,7 +140,9 @@ class RunRanker {
             exposed -= static_cast<double>(NeededAtOnce(*item->rule, r, s));
             length += static_cast<double>(job.length[r * job.steps + s]);
           }
-          share = length > 0 ? std::min(share, std::max(0.0, exposed / length)) : 0;
+          const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
+          const double communication = share * finding->comm_share;
+          share = share - communication + std::min(communication, most);
         }
         std::vector<Nanos>& cuts = item->cuts[r];
         cuts.assign(job.steps, 0);
@@ -153,6 +153,13 @@ class RunRanker {
         }
       }
     }
+  }
+
+  // A report that holds several ranks says of which it found something.
+  bool Concerns(const Finding& finding, const ReportFindings& report, std::size_t rank) const {
+    const std::vector<int>& named = finding.where.ranks;
+    if (report.ranks.size() < 2 || named.empty() || !cluster_.numbered) return true;
+    return std::find(named.begin(), named.end(), cluster_.Number(rank)) != named.end();
   }
 
   // What shared layers and stages wait for: there is nothing to hide it behind. Exchanges can be

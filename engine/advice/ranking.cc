@@ -190,6 +190,7 @@ class Ranker {
     if (!analysis_.run.trace.HasTimeline() && rule.kind != RuleKind::kInfo) {
       finding.severity = Severity::kLow;
     }
+    finding.comm_share = CommShare(verdict);
     Confidence(verdict, &finding);
     finding.basis = verdict.saving.basis;
     if (candidate.saving > 0 && !candidate.bound.empty()) {
@@ -203,6 +204,18 @@ class Ranker {
     finding.explains = candidate.explains;
     finding.explained_by = candidate.explained_by;
     return finding;
+  }
+
+  // Of the claimed time, the share in which only communication runs.
+  double CommShare(const Verdict& verdict) const {
+    if (!verdict.saving.claims) return 0;
+    const std::vector<IntervalSet>& claims = verdict.saving.claims->by_device;
+    Nanos exposed = 0;
+    for (std::size_t d = 0; d < std::min(claims.size(), analysis_.times.size()); ++d) {
+      exposed += claims[d].Intersect(analysis_.times[d].comm_exposed).Total();
+    }
+    const Nanos all = verdict.saving.claims->Total();
+    return all > 0 ? static_cast<double>(exposed) / static_cast<double>(all) : 0;
   }
 
   // The rule's own confidence, less what the capture leaves open; and what it rests on.

@@ -9,6 +9,7 @@
 #include "engine/advice/ranking.h"
 #include "engine/app/judge.h"
 #include "engine/app/processes.h"
+#include "engine/app/ranks_apart.h"
 #include "engine/app/run_inputs.h"
 #include "engine/app/run_of_ranks.h"
 #include "engine/app/run_summary.h"
@@ -71,18 +72,14 @@ void FillBudget(const Analysis& analysis, Report* report) {
   }
 }
 
-// Whether the devices work well enough to say so, when no rule has anything to fix.
 bool WorksWell(const Analysis& analysis) {
-  double idle = 0;
-  double compute = 0;
+  Nanos idle = 0;
+  Nanos compute = 0;
   for (const std::uint32_t d : analysis.run.active_devices) {
-    idle += static_cast<double>(analysis.times[d].idle.Total());
-    compute += static_cast<double>(analysis.times[d].ComputeNs());
+    idle += analysis.times[d].idle.Total();
+    compute += analysis.times[d].ComputeNs();
   }
-  const double all = std::max(1.0, static_cast<double>(analysis.basis().Device()));
-  const Knowledge& knowledge = analysis.run.knowledge;
-  return idle < knowledge.Number("verdict.healthy_idle") * all &&
-         compute >= knowledge.Number("verdict.healthy_compute") * all;
+  return GpusWorkWell(compute, idle, analysis.basis().Device(), analysis.run.knowledge);
 }
 
 // FNV-1a over when each op begins after the first, and how long it lasts.
@@ -124,6 +121,8 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
   const auto stage = [&options](const char* name) {
     if (options.progress) options.progress(name);
   };
+  std::optional<SavedReport> run;  // of a report that holds several ranks
+  if (options.ranks_apart) run = JudgeRanksApart(session, options, window, trace, inputs);
   stage("measuring");
   const Knowledge& knowledge = *session.knowledge;
   const Analysis analysis(trace, knowledge, AnalysisOptions{window, options.gpu});
@@ -132,18 +131,24 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
                 "seconds count from the start of the trace");
   }
   // Ranking asks the replay, which nothing needs before.
-  auto replay = std::async(std::launch::async, [&] { analysis.replay(); });
+  std::future<void> replay;
+  if (!run) replay = std::async(std::launch::async, [&] { analysis.replay(); });
   SavedReport saved;
-  saved.ranks = SummarizeRanks(analysis);
+  saved.ranks = run ? std::move(run->ranks) : SummarizeRanks(analysis);
   const std::unique_ptr<Facts> facts = MakeFacts(analysis, saved.ranks);
 
-  stage("judging");
   Report& report = saved.report;
   const std::string day = DayOf(trace.utc_origin_ns);
-  report.verdicts = JudgeRules(session, options, *facts, day);
-  stage("ranking");
-  replay.get();
-  report.findings = Rank(report.verdicts, analysis, knowledge, &report.fates);
+  if (run) {
+    report.verdicts = std::move(run->report.verdicts);
+    report.findings = std::move(run->report.findings);
+  } else {
+    stage("judging");
+    report.verdicts = JudgeRules(session, options, *facts, day);
+    stage("ranking");
+    replay.get();
+    report.findings = Rank(report.verdicts, analysis, knowledge, &report.fates);
+  }
   report.healthy = analysis.support.verdict && WorksWell(analysis) &&
                    std::none_of(report.findings.begin(), report.findings.end(),
                                 [](const Finding& f) { return f.severity != Severity::kInfo; });
@@ -165,7 +170,7 @@ Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& op
   report.steps_source = analysis.run.steps.source;
   report.work_digest = WorkDigest(trace.ops);
   if (!analysis.support.verdict) report.no_verdict_reason = analysis.support.reason;
-  report.verdict = VerdictSentence(analysis, report);
+  report.verdict = run && !report.healthy ? run->report.verdict : VerdictSentence(analysis, report);
   report.read_with_care = ReadWithCare(analysis);
   for (const Diagnostic& diagnostic : trace.diagnostics.list())
     report.diagnostics.push_back(diagnostic);

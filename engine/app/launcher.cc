@@ -197,7 +197,7 @@ std::string MpiRankVariable(const std::vector<std::string>& launcher) {
                                               "-iface", "-launcher"};
   const bool named = BaseName(launcher.front()) == "mpiexec.hydra";
   const bool options = std::any_of(launcher.begin(), launcher.end(),
-                                   [&](const std::string& word) { return hydra.count(word) > 0; });
+                                   [&](const std::string& word) { return hydra.contains(word); });
   return named || options ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK";
 }
 

@@ -118,7 +118,7 @@ class Merger {
     if (counts.empty()) return;
     Rows rows;
     for (const auto& [bytes, count] : counts) {
-      const double steps = static_cast<double>(steps_.size());
+      const auto steps = static_cast<double>(steps_.size());
       rows.push_back(
           {{"bytes", bytes}, {"count", count}, {"per_step", steps > 0 ? count / steps : 0.0}});
     }

@@ -50,7 +50,7 @@ std::string FindNsys() {
   std::size_t at = 0;
   while (at < all.size()) {
     const std::size_t end = std::min(all.find(':', at), all.size());
-    const std::string candidate = all.substr(at, end - at) + "/nsys";
+    std::string candidate = all.substr(at, end - at) + "/nsys";
     if (end > at && IsProgram(candidate)) return candidate;
     at = end + 1;
   }
@@ -75,6 +75,7 @@ std::string OwnPath() {
 
 std::vector<char*> Pointers(std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return pointers;

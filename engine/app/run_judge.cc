@@ -40,17 +40,17 @@ class RunJudge {
   Result<SavedReport> Judge() {
     std::vector<RankSummary> ranks;
     std::uint32_t clocks = 0;
+    std::map<std::string, std::uint32_t> clock_of;  // parts of one report share its clock
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];
       if (!part.saved) continue;
-      std::uint32_t most = 0;
+      const std::uint32_t first = clock_of.try_emplace(part.path, clocks).first->second;
       for (RankSummary& rank : part.saved->ranks) {
         rank.report = static_cast<std::uint32_t>(i);
-        most = std::max(most, rank.clock);
-        rank.clock += clocks;
+        rank.clock += first;
+        clocks = std::max(clocks, rank.clock + 1);
         ranks.push_back(std::move(rank));
       }
-      clocks += most + 1;
     }
     const std::string mixed = DifferentRuns(ranks);
     if (!mixed.empty()) {
@@ -99,7 +99,7 @@ class RunJudge {
       findings[cluster.ranks[r].report].ranks.push_back(r);
     }
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      if (!parts_[i].saved || left_out_.count(static_cast<std::uint32_t>(i)) > 0) continue;
+      if (!parts_[i].saved || left_out_.contains(static_cast<std::uint32_t>(i))) continue;
       Report& one = parts_[i].saved->report;
       findings[i].supports_verdict = one.no_verdict_reason.empty();
       for (Finding& finding : one.findings) {
@@ -132,7 +132,7 @@ class RunJudge {
     }
     std::vector<const Report*> singles;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      if (parts_[i].saved && left_out_.count(static_cast<std::uint32_t>(i)) == 0)
+      if (parts_[i].saved && !left_out_.contains(static_cast<std::uint32_t>(i)))
         singles.push_back(&parts_[i].saved->report);
     }
     MergeWork(singles, cluster.job.has_steps ? cluster.job.job_length : std::vector<Nanos>(),
@@ -143,7 +143,14 @@ class RunJudge {
       report->steps_source = cluster.ranks.front().steps_source;
     }
     Support(cluster, report);
+    Nanos compute = 0, idle = 0, all = 0;
+    for (const RankSummary& rank : cluster.ranks) {
+      compute += rank.time.compute;
+      idle += rank.time.idle;
+      all += rank.Window();
+    }
     report->healthy = report->no_verdict_reason.empty() &&
+                      GpusWorkWell(compute, idle, all, knowledge) &&
                       std::none_of(report->findings.begin(), report->findings.end(),
                                    [](const Finding& f) { return f.severity != Severity::kInfo; });
     FillRanks(*facts, report);
@@ -172,10 +179,16 @@ class RunJudge {
           const std::vector<InputInfo>& inputs = parts_[rank.report].saved->report.inputs;
           if (inputs.empty() || !inputs.front().producer.starts_with("nsys")) continue;
           item.table = "CUPTI_ACTIVITY_KIND_KERNEL";
+          // Processes of one report may each call their GPU 0: the packed id holds the process's
+          // own.
+          const std::string process =
+              cluster.reports == 1 && rank.pid > 0
+                  ? fmt::format(" and globalPid / 16777216 % 16777216 = {}", rank.pid)
+                  : "";
           item.sql = fmt::format(
-              "select start, \"end\", \"end\" - start from {} where deviceId = {} and start < {} "
+              "select start, \"end\", \"end\" - start from {} where deviceId = {}{} and start < {} "
               "and \"end\" > {};",
-              item.table, rank.device, item.end_ns, item.start_ns);
+              item.table, rank.device, process, item.end_ns, item.start_ns);
         }
       }
     }

@@ -62,6 +62,13 @@ std::string RunVerdictSentence(const Cluster& cluster, const Report& report) {
         "percent.",
         n, pct(1 - idle / all));
   }
+  if (report.findings.empty()) {
+    return fmt::format(
+        "The GPUs of {} ranks compute {} of the time, and nothing was found whose fix would win "
+        "one "
+        "percent.",
+        n, pct(compute / all));
+  }
   const Finding& first = report.findings.front();
   const double waited =
       cluster.waited_ns / static_cast<double>(std::max<Nanos>(1, cluster.job.Window()));

@@ -143,7 +143,7 @@ std::vector<Diagnostic> SideInputs::LeftOut(bool any_timeline,
     }
     std::vector<std::string> labels;
     for (std::size_t g = 0; g < side.monitor.gpus.size(); ++g) {
-      if (taken.count(Key(s, g)) == 0) labels.push_back(side.monitor.gpus[g].label);
+      if (!taken.contains(Key(s, g))) labels.push_back(side.monitor.gpus[g].label);
     }
     if (labels.empty()) continue;
     left.push_back({Level::kWarning,

@@ -125,6 +125,12 @@ std::string SideSentence(const Analysis& analysis) {
 
 }  // namespace
 
+bool GpusWorkWell(Nanos compute, Nanos idle, Nanos all, const Knowledge& knowledge) {
+  const double whole = std::max(1.0, static_cast<double>(all));
+  return static_cast<double>(idle) < knowledge.Number("verdict.healthy_idle") * whole &&
+         static_cast<double>(compute) >= knowledge.Number("verdict.healthy_compute") * whole;
+}
+
 std::string VerdictSentence(const Analysis& analysis, const Report& report) {
   if (!analysis.run.trace.HasTimeline()) return SideSentence(analysis);
   if (analysis.run.active_devices.empty()) {

@@ -18,6 +18,10 @@ std::string InSentence(std::string title);
 // Why there is no verdict, after "The capture supports no verdict".
 std::string NoVerdictSentence(const std::string& start, const std::string& reason);
 
+// Whether GPUs that compute and idle so long of `all` device time work well enough to be called
+// healthy, when no rule has anything to fix.
+bool GpusWorkWell(Nanos compute, Nanos idle, Nanos all, const Knowledge& knowledge);
+
 // One sentence that says what holds the run back, or that nothing does.
 std::string VerdictSentence(const Analysis& analysis, const Report& report);
 

@@ -120,6 +120,7 @@ class WhatIfCommand : public Command {
                        "name the report of one rank, and the report itself, not its facts file"},
                       kWrongUsage);
     }
+    run_.diagnose.ranks_apart = false;  // one replay spans all ranks of the report
     WhatIf result;
     std::string problem;
     run_.diagnose.inspect = [&](const Analysis& analysis, Report* report) {

@@ -91,7 +91,7 @@ void WriteInputFacts(const Analysis& a, FactWriter* w) {
   w->SpansOf("input.load.slow_lost", in.slow.lost->by_device);
   w->Remedied("input.load.slow_remedy", in.slow);
   w->Number("input.file.share", in.file_share);
-  double map_ns = static_cast<double>(in.map.lost->Total());
+  auto map_ns = static_cast<double>(in.map.lost->Total());
   w->Number("input.map.time",
             map_ns / static_cast<double>(std::max<std::size_t>(1, a.run.active_devices.size())));
   w->Lost("input.map", in.map);

@@ -10,7 +10,7 @@
 
 namespace advise {
 
-inline constexpr std::size_t kLargestSheet = 64 * 1024;  // bytes
+inline constexpr std::size_t kLargestSheet = std::size_t{64} * 1024;  // bytes
 
 using Answers = std::map<std::string, std::string>;  // question → what was written, unit included
 

@@ -159,7 +159,7 @@ class Grader {
   }
 
   // Nothing was changed, so nothing was mended: whatever names in the file say by now.
-  Mark Unchanged() const {
+  static Mark Unchanged() {
     Mark mark;
     mark.given = "the handed-out run, unchanged";
     return mark;
@@ -195,7 +195,7 @@ class Grader {
   }
 
   // The run that a question is about is not there: the student's fault only when it is theirs.
-  Mark NoRun(const Criterion& one) const {
+  static Mark NoRun(const Criterion& one) {
     if (one.on == RunRole::kSubmission) return NothingHandedIn();
     return ToPerson("no baseline was given to check this against");
   }

@@ -112,7 +112,8 @@ double BytesOfType(int type) {
 
 class Reader {
  public:
-  Reader(Trace* trace, const std::string& path) : trace_(trace), log_(trace->nccl), path_(path) {}
+  Reader(Trace* trace, std::string path)
+      : trace_(trace), log_(trace->nccl), path_(std::move(path)) {}
 
   bool Read(std::string_view text) {
     for (const std::string_view line : LinesOf(text)) {

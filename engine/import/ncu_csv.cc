@@ -49,7 +49,7 @@ bool IsIdentity(std::string_view column) {
 
 class Reader {
  public:
-  Reader(Trace* trace, const std::string& path) : trace_(trace), path_(path) {}
+  Reader(Trace* trace, std::string path) : trace_(trace), path_(std::move(path)) {}
 
   void Read(std::string_view text) {
     std::vector<Record> records = Split(text);

@@ -20,8 +20,6 @@
 #include "engine/import/nsys_sqlite.h"
 #include "engine/import/text_input.h"
 
-extern char** environ;
-
 namespace advise {
 namespace {
 
@@ -52,7 +50,7 @@ std::string FindProgram(const std::string& name) {
   const char* list = std::getenv("PATH");
   std::istringstream folders(list == nullptr ? "" : list);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string path = (folder.empty() ? "." : folder) + "/" + name;
+    std::string path = (folder.empty() ? "." : folder) + "/" + name;
     struct stat status {};
     const bool plain = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     if (plain && access(path.c_str(), X_OK) == 0) return path;
@@ -64,6 +62,7 @@ std::string FindProgram(const std::string& name) {
 // not be run or was killed.
 int Run(const std::string& program, std::vector<std::string> arguments, const std::string& log) {
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;

@@ -111,7 +111,7 @@ DeviceMap ResolveDevices(const SystemInfo& info, const std::map<ProcessDevice, b
   }
 
   std::vector<std::uint32_t> order(resolver.devices.size());
-  std::iota(order.begin(), order.end(), 0u);
+  std::iota(order.begin(), order.end(), 0U);
   const auto rank = [&](std::uint32_t i) {
     const auto found = priority.find(i);
     return std::tuple(found == priority.end() ? 2 : found->second, resolver.devices[i].ordinal,

@@ -197,7 +197,7 @@ class Joiner {
 
   void Write() {
     std::vector<std::uint32_t> order(calls_.size());
-    std::iota(order.begin(), order.end(), 0u);
+    std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       return calls_[a].start < calls_[b].start;
     });
@@ -276,7 +276,7 @@ NcclRows ReadPayloads(Reader& reader) {
           is_nccl = true;
           break;
         case Field::kRanks:
-          if (value < (1u << 20)) call.ranks = static_cast<int>(value);
+          if (value < (1U << 20)) call.ranks = static_cast<int>(value);
           break;
         default:
           break;

@@ -31,7 +31,7 @@ std::vector<NameRef> StringIdSet::Sorted() const {
 StringTable::StringTable(Reader& reader, const StringIdSet& wanted, StringPool& pool) {
   const std::vector<NameRef> ids = wanted.Sorted();
   if (ids.empty()) return;
-  const std::size_t dense_limit = 8 * ids.size() + (1u << 20);
+  const std::size_t dense_limit = 8 * ids.size() + (1U << 20);
   if (ids.back() < dense_limit) dense_.resize(ids.back() + std::size_t{1});
 
   std::size_t found = 0;

@@ -38,7 +38,7 @@ class StringIdSet {
   std::vector<NameRef> Sorted() const;
 
  private:
-  static constexpr NameRef kFar = 1u << 26;
+  static constexpr NameRef kFar = 1U << 26;
   std::vector<bool> near_;
   std::unordered_set<NameRef> far_;
 };

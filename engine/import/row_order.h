@@ -50,7 +50,7 @@ std::vector<std::uint32_t> SortedOrder(std::size_t rows, Less less) {
   }
   if (sorted) return {};
   std::vector<std::uint32_t> order(rows);
-  std::iota(order.begin(), order.end(), 0u);
+  std::iota(order.begin(), order.end(), 0U);
   MergeRuns(std::span(order), less);
   return order;
 }

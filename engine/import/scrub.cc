@@ -51,7 +51,7 @@ bool IsKept(const std::string& table) {
                                              "TARGET_INFO_NVTX_CUDA_STREAM",
                                              "TARGET_INFO_SESSION_START_TIME",
                                              "TARGET_INFO_SYSTEM_ENV"};
-  return kept.count(table) > 0 || table.starts_with("CUPTI_ACTIVITY_KIND_") ||
+  return kept.contains(table) || table.starts_with("CUPTI_ACTIVITY_KIND_") ||
          table.starts_with("CUDA_GPU_MEMORY_") || table.starts_with("CUDA_UM_") ||
          table.starts_with("TARGET_INFO_CUDA_") || table.starts_with("ENUM_");
 }
@@ -60,7 +60,7 @@ bool IsKept(const std::string& table) {
 bool IsNameColumn(const std::string& column) {
   static const std::set<std::string> names = {"nameId",    "textId", "demangledName", "mangledName",
                                               "shortName", "symbol", "module"};
-  return names.count(column) > 0;
+  return names.contains(column);
 }
 
 std::string Quoted(const std::string& name) {
@@ -80,8 +80,8 @@ void CleanFunction(sqlite3_context* context, int /*count*/, sqlite3_value** valu
 
 class Scrub {
  public:
-  Scrub(const nsys::Source& source, const std::string& output)
-      : source_(source), in_(nsys::Connect(source)), output_(output) {}
+  Scrub(const nsys::Source& source, std::string output)
+      : source_(source), in_(nsys::Connect(source)), output_(std::move(output)) {}
 
   ScrubSummary Run() {
     Learn();
@@ -206,7 +206,7 @@ class Scrub {
 
   // Texts are cleaned, numbers stay, binary data goes; structured payloads are of no use here.
   static std::string Expression(const std::string& table, const std::string& column) {
-    const std::string name = Quoted(column);
+    std::string name = Quoted(column);
     if (column == "jsonText" || column == "jsonTextId" || column == "binaryData") return "NULL";
     // What a version, a unit or an enumeration is called names nobody.
     if (table.starts_with("ENUM_")) return name;

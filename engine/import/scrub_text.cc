@@ -191,9 +191,9 @@ std::string TextScrubber::CleanWord(std::string_view word) {
     ++keys_;
     return "key";
   }
-  if (secrets_.count(word) > 0) return "key";
-  if (hosts_.count(word) > 0) return "host";
-  if (users_.count(word) > 0) return "user";
+  if (secrets_.contains(word)) return "key";
+  if (hosts_.contains(word)) return "host";
+  if (users_.contains(word)) return "user";
   if (IsAddress(word)) return "address";
   // Parts between dots and dashes: "alice.log", "rank0-node17", "max_alice" stays when it is a
   // word.
@@ -203,7 +203,7 @@ std::string TextScrubber::CleanWord(std::string_view word) {
     std::size_t end = at;
     while (end < word.size() && word[end] != '.' && word[end] != '-' && word[end] != '_') ++end;
     const std::string_view part = word.substr(at, end - at);
-    clean += hosts_.count(part) > 0 ? "host" : users_.count(part) > 0 ? "user" : std::string(part);
+    clean += hosts_.contains(part) ? "host" : users_.contains(part) ? "user" : std::string(part);
     if (end < word.size()) clean += word[end];
     at = end + 1;
   }

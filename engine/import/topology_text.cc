@@ -52,7 +52,7 @@ std::vector<std::string> HeaderOf(std::string_view line) {
 
 class Reader {
  public:
-  Reader(Trace* trace, const std::string& path) : trace_(trace), path_(path) {}
+  Reader(Trace* trace, std::string path) : trace_(trace), path_(std::move(path)) {}
 
   bool Read(std::string_view text) {
     std::size_t number = 0;

@@ -95,6 +95,7 @@ Json FindingJson(const Finding& f) {
           {"confidence_from", f.confidence_from},
           {"saving_s", f.saving_s},
           {"saving_share", f.saving_share},
+          {"comm_share", f.comm_share},
           {"basis", f.basis},
           {"ranks", f.where.ranks},
           {"devices", f.where.devices},
@@ -116,6 +117,9 @@ Finding FindingOf(const Json& json) {
   f.confidence_from = Get<std::string>(json, "confidence_from");
   f.saving_s = Get<double>(json, "saving_s");
   f.saving_share = Get<double>(json, "saving_share");
+  // Facts files of before this was kept: rules of the area claimed communication alone.
+  const bool comm = Get<std::string>(json, "rule").starts_with("comm/");
+  f.comm_share = Get<double>(json, "comm_share", comm ? 1.0 : 0.0);
   f.basis = Get<std::string>(json, "basis");
   f.where.ranks = Get<std::vector<int>>(json, "ranks");
   f.where.devices = Get<std::vector<int>>(json, "devices");

@@ -27,6 +27,13 @@ class StringPool {
     return id;
   }
 
+  // Another pool with the same ids.
+  StringPool Copy() const {
+    StringPool copy;
+    for (const std::string& text : texts_) copy.Intern(text);
+    return copy;
+  }
+
   const std::string& operator[](StringId id) const { return texts_[id]; }
   std::size_t size() const { return texts_.size(); }
 

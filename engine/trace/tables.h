@@ -281,6 +281,9 @@ struct Trace {
   };
   std::vector<ProfilerMessage> profiler_messages;
 
+  // Of one process of a report that holds several (see part.h): its packed id, else 0.
+  std::int64_t part_of = 0;
+
   StringPool strings;
   std::vector<Device> devices;
   std::vector<Process> processes;

@@ -1,0 +1,120 @@
+// One report that holds several ranks says what their own reports say, and its checks hold in it.
+#ifdef ADVISE_SIM_PROGRAM
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/program.h"
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+void Simulate(const Folder& folder, const std::string& scenario, const std::string& options) {
+  const Ran made =
+      RunAdvise(folder, ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml " + options,
+                ADVISE_SIM_PROGRAM);
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+}
+
+Json Diagnosed(const Folder& folder, const std::string& report) {
+  const Ran ran = RunAdvise(folder, report + " --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  return Json::parse(ran.out);
+}
+
+// Rules that claim time, in order, without what informs.
+std::vector<std::string> Claiming(const Json& report) {
+  std::vector<std::string> rules;
+  for (const Json& finding : report["findings"]) {
+    if (finding["severity"] != "info") rules.push_back(finding["rule"]);
+  }
+  return rules;
+}
+
+TEST_CASE("ranks in one report are judged as their own reports are") {
+  for (const char* scenario :
+       {"ranks/uneven-loading", "ranks/pipeline-uneven", "ranks/zero3-overhead-x4",
+        "ranks/healthy-experts-x4", "ranks/healthy-pipeline-alternating-x4"}) {
+    INFO(scenario);
+    const Folder folder;
+    Simulate(folder, scenario, "-o one.sqlite");
+    Simulate(folder, scenario, "--per-rank many");
+    const Json one = Diagnosed(folder, "one.sqlite");
+    const Json many = Diagnosed(folder, "many");
+    CHECK(Claiming(one) == Claiming(many));
+    CHECK(one["facts"]["cluster.ranks"] == many["facts"]["cluster.ranks"]);
+    if (Claiming(many).empty()) continue;
+    const Json& first = one["findings"][0];
+    CHECK(first["saving"]["share"].get<double>() ==
+          Approx(many["findings"][0]["saving"]["share"].get<double>()).margin(0.01));
+    double share = 0;
+    for (const Json& finding : one["findings"]) share += finding["saving"]["share"].get<double>();
+    CHECK(share <= 1.0 + 1e-9);
+    // What single reports can tell beside findings is there as well.
+    CHECK(one["facts"].contains("launch.count"));
+    CHECK(one["inputs"].size() == 1);
+  }
+}
+
+TEST_CASE("what is wrong on some ranks is said of these, and its checks count these alone") {
+  const Folder folder;
+  Simulate(folder, "ranks/uneven-loading", "-o one.sqlite");
+  const Json report = Diagnosed(folder, "one.sqlite");
+  std::size_t checked = 0;
+  for (const Json& finding : report["findings"]) {
+    for (const Json& item : finding["evidence"]) {
+      const std::string sql = item.value("sql", "");
+      if (sql.empty() || !item["value"].is_number()) continue;
+      folder.Write("check.sql", sql);
+      const Ran ran = RunAdvise(folder, "-readonly one.sqlite <check.sql", "sqlite3");
+      INFO(sql);
+      REQUIRE(ran.status == 0);
+      if (sql.starts_with("select start,")) {
+        CHECK_FALSE(ran.out.empty());  // rows to look at, no number
+      } else {
+        CHECK(std::stod(ran.out) == Approx(item["value"].get<double>()));
+      }
+      ++checked;
+    }
+  }
+  CHECK(checked >= 2);
+}
+
+TEST_CASE("why, slice, whatif and the page know the findings of one report's ranks") {
+  const Folder folder;
+  Simulate(folder, "ranks/uneven-loading", "-o one.sqlite");
+  const Ran why = RunAdvise(folder, "why rank/input-imbalance one.sqlite");
+  CHECK(why.status == 0);
+  CHECK_THAT(why.out, Catch::Matchers::Contains("fired"));
+  const Ran slice = RunAdvise(folder, "slice one.sqlite --finding 2 -o slice.json");
+  INFO(slice.err);
+  CHECK(slice.status == 0);
+  const Ran whatif = RunAdvise(folder, "whatif one.sqlite --fix input/no-workers");
+  INFO(whatif.err);
+  CHECK(whatif.status == 0);
+  const Ran html = RunAdvise(folder, "one.sqlite --format html -o one.html");
+  INFO(html.err);
+  CHECK(html.status == 0);
+}
+
+TEST_CASE("hosts of several ranks a report: a folder of such reports is one run") {
+  const Folder folder;
+  Simulate(folder, "rank/straggler-compute-x4", "-o a.sqlite");
+  const Json alone = Diagnosed(folder, "a.sqlite");
+  const Ran made = RunAdvise(folder, "facts a.sqlite -o a.facts");
+  REQUIRE(made.status == 0);
+  const Json saved = Diagnosed(folder, "a.facts");
+  CHECK(Claiming(saved) == Claiming(alone));
+  REQUIRE_FALSE(Claiming(alone).empty());
+  CHECK(Claiming(alone).front() == "rank/straggler");
+  CHECK(alone["findings"][0]["where"]["ranks"] == saved["findings"][0]["where"]["ranks"]);
+}
+
+}  // namespace
+}  // namespace advise
+
+#endif
