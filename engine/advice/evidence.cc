@@ -104,7 +104,7 @@ class EvidenceCollector {
     if (!pids.empty()) filter = fmt::format(" where globalPid in ({})", fmt::join(pids, ", "));
     if (shared || pids.empty()) {
       filter += fmt::format(" {} deviceId = {}", filter.empty() ? "where" : "and",
-                            trace_.devices[device].ordinal);
+                            trace_.devices[device].cuda_ordinal);
     }
     return filter;
   }

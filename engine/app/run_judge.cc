@@ -179,16 +179,19 @@ class RunJudge {
           const std::vector<InputInfo>& inputs = parts_[rank.report].saved->report.inputs;
           if (inputs.empty() || !inputs.front().producer.starts_with("nsys")) continue;
           item.table = "CUPTI_ACTIVITY_KIND_KERNEL";
-          // Processes of one report may each call their GPU 0: the packed id holds the process's
-          // own.
-          const std::string process =
-              cluster.reports == 1 && rank.pid > 0
-                  ? fmt::format(" and globalPid / 16777216 % 16777216 = {}", rank.pid)
-                  : "";
+          // In a report of several ranks their processes tell them apart: each may call its GPU 0.
+          // The packed id holds the process's own number.
+          const auto inside =
+              std::count_if(cluster.ranks.begin(), cluster.ranks.end(),
+                            [&](const RankSummary& one) { return one.path == rank.path; });
+          const std::string whose =
+              inside > 1 && rank.pid > 0
+                  ? fmt::format("globalPid / 16777216 % 16777216 = {}", rank.pid)
+                  : fmt::format("deviceId = {}", rank.device);
           item.sql = fmt::format(
-              "select start, \"end\", \"end\" - start from {} where deviceId = {}{} and start < {} "
-              "and \"end\" > {};",
-              item.table, rank.device, process, item.end_ns, item.start_ns);
+              "select start, \"end\", \"end\" - start from {} where {} and start < {} and \"end\" "
+              "> {};",
+              item.table, whose, item.end_ns, item.start_ns);
         }
       }
     }

@@ -83,6 +83,21 @@ class Resolver {
   std::map<std::int64_t, std::uint32_t> by_ordinal_;  // way 4
 };
 
+// Of devices that worked (the first of the list), some have the same ordinal when each process sees
+// one GPU and calls it 0: then all are numbered as the profiler does, or in order.
+void NumberApart(std::size_t worked, std::vector<Device>* devices) {
+  for (Device& device : *devices) device.cuda_ordinal = device.ordinal;
+  std::set<std::int64_t> ordinals, ids;
+  for (std::size_t i = 0; i < worked; ++i) ordinals.insert((*devices)[i].ordinal);
+  if (ordinals.size() == worked) return;
+  for (const Device& device : *devices) ids.insert(device.report_id);
+  const bool known = ids.size() == devices->size() && *ids.begin() >= 0;
+  for (std::size_t i = 0; i < devices->size(); ++i) {
+    Device& device = (*devices)[i];
+    device.ordinal = known ? device.report_id : static_cast<std::int64_t>(i);
+  }
+}
+
 }  // namespace
 
 DeviceMap ResolveDevices(const SystemInfo& info, const std::map<ProcessDevice, bool>& uses,
@@ -124,6 +139,9 @@ DeviceMap ResolveDevices(const SystemInfo& info, const std::map<ProcessDevice, b
     map.devices.push_back(resolver.devices[order[i]]);
   }
   for (auto& [use, index] : map.of) index = place[index];
+  const auto worked = std::count_if(priority.begin(), priority.end(),
+                                    [](const auto& one) { return one.second == 0; });
+  NumberApart(static_cast<std::size_t>(worked), &map.devices);
   return map;
 }
 

@@ -259,7 +259,8 @@ class HabitFinder {
       const auto threads = static_cast<double>(Shape(op).ThreadsPerBlock());
       if (threads <= 0) continue;
       const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
-      const double lanes = 32 * static_cast<double>((Shape(op).ThreadsPerBlock() + 31) / 32);
+      const std::uint64_t warps = (Shape(op).ThreadsPerBlock() + 31) / 32;
+      const double lanes = 32 * static_cast<double>(warps);
       // With fewer blocks than SMs the grid is the cause, not the block (kernel/small-grid).
       const bool fills = sms > 0 && Shape(op).Blocks() >= static_cast<std::uint64_t>(sms);
       if (threads < lanes && fills) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "engine/metrics/python_frames.h"
 
@@ -132,9 +133,9 @@ class OperatorFinder {
           frames, rows[t], trace_.calls, run_.calls_of_thread[t],
           [](const std::vector<std::uint32_t>&) {}, [](const std::vector<std::uint32_t>&) {},
           [&](std::uint32_t call, const std::vector<std::uint32_t>& open) {
-            for (auto row = open.rbegin(); row != open.rend(); ++row) {
-              if (!is_own(frames.name[*row])) continue;
-              result_.frame_of_call[call] = *row;
+            for (const std::uint32_t row : std::views::reverse(open)) {
+              if (!is_own(frames.name[row])) continue;
+              result_.frame_of_call[call] = row;
               return;
             }
           });

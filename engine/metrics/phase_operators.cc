@@ -56,7 +56,7 @@ Passes PassesOf(const std::vector<Piece>& pieces, const IntervalSet& named) {
       if (has_pending) passes.forward.push_back(pending);
       has_pending = false;
       Interval* const last = passes.backward.empty() ? nullptr : &passes.backward.back();
-      if (in_backward && named.OverlapWith(last->end, piece.start) == 0) {
+      if (in_backward && last != nullptr && named.OverlapWith(last->end, piece.start) == 0) {
         last->end = std::max(last->end, piece.end);
       } else {
         passes.backward.push_back({piece.start, piece.end});

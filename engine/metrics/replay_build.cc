@@ -215,8 +215,7 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
   }
   for (auto& [thread, ends] : batches) std::sort(ends.begin(), ends.end());
 
-  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
-    HostCall& call = calls_[i];
+  for (HostCall& call : calls_) {
     const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
     const auto& peers = by_process[run.trace.threads[call.thread].process];
     auto at = std::upper_bound(peers.begin(), peers.end(), call.start,

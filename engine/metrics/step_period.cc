@@ -137,7 +137,7 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
     const std::size_t from = at->front();
     const std::size_t to = std::min(tokens.size(), at->back() + period);
     if (static_cast<double>(to - from) < min_cover * static_cast<double>(tokens.size())) continue;
-    if (tried.count(period) != 0) continue;
+    if (tried.contains(period)) continue;
     const double match = MatchFrom(tokens, *at, period);
     tried[period] = match;
     if (match < min_match) continue;
@@ -228,7 +228,7 @@ Steps StepsFromPeriod(const Run& run) {
   };
   // Where no wait stands out, no cut is better than another: the anchor's own place keeps the most
   // whole iterations.
-  Nanos longest = static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"));
+  auto longest = static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"));
   std::size_t cut = 0;
   for (std::size_t k = 0; k < period.length; ++k) {
     const Nanos wait = usual_wait(k);

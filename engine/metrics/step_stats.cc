@@ -155,7 +155,7 @@ class StepFinder {
     if (left > 0) (*what)["more work on the GPU"] += static_cast<double>(left);
   }
 
-  std::string Describe(const GapPiece& piece) const {
+  static std::string Describe(const GapPiece& piece) {
     if (piece.phase >= Phase::kEvaluation) return PhaseName(piece.phase);
     switch (piece.cause) {
       case IdleCause::kDataLoading:
@@ -185,10 +185,10 @@ class StepFinder {
     for (std::size_t i = 1; i < slow.size(); ++i) apart.push_back(slow[i] - slow[i - 1]);
     const std::size_t every = Median(apart);
     const auto even = static_cast<std::size_t>(std::count(apart.begin(), apart.end(), every));
-    const bool periodic = apart.size() >= 1 && every >= 2 && 5 * even >= 4 * apart.size();
+    const bool periodic = !apart.empty() && every >= 2 && 5 * even >= 4 * apart.size();
     const std::set<CopyClass> usual = UsualCopies();
     for (const auto& [op, step] : CopiesOfSteps()) {
-      if (usual.count(ClassOfCopy(op)) == 0) extra_copies_.push_back(op);
+      if (!usual.contains(ClassOfCopy(op))) extra_copies_.push_back(op);
     }
     LossBuilder loss(basis_);
     std::map<std::string, double> total;

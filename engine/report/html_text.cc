@@ -68,7 +68,7 @@ std::string ScriptSafeJson(std::string_view json) {
 }
 
 std::string HtmlLink(std::string_view address) {
-  const std::string text = HtmlText(address);
+  std::string text = HtmlText(address);
   const bool web = address.starts_with("https://") || address.starts_with("http://");
   if (!web) return text;
   return fmt::format("<a href=\"{0}\" rel=\"noopener noreferrer\">{0}</a>", text);

@@ -56,9 +56,11 @@ struct Device {
   std::string name;             // "NVIDIA H100 80GB HBM3", "" when the report does not say
   std::string uuid;             // without "GPU-", may be empty
   std::int64_t report_id = -1;  // the profiler's own number of the GPU, -1 unknown
-  std::int64_t ordinal =
-      0;             // the number that users see (CUDA ordinal of the first process that used it)
-  int sm_count = 0;  // 0 unknown (so all numbers below)
+  // The number that users see: CUDA ordinal of the first process that used it. Where processes call
+  // different GPUs the same, the profiler's own number.
+  std::int64_t ordinal = 0;
+  std::int64_t cuda_ordinal = 0;  // as its first process called it: what the report's tables hold
+  int sm_count = 0;               // 0 unknown (so all numbers below)
   double clock_hz = 0;
   double memory_bytes_per_s = 0;
   double memory_bytes = 0;

@@ -64,6 +64,10 @@ TEST_CASE("two ranks that both call their GPU 0 are kept apart by the device tab
     CHECK(trace.devices[trace.ops.device[0]].name == "B");
     CHECK(trace.devices[trace.ops.device[0]].sm_count == 66);  // a slice of the chip
     CHECK(trace.devices[trace.ops.device[1]].name == "A");
+    // Users are told the profiler's numbers, tables are asked by those of the processes.
+    CHECK(trace.devices[trace.ops.device[0]].ordinal == 1);
+    CHECK(trace.devices[trace.ops.device[1]].ordinal == 0);
+    CHECK(trace.devices[trace.ops.device[0]].cuda_ordinal == 0);
     CHECK(CountOf(trace, "several processes use CUDA device") == 0);
   }
   SECTION("by uuid") {

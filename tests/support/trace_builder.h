@@ -69,7 +69,7 @@ class TraceBuilder {
     while (devices_.size() <= device) {
       const advise::Device like = devices_.front();
       devices_.push_back(like);
-      devices_.back().ordinal = devices_.back().report_id =
+      devices_.back().cuda_ordinal = devices_.back().ordinal = devices_.back().report_id =
           static_cast<std::int64_t>(devices_.size()) - 1;
     }
     device_ = device;
