@@ -1,4 +1,21 @@
 -- Stages of a pipeline wait for each other's activations: the bubble of filling and draining it in every step.
+
+local function percent(part)
+  return math.floor(100 * part + 0.5) .. " %"
+end
+
+local function chunks_in_words(chunks)
+  if chunks < 2 then return "" end
+  return " and " .. math.floor(chunks) .. " chunks of layers a GPU (an interleaved schedule)"
+end
+
+-- Nothing when the schedule is interleaved already.
+local function interleaving(pipeline)
+  if pipeline.chunks > 1 then return "" end
+  return "Use an interleaved schedule, in which each GPU holds several smaller stages: with two of them the bubble falls from " ..
+         percent(pipeline.expected) .. " to " .. percent(pipeline.interleaved) .. ", for twice as many sends"
+end
+
 return {
   id        = "pipeline/bubble",
   title     = "Split the batch into more micro-batches, so that the pipeline stays full",
@@ -11,18 +28,18 @@ return {
   knowledge = { "K-K7", "K-N16" },
   effort    = "flag",
 
-  needs      = { "pipeline.stages", "pipeline.micro_batches", "pipeline.bubble", "pipeline.expected", "pipeline.bubble_lost",
-                 "window.device_time" },
+  needs      = { "pipeline.stages", "pipeline.micro_batches", "pipeline.chunks", "pipeline.bubble", "pipeline.expected",
+                 "pipeline.interleaved", "pipeline.bubble_lost", "window.device_time" },
   optional   = { "pipeline.bubble_remedy" },
   thresholds = { "min_bubble" },
 
-  symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time; with {micro:count} micro-batches a step {expected:pct} is to be expected.",
-  cause   = "A pipeline of p stages with m micro-batches stands empty (p-1)/(m+p-1) of the time, while it fills and drains. What is above that comes from uneven stages or slow transfers.",
+  symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time; with {micro:count} micro-batches a step{schedule:text} {expected:pct} is to be expected.",
+  cause   = "A pipeline of p stages with m micro-batches and v chunks of layers a GPU stands empty (p-1)/(vm+p-1) of the time, while it fills and drains. What is above that comes from uneven stages or slow transfers.",
   fixes   = {
     { action = "Use more micro-batches of a smaller size: twice as many nearly halve the bubble",
       snippet = "--global-batch-size 256 --micro-batch-size 1   # Megatron-LM: micro-batches = global / micro / data-parallel size",
       language = "bash" },
-    { action = "Use an interleaved schedule, in which each GPU holds several smaller stages",
+    { action = "{interleave:text}",
       snippet = "--num-layers-per-virtual-pipeline-stage 2", language = "bash" },
     { action = "Use fewer stages, and tensor or sharded data parallelism inside a node instead" },
   },
@@ -34,7 +51,8 @@ return {
   detect = function(f, t)
     if not at_least(f.pipeline.bubble, t.min_bubble) then return nil end
     return { stages = f.pipeline.stages, micro = f.pipeline.micro_batches, bubble = f.pipeline.bubble,
-             expected = f.pipeline.expected }
+             expected = f.pipeline.expected, chunks = f.pipeline.chunks, schedule = chunks_in_words(f.pipeline.chunks),
+             interleave = interleaving(f.pipeline) }
   end,
 
   saving = function(f)
@@ -45,11 +63,20 @@ return {
   tests = {
     { name = "four stages, four micro-batches",
       facts = { window = { device_time = 4e9 },
-                pipeline = { stages = 4, micro_batches = 4, bubble = 0.45, expected = 0.43, bubble_lost = 6e8, bubble_remedy = true } },
-      expect = { stages = 4, micro = 4, bubble = 0.45, expected = 0.43 }, saving = { claims = 6e8 } },
+                pipeline = { stages = 4, micro_batches = 4, chunks = 1, bubble = 0.45, expected = 0.43, interleaved = 0.27, bubble_lost = 6e8, bubble_remedy = true } },
+      expect = { stages = 4, micro = 4, bubble = 0.45, expected = 0.43, schedule = "",
+                 interleave = "Use an interleaved schedule, in which each GPU holds several smaller stages: with two of them the " ..
+                              "bubble falls from 43 % to 27 %, for twice as many sends" }, saving = { claims = 6e8 } },
+    { name = "interleaved already: no other schedule is advised",
+      facts = { window = { device_time = 4e9 },
+                pipeline = { stages = 8, micro_batches = 8, chunks = 2, bubble = 0.32, expected = 0.304, interleaved = 0.18,
+                             bubble_lost = 5e8, bubble_remedy = true } },
+      expect = { chunks = 2, schedule = " and 2 chunks of layers a GPU (an interleaved schedule)", interleave = "" },
+      saving = { claims = 5e8 } },
     { name = "near miss: 32 micro-batches keep it full",
       facts = { window = { device_time = 4e9 },
-                pipeline = { stages = 4, micro_batches = 32, bubble = 0.08, expected = 0.086, bubble_lost = 1e8, bubble_remedy = true } },
+                pipeline = { stages = 4, micro_batches = 32, chunks = 1, bubble = 0.08, expected = 0.086, interleaved = 0.045,
+                             bubble_lost = 1e8, bubble_remedy = true } },
       expect = "silent" },
     { name = "no pipeline", facts = { pipeline = { stages = 0 } }, expect = "not_applicable" },
     { name = "one rank", facts = {}, expect = "cannot_tell" },
