@@ -39,6 +39,7 @@ class PipelineFinder {
       return std::move(pipe_);
     }
     pipe_.stages = static_cast<int>(stages_);
+    pipe_.steps_known = job_.has_steps;
     Price();
     return std::move(pipe_);
   }
@@ -131,7 +132,7 @@ class PipelineFinder {
   // as many gradients go between neighbours, and (v-1) m between the last rank and the first one.
   // Of two ranks these are the same, so that it takes the number of passes, v m, to tell.
   int Chunks(const std::vector<std::uint32_t>& chain) const {
-    if (stages_ > 2) return static_cast<int>(std::round(1 / (1 - around_)));
+    if (stages_ > 2) return around_ > 0 ? ChunksOfMany(chain) : 1;
     const double passes = Passes(chain);
     const double micros = 2 * passes - SendsAStep(chain.front()) / 2;
     if (passes < 2 || micros < 1) return 1;
@@ -140,6 +141,22 @@ class PipelineFinder {
     return std::abs(chunks - std::round(chunks)) < kWhole
                ? std::max(1, static_cast<int>(std::round(chunks)))
                : 1;
+  }
+  // Inner ranks have 4 v m sends and receives, the outer ones 2 m (2 v - 1). Where a kernel carries
+  // several messages, only how much goes round is left.
+  int ChunksOfMany(const std::vector<std::uint32_t>& chain) const {
+    std::vector<double> inner;
+    for (std::size_t stage = 1; stage + 1 < stages_; ++stage) {
+      inner.push_back(SendsAStep(chain[stage]));
+    }
+    const double most = Median(std::move(inner));
+    const double outer = (SendsAStep(chain.front()) + SendsAStep(chain.back())) / 2;
+    constexpr double kWhole = 0.15;
+    const double chunks = most > outer ? most / (2 * (most - outer)) : 0;
+    if (chunks > 2 - kWhole && std::abs(chunks - std::round(chunks)) < kWhole) {
+      return static_cast<int>(std::round(chunks));
+    }
+    return std::max(2, static_cast<int>(std::round(1 / (1 - around_))));
   }
   // Backward passes of a step, where ranges name them.
   double Passes(const std::vector<std::uint32_t>& chain) const {
@@ -211,8 +228,8 @@ class PipelineFinder {
     // slowest one has beyond the mean.
     const auto window = static_cast<double>(job_.Window());
     const double m = pipe_.micro_batches;
-    pipe_.bubble_loss.gain =
-        static_cast<Nanos>(window * std::min(pipe_.bubble, pipe_.expected) / 2);
+    pipe_.bubble_loss.gain = static_cast<Nanos>(
+        window * (job_.has_steps ? std::min(pipe_.bubble, pipe_.expected) : pipe_.bubble) / 2);
     pipe_.balance_loss.gain = static_cast<Nanos>(
         std::min((*slowest - mean) * (m - 1) / m * static_cast<double>(job_.steps),
                  std::max(0.0, pipe_.bubble) * window));

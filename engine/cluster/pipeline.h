@@ -11,6 +11,7 @@ namespace advise {
 struct Pipeline {
   int stages = 0;            // 0: no pipeline
   int chunks = 1;            // of the layers a rank: how often a micro-batch passes it
+  bool steps_known = false;  // otherwise micro_batches and what follows from it count the window
   double micro_batches = 0;  // a step
   double bubble = 0;         // share of the step that stages wait for each other, mean
   double expected = 0;       // (p-1)/(v m+p-1) with v chunks

@@ -239,11 +239,15 @@ class ClusterWriter {
       }
       return;
     }
-    w_->Number("pipeline.micro_batches", p.micro_batches);
     w_->Number("pipeline.chunks", p.chunks);
     w_->Number("pipeline.bubble", p.bubble);
-    w_->Number("pipeline.expected", p.expected);
-    w_->Number("pipeline.interleaved", p.interleaved);
+    const auto of_step = [&](const char* name, double value) {
+      w_->KnownNumber(name, p.steps_known ? value : 0, "the steps of the ranks are not known",
+                      "nvtx");
+    };
+    of_step("pipeline.micro_batches", p.micro_batches);
+    of_step("pipeline.expected", p.expected);
+    of_step("pipeline.interleaved", p.interleaved);
     w_->Number("pipeline.imbalance", p.imbalance);
     w_->Number("pipeline.slowest", p.slowest_stage);
     Lose("pipeline.bubble_lost", "pipeline.bubble_remedy", p.bubble_loss);

@@ -461,8 +461,13 @@ TEST_CASE("interleaved schedules: chunks, micro-batches and bubble") {
     CHECK(facts["strategy.name"]["value"] == "pipeline");
     CHECK(facts["pipeline.stages"]["value"] == one.stages);
     CHECK(facts["pipeline.chunks"]["value"] == one.chunks);
-    CHECK(facts["pipeline.micro_batches"]["value"] == one.micros);
     CHECK(facts["pipeline.bubble"]["value"].get<double>() == Approx(truth).margin(0.02));
+    if (!one.ranges) {
+      // Nothing tells steps, so that micro-batches a step cannot be counted.
+      CHECK_FALSE(facts.contains("pipeline.micro_batches"));
+      continue;
+    }
+    CHECK(facts["pipeline.micro_batches"]["value"] == one.micros);
     const double p = one.stages - 1;
     CHECK(facts["pipeline.expected"]["value"].get<double>() ==
           Approx(p / (one.chunks * one.micros + p)));
