@@ -30,6 +30,7 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
   std::vector<Fix> fixes;
   for (Fix fix : verdict.rule->fixes) {
     fix.action = FilledTemplate(fix.action, verdict);
+    if (fix.action.empty()) continue;  // it does not apply this time
     for (const std::string& key : verdict.rule->references) {
       const Reference* reference = knowledge.FindReference(key);
       if (reference == nullptr) continue;

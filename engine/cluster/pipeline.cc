@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/cluster/stages.h"
 #include "engine/metrics/median.h"
 
 namespace advise {
@@ -11,32 +12,6 @@ namespace {
 
 double StepsOf(const RankSummary& rank) {
   return static_cast<double>(std::max<std::size_t>(1, rank.steps.size()));
-}
-
-// Chains of ranks, each from the end with the smaller index; empty when some ranks form a ring.
-std::vector<std::vector<std::uint32_t>> Chains(
-    const std::map<std::uint32_t, std::set<std::uint32_t>>& neighbours) {
-  std::vector<std::vector<std::uint32_t>> chains;
-  std::set<std::uint32_t> seen;
-  for (const auto& [rank, near] : neighbours) {
-    if (near.size() > 2) return {};
-  }
-  for (const auto& [rank, near] : neighbours) {
-    if (near.size() != 1 || seen.count(rank) > 0) continue;
-    std::vector<std::uint32_t> chain = {rank};
-    seen.insert(rank);
-    while (true) {
-      const auto& next = neighbours.at(chain.back());
-      const auto at = std::find_if(next.begin(), next.end(),
-                                   [&](std::uint32_t r) { return seen.count(r) == 0; });
-      if (at == next.end()) break;
-      chain.push_back(*at);
-      seen.insert(*at);
-    }
-    chains.push_back(std::move(chain));
-  }
-  if (seen.size() != neighbours.size()) return {};
-  return chains;
 }
 
 // A backward pass takes about twice as long as a forward pass; both together vary by less.
@@ -51,17 +26,20 @@ class PipelineFinder {
   Pipeline Find() {
     pipe_.bubble_loss.lost.by_device.resize(ranks_.size());
     pipe_.balance_loss.lost.by_device.resize(ranks_.size());
-    chains_ = Chains(Neighbours(joint_, knowledge_.Number("cluster.edge_share")));
-    for (const auto& chain : chains_) stages_ = std::max(stages_, chain.size());
-    const bool alike = std::all_of(chains_.begin(), chains_.end(),
-                                   [&](const auto& chain) { return chain.size() == stages_; });
-    if (stages_ < 2 || job_.steps == 0 || !alike) return std::move(pipe_);
+    const auto order = OrderStages(joint_, knowledge_.Number("cluster.edge_share"),
+                                   knowledge_.Number("cluster.around_share"));
+    if (!order || job_.steps == 0) return std::move(pipe_);
+    chains_ = order->chains;
+    stages_ = chains_.front().size();
+    around_ = order->around;
+    if (stages_ < 2) return std::move(pipe_);
     FindWaits();
     Bubble();
     if (pipe_.bubble < knowledge_.Number("cluster.least_bubble") * pipe_.expected) {
       return std::move(pipe_);
     }
     pipe_.stages = static_cast<int>(stages_);
+    pipe_.steps_known = job_.has_steps;
     Price();
     return std::move(pipe_);
   }
@@ -76,6 +54,7 @@ class PipelineFinder {
   // usual transfer is waiting.
   void FindWaits() {
     waits_.resize(ranks_.size());
+    waited_.resize(ranks_.size());
     std::vector<std::vector<std::uint8_t>> matched(ranks_.size());
     for (std::size_t r = 0; r < ranks_.size(); ++r) matched[r].resize(ranks_[r].collectives.size());
     std::vector<Nanos> transfers;
@@ -85,9 +64,10 @@ class PipelineFinder {
       for (const JointMember& member : collective.members) {
         matched[member.rank][member.row] = 1;
         const RankSummary& rank = ranks_[member.rank];
-        const Nanos start = rank.collectives.start[member.row];
+        // A receive that is asked for early has compute beside it first, and waits in the end.
+        const Nanos met = rank.collectives.end[member.row] - collective.transfer;
         const Nanos wait = WaitedExposed(rank, member, collective);
-        if (wait > 0) waits_[member.rank].push_back({start, start + wait});
+        if (wait > 0) Wait(member.rank, {met - wait, met});
       }
     }
     const Nanos usual = Median(std::move(transfers));
@@ -97,14 +77,32 @@ class PipelineFinder {
         for (std::size_t row = 0; row < list.size(); ++row) {
           if (matched[r][row] != 0 || !IsSend(ranks_[r], row)) continue;
           const Nanos wait = std::min(list.exposed[row], list.end[row] - list.start[row] - usual);
-          if (wait > 0) waits_[r].push_back({list.start[row], list.start[row] + wait});
+          const Nanos met = list.end[row] - usual;
+          if (wait > 0) Wait(r, {met - wait, met});
         }
       }
     }
-    for (auto& list : waits_) {
-      std::sort(list.begin(), list.end(),
-                [](const Interval& a, const Interval& b) { return a.start < b.start; });
+    for (auto& list : waits_) list = IntervalSet::Of(std::move(list)).intervals();
+  }
+
+  void Wait(std::uint32_t rank, Interval wait) {
+    waited_[rank] += wait.Length();
+    waits_[rank].push_back(wait);
+  }
+
+  // Kernels of several messages wait side by side, each for as long as the rank does: what a rank
+  // waits is that part of its time in sends alone that all of them together have of theirs.
+  Nanos Waited(std::uint32_t r) const {
+    const RankSummary& rank = ranks_[r];
+    Nanos in_sends = 0;
+    Nanos in_others = 0;
+    for (std::size_t row = 0; row < rank.collectives.size(); ++row) {
+      (IsSend(rank, row) ? in_sends : in_others) += rank.collectives.exposed[row];
     }
+    const Nanos alone = std::max<Nanos>(0, rank.time.comm_exposed - in_others);
+    if (in_sends <= alone) return waited_[r];
+    return static_cast<Nanos>(static_cast<double>(waited_[r]) * static_cast<double>(alone) /
+                              static_cast<double>(in_sends));
   }
 
   double SendsAStep(std::uint32_t r) const {
@@ -128,6 +126,46 @@ class PipelineFinder {
     if (stages_ == 2) both_ways = BothWays(chain.back());
     const double fewer = std::min(first, last);
     return std::max(1.0, both_ways ? fewer - 1 : fewer / 2);
+  }
+
+  // How often a micro-batch passes a rank. With v chunks of the layers a rank, v m activations and
+  // as many gradients go between neighbours, and (v-1) m between the last rank and the first one.
+  // Of two ranks these are the same, so that it takes the number of passes, v m, to tell.
+  int Chunks(const std::vector<std::uint32_t>& chain) const {
+    if (stages_ > 2) return around_ > 0 ? ChunksOfMany(chain) : 1;
+    const double passes = Passes(chain);
+    const double micros = 2 * passes - SendsAStep(chain.front()) / 2;
+    if (passes < 2 || micros < 1) return 1;
+    constexpr double kWhole = 0.05;
+    const double chunks = passes / micros;
+    return std::abs(chunks - std::round(chunks)) < kWhole
+               ? std::max(1, static_cast<int>(std::round(chunks)))
+               : 1;
+  }
+  // Inner ranks have 4 v m sends and receives, the outer ones 2 m (2 v - 1). Where a kernel carries
+  // several messages, only how much goes round is left.
+  int ChunksOfMany(const std::vector<std::uint32_t>& chain) const {
+    std::vector<double> inner;
+    for (std::size_t stage = 1; stage + 1 < stages_; ++stage) {
+      inner.push_back(SendsAStep(chain[stage]));
+    }
+    const double most = Median(std::move(inner));
+    const double outer = (SendsAStep(chain.front()) + SendsAStep(chain.back())) / 2;
+    constexpr double kWhole = 0.15;
+    const double chunks = most > outer ? most / (2 * (most - outer)) : 0;
+    if (chunks > 2 - kWhole && std::abs(chunks - std::round(chunks)) < kWhole) {
+      return static_cast<int>(std::round(chunks));
+    }
+    return std::max(2, static_cast<int>(std::round(1 / (1 - around_))));
+  }
+  // Backward passes of a step, where ranges name them.
+  double Passes(const std::vector<std::uint32_t>& chain) const {
+    std::vector<double> passes;
+    for (const std::uint32_t r : chain) passes.push_back(ranks_[r].backwards);
+    return Median(std::move(passes));
+  }
+  double MicroBatchesInChunks(const std::vector<std::uint32_t>& chain) const {
+    return std::max(1.0, std::round(SendsAStep(chain.front()) / (2.0 * (2 * pipe_.chunks - 1))));
   }
 
   // Of two stages: whether each stretch of compute between two sends of the last stage holds a
@@ -157,13 +195,14 @@ class PipelineFinder {
     std::vector<double> micro_batches;
     double bubble = 0;
     for (const auto& chain : chains_) {
-      micro_batches.push_back(MicroBatches(chain));
+      pipe_.chunks = std::max(pipe_.chunks, Chunks(chain));
+      micro_batches.push_back(pipe_.chunks > 1 ? MicroBatchesInChunks(chain) : MicroBatches(chain));
       for (std::size_t stage = 0; stage < stages_; ++stage) {
         const RankSummary& rank = ranks_[chain[stage]];
         compute_[stage] += static_cast<double>(rank.time.compute) /
                            static_cast<double>(chains_.size()) / StepsOf(rank);
         Nanos waited = rank.time.Cause(IdleCause::kPeerWait);
-        for (const Interval& wait : waits_[chain[stage]]) waited += wait.Length();
+        waited += Waited(chain[stage]);
         bubble +=
             static_cast<double>(waited) / static_cast<double>(std::max<Nanos>(1, rank.Window()));
       }
@@ -171,7 +210,8 @@ class PipelineFinder {
     pipe_.micro_batches = Median(std::move(micro_batches));
     pipe_.bubble = bubble / static_cast<double>(chains_.size() * stages_);
     const double p = static_cast<double>(stages_) - 1;
-    pipe_.expected = p / (pipe_.micro_batches + p);
+    pipe_.expected = p / (pipe_.chunks * pipe_.micro_batches + p);
+    pipe_.interleaved = p / (2 * pipe_.chunks * pipe_.micro_batches + p);
   }
 
   void Price() {
@@ -188,8 +228,8 @@ class PipelineFinder {
     // slowest one has beyond the mean.
     const auto window = static_cast<double>(job_.Window());
     const double m = pipe_.micro_batches;
-    pipe_.bubble_loss.gain =
-        static_cast<Nanos>(window * std::min(pipe_.bubble, pipe_.expected) / 2);
+    pipe_.bubble_loss.gain = static_cast<Nanos>(
+        window * (job_.has_steps ? std::min(pipe_.bubble, pipe_.expected) : pipe_.bubble) / 2);
     pipe_.balance_loss.gain = static_cast<Nanos>(
         std::min((*slowest - mean) * (m - 1) / m * static_cast<double>(job_.steps),
                  std::max(0.0, pipe_.bubble) * window));
@@ -215,36 +255,14 @@ class PipelineFinder {
   const Knowledge& knowledge_;
   std::vector<std::vector<std::uint32_t>> chains_;
   std::size_t stages_ = 0;
-  std::vector<std::vector<Interval>> waits_;  // by rank, exposed
+  double around_ = 0;
+  std::vector<std::vector<Interval>> waits_;  // by rank, exposed; disjoint
+  std::vector<Nanos> waited_;                 // by rank, of all kernels
   std::vector<double> compute_;               // by stage, a step
   Pipeline pipe_;
 };
 
 }  // namespace
-
-std::map<std::uint32_t, std::set<std::uint32_t>> Neighbours(const Joint& joint,
-                                                            double least_share) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> edges;
-  std::map<std::uint32_t, std::size_t> total;
-  for (const JointCollective& collective : joint.all) {
-    if (!joint.IsPointToPoint(collective) || collective.members.size() != 2) continue;
-    const std::uint32_t a = collective.members[0].rank;
-    const std::uint32_t b = collective.members[1].rank;
-    ++edges[{a, b}];
-    ++total[a];
-    ++total[b];
-  }
-  std::map<std::uint32_t, std::set<std::uint32_t>> neighbours;
-  for (const auto& [edge, count] : edges) {
-    const auto& [a, b] = edge;
-    // Two unrelated pairs that end together by chance make no edge.
-    const auto least = static_cast<double>(std::min(total[a], total[b]));
-    if (static_cast<double>(count) < least_share * least) continue;
-    neighbours[a].insert(b);
-    neighbours[b].insert(a);
-  }
-  return neighbours;
-}
 
 Pipeline FindPipeline(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       const Knowledge& knowledge) {

@@ -2,8 +2,6 @@
 // wait for each other.
 #pragma once
 
-#include <map>
-#include <set>
 #include <vector>
 
 #include "engine/cluster/lateness.h"
@@ -12,9 +10,12 @@ namespace advise {
 
 struct Pipeline {
   int stages = 0;            // 0: no pipeline
+  int chunks = 1;            // of the layers a rank: how often a micro-batch passes it
+  bool steps_known = false;  // otherwise micro_batches and what follows from it count the window
   double micro_batches = 0;  // a step
   double bubble = 0;         // share of the step that stages wait for each other, mean
-  double expected = 0;       // (p-1)/(m+p-1)
+  double expected = 0;       // (p-1)/(v m+p-1) with v chunks
+  double interleaved = 0;    // the same with twice as many chunks
   double imbalance = 0;      // largest compute of a stage over the mean, less one
   int slowest_stage = -1;
   std::vector<std::uint32_t> slowest_ranks;
@@ -27,9 +28,5 @@ struct Pipeline {
 // O(collectives log collectives).
 Pipeline FindPipeline(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       const Knowledge& knowledge);
-
-// By rank, those that it sends to or receives from: at least `least_share` of the sends of the
-// quieter of two ranks go between them.
-std::map<std::uint32_t, std::set<std::uint32_t>> Neighbours(const Joint& joint, double least_share);
 
 }  // namespace advise

@@ -95,6 +95,9 @@ struct RankSummary {
   std::vector<CommGroup> groups;
   RankCollectives collectives;
 
+  double backwards = 0;         // backward passes a step; 0 when no ranges name them
+  double backwards_synced = 0;  // of them with gradient collectives
+
   double memory_peak = -1;     // bytes, -1 unknown
   double memory_capacity = 0;  // bytes, 0 unknown
   bool supports_verdict = true;

@@ -6,22 +6,10 @@
 #include <vector>
 
 #include "engine/cluster/lateness.h"
+#include "engine/cluster/patterns.h"
 #include "engine/cluster/pipeline.h"
 
 namespace advise {
-
-// Collectives of one kind in one part of the step.
-struct PatternRow {
-  std::string kind;
-  std::string phase;    // "forward", "backward", "" unknown
-  double per_step = 0;  // on a rank that takes part
-  double group = 0;     // ranks that take part
-  int stride = 0;       // between the numbers of neighbours in the group; 0 when they differ
-  bool across_nodes = false;
-  double bytes = 0;        // a step on a rank that takes part, 0 unknown
-  double transfer_ns = 0;  // summed over collectives
-  double exposed_ns = 0;   // exposed transfer, mean over ranks, whole window
-};
 
 struct Strategy {
   std::vector<PatternRow> rows;

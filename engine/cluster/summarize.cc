@@ -69,6 +69,8 @@ class Summarizer {
         rank.steps.push_back({step.start, step.end, TimeOf(d, step.start, step.end)});
       }
     }
+    rank.backwards = analysis_.comm_habits.backwards;
+    rank.backwards_synced = analysis_.comm_habits.synced;
     rank.memory_peak = analysis_.host.memory_peak;
     rank.memory_capacity =
         device.memory_bytes > 0 ? device.memory_bytes : analysis_.hardware.memory_bytes;

@@ -239,9 +239,15 @@ class ClusterWriter {
       }
       return;
     }
-    w_->Number("pipeline.micro_batches", p.micro_batches);
+    w_->Number("pipeline.chunks", p.chunks);
     w_->Number("pipeline.bubble", p.bubble);
-    w_->Number("pipeline.expected", p.expected);
+    const auto of_step = [&](const char* name, double value) {
+      w_->KnownNumber(name, p.steps_known ? value : 0, "the steps of the ranks are not known",
+                      "nvtx");
+    };
+    of_step("pipeline.micro_batches", p.micro_batches);
+    of_step("pipeline.expected", p.expected);
+    of_step("pipeline.interleaved", p.interleaved);
     w_->Number("pipeline.imbalance", p.imbalance);
     w_->Number("pipeline.slowest", p.slowest_stage);
     Lose("pipeline.bubble_lost", "pipeline.bubble_remedy", p.bubble_loss);
@@ -373,8 +379,12 @@ std::vector<FactInfo> ClusterFactList() {
 
       {"pipeline.stages", "count", "Stages of the pipeline, 0 without one."},
       {"pipeline.micro_batches", "count", "Micro-batches a step."},
+      {"pipeline.chunks", "count",
+       "Chunks of layers a rank: how often a micro-batch passes it; more than 1 in an interleaved "
+       "schedule."},
       {"pipeline.bubble", "share", "Share of the time that stages wait for each other, mean."},
-      {"pipeline.expected", "share", "(p-1)/(m+p-1) for p stages and m micro-batches."},
+      {"pipeline.expected", "share", "(p-1)/(v m+p-1) for p stages, v chunks and m micro-batches."},
+      {"pipeline.interleaved", "share", "The same with twice as many chunks."},
       {"pipeline.imbalance", "share", "Largest compute time of a stage over the mean, less one."},
       {"pipeline.slowest", "count", "That stage, counted from 0."},
       {"pipeline.bubble_lost", "spans", "Waiting that twice as many micro-batches would spare."},

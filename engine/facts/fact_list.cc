@@ -416,7 +416,8 @@ std::vector<FactInfo> CommonFactList() {
       {"comm.serial.remedy", "remedy",
        "It runs beside the backward pass as far as that is long enough."},
       {"comm.no_overlap.lost", "spans",
-       "Exposed time when communication and compute never overlap, beside serial gradients."},
+       "Exposed time when communication and compute never overlap, beside serial gradients and "
+       "what the optimizer sends."},
       {"comm.no_overlap.remedy", "remedy", "It runs beside compute as far as there is compute."},
       {"comm.same_stream", "flag", "Communication runs on the stream of the compute kernels."},
       {"comm.small.per_step", "count", "Short (latency-bound) communication kernels a step."},

@@ -133,6 +133,8 @@ class CommFinder {
                             trains_per_step <= 1.5 && Reduces(train.front());
         LossBuilder& loss = after_backward || at_end ? serial : apart;
         for (const std::uint32_t op : train) {
+          // Weights that the optimizer updated are sent when they are there: no switch hides that.
+          if (&loss == &apart && phases_.OfOp(run_, op) == Phase::kOptimizer) continue;
           loss.Count(trace_.ops.start[op], 0, Length(op));
           loss.AddExposed(op);
           loss.remedy().detached_ops.push_back(op);

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/store/compress.h"
+#include "engine/store/numbers.h"
+#include "engine/store/packed_json.h"
 #include "engine/store/report_json.h"
 
 namespace advise {
@@ -13,75 +16,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kLargest = std::size_t{1} << 30;  // no section is that large when unpacked
-
-// The length before compression stands in front, in eight bytes.
-std::string Compress(const std::string& plain) {
-  std::string packed(8 + compressBound(plain.size()), '\0');
-  for (std::size_t i = 0; i < 8; ++i) {
-    packed[i] = static_cast<char>((plain.size() >> (8 * i)) & 0xFFU);
-  }
-  uLongf size = packed.size() - 8;
-  compress2(reinterpret_cast<Bytef*>(packed.data() + 8), &size,
-            reinterpret_cast<const Bytef*>(plain.data()), plain.size(), 9);
-  packed.resize(8 + size);
-  return packed;
-}
-
-bool Uncompress(const std::string& packed, std::string* plain) {
-  if (packed.size() < 8) return false;
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < 8; ++i) {
-    size |= static_cast<std::size_t>(static_cast<unsigned char>(packed[i])) << (8 * i);
-  }
-  if (size > kLargest) return false;
-  plain->resize(size);
-  uLongf got = size;
-  return uncompress(reinterpret_cast<Bytef*>(plain->data()), &got,
-                    reinterpret_cast<const Bytef*>(packed.data() + 8), packed.size() - 8) == Z_OK &&
-         got == size;
-}
-
-// Whole numbers in as few bytes as they need, small negative ones too.
-class Numbers {
- public:
-  Numbers() = default;
-  explicit Numbers(std::string bytes) : bytes_(std::move(bytes)) {}
-  void Put(std::int64_t value) {
-    auto rest = (static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63);
-    while (rest >= 0x80) {
-      bytes_ += static_cast<char>(rest | 0x80U);
-      rest >>= 7U;
-    }
-    bytes_ += static_cast<char>(rest);
-  }
-  std::int64_t Take() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ == bytes_.size()) {
-        broken_ = true;
-        return 0;
-      }
-      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
-      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
-      if ((byte & 0x80U) == 0) break;
-    }
-    return static_cast<std::int64_t>(value >> 1U) ^ -static_cast<std::int64_t>(value & 1U);
-  }
-  bool broken() const { return broken_; }
-  std::size_t left() const { return bytes_.size() - at_; }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  std::string bytes_;
-  std::size_t at_ = 0;
-  bool broken_ = false;
-};
-
 constexpr std::int64_t kColumns = 9;  // later versions add columns behind
 
 std::string EncodeCollectives(const std::vector<RankSummary>& ranks) {
-  Numbers out;
+  NumberWriter out;
   out.Put(static_cast<std::int64_t>(ranks.size()));
   for (const RankSummary& rank : ranks) {
     const RankCollectives& list = rank.collectives;
@@ -105,7 +43,7 @@ std::string EncodeCollectives(const std::vector<RankSummary>& ranks) {
 }
 
 bool DecodeCollectives(const std::string& bytes, std::vector<RankSummary>* ranks) {
-  Numbers in(bytes);
+  NumberReader in(bytes);
   if (in.Take() != static_cast<std::int64_t>(ranks->size())) return false;
   for (RankSummary& rank : *ranks) {
     const std::int64_t n = in.Take();
@@ -150,8 +88,27 @@ const std::string* Find(const Sections& sections, const std::string& name) {
   return nullptr;
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+auto Damaged(const char* section, const char* how, const std::string& where) {
+  return Fail(fmt::format("the section \"{}\" is {}", section, how), where,
+              "write the facts again: advise facts REPORT -o run.facts");
+}
+
+// What was kept as JSON: in one section, or in three, as format 1 has it.
+Result<Json> ReadSummary(const Sections& sections, const std::string& where) {
+  if (const std::string* packed = Find(sections, "summary")) {
+    if (auto json = UnpackJson(*packed)) return std::move(*json);
+    return Damaged("summary", "damaged", where);
+  }
+  Json all;
+  for (const char* const name : {"report", "verdicts", "ranks"}) {
+    const std::string* packed = Find(sections, name);
+    if (packed == nullptr) return Damaged(name, "not there", where);
+    std::string plain;
+    if (!Uncompress(*packed, &plain)) return Damaged(name, "damaged", where);
+    all[name] = Json::parse(plain, nullptr, false);
+    if (all[name].is_discarded()) return Damaged(name, "damaged", where);
+  }
+  return all;
 }
 
 }  // namespace
@@ -162,37 +119,34 @@ std::uint32_t ChecksumOf(const std::string& bytes) {
 }
 
 Sections Encode(const SavedReport& saved) {
-  return {{"report", Compress(Dump(ReportToJson(saved.report)))},
-          {"verdicts", Compress(Dump(VerdictsToJson(saved.report.verdicts)))},
-          {"ranks", Compress(Dump(RanksToJson(saved.ranks)))},
+  Json summary;
+  summary["report"] = ReportToJson(saved.report);
+  summary["verdicts"] = VerdictsToJson(saved.report.verdicts);
+  summary["ranks"] = RanksToJson(saved.ranks);
+  return {{"summary", PackJson(summary)},
           {"collectives", Compress(EncodeCollectives(saved.ranks))}};
 }
 
 Result<SavedReport> Decode(const Sections& sections, const FindRuleInfo& find_rule,
                            const std::string& where) {
-  std::string plain[4];
-  const char* const names[4] = {"report", "verdicts", "ranks", "collectives"};
-  for (int i = 0; i < 4; ++i) {
-    const std::string* packed = Find(sections, names[i]);
-    if (packed == nullptr || !Uncompress(*packed, &plain[i])) {
-      return Fail(fmt::format("the section \"{}\" is {}", names[i],
-                              packed == nullptr ? "not there" : "damaged"),
-                  where, "write the facts again: advise facts REPORT -o run.facts");
-    }
-  }
+  const Result<Json> summary = ReadSummary(sections, where);
+  if (!summary) return tl::unexpected(summary.error());
+  std::string collectives;
+  const std::string* packed = Find(sections, "collectives");
+  if (packed == nullptr) return Damaged("collectives", "not there", where);
+  if (!Uncompress(*packed, &collectives)) return Damaged("collectives", "damaged", where);
   SavedReport saved;
   std::vector<std::string> unknown;
   try {
-    saved.report = ReportFromJson(Json::parse(plain[0]), find_rule, &unknown);
-    saved.report.verdicts = VerdictsFromJson(Json::parse(plain[1]), find_rule);
-    saved.ranks = RanksFromJson(Json::parse(plain[2]));
+    saved.report = ReportFromJson(summary->at("report"), find_rule, &unknown);
+    saved.report.verdicts = VerdictsFromJson(summary->at("verdicts"), find_rule);
+    saved.ranks = RanksFromJson(summary->at("ranks"));
   } catch (const Json::exception& problem) {
     return Fail(std::string("the facts cannot be understood: ") + problem.what(), where,
                 "write them again: advise facts REPORT -o run.facts");
   }
-  if (!DecodeCollectives(plain[3], &saved.ranks)) {
-    return Fail("the section \"collectives\" is damaged", where,
-                "write the facts again: advise facts REPORT -o run.facts");
+  if (!DecodeCollectives(collectives, &saved.ranks)) {
+    return Damaged("collectives", "damaged", where);
   }
   if (!unknown.empty()) {
     std::sort(unknown.begin(), unknown.end());
@@ -206,7 +160,7 @@ Result<SavedReport> Decode(const Sections& sections, const FindRuleInfo& find_ru
 }
 
 std::string Pack(const Sections& sections) {
-  Numbers head;
+  NumberWriter head;
   head.Put(static_cast<std::int64_t>(sections.size()));
   for (const auto& [name, bytes] : sections) {
     head.Put(static_cast<std::int64_t>(name.size()));
@@ -223,7 +177,7 @@ Result<Sections> Unpack(const std::string& packed) {
   if (colon == std::string::npos || colon > 12) return broken();
   const std::size_t size = std::stoul(packed.substr(0, colon));
   if (colon + 1 + size > packed.size()) return broken();
-  Numbers head(packed.substr(colon + 1, size));
+  NumberReader head(std::string_view(packed).substr(colon + 1, size));
   std::size_t at = colon + 1 + size;
   Sections sections;
   const std::int64_t count = head.Take();

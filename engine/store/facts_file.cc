@@ -13,14 +13,14 @@ namespace advise {
 namespace {
 
 constexpr int kApplication = 0x41445646;  // "ADVF"
-constexpr int kFormat = 1;                // raised when something is added
-constexpr int kReadsFrom = 1;             // raised when older readers would misread the file
+constexpr int kFormat = 2;                // raised when something is added
+constexpr int kReadsFrom = 2;             // raised when older readers would misread the file
 constexpr std::size_t kIdAt = 68;         // of the application id in SQLite's header
 
 const char* const kTables =
-    "pragma page_size = 1024; pragma journal_mode = off; pragma synchronous = off;"
+    "pragma page_size = 512; pragma journal_mode = off; pragma synchronous = off;"
     "create table meta (name text primary key, value text) without rowid;"
-    "create table sections (name text primary key, checksum integer, content blob);";
+    "create table sections (name text primary key, checksum integer, content blob) without rowid;";
 
 int NumberOf(const std::string& text) {
   int value = 0;

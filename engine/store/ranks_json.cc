@@ -72,6 +72,8 @@ Json RanksToJson(const std::vector<RankSummary>& ranks) {
                     {"traits", r.traits},
                     {"kinds", r.kinds},
                     {"groups", groups},
+                    {"backwards", r.backwards},
+                    {"backwards_synced", r.backwards_synced},
                     {"memory_peak", r.memory_peak},
                     {"memory_capacity", r.memory_capacity},
                     {"supports_verdict", r.supports_verdict}});
@@ -124,6 +126,8 @@ std::vector<RankSummary> RanksFromJson(const Json& json) {
       r.groups.push_back({Get<std::string>(g, "name"), Get<std::string>(g, "description"),
                           Get<int>(g, "size"), Get<std::vector<int>>(g, "ranks")});
     }
+    r.backwards = Get<double>(item, "backwards");
+    r.backwards_synced = Get<double>(item, "backwards_synced");
     r.memory_peak = Get<double>(item, "memory_peak", -1);
     r.memory_capacity = Get<double>(item, "memory_capacity");
     r.supports_verdict = Get<bool>(item, "supports_verdict", true);

@@ -1,4 +1,29 @@
 -- Stages of a pipeline wait for each other's activations: the bubble of filling and draining it in every step.
+
+local function percent(part)
+  return math.floor(100 * part + 0.5) .. " %"
+end
+
+-- What the numbers of stages, chunks and micro-batches make of it; nothing when no steps are known.
+local function expectation(pipeline)
+  if not pipeline.micro_batches then return "" end
+  local chunks = ""
+  if pipeline.chunks > 1 then chunks = " and " .. math.floor(pipeline.chunks) .. " chunks of layers a GPU (an interleaved schedule)" end
+  return "; with " .. math.floor(pipeline.micro_batches + 0.5) .. " micro-batches a step" .. chunks .. " " ..
+         percent(pipeline.expected) .. " is to be expected"
+end
+
+-- Nothing when the schedule is interleaved already.
+local function interleaving(pipeline)
+  if pipeline.chunks > 1 then return "" end
+  local gain = "the bubble nearly halves"
+  if pipeline.expected then
+    gain = "the bubble falls from " .. percent(pipeline.expected) .. " to " .. percent(pipeline.interleaved)
+  end
+  return "Use an interleaved schedule, in which each GPU holds several smaller stages: with two of them " .. gain ..
+         ", for twice as many sends"
+end
+
 return {
   id        = "pipeline/bubble",
   title     = "Split the batch into more micro-batches, so that the pipeline stays full",
@@ -11,18 +36,17 @@ return {
   knowledge = { "K-K7", "K-N16" },
   effort    = "flag",
 
-  needs      = { "pipeline.stages", "pipeline.micro_batches", "pipeline.bubble", "pipeline.expected", "pipeline.bubble_lost",
-                 "window.device_time" },
-  optional   = { "pipeline.bubble_remedy" },
+  needs      = { "pipeline.stages", "pipeline.chunks", "pipeline.bubble", "pipeline.bubble_lost", "window.device_time" },
+  optional   = { "pipeline.bubble_remedy", "pipeline.micro_batches", "pipeline.expected", "pipeline.interleaved" },
   thresholds = { "min_bubble" },
 
-  symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time; with {micro:count} micro-batches a step {expected:pct} is to be expected.",
-  cause   = "A pipeline of p stages with m micro-batches stands empty (p-1)/(m+p-1) of the time, while it fills and drains. What is above that comes from uneven stages or slow transfers.",
+  symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time{expectation:text}.",
+  cause   = "A pipeline of p stages with m micro-batches and v chunks of layers a GPU stands empty (p-1)/(vm+p-1) of the time, while it fills and drains. What is above that comes from uneven stages or slow transfers.",
   fixes   = {
     { action = "Use more micro-batches of a smaller size: twice as many nearly halve the bubble",
       snippet = "--global-batch-size 256 --micro-batch-size 1   # Megatron-LM: micro-batches = global / micro / data-parallel size",
       language = "bash" },
-    { action = "Use an interleaved schedule, in which each GPU holds several smaller stages",
+    { action = "{interleave:text}",
       snippet = "--num-layers-per-virtual-pipeline-stage 2", language = "bash" },
     { action = "Use fewer stages, and tensor or sharded data parallelism inside a node instead" },
   },
@@ -33,8 +57,8 @@ return {
 
   detect = function(f, t)
     if not at_least(f.pipeline.bubble, t.min_bubble) then return nil end
-    return { stages = f.pipeline.stages, micro = f.pipeline.micro_batches, bubble = f.pipeline.bubble,
-             expected = f.pipeline.expected }
+    return { stages = f.pipeline.stages, chunks = f.pipeline.chunks, bubble = f.pipeline.bubble,
+             expectation = expectation(f.pipeline), interleave = interleaving(f.pipeline) }
   end,
 
   saving = function(f)
@@ -45,11 +69,27 @@ return {
   tests = {
     { name = "four stages, four micro-batches",
       facts = { window = { device_time = 4e9 },
-                pipeline = { stages = 4, micro_batches = 4, bubble = 0.45, expected = 0.43, bubble_lost = 6e8, bubble_remedy = true } },
-      expect = { stages = 4, micro = 4, bubble = 0.45, expected = 0.43 }, saving = { claims = 6e8 } },
+                pipeline = { stages = 4, micro_batches = 4, chunks = 1, bubble = 0.45, expected = 0.43, interleaved = 0.27, bubble_lost = 6e8, bubble_remedy = true } },
+      expect = { stages = 4, chunks = 1, bubble = 0.45, expectation = "; with 4 micro-batches a step 43 % is to be expected",
+                 interleave = "Use an interleaved schedule, in which each GPU holds several smaller stages: with two of them the " ..
+                              "bubble falls from 43 % to 27 %, for twice as many sends" }, saving = { claims = 6e8 } },
+    { name = "interleaved already: no other schedule is advised",
+      facts = { window = { device_time = 4e9 },
+                pipeline = { stages = 8, micro_batches = 8, chunks = 2, bubble = 0.32, expected = 0.304, interleaved = 0.18,
+                             bubble_lost = 5e8, bubble_remedy = true } },
+      expect = { chunks = 2, interleave = "",
+                 expectation = "; with 8 micro-batches a step and 2 chunks of layers a GPU (an interleaved schedule) 30 % is to be expected" },
+      saving = { claims = 5e8 } },
+    { name = "steps are not known, so that micro-batches cannot be counted",
+      facts = { window = { device_time = 4e9 },
+                pipeline = { stages = 4, chunks = 1, bubble = 0.4, bubble_lost = 6e8, bubble_remedy = true } },
+      expect = { bubble = 0.4, expectation = "",
+                 interleave = "Use an interleaved schedule, in which each GPU holds several smaller stages: with two of them the " ..
+                              "bubble nearly halves, for twice as many sends" }, saving = { claims = 6e8 } },
     { name = "near miss: 32 micro-batches keep it full",
       facts = { window = { device_time = 4e9 },
-                pipeline = { stages = 4, micro_batches = 32, bubble = 0.08, expected = 0.086, bubble_lost = 1e8, bubble_remedy = true } },
+                pipeline = { stages = 4, micro_batches = 32, chunks = 1, bubble = 0.08, expected = 0.086, interleaved = 0.045,
+                             bubble_lost = 1e8, bubble_remedy = true } },
       expect = "silent" },
     { name = "no pipeline", facts = { pipeline = { stages = 0 } }, expect = "not_applicable" },
     { name = "one rank", facts = {}, expect = "cannot_tell" },

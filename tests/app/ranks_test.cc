@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/app/program.h"
+#include "tests/app/simulated_ranks.h"
 #include "tests/report/schema.h"
 
 using Catch::Matchers::Contains;
@@ -16,38 +17,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A folder with one report a rank, made once a run of the tests.
-std::string RanksOf(const std::string& scenario, const std::string& options = "") {
-  static const Folder folder;
-  std::string name = scenario + options;
-  for (char& c : name) {
-    if (c == '/' || c == ' ') c = '-';
-  }
-  const std::string path = folder / name;
-  if (!std::filesystem::exists(path)) {
-    const Ran made = RunAdvise(
-        folder,
-        ADVISE_SOURCE_DIR "/fixtures/" + scenario + ".toml --per-rank " + name + " " + options,
-        ADVISE_SIM_PROGRAM);
-    INFO(made.err);
-    REQUIRE(made.status == 0);
-  }
-  return path;
-}
-
 constexpr const char* kStraggler = "scenarios/rank/straggler-compute-x4";
 constexpr const char* kApart = "--clock-ms 250 --drift-us 300";
 
 void CopyInto(const Folder& folder, const std::string& from, const std::string& to) {
   std::filesystem::create_directories(folder / to);
   std::filesystem::copy(from, folder / to, std::filesystem::copy_options::overwrite_existing);
-}
-
-Json JsonOf(const Folder& folder, const std::string& arguments, int status = 0) {
-  const Ran ran = RunAdvise(folder, arguments + " --format json");
-  INFO(ran.err);
-  REQUIRE(ran.status == status);
-  return Json::parse(ran.out);
 }
 
 TEST_CASE("a folder of ranks is one run, and names the rank that the others wait for") {
@@ -362,6 +337,7 @@ TEST_CASE("faults of many ranks: the first finding is the fault, at its true pri
                                            {"every-microstep", 0.05},
                                            {"pipeline", 0.03},
                                            {"pipeline-alternating-x4", 0.03},
+                                           {"pipeline-interleaved-x4", 0.03},
                                            {"pipeline-uneven", 0.05},
                                            {"serial-sync-two-nodes-x4", 0.08},
                                            {"zero3-overhead-x4", 0.05},
@@ -384,9 +360,9 @@ TEST_CASE("faults of many ranks: the first finding is the fault, at its true pri
 
 TEST_CASE("healthy jobs of many ranks have no finding above info") {
   const Folder folder;
-  for (const char* scenario : {"healthy-pipeline-alternating-x4", "healthy-tensor-in-node-x4",
-                               "healthy-sharded-in-node-x4", "healthy-two-nodes-x8",
-                               "healthy-experts-x4", "healthy-ring-x4"}) {
+  for (const char* scenario : {"healthy-pipeline-alternating-x4", "healthy-pipeline-interleaved-x4",
+                               "healthy-tensor-in-node-x4", "healthy-sharded-in-node-x4",
+                               "healthy-two-nodes-x8", "healthy-experts-x4", "healthy-ring-x4"}) {
     const Json report = JsonOf(folder, RanksOf(std::string("scenarios/ranks/") + scenario));
     INFO(scenario << " " << report["findings"].dump());
     for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
@@ -420,15 +396,16 @@ TEST_CASE("a pipeline's stages, micro-batches and bubble") {
 }
 
 // A pipeline of so many stages and micro-batches, as a scenario.
-std::string PipelineScenario(const std::string& schedule, int stages, int micros) {
+std::string PipelineScenario(const std::string& schedule, int stages, int micros, int chunks = 1) {
   const auto number = [](const char* key, int value) {
     return std::string(key) + " = " + std::to_string(value) + "\n";
   };
   return "name = \"pipe\"\narea = \"ranks\"\nkind = \"healthy\"\n[job]\n"
          "base = \"transformer-training\"\ngpu = \"a100\"\nrank_sees_one_device = true\n" +
-         number("layers", 2 * stages) + number("ranks", stages) + number("steps", 6) +
+         number("layers", 2 * stages * chunks) + number("ranks", stages) + number("steps", 6) +
          number("seed", 200 + stages + micros) + number("micro_steps", micros) +
-         "[job.comm]\nmode = \"pipeline\"\nactivation_mb = 4.0\nschedule = \"" + schedule + "\"\n";
+         "[job.comm]\nmode = \"pipeline\"\nactivation_mb = 4.0\nschedule = \"" + schedule + "\"\n" +
+         number("chunks", chunks);
 }
 
 TEST_CASE("the bubble is what the simulator let stages wait, for both schedules") {
@@ -450,6 +427,55 @@ TEST_CASE("the bubble is what the simulator let stages wait, for both schedules"
       CHECK(facts["pipeline.bubble"]["value"].get<double>() == Approx(truth).margin(0.02));
       const double p = stages - 1;
       CHECK(facts["pipeline.expected"]["value"].get<double>() == Approx(p / (micros + p)));
+    }
+  }
+}
+
+TEST_CASE("interleaved schedules: chunks, micro-batches and bubble") {
+  const Folder folder;
+  struct Case {
+    int stages, micros, chunks;
+    bool ranges;
+  };
+  for (const Case& one : std::vector<Case>{{4, 8, 2, true},
+                                           {4, 8, 2, false},
+                                           {4, 4, 3, true},
+                                           {4, 16, 4, true},
+                                           {8, 8, 2, true},
+                                           {3, 6, 2, false},
+                                           {2, 6, 2, true},
+                                           {2, 8, 3, true}}) {
+    const std::string name = fmt::format("interleaved-{}-{}-{}-{}", one.stages, one.micros,
+                                         one.chunks, one.ranges ? "named" : "bare");
+    std::string scenario = PipelineScenario("interleaved", one.stages, one.micros, one.chunks);
+    if (!one.ranges) scenario.replace(scenario.find("ranks = "), 0, "ranges = false\n");
+    folder.Write(name + ".toml", scenario);
+    const Ran made = RunAdvise(folder, name + ".toml --truth --per-rank " + name + " " + kApart,
+                               ADVISE_SIM_PROGRAM);
+    INFO(name << made.err);
+    REQUIRE(made.status == 0);
+    const double truth = Json::parse(made.out)["waiting_in_sends"].get<double>();
+    const Json report = JsonOf(folder, name);
+    const Json& facts = report["facts"];
+    INFO(facts["strategy.evidence"].dump());
+    CHECK(facts["strategy.name"]["value"] == "pipeline");
+    CHECK(facts["pipeline.stages"]["value"] == one.stages);
+    CHECK(facts["pipeline.chunks"]["value"] == one.chunks);
+    CHECK(facts["pipeline.bubble"]["value"].get<double>() == Approx(truth).margin(0.02));
+    if (!one.ranges) {
+      // Nothing tells steps, so that micro-batches a step cannot be counted.
+      CHECK_FALSE(facts.contains("pipeline.micro_batches"));
+      continue;
+    }
+    CHECK(facts["pipeline.micro_batches"]["value"] == one.micros);
+    const double p = one.stages - 1;
+    CHECK(facts["pipeline.expected"]["value"].get<double>() ==
+          Approx(p / (one.chunks * one.micros + p)));
+    // What is advised is not what is there.
+    for (const Json& finding : report["findings"]) {
+      if (finding["rule"] == "pipeline/bubble") {
+        CHECK(finding.dump().find("Use an interleaved schedule") == std::string::npos);
+      }
     }
   }
 }

@@ -7,8 +7,11 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "engine/facts/catalog.h"
+#include "engine/store/compress.h"
+#include "engine/store/report_json.h"
 
 namespace advise {
 namespace {
@@ -140,11 +143,11 @@ TEST_CASE("a flipped byte is found by the checksum") {
     SQLite::Database db(place.path(), SQLite::OPEN_READWRITE);
     db.exec(
         "update sections set content = x'00' || substr(content, 2) || x'01' "
-        "where name = 'ranks'");
+        "where name = 'summary'");
   }
   const auto read = ReadFactsFile(place.path(), Finder());
   REQUIRE_FALSE(read);
-  CHECK(read.error().Line().find("the section \"ranks\" is damaged") != std::string::npos);
+  CHECK(read.error().Line().find("the section \"summary\" is damaged") != std::string::npos);
 }
 
 TEST_CASE("a cut file gives one line, whatever is left of it") {
@@ -178,6 +181,22 @@ TEST_CASE("a file of a later version is refused only when it says so") {
   const auto read = ReadFactsFile(place.path(), Finder());
   REQUIRE_FALSE(read);
   CHECK(read.error().Line().find("later version") != std::string::npos);
+}
+
+TEST_CASE("format 1, with its parts as JSON in sections of their own, is still read") {
+  const SavedReport saved = Sample();
+  Sections sections = Encode(saved);
+  std::erase_if(sections, [](const auto& section) { return section.first == "summary"; });
+  sections.emplace_back("report", Compress(ReportToJson(saved.report).dump()));
+  sections.emplace_back("verdicts", Compress(VerdictsToJson(saved.report.verdicts).dump()));
+  sections.emplace_back("ranks", Compress(RanksToJson(saved.ranks).dump()));
+  const auto read = Decode(sections, Finder(), "old.facts");
+  REQUIRE(read);
+  CHECK(Encode(*read) == Encode(saved));
+  sections.pop_back();
+  const auto without = Decode(sections, Finder(), "old.facts");
+  REQUIRE_FALSE(without);
+  CHECK(without.error().Line().find("\"ranks\" is not there") != std::string::npos);
 }
 
 TEST_CASE("findings of unknown rules are left out, and said so") {

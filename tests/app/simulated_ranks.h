@@ -1,0 +1,39 @@
+// Runs of many ranks that the simulator writes one report a rank, once a run of the tests.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/app/program.h"
+
+namespace advise {
+
+// A folder with the ranks of fixtures/<scenario>.toml; `options` are the simulator's.
+inline std::string RanksOf(const std::string& scenario, const std::string& options = "") {
+  static const Folder folder;
+  std::string name = scenario + options;
+  for (char& c : name) {
+    if (c == '/' || c == ' ') c = '-';
+  }
+  const std::string path = folder / name;
+  if (!std::filesystem::exists(path)) {
+    const Ran made = RunAdvise(
+        folder,
+        ADVISE_SOURCE_DIR "/fixtures/" + scenario + ".toml --per-rank " + name + " " + options,
+        ADVISE_SIM_PROGRAM);
+    INFO(made.err);
+    REQUIRE(made.status == 0);
+  }
+  return path;
+}
+
+// What the program says of them with --format json.
+inline nlohmann::json JsonOf(const Folder& folder, const std::string& arguments, int status = 0) {
+  const Ran ran = RunAdvise(folder, arguments + " --format json");
+  INFO(ran.err);
+  REQUIRE(ran.status == status);
+  return nlohmann::json::parse(ran.out);
+}
+
+}  // namespace advise
