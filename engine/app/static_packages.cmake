@@ -12,6 +12,11 @@ if(ADVISE_STATIC_SQLITE AND TARGET SQLite::SQLite3)
   set_property(TARGET SQLite::SQLite3 PROPERTY INTERFACE_LINK_LIBRARIES "m;dl;Threads::Threads")
 endif()
 
+find_library(ADVISE_STATIC_ZSTD libzstd.a)
+if(ADVISE_STATIC_ZSTD AND TARGET PkgConfig::zstd)
+  set_property(TARGET PkgConfig::zstd PROPERTY INTERFACE_LINK_LIBRARIES "${ADVISE_STATIC_ZSTD}")
+endif()
+
 find_library(ADVISE_STATIC_PROTOBUF libprotobuf-lite.a)
 if(ADVISE_STATIC_PROTOBUF AND TARGET protobuf::libprotobuf-lite)
   set_property(TARGET protobuf::libprotobuf-lite PROPERTY IMPORTED_LOCATION ${ADVISE_STATIC_PROTOBUF})

@@ -305,7 +305,7 @@ void FillNotChecked(const std::vector<Verdict>& verdicts, const Knowledge& knowl
   };
   std::vector<std::string> torch_options;
   for (const CaptureHint& hint : knowledge.capture_hints()) {
-    if (tags.count(hint.tag) == 0) continue;
+    if (!tags.contains(hint.tag)) continue;
     if (torch && !hint.torch.empty()) {
       const std::string name = hint.torch.substr(0, hint.torch.find('='));
       if (name == "profile_memory" || name == "with_stack" || name == "record_shapes") {
@@ -328,7 +328,7 @@ void FillNotChecked(const std::vector<Verdict>& verdicts, const Knowledge& knowl
   if (torch) {
     if (report->not_checked.empty()) return;
     report->capture_command = TorchCommand(torch_options);
-    const bool has_rest = traced.size() > 3 || !others.empty() || tags.count("osrt") > 0;
+    const bool has_rest = traced.size() > 3 || !others.empty() || tags.contains("osrt");
     if (has_rest) report->capture_command += "\n" + nsys;
     return;
   }

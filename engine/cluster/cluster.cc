@@ -100,7 +100,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
     for (const RankSummary& rank : ranks) present.insert(rank.rank);
     const int last = std::max(world - 1, *present.rbegin());
     for (int number = 0; number <= last; ++number) {
-      if (present.count(number) == 0) missing.push_back(number);
+      if (!present.contains(number)) missing.push_back(number);
     }
     if (!missing.empty()) {
       notes.push_back(fmt::format("no report of rank{} {} of {}: what only they show is not known",

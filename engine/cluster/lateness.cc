@@ -121,7 +121,7 @@ class LatenessFinder {
     for (std::size_t s = 0; s < job_.steps; ++s) {
       Nanos others = 0;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        if (slow.count(r) == 0) others = std::max(others, job_.Own(r, s));
+        if (!slow.contains(r)) others = std::max(others, job_.Own(r, s));
       }
       for (const std::uint32_t r : slow) {
         if ((*cuts)[r].empty()) (*cuts)[r].assign(job_.steps, 0);
@@ -168,7 +168,7 @@ class LatenessFinder {
       std::vector<double> others;
       std::vector<double> own;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        (slow.count(r) == 0 ? others : own).push_back(Sum(r, kind.of));
+        (slow.contains(r) ? own : others).push_back(Sum(r, kind.of));
       }
       const double excess = LowerMedian(own) - LowerMedian(others);
       if (excess > most) most = excess, worst = &kind;
@@ -186,7 +186,7 @@ class LatenessFinder {
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       const double steps = static_cast<double>(std::max<std::size_t>(1, ranks_[r].steps.size()));
       const double count = static_cast<double>(ranks_[r].kernels_count) / steps;
-      if (slow.count(r) == 0) {
+      if (!slow.contains(r)) {
         counts.push_back(count);
       } else {
         own = std::max(own, count);
@@ -196,7 +196,7 @@ class LatenessFinder {
     // By name: the median of a kernel against its median on the other ranks, weighted by time.
     std::map<std::string, std::vector<double>> medians;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      if (slow.count(r) > 0) continue;
+      if (slow.contains(r)) continue;
       for (const RankKernel& kernel : ranks_[r].kernels) {
         medians[kernel.name].push_back(static_cast<double>(kernel.median));
       }
@@ -265,13 +265,13 @@ class LatenessFinder {
       hosts[ranks_[r].host].insert(r);
       for (std::size_t s = 0; s < job_.steps; ++s) own[r] += static_cast<double>(job_.Own(r, s));
     }
-    if (hosts.size() < 2 || hosts.count("") > 0) return;
+    if (hosts.size() < 2 || hosts.contains("")) return;
     for (const auto& [host, members] : hosts) {
       double fastest = -1;
       double next = 0;
       std::vector<double> mine;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        if (members.count(r) == 0) {
+        if (!members.contains(r)) {
           next = std::max(next, own[r]);
         } else {
           mine.push_back(own[r]);
@@ -286,7 +286,7 @@ class LatenessFinder {
         Nanos outside = 0;
         for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
           const Nanos time = job_.Own(r, s);
-          if (members.count(r) > 0) {
+          if (members.contains(r)) {
             inside = std::min(inside, time);
           } else {
             outside = std::max(outside, time);

@@ -45,7 +45,7 @@ class PipelineFinder {
   }
 
  private:
-  bool IsSend(const RankSummary& rank, std::size_t row) const {
+  static bool IsSend(const RankSummary& rank, std::size_t row) {
     return rank.kinds[rank.collectives.kind[row]] == "sendrecv";
   }
 

@@ -84,10 +84,10 @@ class SendMatcher {
     std::set<std::uint32_t> rings;
     for (const auto& [key, count] : total) {
       const auto at = exchanging.find(key.first);
-      if (at != exchanging.end() && at->second.count(key.second) == 0) rings.insert(key.first);
+      if (at != exchanging.end() && !at->second.contains(key.second)) rings.insert(key.first);
     }
     for (const std::size_t c : always) {
-      if (rings.count(members[c].first) > 0) continue;
+      if (rings.contains(members[c].first)) continue;
       for (const std::size_t k : clusters[c]) taken_[k] = 1;
       matches_.exchanges.push_back(std::move(clusters[c]));
     }

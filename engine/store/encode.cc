@@ -8,7 +8,6 @@
 
 #include "engine/store/compress.h"
 #include "engine/store/numbers.h"
-#include "engine/store/packed_json.h"
 #include "engine/store/report_json.h"
 
 namespace advise {
@@ -93,20 +92,24 @@ auto Damaged(const char* section, const char* how, const std::string& where) {
               "write the facts again: advise facts REPORT -o run.facts");
 }
 
+Result<Json> ReadJson(const Sections& sections, const char* name, const std::string& where) {
+  const std::string* packed = Find(sections, name);
+  if (packed == nullptr) return Damaged(name, "not there", where);
+  std::string plain;
+  if (!Uncompress(*packed, &plain)) return Damaged(name, "damaged", where);
+  Json json = Json::parse(plain, nullptr, false);
+  if (json.is_discarded()) return Damaged(name, "damaged", where);
+  return json;
+}
+
 // What was kept as JSON: in one section, or in three, as format 1 has it.
 Result<Json> ReadSummary(const Sections& sections, const std::string& where) {
-  if (const std::string* packed = Find(sections, "summary")) {
-    if (auto json = UnpackJson(*packed)) return std::move(*json);
-    return Damaged("summary", "damaged", where);
-  }
+  if (Find(sections, "summary") != nullptr) return ReadJson(sections, "summary", where);
   Json all;
   for (const char* const name : {"report", "verdicts", "ranks"}) {
-    const std::string* packed = Find(sections, name);
-    if (packed == nullptr) return Damaged(name, "not there", where);
-    std::string plain;
-    if (!Uncompress(*packed, &plain)) return Damaged(name, "damaged", where);
-    all[name] = Json::parse(plain, nullptr, false);
-    if (all[name].is_discarded()) return Damaged(name, "damaged", where);
+    Result<Json> part = ReadJson(sections, name, where);
+    if (!part) return part;
+    all[name] = std::move(*part);
   }
   return all;
 }
@@ -123,7 +126,7 @@ Sections Encode(const SavedReport& saved) {
   summary["report"] = ReportToJson(saved.report);
   summary["verdicts"] = VerdictsToJson(saved.report.verdicts);
   summary["ranks"] = RanksToJson(saved.ranks);
-  return {{"summary", PackJson(summary)},
+  return {{"summary", Compress(summary.dump(-1, ' ', false, Json::error_handler_t::replace))},
           {"collectives", Compress(EncodeCollectives(saved.ranks))}};
 }
 

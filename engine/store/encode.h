@@ -1,15 +1,15 @@
 // A saved report as named sections of bytes, the same for files and for messages between processes.
 //
-//   summary      packed JSON (packed_json.h) of
+//   summary      JSON of
 //     report     findings, devices, facts, what was not checked; what the report shows
 //     verdicts   how each rule reached its verdict, for `advise why`
 //     ranks      identities, budgets, steps, kernels of each rank
 //   collectives  bytes  columns of each rank's collectives, as differences in variable-length
-//   numbers, compressed with zlib
+//   numbers
 //
-// Format 1 has the three parts of the summary as sections of their own, JSON compressed with zlib;
-// it is read as well. Readers ignore sections and JSON fields they do not know, and take defaults
-// for fields that are not there.
+// both compressed (compress.h). Format 1 has the three parts of the summary as sections of their
+// own; it is read as well. Readers ignore sections and JSON fields they do not know, and take
+// defaults for fields that are not there.
 #pragma once
 
 #include <string>

@@ -1,6 +1,8 @@
 // From verdicts to a fix list whose savings never overlap.
 #include "engine/advice/ranking.h"
 
+#include <ranges>
+
 #include "tests/advice/verdicts.h"
 #include "tests/support/dice.h"
 
@@ -56,7 +58,7 @@ TEST_CASE("the order in which verdicts come changes nothing") {
   Verdicts forward;
   Verdicts backward;
   for (const Fired& f : fired) forward.Add(f);
-  for (auto f = fired.rbegin(); f != fired.rend(); ++f) backward.Add(*f);
+  for (const Fired& f : std::views::reverse(fired)) backward.Add(f);
   const auto a = forward.Rank(run);
   const auto b = backward.Rank(run);
   REQUIRE(a.size() == b.size());

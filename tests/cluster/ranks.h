@@ -22,7 +22,7 @@ struct JobStory {
   std::vector<std::string> host;
   bool numbered = true;
 
-  Nanos Extra(const std::vector<std::vector<Nanos>>& of, int rank, int step) const {
+  static Nanos Extra(const std::vector<std::vector<Nanos>>& of, int rank, int step) {
     const auto r = static_cast<std::size_t>(rank);
     if (r >= of.size() || of[r].empty()) return 0;
     return of[r][static_cast<std::size_t>(step)];

@@ -32,10 +32,10 @@ std::string ProblemOf(const std::string& home) {
   const std::string name = space == std::string::npos ? "" : home.substr(space + 1);
   if (kind == "fact") return IsFact(name) ? "" : "there is no such fact";
   if (kind == "number")
-    return tree.knowledge->numbers().count(name) > 0 ? "" : "there is no such number";
+    return tree.knowledge->numbers().contains(name) ? "" : "there is no such number";
   if (kind == "rule") {
     const bool there = tree.rules->Find(name) != nullptr;
-    return there || kPending.count(name) > 0
+    return there || kPending.contains(name)
                ? ""
                : "there is no such rule, and it is not in the list of pending ones";
   }
@@ -89,8 +89,8 @@ TEST_CASE("what a rule says it explains exists") {
   for (const RuleInfo& rule : tree.rules->rules()) {
     for (const std::string& id : rule.explains) {
       INFO(rule.path << " explains " << id);
-      CHECK(
-          (tree.rules->Find(id) != nullptr || kPending.count(id) + kPendingEffects.count(id) > 0));
+      CHECK((tree.rules->Find(id) != nullptr || kPending.contains(id) ||
+             kPendingEffects.contains(id)));
     }
   }
 }

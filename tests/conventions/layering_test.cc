@@ -66,7 +66,7 @@ std::string ProblemOf(const std::string& room, const std::string& included, bool
   if (own) {
     if (!included.starts_with("engine/")) return "includes stand from the root: \"engine/…\"";
     const std::string target = RoomOf(included);
-    const bool allowed = target == room || kMayInclude.at(room).count(target) > 0;
+    const bool allowed = target == room || kMayInclude.at(room).contains(target);
     return allowed ? "" : room + " must not know " + target;
   }
   const bool standard =
@@ -74,7 +74,7 @@ std::string ProblemOf(const std::string& room, const std::string& included, bool
   if (standard) return "";
   for (const auto& [package, rooms] : kPackages) {
     if (!included.starts_with(package)) continue;
-    return rooms.count("*") + rooms.count(room) > 0 ? "" : room + " must not see " + package;
+    return rooms.contains("*") || rooms.contains(room) ? "" : room + " must not see " + package;
   }
   return "a package that the table does not know";
 }
@@ -90,7 +90,7 @@ TEST_CASE("the table has no cycles: a room includes only rooms that do not inclu
   for (const auto& [room, below] : kMayInclude) {
     for (const std::string& other : below) {
       INFO(room << " and " << other);
-      CHECK(kMayInclude.at(other).count(room) == 0);
+      CHECK(!kMayInclude.at(other).contains(room));
     }
   }
 }
@@ -99,7 +99,7 @@ TEST_CASE("includes point down, and packages stay in their room") {
   const std::regex include("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");
   for (const SourceFile& file : SourceFiles({"engine"}, {".cc", ".h"})) {
     const std::string room = RoomOf(file.path);
-    if (kMayInclude.count(room) == 0) continue;
+    if (!kMayInclude.contains(room)) continue;
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
       std::smatch match;
       if (!std::regex_match(file.lines[i], match, include)) continue;

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/facts/catalog.h"
-#include "engine/store/compress.h"
 #include "engine/store/report_json.h"
+#include "tests/store/format1.h"
 
 namespace advise {
 namespace {
@@ -187,9 +187,9 @@ TEST_CASE("format 1, with its parts as JSON in sections of their own, is still r
   const SavedReport saved = Sample();
   Sections sections = Encode(saved);
   std::erase_if(sections, [](const auto& section) { return section.first == "summary"; });
-  sections.emplace_back("report", Compress(ReportToJson(saved.report).dump()));
-  sections.emplace_back("verdicts", Compress(VerdictsToJson(saved.report.verdicts).dump()));
-  sections.emplace_back("ranks", Compress(RanksToJson(saved.ranks).dump()));
+  sections.emplace_back("report", Format1(ReportToJson(saved.report).dump()));
+  sections.emplace_back("verdicts", Format1(VerdictsToJson(saved.report.verdicts).dump()));
+  sections.emplace_back("ranks", Format1(RanksToJson(saved.ranks).dump()));
   const auto read = Decode(sections, Finder(), "old.facts");
   REQUIRE(read);
   CHECK(Encode(*read) == Encode(saved));
