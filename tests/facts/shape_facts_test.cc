@@ -66,7 +66,6 @@ TEST_CASE("each kind of product has its part of the kernel time") {
   CHECK(Text(*facts, "roofline.shapes.memory.top") == "aten::mm [1, 4096] x [4096, 14336] in bf16");
   CHECK(Number(*facts, "roofline.shapes.few.share") == Approx(72.0 / 900));
   CHECK(Number(*facts, "roofline.shapes.few.uses") == 1);
-  CHECK(Number(*facts, "roofline.shapes.few.per_step") == 1);
   CHECK(Number(*facts, "roofline.shapes.slow.share") == Approx(128.0 / 900));
   CHECK(Text(*facts, "roofline.shapes.slow.top") == "aten::mm [1024, 1024] x [1024, 1024] in bf16");
   CHECK(Number(*facts, "roofline.shapes.odd.share") == Approx(28.0 / 900));
