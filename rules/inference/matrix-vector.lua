@@ -34,8 +34,8 @@ return {
     -- A backward pass tells training, where few rows are a matter of the batch and not of requests.
     if (f.phase.backward.gpu or 0) == 0 and few.share and few.share > f.family.gemv.share then
       if not at_least(few.share, t.min_share) then return nil end
-      local rows = string.format("%.0f", few.uses)
-      if rows ~= "1" then
+      local rows = math.floor(few.uses + 0.5)
+      if rows > 1 then
         return { share = few.share, count = few.per_step, vectors = "about " .. rows .. " rows", tokens = "so few tokens", by = "sizes" }
       end
       return { share = few.share, count = few.per_step, vectors = "single vectors", tokens = "one token", by = "sizes" }

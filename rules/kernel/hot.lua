@@ -41,8 +41,8 @@ return {
     local known = f.roofline.shapes.hot
     local rate = ""
     if known.top and known.attained and known.side then
-      rate = string.format("; by recorded sizes it reaches %.0f%% of what the GPU's %s allows (an estimate; most of it %s)", 100 * known.attained,
-                           known.side == "memory" and "memory" or "peak", known.top)
+      rate = "; by recorded sizes it reaches about " .. math.floor(100 * known.attained + 0.5) .. " % of what the GPU's " ..
+             (known.side == "memory" and "memory" or "peak") .. " allows (most of it " .. known.top .. ")"
     end
     return { rate = rate, name = hot.name, class = hot.class, operator = op, op_text = op and ", most of them from " .. op or "", share = hot.share, window_share = window_share, count = hot.count,
              median = hot.median, rows = top(f.kernel.top, "time", 5) }
@@ -61,9 +61,9 @@ return {
       expect = { operator = "aten::mm", op_text = ", most of them from aten::mm" } },
     { name = "recorded sizes tell how near it is to its limit",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, op = { of_top_kernel = "aten::mm" },
-                roofline = { shapes = { hot = { top = "aten::mm [64, 64] x [64, 64] in bf16", attained = 0.125, side = "compute" } } },
+                roofline = { shapes = { hot = { top = "aten::mm [64, 64] x [64, 64] in bf16", attained = 0.12, side = "compute" } } },
                 kernel = { top = { { name = "gemm", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },
-      expect = { rate = "; by recorded sizes it reaches 12% of what the GPU's peak allows (an estimate; most of it aten::mm [64, 64] x [64, 64] in bf16)" } },
+      expect = { rate = "; by recorded sizes it reaches about 12 % of what the GPU's peak allows (most of it aten::mm [64, 64] x [64, 64] in bf16)" } },
     { name = "near miss: the largest kernel takes 45 %",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
                 kernel = { top = { { name = "gemm", class = "matrix", count = 10, time = 4.5e8, share = 0.45, median = 4e7 } } } },

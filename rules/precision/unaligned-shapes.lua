@@ -38,7 +38,7 @@ return {
     local odd = f.roofline.shapes.odd
     local example = ""
     if odd.top and odd.elements then
-      example = string.format("; in %s rows lie %.0f elements apart", odd.top, odd.elements)
+      example = "; in " .. odd.top .. " rows lie " .. math.floor(odd.elements) .. " elements apart"
     end
     return { share = lost, compute_share = unaligned.share, count = unaligned.count, example = example,
              per = f.steps.count and "a step" or "in the window" }
