@@ -193,7 +193,7 @@ std::optional<ShapeWork> MatrixProduct(const Call& call, const Formula& formula)
     work.bytes += Elements(call.Tensor(0)) * bytes;
   }
   work.shape = fmt::format("{} x {}", Words(left), Words(right));
-  work.uses = std::min(rows, columns);
+  if (rank == 2 || left[0] == 1) work.uses = std::min(rows, columns);
   work.odd = OddDistance(call.Tensor(a), call.Tensor(b), bytes);
   return work;
 }

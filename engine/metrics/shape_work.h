@@ -16,8 +16,8 @@ struct ShapeWork {
   double bytes = 0;
   ElementType type = ElementType::kUnknown;
   std::string shape;  // "[8192, 1024] x [1024, 4096]"
-  // Of products: the smaller of the rows and the columns of the result (how often an element of the
-  // larger operand is used); 0 for other work.
+  // Of single products: the smaller of the rows and the columns of the result (how often an element
+  // of the larger operand is used); 0 for batches of products and other work.
   double uses = 0;
   // Of products: a distance between rows in memory that is no multiple of 16 bytes, in elements;
   // 0 when all are, or when sizes alone do not tell.

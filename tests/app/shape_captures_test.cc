@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 
 namespace advise {
 namespace {
+
+using Json = nlohmann::json;
 
 struct Product {
   std::string file;
