@@ -132,16 +132,14 @@ std::vector<FactInfo> ShapeFactList() {
   return {
       {"roofline.shapes.rows", "rows",
        "An estimate from recorded sizes, of products, convolutions and attention: op, shape, "
-       "dtype, "
-       "kernel (with most time), pipe (whose peak it is: tensor, plain), count, time (of the "
-       "kernels that the operator "
-       "launched itself), flops and bytes (the least) a call, intensity, balance, achieved, "
-       "achieved_share (of the peak), attainable, attained (achieved over attainable), side (the "
-       "limit that these sizes meet first: memory, compute), bound (the side where the kernels "
-       "come "
-       "near it, else neither; cache when memory could not have moved the bytes in the time), uses "
-       "(of products: the smaller of rows and columns of the result), odd (of products: a distance "
-       "between rows that is no multiple of 16 bytes, in elements); -1 is unknown."},
+       "dtype, kernel (with most time), pipe (whose peak it is: tensor, plain), count, time (of "
+       "the kernels that the operator launched itself), flops and bytes (the least) a call, "
+       "intensity, balance, achieved, achieved_share (of the peak), attainable, attained (achieved"
+       " over attainable), side (the limit that these sizes meet first: memory, compute), bound "
+       "(the side where the kernels come near it, else neither; cache when memory could not have "
+       "moved the bytes in the time), uses (of single products: the smaller of rows and columns of"
+       " the result), odd (of products: a distance between rows that is no multiple of 16 bytes, "
+       "in elements); -1 is unknown."},
       {"roofline.shapes.time", "ns", "Kernel time of these rows, summed."},
       {"roofline.shapes.share", "share", "Its part of the kernel time."},
       {"roofline.shapes.covered", "share",
