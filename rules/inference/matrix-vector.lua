@@ -12,7 +12,7 @@ return {
   knowledge = { "K-E1", "K-H2" },
 
   needs      = { "family.gemv.share", "family.gemv.per_step" },
-  optional   = { "roofline.shapes.few.share", "roofline.shapes.few.uses", "roofline.shapes.few.per_step", "phase.backward.gpu" },
+  optional   = { "roofline.shapes.few.share", "roofline.shapes.few.uses", "roofline.shapes.few.per_step", "steps.backward.time" },
   thresholds = { "min_share" },
 
   symptom = "{share:pct} of the GPU time multiplies matrices with {vectors:text}, {count:count} kernels a step: each reads all weights for {tokens:text}.",
@@ -32,7 +32,7 @@ return {
   detect = function(f, t)
     local few = f.roofline.shapes.few
     -- A backward pass tells training, where few rows are a matter of the batch and not of requests.
-    if (f.phase.backward.gpu or 0) == 0 and few.share and few.share > f.family.gemv.share then
+    if (f.steps.backward.time or 0) == 0 and few.share and few.share > f.family.gemv.share then
       if not at_least(few.share, t.min_share) then return nil end
       local rows = math.floor(few.uses + 0.5)
       if rows > 1 then
@@ -49,15 +49,15 @@ return {
       facts = { family = { gemv = { share = 0.8, per_step = 225 } } },
       expect = { share = 0.8, vectors = "single vectors", by = "names" } },
     { name = "eight sequences through ordinary matrix kernels, told by recorded sizes",
-      facts = { family = { gemv = { share = 0, per_step = 0 } }, phase = { backward = {} },
+      facts = { family = { gemv = { share = 0, per_step = 0 } }, steps = { backward = {} },
                 roofline = { shapes = { few = { share = 0.7, uses = 8.2, per_step = 225 } } } },
       expect = { share = 0.7, count = 225, vectors = "about 8 rows", tokens = "so few tokens", by = "sizes" } },
     { name = "near miss: sizes show few such products",
-      facts = { family = { gemv = { share = 0, per_step = 0 } }, phase = { backward = {} },
+      facts = { family = { gemv = { share = 0, per_step = 0 } }, steps = { backward = {} },
                 roofline = { shapes = { few = { share = 0.05, uses = 1, per_step = 3 } } } },
       expect = "silent" },
     { name = "near miss: training with a small batch",
-      facts = { family = { gemv = { share = 0.01, per_step = 2 } }, phase = { backward = { gpu = 4e6 } },
+      facts = { family = { gemv = { share = 0.01, per_step = 2 } }, steps = { backward = { time = 4e6 } },
                 roofline = { shapes = { few = { share = 0.7, uses = 16, per_step = 225 } } } },
       expect = "silent" },
     { name = "near miss: a small part",
