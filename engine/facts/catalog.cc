@@ -58,6 +58,7 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const std::vector<Ran
   facts::WriteCaptureFacts(analysis, &writer);
   facts::WriteOperatorFacts(analysis, &writer);
   facts::WriteCounterFacts(analysis, &writer);
+  facts::WriteShapeFacts(analysis, &writer);
   facts::WriteMonitorFacts(analysis, &writer);
   facts::WriteTopologyFacts(analysis, &writer);
   facts::WriteWorkFacts(analysis, &writer);

@@ -120,6 +120,8 @@ void WriteEstimates(const Analysis& a, FactWriter* w) {
                       {"bound", intensity < balance ? "memory" : "compute"}});
     }
   }
+  // Sizes tell more than a class does.
+  for (const ShapeRow& row : a.shapes.rows) low += row.bound == "memory" ? row.time_ns : 0;
   w->Table("roofline.estimates", std::move(rows));
   w->Number("roofline.low_intensity.share",
             a.kernels.time_ns > 0 ? std::min(1.0, low / a.kernels.time_ns) : 0);
@@ -192,7 +194,8 @@ std::vector<FactInfo> CounterFactList() {
       {"roofline.estimates", "rows",
        "An estimate from the classes of kernels alone: class, time, intensity, balance, bound."},
       {"roofline.low_intensity.share", "share",
-       "Estimate: share of the kernel time in classes whose intensity lies below the balance."},
+       "Estimate: share of the kernel time in classes whose intensity lies below the balance, and "
+       "in products whose recorded sizes say so."},
       {"sample.nic", "bytes_per_s", "Traffic of all network cards in the window, both directions."},
       {"sample.comm.nic", "bytes_per_s",
        "The same while communication ran and no compute; may hold other traffic than the job's."},

@@ -472,7 +472,8 @@ std::vector<FactInfo> AllFacts() {
        {facts::OperatorFactList(), facts::CounterFactList(), facts::MonitorFactList(),
         facts::TopologyFactList(), facts::WorkFactList(), facts::ScaleFactList(),
         facts::FamilyFactList(), facts::HabitFactList(), facts::EnvironmentFactList(),
-        facts::CommHabitFactList(), facts::ClusterFactList(), facts::SummaryFactList()}) {
+        facts::CommHabitFactList(), facts::ClusterFactList(), facts::SummaryFactList(),
+        facts::ShapeFactList()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -52,6 +52,8 @@ std::vector<FactInfo> OperatorFactList();
 void WriteOperatorFacts(const Analysis& a, FactWriter* w);  // op: framework operators
 std::vector<FactInfo> CounterFactList();
 void WriteCounterFacts(const Analysis& a, FactWriter* w);  // counter, roofline, sample
+std::vector<FactInfo> ShapeFactList();
+void WriteShapeFacts(const Analysis& a, FactWriter* w);  // roofline.shapes
 std::vector<FactInfo> MonitorFactList();
 void WriteMonitorFacts(const Analysis& a, FactWriter* w);  // monitor
 std::vector<FactInfo> TopologyFactList();

@@ -23,6 +23,7 @@ void SortSpans(std::size_t threads, RangeTable* table) {
   const auto order = SpanOrder(table->thread, threads, table->start, table->end);
   ReorderAll(order, table->start, table->end, table->thread, table->name, table->domain,
              table->payload);
+  if (!table->inputs.empty()) Reorder(order, table->inputs);
 }
 
 }  // namespace
@@ -139,6 +140,8 @@ void Tables::ListDevicesAndStreams() {
 }
 
 void Tables::SortTables() {
+  if (!inputs_.empty()) trace_.operators.inputs.resize(trace_.operators.size(), kNone);
+  trace_.operator_inputs = inputs_.Take();
   const std::size_t threads = trace_.threads.size();
   CallTable& calls = trace_.calls;
   const auto by_span = SpanOrder(calls.thread, threads, calls.start, calls.end);

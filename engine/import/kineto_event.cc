@@ -184,6 +184,10 @@ std::optional<Arg> ArgOf(std::string_view key) {
       {"event_id", Arg::kEventId},
       {"todevice", Arg::kToDevice},
       {"fromdevice", Arg::kFromDevice},
+      {"input dims", Arg::kInputSizes},
+      {"input type", Arg::kInputTypes},
+      {"input strides", Arg::kInputStrides},
+      {"concrete inputs", Arg::kInputValues},
   };
   const Arg* found = kArgs.Find(key);
   return found == nullptr ? std::nullopt : std::optional(*found);

@@ -65,6 +65,10 @@ enum class Arg : std::uint8_t {
   kEventId,
   kToDevice,
   kFromDevice,
+  kInputSizes,  // these four are lists, kept as JSON, and only of operators whose work they tell
+  kInputTypes,
+  kInputStrides,
+  kInputValues,
   kCount
 };
 
@@ -106,7 +110,8 @@ struct Event {
 bool IsAnnotation(std::string_view operator_name);
 Category CategoryOf(std::string_view text);      // ignoring case
 std::optional<Arg> ArgOf(std::string_view key);  // nothing for keys that we do not read
-bool IsSkipped(const Event& event);              // by phase and category, before `args`
+inline bool IsInputList(Arg arg) { return arg >= Arg::kInputSizes && arg <= Arg::kInputValues; }
+bool IsSkipped(const Event& event);  // by phase and category, before `args`
 
 // Whole nanoseconds of microseconds "1683564901548726", "1414456661601.577", "1.7e15", digit by
 // digit: doubles of this size are too coarse. Nothing when it is no number or beyond 64 bits.

@@ -11,6 +11,7 @@
 
 #include "engine/import/kineto_scan.h"
 #include "engine/import/kineto_window.h"
+#include "engine/import/operator_inputs.h"
 
 namespace advise::kineto {
 namespace {
@@ -69,6 +70,18 @@ simdjson::error_code ReadArgs(od::value value, Event* event) {
     }
     const auto arg = ArgOf(key);
     if (!arg) continue;
+    if (IsInputList(*arg)) {
+      // Most operators' sizes tell nothing: their lists are stepped over.
+      od::array array;
+      std::string_view list;
+      if (event->category == Category::kOperator &&
+          (event->name.empty() || KeepsInputs(event->name)) &&
+          inner.get_array().get(array) == simdjson::SUCCESS &&
+          array.raw_json().get(list) == simdjson::SUCCESS) {
+        event->Set(*arg, Trimmed(list));
+      }
+      continue;
+    }
     const std::string_view token = inner.raw_json_token();
     const bool is_scalar = !token.starts_with('[') && !token.starts_with('{');
     if (is_scalar && !token.starts_with("null")) event->Set(*arg, Scalar(token));

@@ -63,6 +63,7 @@ void Tables::OnEvent(const Event& event) {
         break;
       }
       AddSpan(event, start, end, event.Int(Arg::kSequenceNumber, -1), &trace_.operators);
+      if (event.Has(Arg::kInputSizes)) AddInputs(event);
       if (event.Has(Arg::kCollective)) {
         AddCollective(event, {.start = start, .end = end, .thread = ThreadOf(event)});
       }
@@ -266,6 +267,17 @@ void Tables::AddSpan(const Event& event, Nanos start, Nanos end, std::int64_t pa
   ranges->name.push_back(Name(event.name));
   ranges->domain.push_back(0);
   ranges->payload.push_back(payload);
+}
+
+// Rows before and between those with sizes have none.
+void Tables::AddInputs(const Event& event) {
+  if (!KeepsInputs(event.name)) return;
+  const std::uint32_t list =
+      inputs_.Intern(event.Text(Arg::kInputSizes), event.Text(Arg::kInputTypes),
+                     event.Text(Arg::kInputStrides), event.Text(Arg::kInputValues));
+  if (list == kNone) return;
+  trace_.operators.inputs.resize(trace_.operators.size(), kNone);
+  trace_.operators.inputs.back() = list;
 }
 
 }  // namespace advise::kineto

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/import/kineto_stream.h"
+#include "engine/import/operator_inputs.h"
 #include "engine/trace/tables.h"
 
 namespace advise::kineto {
@@ -111,6 +112,7 @@ class Tables : public Visitor {
   void Memory(const Event& event);
   void AddSpan(const Event& event, Nanos start, Nanos end, std::int64_t payload,
                RangeTable* ranges);
+  void AddInputs(const Event& event);                         // of the last row of operators
   void AddCollective(const Event& event, CollectiveRow row);  // kineto_collectives.cc
   std::uint32_t GroupOf(const Event& event);
 
@@ -131,6 +133,7 @@ class Tables : public Visitor {
   Numbers<StreamKey> streams_;
   std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> shapes_;
   std::map<std::string, std::uint32_t> groups_;  // by name
+  InputLists inputs_;
   std::map<std::int64_t, std::string> process_names_;
   std::map<ThreadKey, std::string> thread_names_;
   std::vector<CollectiveRow> collectives_;

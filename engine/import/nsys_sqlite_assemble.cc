@@ -46,6 +46,23 @@ void Rename(std::vector<StringId>& column, StringPool& pool, Rule rule) {
   }
 }
 
+// Sizes of operators' tensors in names that came from the table; those in rows are read.
+void ReadSizes(const StringPool& pool, RangeRows* rows) {
+  RangeTable& ranges = rows->ranges;
+  constexpr std::uint32_t kUnread = kNone - 1;
+  std::vector<std::uint32_t> lists(pool.size(), kUnread);  // by name
+  for (std::size_t row = 0; row < ranges.size(); ++row) {
+    std::uint32_t& list = lists[ranges.name[row]];
+    if (list == kUnread) {
+      const std::string& name = pool[ranges.name[row]];
+      list = KeepsInputs(name) ? rows->inputs.Intern(SizesInName(name)) : kNone;
+    }
+    if (list == kNone) continue;
+    ranges.inputs.resize(ranges.size(), kNone);
+    ranges.inputs[row] = list;
+  }
+}
+
 class Assembler {
  public:
   Assembler(AllRows& all, Trace& trace) : all_(all), trace_(trace) {}
@@ -122,6 +139,7 @@ void Assembler::ResolveNames(Reader& reader) {
   RangeTable& range_table = all_.ranges.rows.ranges;
   ranges.Replace(range_table.name);
   ranges.Replace(range_table.domain);
+  ReadSizes(pool, &all_.ranges.rows);
   Rename(range_table.name, pool, WithoutUniqueSuffix);
   const Names nccl(table, all_.nccl.log, pool);
   for (NcclRows::Call& call : all_.nccl.rows.calls) call.name = nccl(call.name);
@@ -280,6 +298,7 @@ void Assembler::MoveTables() {
   trace_.calls = std::move(all_.calls.rows.calls);
   MapThreads(all_.ranges.rows.threads, all_.ranges.rows.ranges.thread);
   trace_.ranges = std::move(all_.ranges.rows.ranges);
+  trace_.operator_inputs = all_.ranges.rows.inputs.Take();
   MapThreads(all_.os_calls.rows.threads, all_.os_calls.rows.calls.thread);
   trace_.os_calls = std::move(all_.os_calls.rows.calls);
   MapThreads(all_.sched.rows.threads, all_.sched.rows.sched.thread);

@@ -40,6 +40,13 @@ NameRef NameOf(Scan& scan, ReadLog& log) {
   return text.empty() ? scan.Name(kTextId) : log.Inline(WithoutUniqueSuffix(text));
 }
 
+// To the last row; rows before and between those with sizes have none.
+void AddInputs(std::uint32_t list, RangeTable* ranges) {
+  if (list == kNone) return;
+  ranges->inputs.resize(ranges->size(), kNone);
+  ranges->inputs.back() = list;
+}
+
 std::int64_t PayloadOf(const Scan& scan) {
   for (int i = 0; i < kPayloads; ++i) {
     if (!scan.IsNull(kPayload + i)) return scan.Int(kPayload + i);
@@ -103,6 +110,9 @@ RangeRows ReadRanges(Reader& reader) {
         ranges.name.push_back(NameOf(scan, reader.log));
         ranges.domain.push_back(domains.Number(domain_key()));
         ranges.payload.push_back(PayloadOf(scan));
+        if (const std::string_view text = scan.Text(kText); KeepsInputs(text)) {
+          AddInputs(rows.inputs.Intern(SizesInName(text)), &ranges);
+        }
         break;
       }
       case kDomainCreate:
@@ -126,9 +136,14 @@ RangeRows ReadRanges(Reader& reader) {
   for (NameRef& domain : ranges.domain) domain = name_of_domain[domain];
 
   rows.threads.SortKeys({&ranges.thread});
+  const std::size_t count = ranges.size();
   const auto order = SpanOrder(ranges.thread, rows.threads.keys().size(), ranges.start, ranges.end);
   ReorderAll(order, ranges.start, ranges.end, ranges.thread, ranges.name, ranges.domain,
              ranges.payload);
+  if (!ranges.inputs.empty()) {
+    ranges.inputs.resize(count, kNone);
+    Reorder(order, ranges.inputs);
+  }
   return rows;
 }
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "engine/import/nsys_sqlite_scan.h"
+#include "engine/import/operator_inputs.h"
 #include "engine/trace/tables.h"
 
 namespace advise::nsys {
@@ -159,6 +160,7 @@ struct RangeRows {
   RangeTable ranges;  // sorted; `end` of open ranges is kOpenEnd
   ThreadKeys threads;
   std::map<std::int64_t, NameRef> thread_names;  // by globalTid
+  InputLists inputs;                             // of rows whose text names the operator's sizes
 };
 inline constexpr Nanos kOpenEnd = std::numeric_limits<Nanos>::max();
 RangeRows ReadRanges(Reader& reader);

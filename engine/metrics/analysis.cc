@@ -204,6 +204,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { step_stats = FindStepStats(shared, phases); },
       [&] { operators = FindOperators(shared); },
       [&] { samples = FindSamples(shared); },
+      [&] { shapes = FindShapes(shared, hardware); },
   });
   counters = FindCounters(shared, hardware);
   if (!trace.HasTimeline() && counters.time_ns > 0) {

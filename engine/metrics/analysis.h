@@ -25,6 +25,7 @@
 #include "engine/metrics/replay.h"
 #include "engine/metrics/run.h"
 #include "engine/metrics/samples.h"
+#include "engine/metrics/shapes.h"
 #include "engine/metrics/step_stats.h"
 #include "engine/metrics/summaries.h"
 #include "engine/metrics/sync.h"
@@ -92,6 +93,7 @@ struct Analysis {
   Operators operators;
   Samples samples;
   Families families;
+  ShapeRows shapes;  // empty unless sizes of operators were recorded
   KernelHabits kernel_habits;
   HostHabits host_habits;
   Counters counters;       // empty unless a kernel profiler's output was given

@@ -20,6 +20,7 @@
 #include "engine/trace/counters.h"
 #include "engine/trace/diagnostics.h"
 #include "engine/trace/monitor.h"
+#include "engine/trace/operator_inputs.h"
 #include "engine/trace/strings.h"
 #include "engine/trace/topology.h"
 
@@ -181,6 +182,8 @@ struct RangeTable {
   std::vector<StringId> name;  // unique suffixes (", op_id = 7", ", seq = 3") removed; see raw
   std::vector<StringId> domain;
   std::vector<std::int64_t> payload;  // integer payload, 0 none
+  std::vector<std::uint32_t> inputs;  // -> Trace::operator_inputs, of operators; kNone; no rows at
+                                      // all where no sizes were recorded
   std::size_t size() const { return start.size(); }
 };
 
@@ -309,6 +312,7 @@ struct Trace {
   std::vector<Series> nic_series;
   OperatorTable operators;   // framework operators; ranges hold what users annotated
   RangeTable python_frames;  // python functions that were traced, "file.py(12): name"
+  std::vector<OperatorInputs> operator_inputs;  // of rows of operators, else of ranges
   CollectiveTable collectives;
   std::vector<CommGroup> groups;
 

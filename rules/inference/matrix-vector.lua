@@ -1,5 +1,6 @@
 -- Products of a matrix with one or a few vectors: the weights are read from memory for very little arithmetic. A batch
--- reads them once for all.
+-- reads them once for all. Library kernels for few rows often carry the name of an ordinary matrix kernel: recorded sizes
+-- tell them apart.
 return {
   id        = "inference/matrix-vector",
   title     = "Serve more sequences at once",
@@ -11,9 +12,10 @@ return {
   knowledge = { "K-E1", "K-H2" },
 
   needs      = { "family.gemv.share", "family.gemv.per_step" },
+  optional   = { "roofline.shapes.few.share", "roofline.shapes.few.uses", "roofline.shapes.few.per_step", "steps.backward.time" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of the GPU time multiplies matrices with single vectors, {count:count} kernels a step: each reads all weights for one token.",
+  symptom = "{share:pct} of the GPU time multiplies matrices with {vectors:text}, {count:count} kernels a step: each reads all weights for {tokens:text}.",
   cause   = "One sequence, or very few, is decoded at a time.",
   fixes   = {
     { action = "Batch requests (continuous batching), up to the latency that is allowed" },
@@ -24,18 +26,40 @@ return {
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
-    return f.family.gemv.share > 0, "no matrix-vector products ran"
+    return f.family.gemv.share > 0 or (f.roofline.shapes.few.share or 0) > 0, "no matrix-vector products ran"
   end,
 
   detect = function(f, t)
+    local few = f.roofline.shapes.few
+    -- A backward pass tells training, where few rows are a matter of the batch and not of requests.
+    if (f.steps.backward.time or 0) == 0 and few.share and few.share > f.family.gemv.share then
+      if not at_least(few.share, t.min_share) then return nil end
+      local rows = math.floor(few.uses + 0.5)
+      if rows > 1 then
+        return { share = few.share, count = few.per_step, vectors = "about " .. rows .. " rows", tokens = "so few tokens", by = "sizes" }
+      end
+      return { share = few.share, count = few.per_step, vectors = "single vectors", tokens = "one token", by = "sizes" }
+    end
     if not at_least(f.family.gemv.share, t.min_share) then return nil end
-    return { share = f.family.gemv.share, count = f.family.gemv.per_step }
+    return { share = f.family.gemv.share, count = f.family.gemv.per_step, vectors = "single vectors", tokens = "one token", by = "names" }
   end,
 
   tests = {
     { name = "decoding one sequence",
       facts = { family = { gemv = { share = 0.8, per_step = 225 } } },
-      expect = { share = 0.8 } },
+      expect = { share = 0.8, vectors = "single vectors", by = "names" } },
+    { name = "eight sequences through ordinary matrix kernels, told by recorded sizes",
+      facts = { family = { gemv = { share = 0, per_step = 0 } }, steps = { backward = {} },
+                roofline = { shapes = { few = { share = 0.7, uses = 8.2, per_step = 225 } } } },
+      expect = { share = 0.7, count = 225, vectors = "about 8 rows", tokens = "so few tokens", by = "sizes" } },
+    { name = "near miss: sizes show few such products",
+      facts = { family = { gemv = { share = 0, per_step = 0 } }, steps = { backward = {} },
+                roofline = { shapes = { few = { share = 0.05, uses = 1, per_step = 3 } } } },
+      expect = "silent" },
+    { name = "near miss: training with a small batch",
+      facts = { family = { gemv = { share = 0.01, per_step = 2 } }, steps = { backward = { time = 4e6 } },
+                roofline = { shapes = { few = { share = 0.7, uses = 16, per_step = 225 } } } },
+      expect = "silent" },
     { name = "near miss: a small part",
       facts = { family = { gemv = { share = 0.05, per_step = 4 } } },
       expect = "silent" },

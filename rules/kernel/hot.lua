@@ -12,11 +12,11 @@ return {
   effort    = "code",
 
   needs      = { "kernel.top", "budget.compute", "window.time" },
-  optional   = { "op.of_top_kernel" },
+  optional   = { "op.of_top_kernel", "roofline.shapes.hot.top", "roofline.shapes.hot.attained", "roofline.shapes.hot.side" },
   thresholds = { "min_share", "min_window_share" },
 
   symptom = "One kernel, {name:text}, takes {share:pct} of the kernel time: {count:count} launches of {median:time} each " ..
-            "(median){op_text:text}.",
+            "(median){op_text:text}{rate:text}.",
   cause   = "This kernel alone sets how long the GPU is busy; work on any other kernel can win little.",
   fixes   = {
     { action = "Measure this kernel with Nsight Compute before changing it: it says whether memory, compute or latency limits it",
@@ -38,7 +38,13 @@ return {
     local window_share = hot.share * share(f.budget.compute, f.window.time)
     if not at_least(hot.share, t.min_share) or not at_least(window_share, t.min_window_share) then return nil end
     local op = f.op.of_top_kernel
-    return { name = hot.name, class = hot.class, operator = op, op_text = op and ", most of them from " .. op or "", share = hot.share, window_share = window_share, count = hot.count,
+    local known = f.roofline.shapes.hot
+    local rate = ""
+    if known.top and known.attained and known.side then
+      rate = "; by recorded sizes it reaches about " .. math.floor(100 * known.attained + 0.5) .. " % of what the GPU's " ..
+             (known.side == "memory" and "memory" or "peak") .. " allows (most of it " .. known.top .. ")"
+    end
+    return { rate = rate, name = hot.name, class = hot.class, operator = op, op_text = op and ", most of them from " .. op or "", share = hot.share, window_share = window_share, count = hot.count,
              median = hot.median, rows = top(f.kernel.top, "time", 5) }
   end,
 
@@ -53,6 +59,11 @@ return {
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, op = { of_top_kernel = "aten::mm" },
                 kernel = { top = { { name = "sgemm_128x64", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },
       expect = { operator = "aten::mm", op_text = ", most of them from aten::mm" } },
+    { name = "recorded sizes tell how near it is to its limit",
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, op = { of_top_kernel = "aten::mm" },
+                roofline = { shapes = { hot = { top = "aten::mm [64, 64] x [64, 64] in bf16", attained = 0.12, side = "compute" } } },
+                kernel = { top = { { name = "gemm", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },
+      expect = { rate = "; by recorded sizes it reaches about 12 % of what the GPU's peak allows (most of it aten::mm [64, 64] x [64, 64] in bf16)" } },
     { name = "near miss: the largest kernel takes 45 %",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
                 kernel = { top = { { name = "gemm", class = "matrix", count = 10, time = 4.5e8, share = 0.45, median = 4e7 } } } },

@@ -1,4 +1,4 @@
--- Device memory limits the kernels: counted, sampled, or estimated from their classes, in this order. Counted kernels have a headroom
+-- Device memory limits the kernels: counted, sampled, or estimated from their classes and recorded sizes, in this order. Counted kernels have a headroom
 -- up to what memory can do; below that only moving less data helps, which is worth more than any counter can say.
 return {
   id        = "kernel/memory-bound",
@@ -14,7 +14,8 @@ return {
 
   needs      = { "counter.kernels" },
   optional   = { "kernel.time", "counter.rows", "counter.memory.lost", "counter.time", "sample.compute.dram", "sample.compute.samples",
-                 "roofline.low_intensity.share", "roofline.estimates", "budget.compute", "window.time" },
+                 "roofline.low_intensity.share", "roofline.estimates", "roofline.shapes.memory.share", "roofline.shapes.memory.top",
+                 "budget.compute", "window.time" },
   thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "winnable" },
 
   symptom = "{part_of:text}: {weight:pct} of the kernel time is limited by device memory{name:text}.",
@@ -25,6 +26,7 @@ return {
     { action = "Use fused attention and fused normalisation", snippet = "out = F.scaled_dot_product_attention(q, k, v, is_causal=True)", language = "python" },
     { action = "Halve the bytes: bf16 activations, in-place operations, no copies for layout", snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(x)",
       language = "python" },
+    { action = "Products with few rows read their weights for little work: a larger batch, or weights of fewer bytes" },
   },
   false_positives = "Kernels whose data cannot be smaller: an optimizer's update, a copy that is needed.",
   references = { "ncu/roofline", "nvidia/gpu-background", "pytorch/compile" },
@@ -48,6 +50,11 @@ return {
       return { weight = 1, name = "", part_of = "By samples of the memory while kernels ran", dram = dram, part = 0 }
     end
     local estimated = f.roofline.low_intensity.share
+    local products = f.roofline.shapes.memory.share or 0
+    if estimated and at_least(estimated, t.min_estimated) and 2 * products > estimated then
+      return { weight = estimated, name = " (most of it products such as " .. f.roofline.shapes.memory.top .. ")",
+               part_of = "An estimate from recorded sizes and the classes of the kernels", part = 0, rows = f.roofline.estimates }
+    end
     if estimated and at_least(estimated, t.min_estimated) then
       return { weight = estimated, name = "", part_of = "An estimate from the classes of the kernels", part = 0, rows = f.roofline.estimates }
     end
@@ -73,6 +80,16 @@ return {
       facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "elementwise", time = 8e8 } } } },
       expect = { weight = 0.8, part_of = "An estimate from the classes of the kernels", rows = 1 } },
+    { name = "estimated: sizes show that the products read all weights for a row",
+      facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
+                roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "elementwise", time = 2e8 } },
+                             shapes = { memory = { share = 0.6, top = "aten::mm [1, 4096] x [4096, 4096] in bf16" } } } },
+      expect = { weight = 0.8, part_of = "An estimate from recorded sizes and the classes of the kernels",
+                 name = " (most of it products such as aten::mm [1, 4096] x [4096, 4096] in bf16)" } },
+    { name = "near miss: products that memory limits are too few",
+      facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
+                roofline = { low_intensity = { share = 0.5 }, shapes = { memory = { share = 0.4, top = "aten::mm" } } } },
+      expect = "silent" },
     { name = "near miss: memory busy in the cache only",
       facts = { kernel = { time = 1e9 }, sample = { compute = {} }, roofline = { low_intensity = { share = 0.9 } },
                 counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "gemm", weight = 0.7, lost = 1e8, bound = "memory", dram = 0.2 } } } },

@@ -11,8 +11,8 @@ return {
   knowledge = { "K-F4", "K-F7" },
 
   needs      = { "precision.matrix.share", "precision.tensor.active", "precision.tensor.active_from" },
-  optional   = { "precision.tensor.samples" },
-  thresholds = { "min_matrix", "max_active", "min_samples" },
+  optional   = { "precision.tensor.samples", "roofline.shapes.covered", "roofline.shapes.share", "roofline.shapes.memory.share" },
+  thresholds = { "min_matrix", "max_active", "min_samples", "max_memory" },
 
   symptom = "The tensor pipes are active {active:pct} of the time in which matrix kernels run (by {from:text}); such " ..
             "kernels take {matrix:pct} of the compute time.",
@@ -35,6 +35,9 @@ return {
     local from = f.precision.tensor.active_from
     if from == "samples" and not at_least(f.precision.tensor.samples, t.min_samples) then return nil end
     if not at_most(f.precision.tensor.active, t.max_active) then return nil end
+    -- Sizes that memory limits cannot fill the pipes in any precision.
+    local shapes = f.roofline.shapes
+    if shapes.memory.share and at_least(share(shapes.memory.share, shapes.share) * shapes.covered, t.max_memory) then return nil end
     return { active = f.precision.tensor.active, matrix = f.precision.matrix.share, from = from }
   end,
 
@@ -47,6 +50,14 @@ return {
       expect = { active = 0, from = "counters" } },
     { name = "near miss: the pipes work half of the time",
       facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.5, active_from = "samples", samples = 5000 } } },
+      expect = "silent" },
+    { name = "recorded sizes that should compute",
+      facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.01, active_from = "samples", samples = 5000 } },
+                roofline = { shapes = { covered = 1, share = 0.6, memory = { share = 0.1 } } } },
+      expect = { active = 0.01 } },
+    { name = "near miss: by their sizes memory limits the products",
+      facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.01, active_from = "samples", samples = 5000 } },
+                roofline = { shapes = { covered = 0.9, share = 0.7, memory = { share = 0.6 } } } },
       expect = "silent" },
     { name = "near miss: a handful of samples says nothing",
       facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.0, active_from = "samples", samples = 3 } } },

@@ -13,10 +13,10 @@ return {
 
   needs      = { "precision.unaligned.share", "precision.unaligned.count", "precision.unaligned.lost", "precision.unaligned.remedy",
                  "window.device_time" },
-  optional   = { "steps.count" },
+  optional   = { "steps.count", "roofline.shapes.odd.top", "roofline.shapes.odd.elements" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of the time runs matrix kernels made for odd sizes: {count:count} {per:text}.",
+  symptom = "{share:pct} of the time runs matrix kernels made for odd sizes: {count:count} {per:text}{example:text}.",
   cause   = "Tensor cores load operands in pieces of 16 bytes. A dimension that is not a multiple of 8 (at 16 bit) forces a kernel that loads element by element.",
   fixes   = {
     { action = "Pad the vocabulary, the number of classes and hidden sizes to a multiple of 64",
@@ -35,7 +35,12 @@ return {
     local unaligned = f.precision.unaligned
     local lost = share(unaligned.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
-    return { share = lost, compute_share = unaligned.share, count = unaligned.count,
+    local odd = f.roofline.shapes.odd
+    local example = ""
+    if odd.top and odd.elements then
+      example = "; in " .. odd.top .. " rows lie " .. math.floor(odd.elements) .. " elements apart"
+    end
+    return { share = lost, compute_share = unaligned.share, count = unaligned.count, example = example,
              per = f.steps.count and "a step" or "in the window" }
   end,
 
@@ -49,6 +54,12 @@ return {
       facts = { window = { device_time = 1e9 }, steps = { count = 6 },
                 precision = { unaligned = { share = 0.22, count = 3, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, compute_share = 0.22, count = 3, per = "a step" },
+      saving = { claims = 2e8 } },
+    { name = "recorded sizes name the product",
+      facts = { window = { device_time = 1e9 }, steps = { count = 6 },
+                roofline = { shapes = { odd = { top = "aten::mm [512, 1024] x [1024, 50257] in bf16", elements = 50257 } } },
+                precision = { unaligned = { share = 0.22, count = 3, lost = 2e8, remedy = true } } },
+      expect = { share = 0.2, example = "; in aten::mm [512, 1024] x [1024, 50257] in bf16 rows lie 50257 elements apart" },
       saving = { claims = 2e8 } },
     { name = "near miss: a small odd product",
       facts = { window = { device_time = 1e9 }, steps = { count = 6 },

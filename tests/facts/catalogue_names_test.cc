@@ -35,6 +35,7 @@ TEST_CASE("the facts that are written are those of the catalogue") {
     facts::WriteEnvironmentFacts(*run, &writer);
     facts::WriteOperatorFacts(*run, &writer);
     facts::WriteCounterFacts(*run, &writer);
+    facts::WriteShapeFacts(*run, &writer);
     facts::WriteMonitorFacts(*run, &writer);
     facts::WriteTopologyFacts(*run, &writer);
     facts::WriteCommHabitFacts(*run, &writer);

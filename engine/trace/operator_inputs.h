@@ -1,0 +1,34 @@
+// What a framework operator was given, where a profiler recorded it: sizes and types of its
+// tensors. Kept only of operators whose work follows from them, and each distinct list once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace advise {
+
+enum class ElementType : std::uint8_t {
+  kUnknown,
+  kFloat64,
+  kFloat32,
+  kFloat16,
+  kBFloat16,
+  kFloat8,
+  kInt8,
+};
+
+// A tensor, by position of the argument. What is no tensor (a number, a list) has no sizes.
+struct OperatorTensor {
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;  // of elements; empty when not recorded
+  ElementType type = ElementType::kUnknown;
+};
+
+struct OperatorInputs {
+  std::vector<OperatorTensor> tensors;
+  std::vector<std::string> values;  // what stood for arguments that are no tensors: "[1, 1]",
+                                    // "True", "" for tensors; empty when not recorded
+};
+
+}  // namespace advise
