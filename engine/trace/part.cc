@@ -97,6 +97,7 @@ class Cutter {
     to_.processes = from_.processes;
     to_.threads = from_.threads;
     to_.shapes = from_.shapes;
+    to_.operator_inputs = from_.operator_inputs;
     to_.streams = from_.streams;
     for (Stream& stream : to_.streams) {
       if (stream.device != kNone) stream.device = new_device_[stream.device];
@@ -210,6 +211,7 @@ class Cutter {
     Keep(ranges.name, rows, &to->name);
     Keep(ranges.domain, rows, &to->domain);
     Keep(ranges.payload, rows, &to->payload);
+    Keep(ranges.inputs, rows, &to->inputs);
   }
 
   void Threads() {

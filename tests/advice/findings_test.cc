@@ -6,13 +6,6 @@
 namespace advise {
 namespace {
 
-constexpr auto kAuto = WindowRequest::Mode::kAuto;
-
-std::vector<Interval> Percent(const Analysed& run, Nanos from, Nanos to) {
-  const Nanos start = run->run.window.start;
-  return {{start + run.Window() * from / 100, start + run.Window() * to / 100}};
-}
-
 TEST_CASE("severity follows the share that is saved") {
   const Analysed run(HalfIdleSteps(), kAuto);
   REQUIRE(run->support.verdict);

@@ -9,14 +9,6 @@
 namespace advise {
 namespace {
 
-constexpr auto kAuto = WindowRequest::Mode::kAuto;
-
-// [from, to) of the window in percent.
-std::vector<Interval> Percent(const Analysed& run, Nanos from, Nanos to) {
-  const Nanos start = run->run.window.start;
-  return {{start + run.Window() * from / 100, start + run.Window() * to / 100}};
-}
-
 TEST_CASE("verdicts that did not fire make no findings") {
   const Analysed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;

@@ -86,4 +86,10 @@ inline const Finding* Named(const std::vector<Finding>& findings, const std::str
   return nullptr;
 }
 
+// [from, to) of the window in percent.
+inline std::vector<Interval> Percent(const Analysed& run, Nanos from, Nanos to) {
+  const Nanos start = run->run.window.start;
+  return {{start + run.Window() * from / 100, start + run.Window() * to / 100}};
+}
+
 }  // namespace advise

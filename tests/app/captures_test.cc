@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 
@@ -197,20 +198,6 @@ constexpr std::array kOfOthers = {
     "ZhangXin8069__qcu/log_x99-Yang_425372.nvvp",
 };
 
-// Where the capture lies; "" with a word of it when it is not at hand.
-std::string Find(const std::string& file) {
-  const char* root = std::getenv("ADVISE_TRACES");
-  const std::filesystem::path traces =
-      root != nullptr ? std::filesystem::path(root)
-                      : std::filesystem::path(ADVISE_SOURCE_DIR) / ".." / "shared" / "traces";
-  std::error_code failed;
-  const std::filesystem::path path =
-      std::filesystem::weakly_canonical(traces / "nsys" / file, failed);
-  if (!failed && std::filesystem::exists(path, failed)) return path.string();
-  WARN("skipped: no capture " << file << " (set ADVISE_TRACES to the folder that holds nsys/)");
-  return "";
-}
-
 Json Diagnose(const Folder& folder, const std::string& path, const std::string& options) {
   const Ran ran = RunAdvise(folder, "'" + path + "' --format json " + options);
   INFO(ran.err);
@@ -264,7 +251,7 @@ void CheckEvidence(const Json& report, const std::string& path, const Folder& fo
 TEST_CASE("real captures: budgets are those of hand-written SQL, to the nanosecond") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = Find(capture.file);
+    const std::string path = FindCapture("nsys/" + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json report = Diagnose(folder, path, "--window all");
@@ -286,7 +273,7 @@ TEST_CASE("real captures: budgets are those of hand-written SQL, to the nanoseco
 TEST_CASE("real captures: parts add up and evidence holds, in the usual window and in all") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = Find(capture.file);
+    const std::string path = FindCapture("nsys/" + capture.file);
     if (path.empty()) continue;
     for (const char* options : {"", "--window all"}) {
       INFO(capture.file << " " << options);
@@ -308,7 +295,8 @@ TEST_CASE("real captures: parts add up and evidence holds, in the usual window a
 TEST_CASE("real captures: steps are found where work repeats, and only there") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = capture.step_ms == kNotJudged ? "" : Find(capture.file);
+    const std::string path =
+        capture.step_ms == kNotJudged ? "" : FindCapture("nsys/" + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json facts = Diagnose(folder, path, "")["facts"];
@@ -322,7 +310,7 @@ TEST_CASE("real captures: steps are found where work repeats, and only there") {
 TEST_CASE("real captures: no finding above info but those that the data bear out") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = Find(capture.file);
+    const std::string path = FindCapture("nsys/" + capture.file);
     if (path.empty()) continue;
     for (const char* options : {"", "--window all"}) {
       INFO(capture.file << " " << options);
@@ -337,7 +325,7 @@ TEST_CASE("real captures: no finding above info but those that the data bear out
 TEST_CASE("real captures: one without GPU work is no error, and says how to capture some") {
   const Folder folder;
   for (const char* file : kWithoutGpu) {
-    const std::string path = Find(file);
+    const std::string path = FindCapture("nsys/" + file);
     if (path.empty()) continue;
     INFO(file);
     const Json report = Diagnose(folder, path, "");
@@ -354,7 +342,7 @@ TEST_CASE("real captures: one without GPU work is no error, and says how to capt
 TEST_CASE("real captures: a database of another program is refused in one line") {
   const Folder folder;
   for (const char* file : kOfOthers) {
-    const std::string path = Find(file);
+    const std::string path = FindCapture("nsys/" + file);
     if (path.empty()) continue;
     INFO(file);
     const Ran ran = RunAdvise(folder, "'" + path + "'");

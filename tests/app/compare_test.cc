@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kPair = "scenarios/pairs/loading-over-pageable";
-
 Json Compared(const Folder& folder, const std::string& before, const std::string& after) {
   const Ran ran = RunAdvise(folder, "compare " + before + " " + after + " --format json");
   INFO(ran.err);

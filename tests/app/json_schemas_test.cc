@@ -25,8 +25,6 @@ Json Valid(const Folder& folder, const std::string& arguments, const std::string
   return json;
 }
 
-constexpr const char* kPair = "scenarios/pairs/loading-over-pageable";
-
 TEST_CASE("facts, with tables, absent ones and the list of all, obey their schema") {
   const Folder folder;
   const Json facts = Valid(folder, "facts " + Simulated(kPair) + " --tables", "facts");

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 
@@ -119,19 +120,6 @@ constexpr std::array kWithoutGpu = {
     "HazyResearch__zoology/trace.json",
 };
 
-std::string Find(const std::string& file) {
-  const char* root = std::getenv("ADVISE_TRACES");
-  const std::filesystem::path traces =
-      root != nullptr ? std::filesystem::path(root)
-                      : std::filesystem::path(ADVISE_SOURCE_DIR) / ".." / "shared" / "traces";
-  std::error_code failed;
-  const std::filesystem::path path =
-      std::filesystem::weakly_canonical(traces / "kineto" / file, failed);
-  if (!failed && std::filesystem::exists(path, failed)) return path.string();
-  WARN("skipped: no trace " << file << " (set ADVISE_TRACES to the folder that holds kineto/)");
-  return "";
-}
-
 Json Diagnose(const Folder& folder, const std::string& path, const std::string& options = "") {
   const Ran ran = RunAdvise(folder, "--format json " + options + " '" + path + "'");
   INFO(path << ": " << ran.err);
@@ -146,7 +134,7 @@ Nanos Part(const Json& device, const char* name) { return device["budget"][name]
 TEST_CASE("real PyTorch traces: budgets are those of an independent script, to the nanosecond") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = Find(capture.file);
+    const std::string path = FindCapture("kineto/" + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json report = Diagnose(folder, path, "--window all");
@@ -167,7 +155,7 @@ TEST_CASE("real PyTorch traces: budgets are those of an independent script, to t
 TEST_CASE("real PyTorch traces: steps and the first finding are what the data bear out") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = Find(capture.file);
+    const std::string path = FindCapture("kineto/" + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json report = Diagnose(folder, path);
@@ -192,8 +180,8 @@ TEST_CASE("real PyTorch traces: steps and the first finding are what the data be
 
 TEST_CASE("real PyTorch traces: the loader without workers is found, and gone with four workers") {
   const Folder folder;
-  const std::string before = Find(Captures()[0].file);
-  const std::string after = Find(Captures()[1].file);
+  const std::string before = FindCapture("kineto/" + Captures()[0].file);
+  const std::string after = FindCapture("kineto/" + Captures()[1].file);
   if (before.empty() || after.empty()) return;
   const Json slow = Diagnose(folder, before)["findings"];
   REQUIRE_FALSE(slow.empty());
@@ -208,7 +196,7 @@ TEST_CASE("real PyTorch traces: the loader without workers is found, and gone wi
 TEST_CASE("real PyTorch traces: what the evidence says to search for is in the file") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = Find(capture.file);
+    const std::string path = FindCapture("kineto/" + capture.file);
     if (path.empty()) continue;
     for (const Json& finding : Diagnose(folder, path)["findings"]) {
       for (const Json& item : finding["evidence"]) {
@@ -229,7 +217,7 @@ TEST_CASE(
     "real PyTorch traces: without GPU work there is no verdict, and advice for that profiler") {
   const Folder folder;
   for (const char* file : kWithoutGpu) {
-    const std::string path = Find(file);
+    const std::string path = FindCapture("kineto/" + file);
     if (path.empty()) continue;
     INFO(file);
     const Json report = Diagnose(folder, path);
@@ -242,7 +230,7 @@ TEST_CASE(
 
 TEST_CASE("real PyTorch traces: JSON of another profiler is refused in one line") {
   const Folder folder;
-  const std::string path = Find("AMD-AGI__TraceLens/908_results.json.gz");
+  const std::string path = FindCapture("kineto/" + "AMD-AGI__TraceLens/908_results.json.gz");
   if (path.empty()) return;
   const Ran ran = RunAdvise(folder, "'" + path + "'");
   CHECK(ran.status == 3);

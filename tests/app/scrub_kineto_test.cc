@@ -17,18 +17,18 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> kSecrets = {"gpu-node-42",
-                                           "erika",
-                                           "mustermann-project",
-                                           "ghp_abcdefghijklmnopqrstuvwxyz0123",
-                                           "hunter2\\u002d",
-                                           "hunter2-is",
-                                           "very-private",
-                                           "weights_of",
-                                           "10.20.30.40",
-                                           "team-secret",
-                                           "/home/",
-                                           "\\/home"};
+const std::vector<std::string> kTraceSecrets = {"gpu-node-42",
+                                                "erika",
+                                                "mustermann-project",
+                                                "ghp_abcdefghijklmnopqrstuvwxyz0123",
+                                                "hunter2\\u002d",
+                                                "hunter2-is",
+                                                "very-private",
+                                                "weights_of",
+                                                "10.20.30.40",
+                                                "team-secret",
+                                                "/home/",
+                                                "\\/home"};
 
 std::string Simulate(const Folder& folder, const std::string& scenario) {
   const Ran made = RunAdvise(
@@ -41,7 +41,7 @@ std::string Simulate(const Folder& folder, const std::string& scenario) {
 }
 
 // What a diagnosis says, without the names of files.
-Json Said(const Folder& folder, const std::string& report) {
+Json VerdictsOf(const Folder& folder, const std::string& report) {
   const Ran ran = RunAdvise(folder, report + " --format json");
   INFO(report << ": " << ran.err);
   REQUIRE(ran.status == 0);
@@ -105,7 +105,7 @@ TEST_CASE("a scrubbed PyTorch trace holds no planted secret and gives the same d
     REQUIRE(RunAdvise(folder, "-k " + packed, "gunzip").status == 0);
   }
   const std::string clean = ReadAll(folder / "clean.json");
-  for (const std::string& secret : kSecrets) {
+  for (const std::string& secret : kTraceSecrets) {
     INFO(secret);
     CHECK(clean.find(secret) == std::string::npos);
   }
@@ -116,7 +116,7 @@ TEST_CASE("a scrubbed PyTorch trace holds no planted secret and gives the same d
   CHECK_THAT(clean, Contains(".py(12): train_step") && Contains(".py(13): inner"));
   // What users say of themselves takes no words out of names.
   CHECK_THAT(clean, Contains("\"python"));
-  CHECK(Said(folder, "run.json") == Said(folder, packed));
+  CHECK(VerdictsOf(folder, "run.json") == VerdictsOf(folder, packed));
   CHECK(ReadAll(folder / "run.json") == trace);
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("PyTorch traces of every kind of fault keep their diagnosis") {
     const Ran ran = RunAdvise(folder, "scrub run.json -o clean.json");
     INFO(ran.err);
     REQUIRE(ran.status == 0);
-    CHECK(Said(folder, "run.json") == Said(folder, "clean.json"));
+    CHECK(VerdictsOf(folder, "run.json") == VerdictsOf(folder, "clean.json"));
     // A scrubbed copy has nothing left to lose.
     REQUIRE(RunAdvise(folder, "scrub clean.json -o again.json").status == 0);
     CHECK(ReadAll(folder / "clean.json") == ReadAll(folder / "again.json"));
@@ -150,7 +150,7 @@ TEST_CASE("broken and cut traces are scrubbed as far as they are read") {
   REQUIRE(ran.status == 0);
   CHECK(Json::parse(ran.out)["events"]["broken"] > 0);
   CHECK(ReadAll(folder / "b.json").find("erika") == std::string::npos);
-  CHECK(Said(folder, "broken.json") == Said(folder, "b.json"));
+  CHECK(VerdictsOf(folder, "broken.json") == VerdictsOf(folder, "b.json"));
   folder.Write("cut.json", trace.substr(0, trace.size() * 2 / 3));
   ran = RunAdvise(folder, "scrub cut.json -o c.json");
   INFO(ran.err);
@@ -162,7 +162,7 @@ TEST_CASE("broken and cut traces are scrubbed as far as they are read") {
   const std::size_t close = trace.rfind(']');
   folder.Write("bare.json", trace.substr(open, close - open + 1));
   REQUIRE(RunAdvise(folder, "scrub bare.json -o bare-clean.json").status == 0);
-  CHECK(Said(folder, "bare.json") == Said(folder, "bare-clean.json"));
+  CHECK(VerdictsOf(folder, "bare.json") == VerdictsOf(folder, "bare-clean.json"));
   folder.Write("other.json", "{\"traceEvents\": []}");
   CHECK(RunAdvise(folder, "scrub other.json -o o.json").status == 3);
   CHECK_FALSE(std::filesystem::exists(folder / "o.json"));
@@ -195,7 +195,7 @@ TEST_CASE("real PyTorch traces keep their diagnosis when they are scrubbed") {
     const Ran ran = RunAdvise(folder, "scrub " + report + " -o " + clean);
     INFO(ran.err);
     REQUIRE(ran.status == 0);
-    CHECK(Said(folder, report) == Said(folder, clean));
+    CHECK(VerdictsOf(folder, report) == VerdictsOf(folder, clean));
   }
   CHECK(scrubbed > 0);
 }

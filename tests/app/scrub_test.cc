@@ -23,7 +23,7 @@ void Sql(const Folder& folder, const std::string& file, const std::string& sql) 
   std::filesystem::remove(script);
 }
 
-const std::vector<std::string> kSecrets = {
+const std::vector<std::string> kPlantedSecrets = {
     "gpu-node-42",          "erika",
     "mustermann-project",   "sk-proj-abcdefghijklmnop1234",
     "hunter2-is-not-it",    "ghp_abcdefghijklmnopqrstuvwxyz0123",
@@ -59,7 +59,7 @@ DROP TABLE gone;
 }
 
 // What a diagnosis says, without the names of the file it read.
-Json Said(const Folder& folder, const std::string& report) {
+Json FindingsOf(const Folder& folder, const std::string& report) {
   const Ran ran = RunAdvise(folder, report + " --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
@@ -89,7 +89,7 @@ TEST_CASE("a scrubbed report holds no planted secret and gives the same diagnosi
   const Folder folder;
   const std::string report = Planted(folder);
   const std::string before = ReadAll(report);
-  for (const std::string& secret : kSecrets) {
+  for (const std::string& secret : kPlantedSecrets) {
     INFO(secret);
     REQUIRE(before.find(secret) != std::string::npos);
   }
@@ -97,14 +97,14 @@ TEST_CASE("a scrubbed report holds no planted secret and gives the same diagnosi
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   const std::string clean = ReadAll(folder / "clean.sqlite");
-  for (const std::string& secret : kSecrets) {
+  for (const std::string& secret : kPlantedSecrets) {
     INFO(secret);
     CHECK(clean.find(secret) == std::string::npos);
   }
   CHECK(clean.find("/home/") == std::string::npos);
   CHECK(clean.find("NCCL_P2P_LEVEL=\"LOC\"") != std::string::npos);
   CHECK(ReadAll(report) == before);
-  CHECK(Said(folder, "run.sqlite") == Said(folder, "clean.sqlite"));
+  CHECK(FindingsOf(folder, "run.sqlite") == FindingsOf(folder, "clean.sqlite"));
   CHECK_FALSE(std::filesystem::exists(folder / "clean.sqlite.unfinished"));
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("other simulated reports keep their diagnosis") {
     const Ran ran = RunAdvise(folder, "scrub " + Simulated(scenario) + " -o " + clean);
     INFO(ran.err);
     REQUIRE(ran.status == 0);
-    CHECK(Said(folder, Simulated(scenario)) == Said(folder, clean));
+    CHECK(FindingsOf(folder, Simulated(scenario)) == FindingsOf(folder, clean));
   }
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("captures of real programs keep their diagnosis when they are scrubbed
     const Ran ran = RunAdvise(folder, "scrub " + report + " -o " + clean);
     INFO(ran.err);
     REQUIRE(ran.status == 0);
-    CHECK(Said(folder, report) == Said(folder, clean));
+    CHECK(FindingsOf(folder, report) == FindingsOf(folder, clean));
   }
   CHECK(scrubbed > 0);
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 
 namespace advise {
@@ -27,19 +28,6 @@ struct Product {
   std::string bound;
 };
 
-std::string Find(const std::string& file) {
-  const char* root = std::getenv("ADVISE_TRACES");
-  const std::filesystem::path traces =
-      root != nullptr ? std::filesystem::path(root)
-                      : std::filesystem::path(ADVISE_SOURCE_DIR) / ".." / "shared" / "traces";
-  std::error_code failed;
-  const std::filesystem::path path =
-      std::filesystem::weakly_canonical(traces / "kineto" / file, failed);
-  if (!failed && std::filesystem::exists(path, failed)) return path.string();
-  WARN("skipped: no trace " << file << " (set ADVISE_TRACES to the folder that holds kineto/)");
-  return "";
-}
-
 TEST_CASE("real PyTorch traces: what products of recorded sizes reach is what a hand count gives") {
   const std::vector<Product> products = {
       // H100 SXM, bf16: 48 calls of 2 * 8944 * 1024 * 2816 in 4015.5 us are 616.6 of 989.4 TFLOP/s.
@@ -54,7 +42,7 @@ TEST_CASE("real PyTorch traces: what products of recorded sizes reach is what a 
   };
   const Folder folder;
   for (const Product& product : products) {
-    const std::string path = Find(product.file);
+    const std::string path = FindCapture("kineto/" + product.file);
     if (path.empty()) continue;
     INFO(product.file);
     const Ran ran = RunAdvise(folder, "facts --window all --tables --format json '" + path + "'");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 
@@ -108,20 +109,6 @@ constexpr Refused kRefused[] = {
     {"ncu/brycelelbach__nsightful/copy_blocked.txt", "the printed page of Nsight Compute"},
 };
 
-// Where the capture lies; "" with a word of it when it is not at hand.
-std::string Find(const std::string& file) {
-  const char* root = std::getenv("ADVISE_TRACES");
-  const std::filesystem::path traces =
-      root != nullptr ? std::filesystem::path(root)
-                      : std::filesystem::path(ADVISE_SOURCE_DIR) / ".." / "shared" / "traces";
-  std::error_code failed;
-  const std::filesystem::path path = std::filesystem::weakly_canonical(traces / file, failed);
-  if (!failed && std::filesystem::exists(path, failed)) return path.string();
-  WARN("skipped: no capture " << file
-                              << " (set ADVISE_TRACES to the folder that holds smi/, ncu/)");
-  return "";
-}
-
 Json Facts(const Folder& folder, const std::string& path) {
   const Ran ran = RunAdvise(folder, "facts '" + path + "' --tables --format json");
   INFO(ran.err);
@@ -171,7 +158,7 @@ void CheckNear(double found, double expected) {
 TEST_CASE("real logs of monitors: samples, means and peaks are those of an independent script") {
   const Folder folder;
   for (const MonitorCapture& capture : Monitors()) {
-    const std::string path = Find(std::string("smi/") + capture.file);
+    const std::string path = FindCapture(std::string("smi/") + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json facts = Facts(folder, path);
@@ -189,7 +176,7 @@ TEST_CASE("real logs of monitors: samples, means and peaks are those of an indep
 TEST_CASE("real counters: throughputs, work and traffic are those of an independent decoder") {
   const Folder folder;
   for (const CounterCapture& capture : Kernels()) {
-    const std::string path = Find(std::string("ncu/") + capture.file);
+    const std::string path = FindCapture(std::string("ncu/") + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json facts = Facts(folder, path);
@@ -215,7 +202,7 @@ TEST_CASE("real counters: throughputs, work and traffic are those of an independ
 TEST_CASE("real files that only look alike are refused in one line that names them") {
   const Folder folder;
   for (const Refused& file : kRefused) {
-    const std::string path = Find(file.file);
+    const std::string path = FindCapture(file.file);
     if (path.empty()) continue;
     INFO(file.file);
     const Ran ran = RunAdvise(folder, "'" + path + "'");

@@ -52,7 +52,7 @@ std::set<std::string> Rules(const Json& report) {
   return rules;
 }
 
-Json JsonOf(const Folder& folder, const std::string& arguments) {
+Json ValidReport(const Folder& folder, const std::string& arguments) {
   const Ran ran = RunAdvise(folder, arguments + " --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
@@ -73,7 +73,7 @@ TEST_CASE("a monitor's log is all there is: what it shows, what it cannot, and w
   CHECK_THAT(ran.out, Contains("nsys profile --trace=cuda"));
   CHECK_THAT(ran.out, !Contains("Where the time went"));
   CHECK_THAT(ran.out, !Contains("Healthy"));
-  const Json report = JsonOf(folder, "smi.csv");
+  const Json report = ValidReport(folder, "smi.csv");
   CHECK(report["inputs"][0]["kind"] == "smi-csv");
   CHECK(report["devices"].empty());
   CHECK_FALSE(report["healthy"].get<bool>());
@@ -96,7 +96,7 @@ TEST_CASE("a monitor's log is all there is: what it shows, what it cannot, and w
 TEST_CASE("a monitor's log of a busy GPU gives no finding above info") {
   const Folder folder;
   folder.Write("smi.csv", SmiLog(40, 97));
-  const Json report = JsonOf(folder, "smi.csv");
+  const Json report = ValidReport(folder, "smi.csv");
   for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
   CHECK_FALSE(Rules(report).count("monitor/low-utilisation") == 1);
 }
@@ -104,7 +104,7 @@ TEST_CASE("a monitor's log of a busy GPU gives no finding above info") {
 TEST_CASE("counters alone: savings are shares of the counted time, and nothing stands above low") {
   const Folder folder;
   folder.Write("kernels.csv", kCounters);
-  const Json report = JsonOf(folder, "kernels.csv");
+  const Json report = ValidReport(folder, "kernels.csv");
   CHECK(report["inputs"][0]["kind"] == "ncu-csv");
   CHECK(report["window"]["seconds"].get<double>() == Approx(0.002));
   REQUIRE(Rules(report).count("kernel/low-throughput") == 1);
@@ -122,7 +122,7 @@ TEST_CASE("counters alone: savings are shares of the counted time, and nothing s
 TEST_CASE("NCCL's log alone: the slow path and the variable behind it") {
   const Folder folder;
   folder.Write("train.log", kNcclLog);
-  const Json report = JsonOf(folder, "train.log");
+  const Json report = ValidReport(folder, "train.log");
   CHECK(report["inputs"][0]["kind"] == "nccl-log");
   CHECK(Rules(report).count("topology/nccl-environment") == 1);
   CHECK_THAT(RunAdvise(folder, "train.log").out, Contains("NCCL_P2P_DISABLE=1"));
@@ -147,8 +147,8 @@ TEST_CASE("joined: a timeline, a monitor's log, counters and NCCL's log are one 
   folder.Write("smi.csv", SmiLog(40, 97));
   folder.Write("train.log", kNcclLog);
   folder.Write("kernels.csv", kCounters);
-  const Json alone = JsonOf(folder, run);
-  const Json joined = JsonOf(folder, "smi.csv run.sqlite train.log kernels.csv");
+  const Json alone = ValidReport(folder, run);
+  const Json joined = ValidReport(folder, "smi.csv run.sqlite train.log kernels.csv");
   CHECK(joined["inputs"].size() == 4);
   CHECK(joined["devices"] == alone["devices"]);
   CHECK(joined["window"] == alone["window"]);
@@ -165,7 +165,7 @@ TEST_CASE("joined: a timeline, a monitor's log, counters and NCCL's log are one 
   CHECK(joined["facts"]["counter.kernels"]["value"] == 1);
   CHECK(joined["facts"]["counter.coverage"]["value"] == 0);  // no kernel of that name ran
   // The order in which files are named changes their list, and nothing else.
-  Json other = JsonOf(folder, "train.log kernels.csv run.sqlite smi.csv");
+  Json other = ValidReport(folder, "train.log kernels.csv run.sqlite smi.csv");
   Json same = joined;
   other.erase("inputs");
   same.erase("inputs");
@@ -196,7 +196,7 @@ TEST_CASE("counters beside a timeline weigh as much as their kernels run, and sa
     csv.replace(at, 16, quoted);
   }
   folder.Write("kernels.csv", csv);
-  const Json report = JsonOf(folder, run + " kernels.csv");
+  const Json report = ValidReport(folder, run + " kernels.csv");
   const double top = before["facts"]["kernel.top.share"]["value"];
   const double coverage = report["facts"]["counter.coverage"]["value"];
   CHECK(coverage == Approx(top).epsilon(0.05));
@@ -235,7 +235,7 @@ TEST_CASE("a report of nsys is exported on the way, and nothing is left beside i
   const Json read = Json::parse(ran.out);
   CHECK(read["inputs"][0]["path"] == report);
   CHECK(read["inputs"][0]["kind"] == "nsys-sqlite");
-  CHECK(read["devices"] == JsonOf(folder, run)["devices"]);
+  CHECK(read["devices"] == ValidReport(folder, run)["devices"]);
   CHECK(ReadAll(folder / "asked").starts_with("export\n--type\nsqlite\n--output\n"));
   CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
   CHECK(std::filesystem::is_empty(folder / "tmp"));

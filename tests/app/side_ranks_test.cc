@@ -44,7 +44,7 @@ std::string Log(int gpus, bool uuids) {
   return text;
 }
 
-Json JsonOf(const Folder& folder, const std::string& arguments) {
+Json ParsedOf(const Folder& folder, const std::string& arguments) {
   const Ran ran = RunAdvise(folder, arguments + " --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
@@ -59,7 +59,7 @@ Json RanksOf(const Json& report, const std::string& rule) {
 }
 
 // The one diagnostic with these words, "" when there is none.
-std::string Said(const Json& report, const std::string& words) {
+std::string DiagnosticWith(const Json& report, const std::string& words) {
   for (const Json& item : report["diagnostics"]) {
     const std::string text = item["text"];
     if (text.find(words) != std::string::npos) return text;
@@ -73,29 +73,30 @@ TEST_CASE("GPUs of a log go to the ranks that used them, by UUID; the others are
   const Folder folder;
   MakeRanks(folder, "nsys");
   folder.Write("smi.csv", Log(6, true));
-  const Json report = JsonOf(folder, "run smi.csv");
+  const Json report = ParsedOf(folder, "run smi.csv");
   CHECK(RanksOf(report, "monitor/throttled") == Json::array({2}));
-  CHECK_THAT(Said(report, "did no work in any of the reports"), Contains("GPUs 4, 5 of "));
-  CHECK(Said(report, "cannot be told") == "");
+  CHECK_THAT(DiagnosticWith(report, "did no work in any of the reports"),
+             Contains("GPUs 4, 5 of "));
+  CHECK(DiagnosticWith(report, "cannot be told") == "");
   // The order of files changes nothing.
-  CHECK(JsonOf(folder, "smi.csv run")["findings"] == report["findings"]);
+  CHECK(ParsedOf(folder, "smi.csv run")["findings"] == report["findings"]);
 }
 
 TEST_CASE("without UUIDs numbers tell, where ranks are numbered like the GPUs of one node") {
   const Folder folder;
   MakeRanks(folder, "kineto");
   folder.Write("smi.csv", Log(4, false));
-  CHECK(RanksOf(JsonOf(folder, "run smi.csv"), "monitor/throttled") == Json::array({2}));
+  CHECK(RanksOf(ParsedOf(folder, "run smi.csv"), "monitor/throttled") == Json::array({2}));
   // A log of fewer GPUs than ranks is of one of several nodes: nobody knows which.
   folder.Write("smi.csv", Log(3, false));
-  const Json other = JsonOf(folder, "run smi.csv");
-  CHECK_THAT(Said(other, "cannot be told"), Contains("GPUs 0, 1, 2 in "));
+  const Json other = ParsedOf(folder, "run smi.csv");
+  CHECK_THAT(DiagnosticWith(other, "cannot be told"), Contains("GPUs 0, 1, 2 in "));
 }
 
 TEST_CASE("counters are of every rank, since all run the same kernels") {
   const Folder folder;
   MakeRanks(folder, "nsys");
-  const Json before = JsonOf(folder, "run/rank_1.sqlite");
+  const Json before = ParsedOf(folder, "run/rank_1.sqlite");
   const std::string name = before["facts"]["kernel.top.name"]["value"];
   std::string csv =
       "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Section Name\",\"Metric Name\","
@@ -106,7 +107,7 @@ TEST_CASE("counters are of every rank, since all run the same kernels") {
     csv += "\"0\",\"" + name + "\",\"(256, 1, 1)\",\"(64, 1, 1)\",\"s\"," + metric + "\n";
   }
   folder.Write("kernels.csv", csv);
-  CHECK(RanksOf(JsonOf(folder, "run kernels.csv"), "kernel/low-throughput") ==
+  CHECK(RanksOf(ParsedOf(folder, "run kernels.csv"), "kernel/low-throughput") ==
         Json::array({0, 1, 2, 3}));
 }
 
@@ -115,9 +116,9 @@ TEST_CASE("beside facts files alone a log cannot be used, and that is said") {
   MakeRanks(folder, "nsys");
   REQUIRE(RunAdvise(folder, "facts run -o kept/").status == 0);
   folder.Write("smi.csv", Log(4, true));
-  const Json report = JsonOf(folder, "kept/ smi.csv");
-  CHECK_THAT(Said(report, "was not used"), Contains("smi.csv"));
-  CHECK_THAT(Said(JsonOf(folder, "kept/rank_1.facts smi.csv"), "was not used"),
+  const Json report = ParsedOf(folder, "kept/ smi.csv");
+  CHECK_THAT(DiagnosticWith(report, "was not used"), Contains("smi.csv"));
+  CHECK_THAT(DiagnosticWith(ParsedOf(folder, "kept/rank_1.facts smi.csv"), "was not used"),
              Contains("smi.csv"));
 }
 

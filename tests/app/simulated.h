@@ -9,6 +9,9 @@
 
 namespace advise {
 
+// Two faults, one behind the other.
+constexpr const char* kPair = "scenarios/pairs/loading-over-pageable";
+
 // The trace of fixtures/<scenario>.toml; `options` are the simulator's ("--without all").
 inline std::string Simulated(const std::string& scenario, const std::string& options = "") {
   static const Folder traces;

@@ -6,8 +6,6 @@
 namespace advise {
 namespace {
 
-constexpr auto kAuto = WindowRequest::Mode::kAuto;
-
 // Three ranks that differ in what they do.
 TraceBuilder Uneven() {
   TraceBuilder story = TrainingRun(2);

@@ -68,4 +68,13 @@ inline Nanos Lost(const Facts& facts, const std::string& name) {
   return std::get<std::shared_ptr<const Spans>>(fact->value)->Total();
 }
 
+// A text, or a failed test.
+inline std::string Text(const Facts& facts, const std::string& name) {
+  const Fact* fact = facts.Find(name);
+  INFO(name);
+  REQUIRE(fact != nullptr);
+  REQUIRE(std::holds_alternative<std::string>(fact->value));
+  return std::get<std::string>(fact->value);
+}
+
 }  // namespace advise

@@ -4,14 +4,6 @@
 namespace advise {
 namespace {
 
-std::string Text(const Facts& facts, const std::string& name) {
-  const Fact* fact = facts.Find(name);
-  INFO(name);
-  REQUIRE(fact != nullptr);
-  REQUIRE(std::holds_alternative<std::string>(fact->value));
-  return std::get<std::string>(fact->value);
-}
-
 struct Product {
   std::vector<std::int64_t> a, b;
   Nanos length;  // of its kernel

@@ -6,8 +6,6 @@
 namespace advise {
 namespace {
 
-constexpr auto kAuto = WindowRequest::Mode::kAuto;
-
 TEST_CASE("the parts of the budget add up to the window") {
   for (const std::uint32_t devices : {1U, 2U, 3U}) {
     const Analysed run(TrainingRun(devices), kAuto);

@@ -10,7 +10,7 @@ constexpr double kMiB = 1048576;
 using Numbers = std::vector<double>;
 
 TEST_CASE("nvidia-smi csv: units, two GPUs, the clock of the first sample") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "timestamp, index, name, utilization.gpu [%], memory.used [MiB], power.draw [W], "
       "clocks.current.sm [MHz]\n"
       "2024/11/20 10:15:02.500, 0, NVIDIA H100 80GB HBM3, 45 %, 1234 MiB, 71.23 W, 1410 MHz\n"
@@ -32,11 +32,11 @@ TEST_CASE("nvidia-smi csv: units, two GPUs, the clock of the first sample") {
 }
 
 TEST_CASE("nvidia-smi csv: nounits keeps the unit in the header, or nowhere") {
-  const Trace with = Imported("index, utilization.gpu [%], memory.used [MiB]\n0, 30, 512\n");
+  const Trace with = ImportedText("index, utilization.gpu [%], memory.used [MiB]\n0, 30, 512\n");
   CHECK(Values(with, 0, "utilization") == Numbers{0.3});
   CHECK(Values(with, 0, "memory_used") == Numbers{512 * kMiB});
   // A header that a script wrote, without blanks, and a time zone.
-  const Trace without = Imported(
+  const Trace without = ImportedText(
       "timestamp,gpu,index,memory.used,memory.total,power.draw,temperature.gpu\n"
       "2025-09-08T17:26:50+08:00,0, 0, 4, 81559, 74.01, 33\n"
       "2025-09-08T17:26:55+08:00,0, 0, 8, 81559, 80.5, 34\n");
@@ -45,7 +45,7 @@ TEST_CASE("nvidia-smi csv: nounits keeps the unit in the header, or nowhere") {
   CHECK(Values(without, 0, "power") == Numbers{74.01, 80.5});
   CHECK(without.monitor.gpus[0].series.front().time_s == Numbers{0, 5});
   // The script asked one GPU after the other, each of which calls itself 0.
-  const Trace looped = Imported(
+  const Trace looped = ImportedText(
       "timestamp,gpu,index,memory.used\n2025-09-08T17:26:50+08:00,0, 0, 4\n"
       "2025-09-08T17:26:50+08:00,1, 0, 8\n");
   REQUIRE(looped.monitor.gpus.size() == 2);
@@ -53,7 +53,7 @@ TEST_CASE("nvidia-smi csv: nounits keeps the unit in the header, or nowhere") {
 }
 
 TEST_CASE("nvidia-smi csv: what the driver does not know is missing, not zero") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "index, utilization.gpu [%], power.draw [W]\n"
       "0, [N/A], 10 W\n0, 40 %, [Not Supported]\n0, ERR!, [Unknown Error]\n0, 60 %, 12 W\n");
   CHECK(Values(trace, 0, "utilization") == Numbers{0.4, 0.6});
@@ -65,29 +65,29 @@ TEST_CASE("nvidia-smi csv: runs appended to one file, cut rows, CRLF, UTF-16") {
   const std::string text =
       "index, utilization.gpu [%]\r\n0, 10 %\r\nindex, utilization.gpu [%]\r\n0, 20 %\r\n0\r\n"
       "0, many\r\n";
-  const Trace trace = Imported(text);
+  const Trace trace = ImportedText(text);
   CHECK(Values(trace, 0, "utilization") == Numbers{0.1, 0.2});
   CHECK(Said(trace, "another number of cells") == 1);
   CHECK(Said(trace, "cells without a number") == 1);
   std::string wide = "\xFF\xFE";
   for (const char c : text) wide += std::string{c, '\0'};
-  CHECK(Values(Imported(wide), 0, "utilization") == Numbers{0.1, 0.2});
+  CHECK(Values(ImportedText(wide), 0, "utilization") == Numbers{0.1, 0.2});
 }
 
 TEST_CASE("nvidia-smi csv: a second header may name other columns") {
   const Trace trace =
-      Imported("index, utilization.gpu [%]\n0, 10 %\npower.draw [W], index\n33.5 W, 0\n");
+      ImportedText("index, utilization.gpu [%]\n0, 10 %\npower.draw [W], index\n33.5 W, 0\n");
   CHECK(Values(trace, 0, "utilization") == Numbers{0.1});
   CHECK(Values(trace, 0, "power") == Numbers{33.5});
 }
 
 TEST_CASE("nvidia-smi csv: reasons that hold clocks back, by name and by mask") {
-  const Trace named = Imported(
+  const Trace named = ImportedText(
       "index, clocks_throttle_reasons.sw_power_cap, clocks_throttle_reasons.hw_thermal_slowdown\n"
       "0, Active, Not Active\n0, Not Active, Active\n");
   CHECK(Values(named, 0, "throttle_power") == Numbers{1, 0});
   CHECK(Values(named, 0, "throttle_thermal") == Numbers{0, 1});
-  const Trace mask = Imported(
+  const Trace mask = ImportedText(
       "index, clocks_event_reasons.active\n0, 0x0000000000000004\n0, 0x0000000000000061\n"
       "0, 0x0000000000000000\n0, 0x0000000000000008\n");
   CHECK(Values(mask, 0, "throttle_power") == Numbers{1, 0, 0, 0});
@@ -96,14 +96,14 @@ TEST_CASE("nvidia-smi csv: reasons that hold clocks back, by name and by mask") 
 }
 
 TEST_CASE("nvidia-smi csv: one column without any name of a GPU, its header before each row") {
-  const Trace trace = Imported("utilization.gpu [%]\n85 %\nutilization.gpu [%]\n100 %\n");
+  const Trace trace = ImportedText("utilization.gpu [%]\n85 %\nutilization.gpu [%]\n100 %\n");
   CHECK(Values(trace, 0, "utilization") == Numbers{0.85, 1});
   CHECK(Said(trace, "does not say which GPU") == 1);
   CHECK_FALSE(trace.monitor.has_clock);
 }
 
 TEST_CASE("nvidia-smi csv: a column whose rows come in different units, and one that fits none") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "index, memory.used [MiB], clocks.sm [MHz], utilization.gpu [%]\n"
       "0, 512 MiB, 1410 MHz, 50 %\n0, 2 GiB, 1.41 GHz, 0.5\n0, 1048576 KiB, 1410, 20 W\n");
   CHECK(Values(trace, 0, "memory_used") == Numbers{512 * kMiB, 2048 * kMiB, 1024 * kMiB});
@@ -129,7 +129,7 @@ TEST_CASE("logs that cannot be read say what they are") {
 }
 
 TEST_CASE("dmon: columns by their names, units by theirs, headers that come again") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "# gpu    pwr  gtemp  mtemp     sm    mem    enc    dec   mclk   pclk\n"
       "# Idx      W      C      C      %      %      %      %    MHz    MHz\n"
       "    0    218     43      -     95     40      0      0  12481   2325\n"
@@ -149,27 +149,28 @@ TEST_CASE("dmon: columns by their names, units by theirs, headers that come agai
 }
 
 TEST_CASE("dmon: with dates and times, over midnight, as csv") {
-  const Trace dated = Imported(
+  const Trace dated = ImportedText(
       "#Date       Time        gpu     sm    pwr\n#YYYYMMDD   HH:MM:SS    Idx      %      W\n"
       " 20240501   23:59:59      0     50    100\n 20240502   00:00:01      0     70    110\n");
   CHECK(dated.monitor.has_clock);
   CHECK(dated.monitor.gpus[0].series.front().time_s == Numbers{0, 2});
-  const Trace timed = Imported(
+  const Trace timed = ImportedText(
       "#Time        gpu     sm\n#HH:MM:SS    Idx      %\n 23:59:58      0     50\n"
       " 00:00:03      0     70\n");
   CHECK(timed.monitor.gpus[0].series.front().time_s == Numbers{0, 5});
-  const Trace csv = Imported("#gpu, pwr, gtemp, sm\n#Idx, W, C, %\n0, 218, 43, 95\n");
+  const Trace csv = ImportedText("#gpu, pwr, gtemp, sm\n#Idx, W, C, %\n0, 218, 43, 95\n");
   CHECK(Values(csv, 0, "utilization") == Numbers{0.95});
 }
 
 TEST_CASE("dmon: rows of another width are counted and skipped") {
-  const Trace trace = Imported("# gpu    pwr     sm\n# Idx      W      %\n  0  10  20\n  0  10\n");
+  const Trace trace =
+      ImportedText("# gpu    pwr     sm\n# Idx      W      %\n  0  10  20\n  0  10\n");
   CHECK(Values(trace, 0, "utilization") == Numbers{0.2});
   CHECK(Said(trace, "another number of cells") == 1);
 }
 
 TEST_CASE("dcgmi dmon: entities of two words, ratios, blanks that look like numbers") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "#Entity   GRACT        SMACT        TENSO        POWER\nID                             W\n"
       "GPU 7     N/A          N/A          N/A          N/A\n"
       "GPU 0     0.980        0.310        0.020        300.5\n"
@@ -188,7 +189,7 @@ TEST_CASE("dcgmi dmon: entities of two words, ratios, blanks that look like numb
 }
 
 TEST_CASE("dcgm-exporter: labels, old and new names, counters are no levels") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "# HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).\n# TYPE DCGM_FI_DEV_GPU_UTIL gauge\n"
       "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\", UUID=\"GPU-aa\",modelName=\"NVIDIA A100-SXM4-80GB\","
       "Hostname=\"n1\"} 97\n"

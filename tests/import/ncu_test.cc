@@ -30,17 +30,17 @@ double Metric(const KernelCounters& counters, const char* id) {
 }
 
 TEST_CASE("ncu details page: labels become ids, units base units, equal labels told by the unit") {
-  const Trace trace =
-      Imported("==PROF== Connected to process 42\nepoch 1, loss \"0.5\"\n" + kLongHeader +
-               LongRow("0", "GPU Speed Of Light Throughput", "Memory Throughput", "%", "61.84") +
-               LongRow("0", "GPU Speed Of Light Throughput", "Duration", "us", "21,058.94") +
-               "step 2 of the program\n" +
-               LongRow("0", "GPU Speed Of Light Throughput", "SM Frequency", "Ghz", "1.41") +
-               LongRow("0", "Memory Workload Analysis", "Memory Throughput", "Gbyte/s", "196.46") +
-               LongRow("0", "Occupancy", "Achieved Occupancy", "%", "(!) n/a") +
-               LongRow("0", "Launch Statistics", "Grid Size", "", "2,048") +
-               LongRow("1", "GPU Speed Of Light Throughput", "Duration", "ms", "1.50") +
-               "==PROF== Disconnected\n");
+  const Trace trace = ImportedText(
+      "==PROF== Connected to process 42\nepoch 1, loss \"0.5\"\n" + kLongHeader +
+      LongRow("0", "GPU Speed Of Light Throughput", "Memory Throughput", "%", "61.84") +
+      LongRow("0", "GPU Speed Of Light Throughput", "Duration", "us", "21,058.94") +
+      "step 2 of the program\n" +
+      LongRow("0", "GPU Speed Of Light Throughput", "SM Frequency", "Ghz", "1.41") +
+      LongRow("0", "Memory Workload Analysis", "Memory Throughput", "Gbyte/s", "196.46") +
+      LongRow("0", "Occupancy", "Achieved Occupancy", "%", "(!) n/a") +
+      LongRow("0", "Launch Statistics", "Grid Size", "", "2,048") +
+      LongRow("1", "GPU Speed Of Light Throughput", "Duration", "ms", "1.50") +
+      "==PROF== Disconnected\n");
   CHECK(trace.kind == "ncu-csv");
   REQUIRE(trace.counters.size() == 2);
   const KernelCounters& first = trace.counters[0];
@@ -62,11 +62,11 @@ TEST_CASE("ncu details page: rule rows with and without an estimated speedup") {
   const std::string row =
       "\"0\",\"42\",\"app\",\"127.0.0.1\",\"k\",\"1\",\"7\",\"(1, 1, 1)\",\"(1, "
       "1, 1)\",\"0\",\"7.5\",\"SourceCounters\",\"\",\"\",\"\",";
-  const Trace trace =
-      Imported(kLongHeader + LongRow("0", "Occupancy", "Block Limit Warps", "block", "4") + row +
-               "\"UncoalescedGlobalAccess\",\"OPT\",\"Excessive sectors, "
-               "\"\"many\"\".\",\"global\",\"74.14\"\n" +
-               row + "\"CPIStall\",\"INF\",\"A text.\",\"\",\"\"\n");
+  const Trace trace = ImportedText(
+      kLongHeader + LongRow("0", "Occupancy", "Block Limit Warps", "block", "4") + row +
+      "\"UncoalescedGlobalAccess\",\"OPT\",\"Excessive sectors, "
+      "\"\"many\"\".\",\"global\",\"74.14\"\n" +
+      row + "\"CPIStall\",\"INF\",\"A text.\",\"\",\"\"\n");
   REQUIRE(trace.counters.size() == 1);
   REQUIRE(trace.counters[0].advice.size() == 2);
   CHECK(trace.counters[0].advice[0].rule == "UncoalescedGlobalAccess");
@@ -76,20 +76,21 @@ TEST_CASE("ncu details page: rule rows with and without an estimated speedup") {
 }
 
 TEST_CASE("ncu details page: a European locale is told from the column") {
-  const Trace european = Imported(kLongHeader + LongRow("0", "s", "Duration", "ns", "1.234,50") +
-                                  LongRow("1", "s", "Duration", "ns", "2.345"));
+  const Trace european =
+      ImportedText(kLongHeader + LongRow("0", "s", "Duration", "ns", "1.234,50") +
+                   LongRow("1", "s", "Duration", "ns", "2.345"));
   CHECK(Metric(european.counters[0], "gpu__time_duration.sum") == 1234.5);
   CHECK(Metric(european.counters[1], "gpu__time_duration.sum") == 2345);
-  const Trace english = Imported(kLongHeader + LongRow("0", "s", "Duration", "ns", "1,234.50") +
-                                 LongRow("1", "s", "Duration", "ns", "2.345"));
+  const Trace english = ImportedText(kLongHeader + LongRow("0", "s", "Duration", "ns", "1,234.50") +
+                                     LongRow("1", "s", "Duration", "ns", "2.345"));
   CHECK(Metric(english.counters[0], "gpu__time_duration.sum") == 1234.5);
   CHECK(Metric(english.counters[1], "gpu__time_duration.sum") == 2.345);
 }
 
 TEST_CASE("ncu details page: a metric whose rows come in different units is one in base units") {
-  const Trace trace = Imported(kLongHeader + LongRow("0", "s", "Duration", "us", "1.5") +
-                               LongRow("1", "s", "Duration", "ms", "2") +
-                               LongRow("2", "s", "Duration", "ns", "700"));
+  const Trace trace = ImportedText(kLongHeader + LongRow("0", "s", "Duration", "us", "1.5") +
+                                   LongRow("1", "s", "Duration", "ms", "2") +
+                                   LongRow("2", "s", "Duration", "ns", "700"));
   REQUIRE(trace.counters.size() == 3);
   CHECK(Metric(trace.counters[0], "gpu__time_duration.sum") == 1500);
   CHECK(Metric(trace.counters[1], "gpu__time_duration.sum") == 2e6);
@@ -97,7 +98,7 @@ TEST_CASE("ncu details page: a metric whose rows come in different units is one 
 }
 
 TEST_CASE("ncu of 2021: columns of ranges, metrics by id, no sizes") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "==PROF== Target process 1 terminated before first instrumented API call.\n"
       "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"thread "
       "Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg\",\"Id:Domain:Start/"
@@ -126,7 +127,7 @@ TEST_CASE("ncu raw page: a column a metric, a row of units, several reports in o
            "A100-SXM4-80GB\",\"108\",\"" +
            bytes + "\",\"12.5\"\n";
   };
-  const Trace trace = Imported(header + row("a", "1.5") + header + row("b", "3"));
+  const Trace trace = ImportedText(header + row("a", "1.5") + header + row("b", "3"));
   REQUIRE(trace.counters.size() == 2);  // ids start again
   CHECK(trace.counters[0].kernel == "a");
   CHECK(trace.counters[0].grid == std::array<std::uint32_t, 3>{1024, 1, 1});
@@ -141,7 +142,7 @@ TEST_CASE("ncu raw page: a column a metric, a row of units, several reports in o
 }
 
 TEST_CASE("ncu: rows that are cut short are counted, a name may hold a line break") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       kLongHeader + LongRow("0", "s", "Duration", "ns", "100") +
       "\"1\",\"42\",\"app\",\"127.0.0.1\",\"two\nlines\",\"1\",\"7\",\"(1, 1, 1)\",\"(1, 1, 1)\","
       "\"0\",\"7.5\",\"s\",\"Duration\",\"ns\",\"200\",\n\"2\",\"42\",\"app");
@@ -214,7 +215,7 @@ std::string Report() {
 }
 
 TEST_CASE("ncu-rep: kernels, sizes, metrics of every kind, names that later blocks share") {
-  const Trace trace = Imported(Report(), "any.name");
+  const Trace trace = ImportedText(Report(), "any.name");
   CHECK(trace.kind == "ncu-rep");
   REQUIRE(trace.counters.size() == 2);
   const KernelCounters& first = trace.counters[0];

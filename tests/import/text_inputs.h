@@ -12,7 +12,7 @@
 namespace advise::testing {
 
 // The trace of a file with this content. `name` must not matter.
-inline Trace Imported(const std::string& content, const std::string& name = "input.txt") {
+inline Trace ImportedText(const std::string& content, const std::string& name = "input.txt") {
   const TempDir dir;
   std::ofstream(dir.File(name), std::ios::binary) << content;
   Result<Trace> trace = ImportReport(dir.File(name), {});

@@ -7,7 +7,7 @@ using namespace advise::testing;
 namespace {
 
 TEST_CASE("topo -m: colours, tabs, blanks around X, columns of the host, the legend of NICs") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "\t\x1b[4mGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"
       "GPU0\t X \tNV18\tPIX\tSYS\t0-55,112-167\t0\t\tN/A\n"
       "GPU1\tNV18\t X \tNODE\tSYS\t0-55,112-167\t0\t\tN/A\n"
@@ -27,13 +27,13 @@ TEST_CASE("topo -m: colours, tabs, blanks around X, columns of the host, the leg
 }
 
 TEST_CASE("topo -m of old drivers names the adapters; a single GPU is a matrix, too") {
-  const Trace old = Imported(
+  const Trace old = ImportedText(
       "\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\nGPU0\t X \tNV1\tPHB\t0-9\nGPU1\tNV1\t X \tSOC\t10-19\n"
       "mlx5_0\tPHB\tSOC\t X \t\n");
   REQUIRE(old.topology.matrices.size() == 1);
   CHECK(old.topology.matrices[0].columns[2] == "mlx5_0");
   CHECK(old.topology.matrices[0].cells[1][2] == "SOC");
-  const Trace one = Imported("\tGPU0\tCPU Affinity\nGPU0\t X \t0-9\n");
+  const Trace one = ImportedText("\tGPU0\tCPU Affinity\nGPU0\t X \t0-9\n");
   REQUIRE(one.topology.matrices.size() == 1);
   CHECK(one.topology.matrices[0].cells[0][0] == "X");
 }
@@ -42,9 +42,9 @@ TEST_CASE("topo -p2p: which question it answers is known only when the command s
   const std::string matrix =
       " \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tCNS\tX\n\nLegend:\n\n  X    = Self\n"
       "  OK   = Status Ok\n";
-  CHECK(Imported(matrix).topology.matrices[0].kind == "p2p");
+  CHECK(ImportedText(matrix).topology.matrices[0].kind == "p2p");
   const Trace named =
-      Imported("$ nvidia-smi topo -p2p r\n" + matrix + "$ nvidia-smi topo -p2p n\n" + matrix);
+      ImportedText("$ nvidia-smi topo -p2p r\n" + matrix + "$ nvidia-smi topo -p2p n\n" + matrix);
   REQUIRE(named.topology.matrices.size() == 2);
   CHECK(named.topology.matrices[0].kind == "p2p_read");
   CHECK(named.topology.matrices[1].kind == "p2p_nvlink");
@@ -57,13 +57,13 @@ TEST_CASE("ibstat: ports with state, rate and kind of link; also behind a matrix
       "\t\tPhysical state: LinkUp\n\t\tRate: 400\n\t\tBase lid: 12\n\t\tLink layer: InfiniBand\n"
       "CA 'mlx5_1'\n\tCA type: MT4129\n\tPort 1:\n\t\tState: Down\n"
       "\t\tPhysical state: Polling\n\t\tRate: 10\n\t\tLink layer: InfiniBand\n";
-  const Trace trace = Imported(ports);
+  const Trace trace = ImportedText(ports);
   REQUIRE(trace.topology.ports.size() == 2);
   CHECK(trace.topology.ports[0].adapter == "mlx5_0");
   CHECK(trace.topology.ports[0].rate_gbit == 400);
   CHECK(trace.topology.ports[0].link_layer == "InfiniBand");
   CHECK(trace.topology.ports[1].state == "Down");
-  const Trace both = Imported("\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X \n\n" + ports);
+  const Trace both = ImportedText("\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X \n\n" + ports);
   CHECK(both.topology.matrices.size() == 1);
   CHECK(both.topology.ports.size() == 2);
 }
@@ -98,7 +98,7 @@ const char* const kTwoNodes =
     "n2:201:211 [1] transport/net.cc:123 NCCL WARN Timeout waiting for connection\n";
 
 TEST_CASE("NCCL log: ranks, hosts, transports, environment, calls, warnings") {
-  const Trace trace = Imported(kTwoNodes, "train.log");
+  const Trace trace = ImportedText(kTwoNodes, "train.log");
   CHECK(trace.kind == "nccl-log");
   const NcclLog& log = trace.nccl;
   CHECK(log.version == "2.21.5+cuda12.4");
@@ -126,18 +126,18 @@ TEST_CASE("NCCL log: ranks, hosts, transports, environment, calls, warnings") {
 }
 
 TEST_CASE("NCCL log: communicators of several sizes are noted, one of all ranks is not") {
-  CHECK_FALSE(Imported(kTwoNodes).nccl.several_groups);
-  CHECK(Imported(std::string(kTwoNodes) +
-                 "n1:100:110 [0] NCCL INFO comm 0x99 rank 0 nRanks 2 nNodes 2 localRanks 1 "
-                 "localRank 0 MNNVL 0\n")
+  CHECK_FALSE(ImportedText(kTwoNodes).nccl.several_groups);
+  CHECK(ImportedText(std::string(kTwoNodes) +
+                     "n1:100:110 [0] NCCL INFO comm 0x99 rank 0 nRanks 2 nNodes 2 localRanks 1 "
+                     "localRank 0 MNNVL 0\n")
             .nccl.several_groups);
-  CHECK(Imported("n1:1:1 [0] NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1\n"
-                 "n2:1:1 [0] NCCL INFO comm 0x2 rank 0 nRanks 2 nNodes 1\n")
+  CHECK(ImportedText("n1:1:1 [0] NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1\n"
+                     "n2:1:1 [0] NCCL INFO comm 0x2 rank 0 nRanks 2 nNodes 1\n")
             .nccl.several_groups);
 }
 
 TEST_CASE("NCCL log: torn lines give what is whole, and nothing that is not") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "n1:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> n1:3:4 [1] NCCL INFO Channel 01/0 : 1[1] -> "
       "0[0] via P2P/CUMEM\n"
       "n1:1:2 [0] NCCL INFO Channel 02/0 : 0[0] -> 1[1] vi\n"
@@ -151,7 +151,7 @@ TEST_CASE("NCCL log: torn lines give what is whole, and nothing that is not") {
 }
 
 TEST_CASE("NCCL log: sockets, and prefixes of launchers and clocks") {
-  const Trace trace = Imported(
+  const Trace trace = ImportedText(
       "[2026-01-02 10:00:00] n9:77:78 [0] NCCL INFO NET/IB : No device found.\n"
       "[2026-01-02 10:00:00] n9:77:78 [0] NCCL INFO Using network Socket\n"
       "[2026-01-02 10:00:00] n9:77:78 [0] NCCL INFO ncclCommInitRank comm 0x9 rank 0 nranks 2 "

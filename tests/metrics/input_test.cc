@@ -7,8 +7,6 @@
 namespace advise {
 namespace {
 
-constexpr auto kAuto = WindowRequest::Mode::kAuto;
-
 // Ten steps of a millisecond: 600 us of work, then what `between` adds in [at + 610, at + 990) us.
 TraceBuilder Starved(const std::function<void(TraceBuilder*, int, Nanos)>& between) {
   TraceBuilder story;

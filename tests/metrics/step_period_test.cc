@@ -6,8 +6,6 @@
 namespace advise {
 namespace {
 
-constexpr auto kAuto = WindowRequest::Mode::kAuto;
-
 TraceBuilder Unnamed(int steps, Nanos apart = 1_ms) {
   TraceBuilder story;
   Repeat(steps, apart, [&](int, Nanos at) { AddLayeredStep(&story, at, 50_us); });

@@ -7,8 +7,6 @@
 namespace advise {
 namespace {
 
-constexpr auto kAuto = WindowRequest::Mode::kAuto;
-
 std::string Numbered(const char* name, int i) { return std::string(name) + std::to_string(i); }
 
 // Every step of a millisecond has a range around the launching of its work.

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string Page(SampleReport* sample, const std::string& kernel = "gemm") {
+std::string HtmlPage(SampleReport* sample, const std::string& kernel = "gemm") {
   sample->report.views = SampleViews(kernel);
   return RenderHtml(sample->report, {});
 }
@@ -34,7 +34,7 @@ std::string WithoutScripts(const std::string& page) {
 
 TEST_CASE("the page reads without scripts: verdict, budget, findings, fixes, checks") {
   const auto sample = MakeSampleReport();
-  const std::string page = WithoutScripts(Page(sample.get()));
+  const std::string page = WithoutScripts(HtmlPage(sample.get()));
   CHECK_THAT(
       page,
       Contains(
@@ -56,7 +56,7 @@ TEST_CASE("the page reads without scripts: verdict, budget, findings, fixes, che
 
 TEST_CASE("a finding that another one explains stands under it only") {
   const auto sample = MakeSampleReport();
-  const std::string page = Page(sample.get());
+  const std::string page = HtmlPage(sample.get());
   std::size_t findings = 0;
   for (std::size_t at = page.find("<details class=\"finding"); at != std::string::npos;
        at = page.find("<details class=\"finding", at + 1)) {
@@ -67,7 +67,7 @@ TEST_CASE("a finding that another one explains stands under it only") {
 
 TEST_CASE("the page needs nothing from anywhere, and says so to the browser") {
   const auto sample = MakeSampleReport();
-  const std::string page = Page(sample.get());
+  const std::string page = HtmlPage(sample.get());
   CHECK_THAT(page, Contains("default-src 'none'"));
   const std::regex loads(
       "<(link|img|iframe|object|embed|base|form [^>]*action)[ >]|src=|@import|url\\(");
@@ -89,7 +89,7 @@ TEST_CASE("what a trace names stays text, wherever it stands") {
   report.findings[0].fixes[0].links = {hostile, "javascript:alert(1)"};
   report.findings[0].evidence[0].what = hostile;
   report.findings[0].evidence[0].sql = hostile;
-  const std::string page = Page(sample.get(), hostile);
+  const std::string page = HtmlPage(sample.get(), hostile);
   const std::string own = WithoutScripts(page);
   CHECK(own.find("<script") == std::string::npos);
   CHECK(own.find("<!-- ") == std::string::npos);
@@ -105,7 +105,7 @@ TEST_CASE("what a trace names stays text, wherever it stands") {
 
 TEST_CASE("the data of the charts is that of the views") {
   const auto sample = MakeSampleReport();
-  const Json data = Json::parse(DataOf(Page(sample.get())));
+  const Json data = Json::parse(DataOf(HtmlPage(sample.get())));
   const Json& timeline = data["timelines"][0];
   CHECK(timeline["finding"] == 1);
   CHECK(timeline["origin"] == 1000);
@@ -127,15 +127,15 @@ TEST_CASE("the data of the charts is that of the views") {
 
 TEST_CASE("several ranks get an efficiency tree and a table; one rank gets neither") {
   const auto sample = MakeSampleReport();
-  CHECK_THAT(Page(sample.get()), !Contains("id=\"efficiency\""));
+  CHECK_THAT(HtmlPage(sample.get()), !Contains("id=\"efficiency\""));
   sample->report.facts = RankFacts();
-  const std::string page = Page(sample.get());
+  const std::string page = HtmlPage(sample.get());
   CHECK_THAT(page, Contains("Parallel efficiency</span> <strong>72 %</strong>"));
   CHECK_THAT(page, Contains("Load balance</span> <strong>90 %</strong>"));
   CHECK_THAT(page, Contains("Orchestration</span> <strong>100 %</strong>"));
   CHECK_THAT(page, Contains("<td>node&lt;1&gt;</td><td class=\"num\">2.00 ms</td>"));
   sample->report.facts[0].fact.value = 1.0;
-  CHECK_THAT(Page(sample.get()), !Contains("id=\"efficiency\""));
+  CHECK_THAT(HtmlPage(sample.get()), !Contains("id=\"efficiency\""));
 }
 
 TEST_CASE("a finding without a picture says why, and so does the page of what it cannot draw") {

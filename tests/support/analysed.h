@@ -34,6 +34,9 @@ inline const Knowledge& ShippedKnowledge() {
   return knowledge;
 }
 
+// The window that the program chooses by itself.
+constexpr auto kAuto = WindowRequest::Mode::kAuto;
+
 class Analysed {
  public:
   // By default the window spans all GPU work, so that a story's numbers can be added up by hand.
