@@ -58,7 +58,12 @@ constexpr std::array<const char*, static_cast<std::size_t>(Arg::kCount)> kArgNam
     "cuda_sync_kind",
     "cuda_event_id",
     "toDevice",
-    "fromDevice"};
+    "fromDevice",
+    "Input Dims",
+    "Input type",
+    "Input Strides",
+    "Concrete Inputs"};
+static_assert(kArgNames.back() != nullptr, "each argument that is read needs its name here");
 
 bool IsKeptHeader(std::string_view key) {
   return key == "schemaVersion" || key == "deviceProperties" || key == "distributedInfo" ||
@@ -203,7 +208,8 @@ class Writer : public kineto::Visitor {
     };
     for (std::size_t i = 0; i < kArgNames.size(); ++i) {
       const auto arg = static_cast<Arg>(i);
-      if (event.Has(arg)) add(kArgNames[i], Scalar(event.Text(arg)));
+      if (!event.Has(arg)) continue;
+      add(kArgNames[i], IsInputList(arg) ? List(event.Text(arg)) : Scalar(event.Text(arg)));
     }
     const auto triple = [&](const char* name, const std::array<std::uint32_t, 3>& of) {
       if (of != std::array<std::uint32_t, 3>{}) {
@@ -263,6 +269,13 @@ class Writer : public kineto::Visitor {
   std::string Scalar(std::string_view raw) {
     if (IsNumber(raw) || raw == "true" || raw == "false") return std::string(raw);
     return Text(raw);
+  }
+
+  // JSON of an operator's inputs: numbers, and words of the framework.
+  std::string List(std::string_view json) {
+    dom::element list;
+    if (list_parser_.parse(json.data(), json.size()).get(list) != simdjson::SUCCESS) return "[]";
+    return Clean(list);
   }
 
   std::string CleanWords(const std::string& text) {
@@ -354,6 +367,7 @@ class Writer : public kineto::Visitor {
   ScrubSummary& summary_;
   std::unordered_map<std::string, std::string> remembered_, frames_;
   std::string line_;
+  dom::parser list_parser_;
   bool in_events_ = false, had_events_ = false, after_key_ = false;
 };
 

@@ -48,7 +48,8 @@ TEST_CASE("real PyTorch traces: what products of recorded sizes reach is what a 
     const Ran ran = RunAdvise(folder, "facts --window all --tables --format json '" + path + "'");
     REQUIRE(ran.status == 0);
     bool found = false;
-    for (const Json& fact : Json::parse(ran.out)["facts"]) {
+    const Json report = Json::parse(ran.out);
+    for (const Json& fact : report["facts"]) {
       if (fact["name"] != "roofline.shapes.rows") continue;
       for (const Json& row : fact["rows"]) {
         if (row["op"] != product.op || row["shape"] != product.shape) continue;
