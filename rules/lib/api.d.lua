@@ -679,7 +679,7 @@ function starts_with(text, part) end
 ---@field remedy Remedy  remedy: It runs beside the backward pass as far as that is long enough.
 
 ---@class Facts.comm.no_overlap
----@field lost Spans  spans: Exposed time when communication and compute never overlap, beside serial gradients.
+---@field lost Spans  spans: Exposed time when communication and compute never overlap, beside serial gradients and what the optimizer sends.
 ---@field remedy Remedy  remedy: It runs beside compute as far as there is compute.
 
 ---@class Facts.comm.small
@@ -794,9 +794,10 @@ function starts_with(text, part) end
 ---@field rows Rows  rows: Counted kernels with work and traffic: kernel, weight, flops and bytes a launch, intensity, balance, achieved, attainable, bound, estimated (what was not counted directly).
 ---@field estimates Rows  rows: An estimate from the classes of kernels alone: class, time, intensity, balance, bound.
 ---@field low_intensity Facts.roofline.low_intensity
+---@field shapes Facts.roofline.shapes
 
 ---@class Facts.roofline.low_intensity
----@field share number  share: Estimate: share of the kernel time in classes whose intensity lies below the balance.
+---@field share number  share: Estimate: share of the kernel time in classes whose intensity lies below the balance, and in products whose recorded sizes say so.
 
 ---@class Facts.sample
 ---@field nic number  bytes_per_s: Traffic of all network cards in the window, both directions.
@@ -1819,8 +1820,10 @@ function starts_with(text, part) end
 ---@class Facts.pipeline
 ---@field stages number  count: Stages of the pipeline, 0 without one.
 ---@field micro_batches number  count: Micro-batches a step.
+---@field chunks number  count: Chunks of layers a rank: how often a micro-batch passes it; more than 1 in an interleaved schedule.
 ---@field bubble number  share: Share of the time that stages wait for each other, mean.
----@field expected number  share: (p-1)/(m+p-1) for p stages and m micro-batches.
+---@field expected number  share: (p-1)/(v m+p-1) for p stages, v chunks and m micro-batches.
+---@field interleaved number  share: The same with twice as many chunks.
 ---@field imbalance number  share: Largest compute time of a stage over the mean, less one.
 ---@field slowest number  count: That stage, counted from 0.
 ---@field bubble_lost Spans  spans: Waiting that twice as many micro-batches would spare.
@@ -1857,3 +1860,46 @@ function starts_with(text, part) end
 ---@field copy_sizes Rows  rows: Copies and memsets by direction, their bytes: name, count, total, share, mean, median, min, max, stddev; the 40 largest totals.
 ---@field ranges Rows  rows: Ranges that begin in the window by name, numbers in it as #: name, count, total, share, mean, median, min, max, stddev; the 40 largest totals.
 ---@field os_calls Rows  rows: OS calls that begin in the window by name: name, count, total, share, mean, median, min, max, stddev; the 40 largest totals.
+
+---@class Facts.roofline.shapes
+---@field rows Rows  rows: An estimate from recorded sizes, of products, convolutions and attention: op, shape, dtype, kernel (with most time), pipe (whose peak it is: tensor, plain), count, time (of the kernels that the operator launched itself), flops and bytes (the least) a call, intensity, balance, achieved, achieved_share (of the peak), attainable, attained (achieved over attainable), side (the limit that these sizes meet first: memory, compute), bound (the side where the kernels come near it, else neither; cache when memory could not have moved the bytes in the time), uses (of single products: the smaller of rows and columns of the result), odd (of products: a distance between rows that is no multiple of 16 bytes, in elements); -1 is unknown.
+---@field time number  ns: Kernel time of these rows, summed.
+---@field share number  share: Its part of the kernel time.
+---@field covered number  share: Part of the time of matrix, convolution and attention kernels that the rows hold.
+---@field achieved number  share: Estimate: the rows' operations over what the peaks allow in their time.
+---@field attained number  share: Estimate: part of the rows' time that the nearer limit, peak or bandwidth, explains.
+---@field memory Facts.roofline.shapes.memory
+---@field few Facts.roofline.shapes.few
+---@field slow Facts.roofline.shapes.slow
+---@field odd Facts.roofline.shapes.odd
+---@field hot Facts.roofline.shapes.hot
+---@field dropped Facts.roofline.shapes.dropped
+
+---@class Facts.roofline.shapes.memory
+---@field share number  share: Estimate: part of the kernel time in rows that memory limits.
+---@field top string  name: The one of them with most time.
+
+---@class Facts.roofline.shapes.few
+---@field share number  share: Estimate: part of the kernel time in products below the balance whose result has so few rows or columns that each weight is read for little work (roofline.few_uses).
+---@field uses number  count: Their rows or columns, on average over time.
+---@field per_step number  count: How many of them a step.
+
+---@class Facts.roofline.shapes.slow
+---@field share number  share: Estimate: part of the kernel time in rows that stay far from both limits.
+---@field top string  name: The one of them with most time.
+---@field attained number  share: Part of their time that the nearer limit explains.
+
+---@class Facts.roofline.shapes.odd
+---@field share number  share: Part of the kernel time in products on tensor cores with a distance between rows that is no multiple of 16 bytes.
+---@field top string  name: The one of them with most time.
+---@field elements number  count: Its distance, in elements.
+
+---@class Facts.roofline.shapes.hot
+---@field top string  name: Of the sizes that the kernel with most time works on, those with most time.
+---@field attained number  share: Part of its time on such sizes that the nearer limit explains.
+---@field side string  name: Which limit that is, of the sizes with most time.
+
+---@class Facts.roofline.shapes.dropped
+---@field count number  count: Calls left out because the estimate fails: faster than the peak (another GPU, sparsity), or kernels that need fewer operations (Winograd, FFT).
+---@field share number  share: Their part of the kernel time.
+---@field example string  name: One of them.

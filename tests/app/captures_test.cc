@@ -251,7 +251,7 @@ void CheckEvidence(const Json& report, const std::string& path, const Folder& fo
 TEST_CASE("real captures: budgets are those of hand-written SQL, to the nanosecond") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = FindCapture("nsys/" + capture.file);
+    const std::string path = FindCapture("nsys", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json report = Diagnose(folder, path, "--window all");
@@ -273,7 +273,7 @@ TEST_CASE("real captures: budgets are those of hand-written SQL, to the nanoseco
 TEST_CASE("real captures: parts add up and evidence holds, in the usual window and in all") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = FindCapture("nsys/" + capture.file);
+    const std::string path = FindCapture("nsys", capture.file);
     if (path.empty()) continue;
     for (const char* options : {"", "--window all"}) {
       INFO(capture.file << " " << options);
@@ -295,8 +295,7 @@ TEST_CASE("real captures: parts add up and evidence holds, in the usual window a
 TEST_CASE("real captures: steps are found where work repeats, and only there") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path =
-        capture.step_ms == kNotJudged ? "" : FindCapture("nsys/" + capture.file);
+    const std::string path = capture.step_ms == kNotJudged ? "" : FindCapture("nsys", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json facts = Diagnose(folder, path, "")["facts"];
@@ -310,7 +309,7 @@ TEST_CASE("real captures: steps are found where work repeats, and only there") {
 TEST_CASE("real captures: no finding above info but those that the data bear out") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = FindCapture("nsys/" + capture.file);
+    const std::string path = FindCapture("nsys", capture.file);
     if (path.empty()) continue;
     for (const char* options : {"", "--window all"}) {
       INFO(capture.file << " " << options);
@@ -325,7 +324,7 @@ TEST_CASE("real captures: no finding above info but those that the data bear out
 TEST_CASE("real captures: one without GPU work is no error, and says how to capture some") {
   const Folder folder;
   for (const char* file : kWithoutGpu) {
-    const std::string path = FindCapture("nsys/" + file);
+    const std::string path = FindCapture("nsys", file);
     if (path.empty()) continue;
     INFO(file);
     const Json report = Diagnose(folder, path, "");
@@ -342,7 +341,7 @@ TEST_CASE("real captures: one without GPU work is no error, and says how to capt
 TEST_CASE("real captures: a database of another program is refused in one line") {
   const Folder folder;
   for (const char* file : kOfOthers) {
-    const std::string path = FindCapture("nsys/" + file);
+    const std::string path = FindCapture("nsys", file);
     if (path.empty()) continue;
     INFO(file);
     const Ran ran = RunAdvise(folder, "'" + path + "'");

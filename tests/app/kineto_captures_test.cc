@@ -134,7 +134,7 @@ Nanos Part(const Json& device, const char* name) { return device["budget"][name]
 TEST_CASE("real PyTorch traces: budgets are those of an independent script, to the nanosecond") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = FindCapture("kineto/" + capture.file);
+    const std::string path = FindCapture("kineto", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json report = Diagnose(folder, path, "--window all");
@@ -155,7 +155,7 @@ TEST_CASE("real PyTorch traces: budgets are those of an independent script, to t
 TEST_CASE("real PyTorch traces: steps and the first finding are what the data bear out") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = FindCapture("kineto/" + capture.file);
+    const std::string path = FindCapture("kineto", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json report = Diagnose(folder, path);
@@ -180,8 +180,8 @@ TEST_CASE("real PyTorch traces: steps and the first finding are what the data be
 
 TEST_CASE("real PyTorch traces: the loader without workers is found, and gone with four workers") {
   const Folder folder;
-  const std::string before = FindCapture("kineto/" + Captures()[0].file);
-  const std::string after = FindCapture("kineto/" + Captures()[1].file);
+  const std::string before = FindCapture("kineto", Captures()[0].file);
+  const std::string after = FindCapture("kineto", Captures()[1].file);
   if (before.empty() || after.empty()) return;
   const Json slow = Diagnose(folder, before)["findings"];
   REQUIRE_FALSE(slow.empty());
@@ -196,7 +196,7 @@ TEST_CASE("real PyTorch traces: the loader without workers is found, and gone wi
 TEST_CASE("real PyTorch traces: what the evidence says to search for is in the file") {
   const Folder folder;
   for (const Capture& capture : Captures()) {
-    const std::string path = FindCapture("kineto/" + capture.file);
+    const std::string path = FindCapture("kineto", capture.file);
     if (path.empty()) continue;
     for (const Json& finding : Diagnose(folder, path)["findings"]) {
       for (const Json& item : finding["evidence"]) {
@@ -217,7 +217,7 @@ TEST_CASE(
     "real PyTorch traces: without GPU work there is no verdict, and advice for that profiler") {
   const Folder folder;
   for (const char* file : kWithoutGpu) {
-    const std::string path = FindCapture("kineto/" + file);
+    const std::string path = FindCapture("kineto", file);
     if (path.empty()) continue;
     INFO(file);
     const Json report = Diagnose(folder, path);
@@ -230,7 +230,7 @@ TEST_CASE(
 
 TEST_CASE("real PyTorch traces: JSON of another profiler is refused in one line") {
   const Folder folder;
-  const std::string path = FindCapture("kineto/" + "AMD-AGI__TraceLens/908_results.json.gz");
+  const std::string path = FindCapture("kineto", "AMD-AGI__TraceLens/908_results.json.gz");
   if (path.empty()) return;
   const Ran ran = RunAdvise(folder, "'" + path + "'");
   CHECK(ran.status == 3);

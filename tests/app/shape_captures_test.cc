@@ -42,7 +42,7 @@ TEST_CASE("real PyTorch traces: what products of recorded sizes reach is what a 
   };
   const Folder folder;
   for (const Product& product : products) {
-    const std::string path = FindCapture("kineto/" + product.file);
+    const std::string path = FindCapture("kineto", product.file);
     if (path.empty()) continue;
     INFO(product.file);
     const Ran ran = RunAdvise(folder, "facts --window all --tables --format json '" + path + "'");

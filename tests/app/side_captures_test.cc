@@ -158,7 +158,7 @@ void CheckNear(double found, double expected) {
 TEST_CASE("real logs of monitors: samples, means and peaks are those of an independent script") {
   const Folder folder;
   for (const MonitorCapture& capture : Monitors()) {
-    const std::string path = FindCapture(std::string("smi/") + capture.file);
+    const std::string path = FindCapture("", std::string("smi/") + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json facts = Facts(folder, path);
@@ -176,7 +176,7 @@ TEST_CASE("real logs of monitors: samples, means and peaks are those of an indep
 TEST_CASE("real counters: throughputs, work and traffic are those of an independent decoder") {
   const Folder folder;
   for (const CounterCapture& capture : Kernels()) {
-    const std::string path = FindCapture(std::string("ncu/") + capture.file);
+    const std::string path = FindCapture("", std::string("ncu/") + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
     const Json facts = Facts(folder, path);
@@ -202,7 +202,7 @@ TEST_CASE("real counters: throughputs, work and traffic are those of an independ
 TEST_CASE("real files that only look alike are refused in one line that names them") {
   const Folder folder;
   for (const Refused& file : kRefused) {
-    const std::string path = FindCapture(file.file);
+    const std::string path = FindCapture("", file.file);
     if (path.empty()) continue;
     INFO(file.file);
     const Ran ran = RunAdvise(folder, "'" + path + "'");
