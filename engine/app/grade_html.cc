@@ -94,7 +94,7 @@ std::string QuestionTable(const GradedClass& graded) {
 }
 
 // Closed until asked for: a class is read as a table, a student's marks one by one.
-std::string Submission(const Exercise& exercise, const GradedSubmission& one, std::size_t number) {
+std::string SubmissionSection(const Exercise& exercise, const GradedSubmission& one, std::size_t number) {
   std::string html = fmt::format("<details id=\"submission-{}\"><summary>{}: {}", number,
                                  HtmlText(one.name), VerdictOf(one));
   if (one.problem.empty()) {
@@ -139,7 +139,7 @@ std::string GradeHtml(const GradedClass& graded) {
   html += ClassTable(graded) + "<h2>Questions</h2>\n" + QuestionTable(graded) +
           "<h2>Submissions</h2>\n";
   for (std::size_t i = 0; i < graded.submissions.size(); ++i) {
-    html += Submission(exercise, graded.submissions[i], i + 1);
+    html += SubmissionSection(exercise, graded.submissions[i], i + 1);
   }
   return html + "</body></html>\n";
 }

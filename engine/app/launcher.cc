@@ -187,7 +187,7 @@ LauncherKind KindOf(const std::vector<std::string>& command) {
       (module + 1)->rfind("torch.distributed.", 0) == 0) {
     return LauncherKind::kTorchrun;
   }
-  return LauncherKind::kNone;
+  return LauncherKind::kDirect;
 }
 
 // Hydra sets PMI_RANK, Open MPI OMPI_COMM_WORLD_RANK: its own options tell which one this is.
@@ -211,7 +211,7 @@ const char* LauncherName(LauncherKind kind) {
       return "mpirun";
     case LauncherKind::kTorchrun:
       return "torchrun";
-    case LauncherKind::kNone:
+    case LauncherKind::kDirect:
       break;
   }
   return "none";
@@ -223,9 +223,9 @@ Result<LaunchLine> SplitLaunch(const std::vector<std::string>& command, const st
   line.kind = forced == "srun"       ? LauncherKind::kSrun
               : forced == "mpirun"   ? LauncherKind::kMpirun
               : forced == "torchrun" ? LauncherKind::kTorchrun
-              : forced == "none"     ? LauncherKind::kNone
+              : forced == "none"     ? LauncherKind::kDirect
                                      : KindOf(command);
-  if (line.kind == LauncherKind::kNone || line.kind == LauncherKind::kTorchrun) {
+  if (line.kind == LauncherKind::kDirect || line.kind == LauncherKind::kTorchrun) {
     line.program = command;
     return line;
   }

@@ -9,10 +9,10 @@
 
 namespace advise {
 
-enum class LauncherKind { kNone, kSrun, kMpirun, kTorchrun };
+enum class LauncherKind { kDirect, kSrun, kMpirun, kTorchrun };
 
 struct LaunchLine {
-  LauncherKind kind = LauncherKind::kNone;
+  LauncherKind kind = LauncherKind::kDirect;
   std::vector<std::string> launcher;  // with its options; empty when the profiler goes outside
   std::vector<std::string> program;
   // Environment variable that holds a rank's number; empty when the profiler sees all processes of

@@ -58,7 +58,7 @@ TEST_CASE("torchrun and plain programs are recorded from outside") {
   CHECK(module->kind == LauncherKind::kTorchrun);
   const auto plain = SplitLaunch({"python", "train.py"}, "auto");
   REQUIRE(plain);
-  CHECK(plain->kind == LauncherKind::kNone);
+  CHECK(plain->kind == LauncherKind::kDirect);
   CHECK_FALSE(SplitLaunch({"srun", "-n", "4"}, "auto"));
   CHECK_FALSE(SplitLaunch({}, "auto"));
 }
