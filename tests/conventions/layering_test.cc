@@ -50,6 +50,7 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "store
                                                 {"fcntl.h", {"*"}},
                                                 {"isa-l/", {"import"}},
                                                 {"zlib.h", {"import", "store"}},
+                                                {"zstd.h", {"store"}},
                                                 {"mpi.h", {"app"}},
                                                 {"dlfcn.h", {"app"}},
                                                 {"google/protobuf/", {"import"}},
