@@ -107,7 +107,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
                                   missing.size() == 1 ? "" : "s", Listed(missing), last + 1));
     }
   } else if (reports > 1) {
-    notes.push_back(
+    notes.emplace_back(
         "the reports do not say which rank each is: name files by rank (run.%q{SLURM_PROCID}), or "
         "capture the environment");
   }

@@ -86,9 +86,10 @@ std::vector<PatternRow> FindPatterns(const std::vector<RankSummary>& ranks, cons
 
 const PatternRow* MainRow(const std::vector<const PatternRow*>& rows) {
   constexpr double kOftenEnough = 0.25;
-  const PatternRow* main = nullptr;
+  if (rows.empty()) return nullptr;
+  const PatternRow* main = rows.front();
   for (const PatternRow* row : rows) {
-    if (main == nullptr || row->transfer_ns > main->transfer_ns) main = row;
+    if (row->transfer_ns > main->transfer_ns) main = row;
   }
   const PatternRow* smaller = main;
   for (const PatternRow* row : rows) {

@@ -34,11 +34,11 @@ class Orderer {
     StageOrder order;
     std::vector<double> around;
     for (const auto& [rank, near] : near_) {
-      if (near.size() == 1 && seen_.count(rank) == 0) order.chains.push_back(Walk(rank));
+      if (near.size() == 1 && !seen_.contains(rank)) order.chains.push_back(Walk(rank));
     }
     const bool open = !order.chains.empty();
     for (const auto& [rank, near] : near_) {
-      if (seen_.count(rank) > 0) continue;
+      if (seen_.contains(rank)) continue;
       if (open) return std::nullopt;  // chains and circles side by side
       const auto cut = CutOf(Walk(rank));
       if (!cut) return std::nullopt;
@@ -60,7 +60,7 @@ class Orderer {
     while (true) {
       const auto& next = near_.at(chain.back());
       const auto at = std::find_if(next.begin(), next.end(),
-                                   [&](std::uint32_t r) { return seen_.count(r) == 0; });
+                                   [&](std::uint32_t r) { return !seen_.contains(r); });
       if (at == next.end()) return chain;
       chain.push_back(*at);
       seen_.insert(*at);

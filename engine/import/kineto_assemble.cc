@@ -55,7 +55,7 @@ void Tables::ListThreads() {
       work.begin(), work.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   const ThreadKey main = most == work.end() ? ThreadKey{} : most->first;
   const auto placed = [&](const ThreadKey& key) {
-    return key.pid == 0 && work.count(key) == 0 && !work.empty() ? main : key;
+    return key.pid == 0 && !work.contains(key) && !work.empty() ? main : key;
   };
   std::set<ThreadKey> keys;
   for (const ThreadKey& key : threads_.keys()) keys.insert(placed(key));

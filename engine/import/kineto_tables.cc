@@ -16,7 +16,7 @@
 namespace advise::kineto {
 namespace {
 
-constexpr Nanos kLongestEvent = 7 * 24 * 3600 * static_cast<Nanos>(1'000'000'000);
+constexpr Nanos kLongestEvent = static_cast<Nanos>(7) * 24 * 3600 * 1'000'000'000;
 constexpr std::int64_t kDeviceLimit = 4096;  // ordinals beyond are damage
 
 // The number in "7", "stream 7"; of any other text one that is its own.

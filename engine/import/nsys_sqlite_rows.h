@@ -75,7 +75,7 @@ class Dictionary {
   // Puts the keys into order and rewrites `numbers` (kNone stays). Call when all keys are known.
   void SortKeys(std::initializer_list<std::vector<std::uint32_t>*> columns) {
     std::vector<std::uint32_t> order(keys_.size());
-    std::iota(order.begin(), order.end(), 0u);
+    std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(), [&](auto a, auto b) { return keys_[a] < keys_[b]; });
     std::vector<std::uint32_t> rank(order.size());
     std::vector<Key> sorted;
