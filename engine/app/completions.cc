@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kRuleNames =
     "advise rules list --format json 2>/dev/null | sed -n 's/^ *\"id\": \"\\(.*\\)\",*$/\\1/p'";
 
-bool TakesRule(const OptionUsage& option) { return option.placeholder.starts_with("RULE"); }
+bool TakesRule(const OptionUsage& option) { return option.value_name.starts_with("RULE"); }
 
 // Inside single quotes of a shell.
 std::string Quoted(const std::string& text) {
@@ -41,15 +41,15 @@ std::string Names(const std::vector<CommandUsage>& commands) {
 std::string BashValues(const CommandUsage& command) {
   std::string arms;
   for (const OptionUsage& option : command.options) {
-    if (option.positional || option.placeholder.empty() || option.names.empty()) continue;
+    if (option.positional || option.value_name.empty() || option.names.empty()) continue;
     std::string action = "COMPREPLY=($(compgen -f -- \"$word\"))";
     if (!option.choices.empty()) {
       action = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))",
                            fmt::join(option.choices, " "));
     } else if (TakesRule(option)) {
       action = "COMPREPLY=($(compgen -W \"$(_advise_rules)\" -- \"$word\"))";
-    } else if (option.placeholder == "N" || option.placeholder == "NAME" ||
-               option.placeholder == "WINDOW") {
+    } else if (option.value_name == "N" || option.value_name == "NAME" ||
+               option.value_name == "WINDOW") {
       action = "COMPREPLY=()";
     }
     arms += fmt::format("        {}) {}; return ;;\n", fmt::join(option.names, "|"), action);
@@ -127,8 +127,8 @@ std::string ZshText(const std::string& text) {
 std::string ZshAction(const OptionUsage& option) {
   if (!option.choices.empty()) return fmt::format("({})", fmt::join(option.choices, " "));
   if (TakesRule(option)) return "_advise_rules";
-  const bool free = option.placeholder == "N" || option.placeholder == "NAME" ||
-                    option.placeholder == "WINDOW" || option.placeholder == "LEVEL";
+  const bool free = option.value_name == "N" || option.value_name == "NAME" ||
+                    option.value_name == "WINDOW" || option.value_name == "LEVEL";
   return free ? " " : "_files";
 }
 
@@ -137,8 +137,8 @@ std::string ZshArguments(const CommandUsage& command, const std::string& indent)
   for (const OptionUsage& option : command.options) {
     for (const std::string& name : option.names) {
       std::string spec = (option.repeatable ? "*" : "") + name + "[" + ZshText(option.text) + "]";
-      if (!option.placeholder.empty()) {
-        spec += ":" + ZshText(option.placeholder) + ":" + ZshAction(option);
+      if (!option.value_name.empty()) {
+        spec += ":" + ZshText(option.value_name) + ":" + ZshAction(option);
       }
       text += " \\\n" + indent + Quoted(spec);
     }
@@ -192,12 +192,12 @@ std::string FishOption(const OptionUsage& option, const std::string& condition) 
   for (const std::string& name : option.names) {
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
-  if (!option.placeholder.empty()) line += " -r";
+  if (!option.value_name.empty()) line += " -r";
   if (!option.choices.empty()) {
     line += " -f -a " + Quoted(fmt::format("{}", fmt::join(option.choices, " ")));
   } else if (TakesRule(option)) {
     line += " -f -a '(__advise_rules)'";
-  } else if (!option.placeholder.empty()) {
+  } else if (!option.value_name.empty()) {
     line += " -F";
   }
   return line + " -d " + Quoted(option.text) + "\n";

@@ -94,7 +94,8 @@ std::string QuestionTable(const GradedClass& graded) {
 }
 
 // Closed until asked for: a class is read as a table, a student's marks one by one.
-std::string SubmissionSection(const Exercise& exercise, const GradedSubmission& one, std::size_t number) {
+std::string SubmissionSection(const Exercise& exercise, const GradedSubmission& one,
+                              std::size_t number) {
   std::string html = fmt::format("<details id=\"submission-{}\"><summary>{}: {}", number,
                                  HtmlText(one.name), VerdictOf(one));
   if (one.problem.empty()) {

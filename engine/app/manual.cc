@@ -25,8 +25,8 @@ std::string OptionEntry(const OptionUsage& option) {
   std::string tag;
   for (const std::string& name : option.names)
     tag += (tag.empty() ? "" : ", ") + ("\\fB" + Roff(name) + "\\fR");
-  if (!option.placeholder.empty()) {
-    tag += (tag.empty() ? "" : " ") + ("\\fI" + Roff(option.placeholder) + "\\fR");
+  if (!option.value_name.empty()) {
+    tag += (tag.empty() ? "" : " ") + ("\\fI" + Roff(option.value_name) + "\\fR");
   }
   std::string text = option.text;
   if (!option.choices.empty() && text.find(option.choices.front()) == std::string::npos) {
@@ -39,7 +39,7 @@ std::string Synopsis(const std::string& words, const CommandUsage& command) {
   std::string line = ".B " + Roff(words) + "\n[\\fIOPTIONS\\fR]";
   for (const OptionUsage& option : command.options) {
     if (option.positional)
-      line += " \\fI" + Roff(option.placeholder) + "\\fR" + (option.repeatable ? " ..." : "");
+      line += " \\fI" + Roff(option.value_name) + "\\fR" + (option.repeatable ? " ..." : "");
   }
   return line + "\n.br\n";
 }

@@ -32,24 +32,15 @@ std::vector<std::uint32_t> RanksOf(const Trace& trace, const Knowledge& knowledg
 
 // Who the ranks are says the whole report: a part knows itself as the only one. One a GPU.
 std::vector<RankSummary> Identities(const Trace& trace) {
-  std::vector<RankSummary> ranks(trace.devices.size());
-  std::vector<std::uint8_t> works(trace.devices.size(), 0);
+  std::vector<std::uint32_t> process_of(trace.devices.size(), kNone);
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     const std::uint32_t stream = trace.ops.stream[op];
-    if (stream == kNone) continue;
-    const std::uint32_t device = trace.ops.device[op];
-    const Process& process = trace.processes[trace.streams[stream].process];
-    works[device] = 1;
-    ranks[device].pid = process.pid;
-    ranks[device].rank = process.rank;
-    ranks[device].rank_source = process.rank >= 0 ? "report" : "";
+    if (stream != kNone) process_of[trace.ops.device[op]] = trace.streams[stream].process;
   }
-  for (std::uint32_t d = 0; d < ranks.size(); ++d) {
-    ranks[d].device = static_cast<int>(trace.devices[d].ordinal);
-    ranks[d].device_index = d;
-    ranks[d].devices_listed = static_cast<int>(trace.devices.size());
+  std::vector<RankSummary> ranks;
+  for (std::uint32_t device = 0; device < process_of.size(); ++device) {
+    if (process_of[device] != kNone) ranks.push_back(IdentityOf(trace, device, process_of[device]));
   }
-  std::erase_if(ranks, [&](const RankSummary& rank) { return works[rank.device_index] == 0; });
   IdentifyRanks(trace, &ranks);
   return ranks;
 }

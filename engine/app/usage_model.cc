@@ -43,11 +43,11 @@ OptionUsage ReadOption(const CLI::Option& option) {
   usage.choices = ChoicesOf(option);
   usage.repeatable = option.get_expected_max() > 1 || option.get_items_expected_max() > 1;
   if (usage.positional) {
-    usage.placeholder = option.get_name(true);
+    usage.value_name = option.get_name(true);
   } else if (option.get_expected_max() > 0) {
     std::string type = option.get_type_name();
     type = type.substr(0, type.find(':'));
-    usage.placeholder = type.empty() || type == "TEXT" ? "VALUE" : type;
+    usage.value_name = type.empty() || type == "TEXT" ? "VALUE" : type;
   }
   return usage;
 }

@@ -9,7 +9,7 @@ namespace advise {
 
 struct OptionUsage {
   std::vector<std::string> names;    // "--format", "-f"; empty for a positional argument
-  std::string placeholder;           // "FILE"; "" for a flag
+  std::string value_name;            // "FILE"; "" for a flag
   std::string text;                  // what it does
   std::vector<std::string> choices;  // values it takes, where they are few
   bool positional = false;

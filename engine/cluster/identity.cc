@@ -55,6 +55,25 @@ bool IsSwitch(const std::string& name) {
 
 }  // namespace
 
+RankSummary IdentityOf(const Trace& trace, std::uint32_t device, std::uint32_t process) {
+  RankSummary rank;
+  if (process != kNone) {
+    rank.pid = trace.processes[process].pid;
+    rank.rank = trace.processes[process].rank;
+    if (rank.rank >= 0) rank.rank_source = "report";
+  }
+  const Device& gpu = trace.devices[device];
+  rank.host = trace.host;
+  rank.path = trace.path;
+  rank.device = static_cast<int>(gpu.ordinal);
+  rank.device_index = device;
+  rank.devices_listed = static_cast<int>(trace.devices.size());
+  rank.device_name = gpu.name;
+  rank.device_uuid = gpu.uuid;
+  rank.utc_origin_ns = trace.utc_origin_ns;
+  return rank;
+}
+
 int RankInFileName(const std::string& path) {
   const std::string name = BaseName(path);
   static constexpr std::array<std::string_view, 6> kWords = {"rank",   "worker", "global_rank",

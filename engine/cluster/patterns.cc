@@ -84,8 +84,7 @@ std::vector<PatternRow> FindPatterns(const std::vector<RankSummary>& ranks, cons
   return rows;
 }
 
-const PatternRow* MainRow(const std::vector<const PatternRow*>& rows) {
-  constexpr double kOftenEnough = 0.25;
+const PatternRow* MainRow(const std::vector<const PatternRow*>& rows, double part_often) {
   if (rows.empty()) return nullptr;
   const PatternRow* main = rows.front();
   for (const PatternRow* row : rows) {
@@ -94,19 +93,19 @@ const PatternRow* MainRow(const std::vector<const PatternRow*>& rows) {
   const PatternRow* smaller = main;
   for (const PatternRow* row : rows) {
     const bool part = row->group < smaller->group && std::fmod(main->group, row->group) == 0;
-    if (part && row->per_step >= kOftenEnough * main->per_step) smaller = row;
+    if (part && row->per_step >= part_often * main->per_step) smaller = row;
   }
   return smaller;
 }
 
-PatternSum SumOf(const std::vector<const PatternRow*>& rows) {
+PatternSum SumOf(const std::vector<const PatternRow*>& rows, double part_often) {
   PatternSum part;
   for (const PatternRow* row : rows) {
     part.per_step += row->per_step;
     part.bytes += row->bytes;
     part.transfer_ns += row->transfer_ns;
   }
-  if (const PatternRow* main = MainRow(rows)) {
+  if (const PatternRow* main = MainRow(rows, part_often)) {
     part.group = main->group;
     part.stride = main->stride;
     part.across = main->across_nodes;
@@ -115,12 +114,12 @@ PatternSum SumOf(const std::vector<const PatternRow*>& rows) {
 }
 
 PatternSum PartOf(const std::vector<PatternRow>& rows, const std::string& kind,
-                  const std::string& phase) {
+                  const std::string& phase, double part_often) {
   std::vector<const PatternRow*> of_kind;
   for (const PatternRow& row : rows) {
     if (row.kind == kind && (phase == "*" || row.phase == phase)) of_kind.push_back(&row);
   }
-  return SumOf(of_kind);
+  return SumOf(of_kind, part_often);
 }
 
 }  // namespace advise

@@ -43,11 +43,12 @@ int StrideOf(const std::vector<RankSummary>& ranks, const JointCollective& colle
 std::vector<PatternRow> FindPatterns(const std::vector<RankSummary>& ranks, const Joint& joint);
 
 // The row that stands for all of them: that with most transfer time, unless groups of a part of its
-// size are there as well often enough. Two groups that end together by chance look like one of
-// twice the size. Null when there are none.
-const PatternRow* MainRow(const std::vector<const PatternRow*>& rows);
-PatternSum SumOf(const std::vector<const PatternRow*>& rows);
+// size are there as well, at least `part_often` times as often (cluster.part_often). Two groups
+// that end together by chance look like one of twice the size. Null when there are none.
+const PatternRow* MainRow(const std::vector<const PatternRow*>& rows, double part_often);
+PatternSum SumOf(const std::vector<const PatternRow*>& rows, double part_often);
+// Of the rows of a kind, in a phase or in any ("*").
 PatternSum PartOf(const std::vector<PatternRow>& rows, const std::string& kind,
-                  const std::string& phase);
+                  const std::string& phase, double part_often);
 
 }  // namespace advise

@@ -76,7 +76,7 @@ class ShardingFinder {
                              row.stride == tensor_.stride && row.per_step >= tensor_.per_step / 2;
       if (row.kind == kind && in_phase(row.phase) && !of_tensor) chosen.push_back(&row);
     }
-    return SumOf(chosen);
+    return SumOf(chosen, knowledge_.Number("cluster.part_often"));
   }
 
   // Whole buckets may be gathered in other sizes than gradients are scattered, so that numbers tell
@@ -105,7 +105,7 @@ class ShardingFinder {
   }
 
   // Whether gradients of several backward passes are added up on each rank before they are sent.
-  bool AddedUp() const {
+  bool AddedUp() {
     std::vector<double> passes;
     std::vector<double> sent;
     for (const RankSummary& rank : ranks_) {
@@ -142,7 +142,7 @@ class ShardingFinder {
   const PatternSum& tensor_;
   const std::vector<RankSummary>& ranks_;
   const Knowledge& knowledge_;
-  mutable double passes_ = 0;
+  double passes_ = 0;  // backward passes of a step
   Sharding found_;
 };
 

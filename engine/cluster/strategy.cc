@@ -68,8 +68,12 @@ Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint,
   Strategy found;
   found.rows = FindPatterns(ranks, joint);
   const std::vector<PatternRow>& rows = found.rows;
-  const PatternSum exchange = PartOf(rows, "alltoall", "*");
-  const PatternSum sends = PartOf(rows, "sendrecv", "*");
+  const double part_often = knowledge.Number("cluster.part_often");
+  const auto part_of = [&](const char* kind, const char* phase) {
+    return PartOf(rows, kind, phase, part_often);
+  };
+  const PatternSum exchange = part_of("alltoall", "*");
+  const PatternSum sends = part_of("sendrecv", "*");
   const double often = knowledge.Number("cluster.often");  // a step: more than flags and norms
   std::vector<std::string> names;
   std::vector<std::string> reasons;
@@ -82,8 +86,8 @@ Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint,
 
   // Shared layers add up their results in the forward pass; with the sequence divided between
   // layers they scatter the sums and gather them again.
-  const PatternSum sums = PartOf(rows, "allreduce", "forward");
-  const PatternSum parts = PartOf(rows, "reducescatter", "forward");
+  const PatternSum sums = part_of("allreduce", "forward");
+  const PatternSum parts = part_of("reducescatter", "forward");
   const bool divided = parts.per_step >= often && parts.per_step > sums.per_step;
   PatternSum tensor = divided ? parts : sums;
   if (tensor.per_step < often) tensor = PatternSum();
@@ -113,13 +117,13 @@ Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint,
   }
   if (sharding.stage == 3) {
     found.gather_across_nodes = sharding.gathers.across;
-    found.gather_bytes = PartOf(rows, "allgather", "forward").bytes;
+    found.gather_bytes = part_of("allgather", "forward").bytes;
     if (found.gather_bytes == 0) found.gather_bytes = sharding.gathers.bytes / 2;
     const auto of_weights = [&](const JointCollective& c) {
       return joint.Kind(c) == "allgather" && !of_tensor(c);
     };
     found.gather_loss = TransferLoss(ranks, joint, job, 1, of_weights);
-    const bool phases = PartOf(rows, "allgather", "backward").per_step > 0;
+    const bool phases = part_of("allgather", "backward").per_step > 0;
     found.regather_loss =
         TransferLoss(ranks, joint, job, phases ? 1 : 0.5, [&](const JointCollective& c) {
           return of_weights(c) && (!phases || PartOfStep(c.phase) == kBackward);
@@ -171,8 +175,8 @@ Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint,
       TransferLoss(ranks, joint, job, 1, [&](const JointCollective& c) {
         return joint.Kind(c) == "alltoall" || (found.pipeline == 1 && joint.IsPointToPoint(c));
       }).cuts;
-  found.reduce_bytes = sharding.scatters.per_step > 0 ? sharding.scatters.bytes
-                                                      : PartOf(rows, "allreduce", "*").bytes;
+  found.reduce_bytes =
+      sharding.scatters.per_step > 0 ? sharding.scatters.bytes : part_of("allreduce", "*").bytes;
   found.name = fmt::format("{}", fmt::join(names, " + "));
   found.evidence = fmt::format("{}", fmt::join(reasons, "; "));
   return found;

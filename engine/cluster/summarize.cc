@@ -42,22 +42,7 @@ class Summarizer {
 
  private:
   RankSummary Of(std::uint32_t d) {
-    RankSummary rank;
-    const Device& device = trace_.devices[d];
-    const std::uint32_t process = ProcessOf(d);
-    if (process != kNone) {
-      rank.pid = trace_.processes[process].pid;
-      rank.rank = trace_.processes[process].rank;
-      if (rank.rank >= 0) rank.rank_source = "report";
-    }
-    rank.host = trace_.host;
-    rank.path = trace_.path;
-    rank.device = static_cast<int>(device.ordinal);
-    rank.device_index = d;
-    rank.devices_listed = static_cast<int>(trace_.devices.size());
-    rank.device_name = device.name;
-    rank.device_uuid = device.uuid;
-    rank.utc_origin_ns = trace_.utc_origin_ns;
+    RankSummary rank = IdentityOf(trace_, d, ProcessOf(d));
     rank.window_start = run_.window.start;
     rank.window_end = run_.window.end;
     rank.time = TimeOf(d, run_.window.start, run_.window.end);
@@ -72,8 +57,8 @@ class Summarizer {
     rank.backwards = analysis_.comm_habits.backwards;
     rank.backwards_synced = analysis_.comm_habits.synced;
     rank.memory_peak = analysis_.host.memory_peak;
-    rank.memory_capacity =
-        device.memory_bytes > 0 ? device.memory_bytes : analysis_.hardware.memory_bytes;
+    const double installed = trace_.devices[d].memory_bytes;
+    rank.memory_capacity = installed > 0 ? installed : analysis_.hardware.memory_bytes;
     rank.supports_verdict = analysis_.support.verdict;
     Kernels(d, &rank);
     Collectives(d, &rank);

@@ -74,6 +74,7 @@ void WriteEnvironmentFacts(const Analysis& a, FactWriter* w);  // environment
 
 std::vector<FactInfo> CommHabitFactList();
 void WriteCommHabitFacts(const Analysis& a, FactWriter* w);  // comm.micro, comm.replicate, …
+std::vector<FactInfo> CopyFactList();
 std::vector<FactInfo> ClusterFactList();
 // cluster, rank.imbalance, rank.node, strategy, pipeline, comm.path; spans by device of the one
 // report, else by rank.

@@ -17,7 +17,6 @@ class NumberWriter {
     }
     bytes_ += static_cast<char>(rest);
   }
-  void Put(std::size_t value) { Put(static_cast<std::int64_t>(value)); }
   const std::string& bytes() const { return bytes_; }
 
  private:

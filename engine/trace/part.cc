@@ -8,10 +8,15 @@ namespace {
 using Rows = std::vector<std::uint32_t>;
 
 template <typename T>
-void Keep(const std::vector<T>& from, const Rows& rows, std::vector<T>* to) {
+void KeepColumn(const std::vector<T>& from, const Rows& rows, std::vector<T>* to) {
   if (from.empty()) return;  // a column that this report does not have
   to->reserve(rows.size());
   for (const std::uint32_t row : rows) to->push_back(from[row]);
+}
+
+template <typename Table, typename... Values>
+void Keep(const Table& from, const Rows& rows, Table* to, std::vector<Values> Table::*... columns) {
+  (KeepColumn(from.*columns, rows, &(to->*columns)), ...);
 }
 
 // Rows of which `wanted` is true.
@@ -52,7 +57,7 @@ class Cutter {
     }
     const Rows devices = Where(used.size(), [&](std::uint32_t d) { return used[d] != 0; });
     new_device_ = NewPlaces(used.size(), devices);
-    Keep(trace.devices, devices, &to_.devices);
+    KeepColumn(trace.devices, devices, &to_.devices);
   }
 
   Trace Cut() {
@@ -113,26 +118,16 @@ class Cutter {
     const Rows rows =
         Where(calls.size(), [&](std::uint32_t row) { return OwnThread(calls.thread[row]); });
     new_call_ = NewPlaces(calls.size(), rows);
-    Keep(calls.start, rows, &to_.calls.start);
-    Keep(calls.end, rows, &to_.calls.end);
-    Keep(calls.thread, rows, &to_.calls.thread);
-    Keep(calls.name, rows, &to_.calls.name);
-    Keep(calls.correlation, rows, &to_.calls.correlation);
-    Keep(calls.failed, rows, &to_.calls.failed);
+    Keep(calls, rows, &to_.calls, &CallTable::start, &CallTable::end, &CallTable::thread,
+         &CallTable::name, &CallTable::correlation, &CallTable::failed);
   }
 
   void Ops() {
     const OpTable& ops = from_.ops;
     const Rows rows =
         Where(ops.size(), [&](std::uint32_t op) { return OwnDevice(ops.device[op]); });
-    Keep(ops.start, rows, &to_.ops.start);
-    Keep(ops.end, rows, &to_.ops.end);
-    Keep(ops.kind, rows, &to_.ops.kind);
-    Keep(ops.device, rows, &to_.ops.device);
-    Keep(ops.stream, rows, &to_.ops.stream);
-    Keep(ops.call, rows, &to_.ops.call);
-    Keep(ops.detail, rows, &to_.ops.detail);
-    Keep(ops.in_graph, rows, &to_.ops.in_graph);
+    Keep(ops, rows, &to_.ops, &OpTable::start, &OpTable::end, &OpTable::kind, &OpTable::device,
+         &OpTable::stream, &OpTable::call, &OpTable::detail, &OpTable::in_graph);
     for (std::uint16_t& device : to_.ops.device) {
       device = static_cast<std::uint16_t>(new_device_[device]);
     }
@@ -146,14 +141,10 @@ class Cutter {
       kept->push_back(to_.ops.detail[op]);
       to_.ops.detail[op] = static_cast<std::uint32_t>(kept->size() - 1);
     }
-    Keep(from_.copies.bytes, copies, &to_.copies.bytes);
-    Keep(from_.copies.direction, copies, &to_.copies.direction);
-    Keep(from_.copies.source, copies, &to_.copies.source);
-    Keep(from_.copies.target, copies, &to_.copies.target);
-    Keep(from_.copies.peer, copies, &to_.copies.peer);
+    Keep(from_.copies, copies, &to_.copies, &CopyTable::bytes, &CopyTable::direction,
+         &CopyTable::source, &CopyTable::target, &CopyTable::peer);
     Replace(new_device_, &to_.copies.peer);
-    Keep(from_.memsets.bytes, memsets, &to_.memsets.bytes);
-    Keep(from_.memsets.memory, memsets, &to_.memsets.memory);
+    Keep(from_.memsets, memsets, &to_.memsets, &MemsetTable::bytes, &MemsetTable::memory);
     Collectives(NewPlaces(ops.size(), rows));
   }
 
@@ -163,15 +154,10 @@ class Cutter {
     const Rows rows = Where(table.size(), [&](std::uint32_t row) {
       return table.op[row] != kNone && new_op[table.op[row]] != kNone;
     });
-    Keep(table.start, rows, &to_.collectives.start);
-    Keep(table.end, rows, &to_.collectives.end);
-    Keep(table.kind, rows, &to_.collectives.kind);
-    Keep(table.in_bytes, rows, &to_.collectives.in_bytes);
-    Keep(table.out_bytes, rows, &to_.collectives.out_bytes);
-    Keep(table.group, rows, &to_.collectives.group);
-    Keep(table.op, rows, &to_.collectives.op);
-    Keep(table.sequence, rows, &to_.collectives.sequence);
-    Keep(table.peer, rows, &to_.collectives.peer);
+    Keep(table, rows, &to_.collectives, &CollectiveTable::start, &CollectiveTable::end,
+         &CollectiveTable::kind, &CollectiveTable::in_bytes, &CollectiveTable::out_bytes,
+         &CollectiveTable::group, &CollectiveTable::op, &CollectiveTable::sequence,
+         &CollectiveTable::peer);
     Replace(new_op, &to_.collectives.op);
   }
 
@@ -182,20 +168,15 @@ class Cutter {
     const SyncTable& syncs = from_.syncs;
     const Rows waits = Where(
         syncs.size(), [&](std::uint32_t row) { return own(syncs.call[row], syncs.stream[row]); });
-    Keep(syncs.start, waits, &to_.syncs.start);
-    Keep(syncs.end, waits, &to_.syncs.end);
-    Keep(syncs.call, waits, &to_.syncs.call);
-    Keep(syncs.stream, waits, &to_.syncs.stream);
-    Keep(syncs.event_id, waits, &to_.syncs.event_id);
+    Keep(syncs, waits, &to_.syncs, &SyncTable::start, &SyncTable::end, &SyncTable::call,
+         &SyncTable::stream, &SyncTable::event_id);
     Replace(new_call_, &to_.syncs.call);
     const EventTable& events = from_.events;
     const Rows records = Where(events.size(), [&](std::uint32_t row) {
       return own(events.call[row], events.stream[row]);
     });
-    Keep(events.time, records, &to_.events.time);
-    Keep(events.call, records, &to_.events.call);
-    Keep(events.stream, records, &to_.events.stream);
-    Keep(events.event_id, records, &to_.events.event_id);
+    Keep(events, records, &to_.events, &EventTable::time, &EventTable::call, &EventTable::stream,
+         &EventTable::event_id);
     Replace(new_call_, &to_.events.call);
   }
 
@@ -205,13 +186,8 @@ class Cutter {
 
   void Ranges(const RangeTable& ranges, RangeTable* to) const {
     const Rows rows = OfThreads(ranges.thread);
-    Keep(ranges.start, rows, &to->start);
-    Keep(ranges.end, rows, &to->end);
-    Keep(ranges.thread, rows, &to->thread);
-    Keep(ranges.name, rows, &to->name);
-    Keep(ranges.domain, rows, &to->domain);
-    Keep(ranges.payload, rows, &to->payload);
-    Keep(ranges.inputs, rows, &to->inputs);
+    Keep(ranges, rows, to, &RangeTable::start, &RangeTable::end, &RangeTable::thread,
+         &RangeTable::name, &RangeTable::domain, &RangeTable::payload, &RangeTable::inputs);
   }
 
   void Threads() {
@@ -219,25 +195,17 @@ class Cutter {
     Ranges(from_.operators, &to_.operators);
     Ranges(from_.python_frames, &to_.python_frames);
     const Rows os = OfThreads(from_.os_calls.thread);
-    Keep(from_.os_calls.start, os, &to_.os_calls.start);
-    Keep(from_.os_calls.end, os, &to_.os_calls.end);
-    Keep(from_.os_calls.thread, os, &to_.os_calls.thread);
-    Keep(from_.os_calls.name, os, &to_.os_calls.name);
+    Keep(from_.os_calls, os, &to_.os_calls, &OsCallTable::start, &OsCallTable::end,
+         &OsCallTable::thread, &OsCallTable::name);
     const Rows sched = OfThreads(from_.sched.thread);
-    Keep(from_.sched.time, sched, &to_.sched.time);
-    Keep(from_.sched.thread, sched, &to_.sched.thread);
-    Keep(from_.sched.cpu, sched, &to_.sched.cpu);
-    Keep(from_.sched.on, sched, &to_.sched.on);
+    Keep(from_.sched, sched, &to_.sched, &SchedTable::time, &SchedTable::thread, &SchedTable::cpu,
+         &SchedTable::on);
     const Rows samples = OfThreads(from_.samples.thread);
-    Keep(from_.samples.time, samples, &to_.samples.time);
-    Keep(from_.samples.thread, samples, &to_.samples.thread);
-    Keep(from_.samples.symbol, samples, &to_.samples.symbol);
-    Keep(from_.samples.module, samples, &to_.samples.module);
+    Keep(from_.samples, samples, &to_.samples, &SampleTable::time, &SampleTable::thread,
+         &SampleTable::symbol, &SampleTable::module);
     const Rows overheads = OfThreads(from_.overheads.thread);
-    Keep(from_.overheads.start, overheads, &to_.overheads.start);
-    Keep(from_.overheads.end, overheads, &to_.overheads.end);
-    Keep(from_.overheads.thread, overheads, &to_.overheads.thread);
-    Keep(from_.overheads.name, overheads, &to_.overheads.name);
+    Keep(from_.overheads, overheads, &to_.overheads, &OverheadTable::start, &OverheadTable::end,
+         &OverheadTable::thread, &OverheadTable::name);
   }
 
   void Others() {
@@ -246,21 +214,14 @@ class Cutter {
       const std::uint32_t process = memory.process[row];
       return process == kNone ? OwnDevice(memory.device[row]) : process == process_;
     });
-    Keep(memory.time, taken, &to_.memory.time);
-    Keep(memory.bytes, taken, &to_.memory.bytes);
-    Keep(memory.address, taken, &to_.memory.address);
-    Keep(memory.memory, taken, &to_.memory.memory);
-    Keep(memory.device, taken, &to_.memory.device);
-    Keep(memory.process, taken, &to_.memory.process);
-    Keep(memory.reserved, taken, &to_.memory.reserved);
+    Keep(memory, taken, &to_.memory, &MemoryTable::time, &MemoryTable::bytes, &MemoryTable::address,
+         &MemoryTable::memory, &MemoryTable::device, &MemoryTable::process, &MemoryTable::reserved);
     Replace(new_device_, &to_.memory.device);
     const FaultTable& faults = from_.faults;
     const Rows pages =
         Where(faults.size(), [&](std::uint32_t row) { return OwnDevice(faults.device[row]); });
-    Keep(faults.start, pages, &to_.faults.start);
-    Keep(faults.end, pages, &to_.faults.end);
-    Keep(faults.device, pages, &to_.faults.device);
-    Keep(faults.count, pages, &to_.faults.count);
+    Keep(faults, pages, &to_.faults, &FaultTable::start, &FaultTable::end, &FaultTable::device,
+         &FaultTable::count);
     Replace(new_device_, &to_.faults.device);
     for (const Series& series : from_.gpu_series) {
       if (!OwnDevice(series.device)) continue;
