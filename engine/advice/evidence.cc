@@ -78,9 +78,24 @@ class EvidenceCollector {
     return SafeText(name.size() > 60 ? name.substr(0, 57) + "..." : name);
   }
 
-  // Rows of the process that the trace is a part of: "" when it is a whole report.
-  std::string OfProcess(const char* column) const {
-    return trace_.part_of == 0 ? "" : fmt::format(" and {} = {}", column, trace_.part_of);
+  // Rows of the rank that the trace is a part of: "" when it is a whole report. `table` is the name
+  // that the columns are to be found by, with its dot.
+  std::string WorkOfRank(const char* table) const {
+    if (trace_.part_of == 0) return "";
+    std::string rows = fmt::format(" and {}globalPid = {}", table, trace_.part_of);
+    if (trace_.part_device >= 0) {
+      rows += fmt::format(" and {}deviceId = {}", table, trace_.part_device);
+    }
+    return rows;
+  }
+  std::string CallsOfRank(const char* table) const {
+    if (trace_.part_of == 0) return "";
+    std::string rows = fmt::format(" and ({}globalTid & ~16777215) = {}", table, trace_.part_of);
+    if (!trace_.part_without.empty()) {
+      rows +=
+          fmt::format(" and {}globalTid not in ({})", table, fmt::join(trace_.part_without, ", "));
+    }
+    return rows;
   }
 
   // Rows of one device: needed only when the report holds several.
@@ -296,7 +311,7 @@ class EvidenceCollector {
         "select sum(bytes) from CUPTI_ACTIVITY_KIND_MEMCPY where copyKind = {} and {} = {} and "
         "{}{};",
         kind->second, up ? "srcKind" : "dstKind", static_cast<int>(memory), InWindow("start"),
-        OfProcess("globalPid"));
+        WorkOfRank(""));
     Add(std::move(item));
   }
 
@@ -324,7 +339,7 @@ class EvidenceCollector {
           "select sum(k.\"end\" - k.start) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on "
           "s.id = "
           "k.demangledName where s.value = {} and {}{};",
-          Quoted(text), InWindow("k.start"), OfProcess("k.globalPid"));
+          Quoted(text), InWindow("k.start"), WorkOfRank("k."));
     }
     Add(std::move(item));
   }
@@ -360,7 +375,7 @@ class EvidenceCollector {
         "where "
         "(s.value = '{0}' or s.value glob '{0}_v[0-9]*' or s.value glob '{0}_pt[sd][sz]*') and "
         "{1}{2};",
-        text, InWindow("r.start"), OfProcess("(r.globalTid & ~16777215)"));
+        text, InWindow("r.start"), CallsOfRank("r."));
     Add(std::move(item));
   }
 

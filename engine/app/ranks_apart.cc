@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "engine/app/run_judge.h"
 #include "engine/app/run_views.h"
@@ -13,33 +14,57 @@
 namespace advise {
 namespace {
 
-// The processes that are ranks of one job.
-std::vector<std::uint32_t> RanksOf(const Trace& trace, const Knowledge& knowledge) {
-  std::vector<std::uint32_t> processes = ProcessesWithOwnGpus(trace);
-  if (processes.empty()) return processes;
-  const Names names(trace, knowledge);
-  std::vector<std::uint8_t> communicates(trace.processes.size(), 0);
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.kind[op] != OpKind::kKernel || trace.ops.stream[op] == kNone) continue;
-    if (names.IsCommunication(trace.ops.detail[op])) {
-      communicates[trace.streams[trace.ops.stream[op]].process] = 1;
+// Which GPUs communicate, and which of them as equals: from broadcasts and reductions alone one GPU
+// serves the others (torch.nn.DataParallel).
+struct Talk {
+  Talk(const Trace& trace, const Knowledge& knowledge)
+      : any(trace.devices.size(), 0), as_equal(trace.devices.size(), 0) {
+    const Names names(trace, knowledge);
+    for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+      if (trace.ops.kind[op] != OpKind::kKernel) continue;
+      const std::uint32_t shape = trace.ops.detail[op];
+      if (!names.IsCommunication(shape)) continue;
+      const std::string& kind = names.Kernel(shape).collective;
+      any[trace.ops.device[op]] = 1;
+      if (kind != "broadcast" && kind != "reduce") as_equal[trace.ops.device[op]] = 1;
     }
   }
-  const bool all = std::all_of(processes.begin(), processes.end(),
-                               [&](std::uint32_t p) { return communicates[p] != 0; });
-  return all ? processes : std::vector<std::uint32_t>();
+  std::vector<std::uint8_t> any, as_equal;  // by device
+};
+
+// The ranks of the job that the report holds: processes that communicate, each with GPUs to itself,
+// or the GPUs of a process when all of these are equals. Empty when there are fewer than two.
+std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
+  const std::vector<std::uint32_t> owners = OwnersOfGpus(trace);
+  if (std::count(owners.begin(), owners.end(), kNone) + 2 >
+      static_cast<std::ptrdiff_t>(owners.size())) {
+    return {};
+  }
+  const Talk talk(trace, knowledge);
+  std::vector<RankPlace> ranks;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> gpus_of;
+  for (std::uint32_t d = 0; d < owners.size(); ++d) {
+    if (owners[d] != kNone) gpus_of[owners[d]].push_back(d);
+  }
+  for (const auto& [process, gpus] : gpus_of) {
+    const auto of_any = [&](std::uint32_t d) { return talk.any[d] != 0; };
+    const auto equal = [&](std::uint32_t d) { return talk.as_equal[d] != 0; };
+    if (std::none_of(gpus.begin(), gpus.end(), of_any)) return {};
+    if (gpus.size() > 1 && std::all_of(gpus.begin(), gpus.end(), equal)) {
+      for (const std::uint32_t gpu : gpus) ranks.push_back({process, gpu});
+    } else {
+      ranks.push_back({process, kNone});
+    }
+  }
+  return ranks.size() < 2 ? std::vector<RankPlace>() : ranks;
 }
 
 // Who the ranks are says the whole report: a part knows itself as the only one. One a GPU.
 std::vector<RankSummary> Identities(const Trace& trace) {
-  std::vector<std::uint32_t> process_of(trace.devices.size(), kNone);
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    const std::uint32_t stream = trace.ops.stream[op];
-    if (stream != kNone) process_of[trace.ops.device[op]] = trace.streams[stream].process;
-  }
+  const std::vector<std::uint32_t> owners = OwnersOfGpus(trace);
   std::vector<RankSummary> ranks;
-  for (std::uint32_t device = 0; device < process_of.size(); ++device) {
-    if (process_of[device] != kNone) ranks.push_back(IdentityOf(trace, device, process_of[device]));
+  for (std::uint32_t device = 0; device < owners.size(); ++device) {
+    if (owners[device] != kNone) ranks.push_back(IdentityOf(trace, device, owners[device]));
   }
   IdentifyRanks(trace, &ranks);
   return ranks;
@@ -76,17 +101,17 @@ void MoveClaims(const std::vector<std::uint32_t>& device_of, Verdict* verdict) {
 std::optional<SavedReport> JudgeRanksApart(const Session& session, const DiagnoseOptions& options,
                                            const WindowRequest& window, const Trace& trace,
                                            const std::vector<InputFile>& inputs) {
-  const std::vector<std::uint32_t> processes = RanksOf(trace, *session.knowledge);
-  if (processes.empty()) return std::nullopt;
+  const std::vector<RankPlace> places = RanksOf(trace, *session.knowledge);
+  if (places.empty()) return std::nullopt;
   const std::vector<RankSummary> ranks = Identities(trace);
   DiagnoseOptions quiet = options;
   quiet.progress = nullptr;
   quiet.inspect = nullptr;
   quiet.draw = false;
   std::vector<Part> parts;
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    if (options.progress) options.progress(fmt::format("rank {} of {}", i + 1, processes.size()));
-    const Trace part = PartOf(trace, processes, processes[i]);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (options.progress) options.progress(fmt::format("rank {} of {}", i + 1, places.size()));
+    const Trace part = PartOf(trace, places, places[i]);
     Result<SavedReport> saved = JudgeTrace(session, quiet, window, part, inputs);
     if (!saved || saved->ranks.empty()) return std::nullopt;
     for (RankSummary& rank : saved->ranks) Identify(ranks, &rank);

@@ -168,6 +168,23 @@ class RunJudge {
     if (options_.draw) report->views = MergeViews(views, cluster, *report);
   }
 
+  // The condition that selects a rank's kernels in its report. Where that holds several ranks, each
+  // process may call its GPU 0, so that processes tell them apart (the packed id holds the
+  // process's own number), and GPUs those of one process.
+  static std::string KernelsOf(const Cluster& cluster, std::size_t r) {
+    const RankSummary& rank = cluster.ranks[r];
+    std::size_t in_report = 0, in_process = 0;
+    for (const RankSummary& one : cluster.ranks) {
+      if (one.path != rank.path) continue;
+      ++in_report;
+      if (one.pid == rank.pid) ++in_process;
+    }
+    const std::string device = fmt::format("deviceId = {}", rank.device);
+    if (in_report == 1 || rank.pid == 0) return device;
+    const std::string process = fmt::format("globalPid / 16777216 % 16777216 = {}", rank.pid);
+    return in_process == 1 ? process : process + " and " + device;
+  }
+
   // What is said of ranks together points into the report of one: its kernels at that time.
   void AddChecks(const Cluster& cluster, std::vector<Finding>* list) const {
     for (Finding& finding : *list) {
@@ -179,19 +196,10 @@ class RunJudge {
           const std::vector<InputInfo>& inputs = parts_[rank.report].saved->report.inputs;
           if (inputs.empty() || !inputs.front().producer.starts_with("nsys")) continue;
           item.table = "CUPTI_ACTIVITY_KIND_KERNEL";
-          // In a report of several ranks their processes tell them apart: each may call its GPU 0.
-          // The packed id holds the process's own number.
-          const auto inside =
-              std::count_if(cluster.ranks.begin(), cluster.ranks.end(),
-                            [&](const RankSummary& one) { return one.path == rank.path; });
-          const std::string whose =
-              inside > 1 && rank.pid > 0
-                  ? fmt::format("globalPid / 16777216 % 16777216 = {}", rank.pid)
-                  : fmt::format("deviceId = {}", rank.device);
           item.sql = fmt::format(
               "select start, \"end\", \"end\" - start from {} where {} and start < {} and \"end\" "
               "> {};",
-              item.table, whose, item.end_ns, item.start_ns);
+              item.table, KernelsOf(cluster, r), item.end_ns, item.start_ns);
         }
       }
     }

@@ -59,7 +59,11 @@ RankSummary IdentityOf(const Trace& trace, std::uint32_t device, std::uint32_t p
   RankSummary rank;
   if (process != kNone) {
     rank.pid = trace.processes[process].pid;
-    rank.rank = trace.processes[process].rank;
+    const bool several =
+        std::any_of(trace.streams.begin(), trace.streams.end(), [&](const Stream& stream) {
+          return stream.process == process && stream.device != kNone && stream.device != device;
+        });
+    if (!several) rank.rank = trace.processes[process].rank;
     if (rank.rank >= 0) rank.rank_source = "report";
   }
   const Device& gpu = trace.devices[device];

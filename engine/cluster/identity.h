@@ -10,8 +10,8 @@
 
 namespace advise {
 
-// What the report itself says of the work of `process` on `device`: pid and rank of the process
-// (kNone: not known), names and place of the GPU, host, file. O(1).
+// What the report itself says of the work of `process` (kNone: not known) on `device`: its pid, its
+// rank if it drives no other GPU, names and place of the GPU, host, file. O(streams).
 RankSummary IdentityOf(const Trace& trace, std::uint32_t device, std::uint32_t process);
 
 // Completes rank, local rank, world size, host, job and switches of the ranks of one report.

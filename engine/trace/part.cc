@@ -29,6 +29,10 @@ Rows Where(std::size_t size, const Wanted& wanted) {
   return rows;
 }
 
+bool Contains(const Rows& rows, std::uint32_t row) {
+  return std::find(rows.begin(), rows.end(), row) != rows.end();
+}
+
 // Where each kept row went; kNone for the others.
 std::vector<std::uint32_t> NewPlaces(std::size_t size, const Rows& rows) {
   std::vector<std::uint32_t> places(size, kNone);
@@ -42,18 +46,15 @@ void Replace(const std::vector<std::uint32_t>& places, std::vector<std::uint32_t
 
 class Cutter {
  public:
-  Cutter(const Trace& trace, const std::vector<std::uint32_t>& all, std::uint32_t process)
-      : from_(trace), process_(process), own_process_(trace.processes.size(), 0) {
-    std::size_t turn = 0;
-    for (std::uint32_t p = 0; p < trace.processes.size(); ++p) {
-      const bool works = std::find(all.begin(), all.end(), p) != all.end();
-      own_process_[p] = works ? p == process : all[turn++ % all.size()] == process;
-    }
+  Cutter(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place)
+      : from_(trace), place_(place) {
+    OwnThreads(all);
     std::vector<std::uint8_t> used(trace.devices.size(), 0);
     for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
       const std::uint32_t stream = trace.ops.stream[op];
-      if (stream != kNone && trace.streams[stream].process == process)
-        used[trace.ops.device[op]] = 1;
+      const std::uint32_t device = trace.ops.device[op];
+      if (stream == kNone || (place.device != kNone && device != place.device)) continue;
+      if (trace.streams[stream].process == place.process) used[device] = 1;
     }
     const Rows devices = Where(used.size(), [&](std::uint32_t d) { return used[d] != 0; });
     new_device_ = NewPlaces(used.size(), devices);
@@ -71,16 +72,43 @@ class Cutter {
   }
 
  private:
+  void OwnThreads(const std::vector<RankPlace>& all) {
+    Rows working;
+    for (const RankPlace& one : all) {
+      if (!Contains(working, one.process)) working.push_back(one.process);
+    }
+    std::vector<std::uint8_t> own(from_.processes.size(), 0);
+    std::size_t turn = 0;
+    for (std::uint32_t p = 0; p < own.size(); ++p) {
+      own[p] = (Contains(working, p) ? p : working[turn++ % working.size()]) == place_.process;
+    }
+    for (const Thread& thread : from_.threads) {
+      own_thread_.push_back(thread.process != kNone && own[thread.process] != 0);
+    }
+    if (place_.device == kNone) return;
+    // Threads that launch on other GPUs alone are those of other ranks.
+    std::vector<std::uint8_t> serves(from_.threads.size(), 0), elsewhere(serves);
+    for (std::uint32_t op = 0; op < from_.ops.size(); ++op) {
+      const std::uint32_t call = from_.ops.call[op];
+      if (call == kNone || from_.calls.thread[call] == kNone) continue;
+      const bool here = from_.ops.device[op] == place_.device;
+      (here ? serves : elsewhere)[from_.calls.thread[call]] = 1;
+    }
+    for (std::uint32_t t = 0; t < own_thread_.size(); ++t) {
+      if (own_thread_[t] == 0 || serves[t] != 0 || elsewhere[t] == 0) continue;
+      own_thread_[t] = 0;
+      to_.part_without.push_back(from_.threads[t].global_tid);
+    }
+  }
+
   bool OwnThread(std::uint32_t thread) const {
-    if (thread == kNone) return true;  // the profiler's own
-    const std::uint32_t process = from_.threads[thread].process;
-    return process != kNone && own_process_[process] != 0;
+    return thread == kNone || own_thread_[thread] != 0;  // none: the profiler's own
   }
   bool OwnDevice(std::uint32_t device) const {
     return device == kNone || new_device_[device] != kNone;
   }
   bool OwnStream(std::uint32_t stream) const {
-    return stream == kNone || from_.streams[stream].process == process_;
+    return stream == kNone || from_.streams[stream].process == place_.process;
   }
 
   void Head() {
@@ -97,7 +125,8 @@ class Cutter {
     to_.environment = from_.environment;
     to_.table_rows = from_.table_rows;
     to_.profiler_messages = from_.profiler_messages;
-    to_.part_of = from_.processes[process_].global_pid;
+    to_.part_of = from_.processes[place_.process].global_pid;
+    if (place_.device != kNone) to_.part_device = from_.devices[place_.device].cuda_ordinal;
     to_.strings = from_.strings.Copy();
     to_.processes = from_.processes;
     to_.threads = from_.threads;
@@ -109,7 +138,8 @@ class Cutter {
     }
     to_.diagnostics = from_.diagnostics;
     to_.groups = from_.groups;
-    to_.rank = from_.processes[process_].rank;
+    // A number that a process has is that of none of its GPUs.
+    to_.rank = place_.device == kNone ? from_.processes[place_.process].rank : -1;
     to_.world_size = from_.world_size;
   }
 
@@ -212,7 +242,7 @@ class Cutter {
     const MemoryTable& memory = from_.memory;
     const Rows taken = Where(memory.size(), [&](std::uint32_t row) {
       const std::uint32_t process = memory.process[row];
-      return process == kNone ? OwnDevice(memory.device[row]) : process == process_;
+      return (process == kNone || process == place_.process) && OwnDevice(memory.device[row]);
     });
     Keep(memory, taken, &to_.memory, &MemoryTable::time, &MemoryTable::bytes, &MemoryTable::address,
          &MemoryTable::memory, &MemoryTable::device, &MemoryTable::process, &MemoryTable::reserved);
@@ -236,8 +266,8 @@ class Cutter {
   }
 
   const Trace& from_;
-  std::uint32_t process_;
-  std::vector<std::uint8_t> own_process_;  // by process
+  RankPlace place_;
+  std::vector<std::uint8_t> own_thread_;   // by thread
   std::vector<std::uint32_t> new_device_;  // by device of the whole trace
   std::vector<std::uint32_t> new_call_;    // by call of the whole trace
   Trace to_;
@@ -245,27 +275,21 @@ class Cutter {
 
 }  // namespace
 
-std::vector<std::uint32_t> ProcessesWithOwnGpus(const Trace& trace) {
-  std::vector<std::uint32_t> process_of(trace.devices.size(), kNone);
+std::vector<std::uint32_t> OwnersOfGpus(const Trace& trace) {
+  std::vector<std::uint32_t> owners(trace.devices.size(), kNone);
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     const std::uint32_t stream = trace.ops.stream[op];
     if (stream == kNone) continue;  // moved by the driver: of whoever has the GPU
     const std::uint32_t process = trace.streams[stream].process;
-    std::uint32_t& known = process_of[trace.ops.device[op]];
+    std::uint32_t& known = owners[trace.ops.device[op]];
     if (process == kNone || (known != kNone && known != process)) return {};
     known = process;
   }
-  std::vector<std::uint32_t> processes;
-  for (const std::uint32_t process : process_of) {
-    const bool seen = std::find(processes.begin(), processes.end(), process) != processes.end();
-    if (process != kNone && !seen) processes.push_back(process);
-  }
-  if (processes.size() < 2) processes.clear();
-  return processes;
+  return owners;
 }
 
-Trace PartOf(const Trace& trace, const std::vector<std::uint32_t>& all, std::uint32_t process) {
-  return Cutter(trace, all, process).Cut();
+Trace PartOf(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place) {
+  return Cutter(trace, all, place).Cut();
 }
 
 }  // namespace advise

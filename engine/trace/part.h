@@ -1,5 +1,4 @@
-// One process of a report that holds several, as a trace of its own: what its own report would
-// hold.
+// One rank of a report that holds several, as a trace of its own: what its own report would hold.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +8,22 @@
 
 namespace advise {
 
-// The processes with GPU work, by index, when each has GPUs to itself; empty when fewer than two
-// have, or when a GPU is shared or its work names no process. O(ops).
-std::vector<std::uint32_t> ProcessesWithOwnGpus(const Trace& trace);
+// Where a rank of a job runs.
+struct RankPlace {
+  std::uint32_t process = kNone;
+  std::uint32_t device = kNone;  // the one of its process's GPUs that is the rank's; kNone: all
+};
 
-// What belongs to `process`, one of `all` (of ProcessesWithOwnGpus), with Trace::part_of set. Its
-// GPUs are numbered anew; strings, shapes, streams, threads and processes keep their numbers.
-// Processes without GPU work (workers that load data) are dealt to `all` in turn: reports do not
-// say whose they are. What has no process (NIC metrics, counters, monitors, logs) is in each part.
-// O(rows).
-Trace PartOf(const Trace& trace, const std::vector<std::uint32_t>& all, std::uint32_t process);
+// By device, the process whose work it does (kNone: it does none); empty when one does work of
+// several processes, or of one that is not known. O(ops).
+std::vector<std::uint32_t> OwnersOfGpus(const Trace& trace);
+
+// What belongs to `place`, one of `all`, with Trace::part_of set. Its GPUs are numbered anew;
+// strings, shapes, streams, threads and processes keep their numbers. A thread that launches on
+// some of its process's GPUs is in the parts of these, one that launches nothing in all of them: it
+// may hold up any GPU. Processes without GPU work (workers that load data) are dealt to the
+// processes of `all` in turn: reports do not say whose they are. What has no process (NIC metrics,
+// counters, monitors, logs) is in each part. O(rows).
+Trace PartOf(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place);
 
 }  // namespace advise

@@ -286,8 +286,12 @@ struct Trace {
   };
   std::vector<ProfilerMessage> profiler_messages;
 
-  // Of one process of a report that holds several (see part.h): its packed id, else 0.
+  // Of one rank of a report that holds several (see part.h), as its tables name it: the packed id
+  // of its process (0: a whole report), its GPU (-1: all of the process's), and the packed ids of
+  // the process's threads that are of other ranks.
   std::int64_t part_of = 0;
+  std::int64_t part_device = -1;
+  std::vector<std::int64_t> part_without;
 
   StringPool strings;
   std::vector<Device> devices;

@@ -60,10 +60,29 @@ TEST_CASE("ranks in one report are judged as their own reports are") {
   }
 }
 
-TEST_CASE("what is wrong on some ranks is said of these, and its checks count these alone") {
+TEST_CASE("GPUs of one process that communicate as equals are judged as ranks are") {
+  for (const char* scenario :
+       {"ranks/uneven-loading", "ranks/pipeline-uneven", "ranks/tensor-across-nodes-x4",
+        "ranks/healthy-experts-x4", "rank/straggler-compute-x4"}) {
+    INFO(scenario);
+    const Folder folder;
+    Simulate(folder, scenario, "-o many.sqlite");
+    Simulate(folder, scenario, "--one-process -o one.sqlite");
+    const Json many = Diagnosed(folder, "many.sqlite");
+    const Json one = Diagnosed(folder, "one.sqlite");
+    CHECK(Claiming(one) == Claiming(many));
+    CHECK(one["facts"]["cluster.ranks"] == many["facts"]["cluster.ranks"]);
+    if (Claiming(many).empty()) continue;
+    CHECK(one["findings"][0]["saving"]["share"].get<double>() ==
+          Approx(many["findings"][0]["saving"]["share"].get<double>()).margin(0.02));
+  }
+  // One GPU that sends the model to the others is the program's design, and no rank is late.
   const Folder folder;
-  Simulate(folder, "ranks/uneven-loading", "-o one.sqlite");
-  const Json report = Diagnosed(folder, "one.sqlite");
+  Simulate(folder, "comm/data-parallel-x4", "-o one.sqlite");
+  CHECK(Claiming(Diagnosed(folder, "one.sqlite")).front() == "comm/data-parallel-replicate");
+}
+
+void CheckEvidence(const Folder& folder, const Json& report, std::size_t at_least) {
   std::size_t checked = 0;
   for (const Json& finding : report["findings"]) {
     for (const Json& item : finding["evidence"]) {
@@ -81,7 +100,17 @@ TEST_CASE("what is wrong on some ranks is said of these, and its checks count th
       ++checked;
     }
   }
-  CHECK(checked >= 2);
+  CHECK(checked >= at_least);
+}
+
+TEST_CASE("what is wrong on some ranks is said of these, and its checks count these alone") {
+  const Folder folder;
+  Simulate(folder, "ranks/uneven-loading", "-o one.sqlite");
+  CheckEvidence(folder, Diagnosed(folder, "one.sqlite"), 2);
+  Simulate(folder, "ranks/uneven-loading", "--one-process -o one.sqlite");
+  CheckEvidence(folder, Diagnosed(folder, "one.sqlite"), 2);
+  Simulate(folder, "comm/serial-sync-a100-x2", "--one-process -o one.sqlite");
+  CheckEvidence(folder, Diagnosed(folder, "one.sqlite"), 2);
 }
 
 TEST_CASE("why, slice, whatif and the page know the findings of one report's ranks") {

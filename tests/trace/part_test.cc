@@ -29,10 +29,16 @@ Trace TwoRanks() {
       .Build();
 }
 
-TEST_CASE("processes with GPUs of their own are told; a shared GPU makes none") {
+std::vector<RankPlace> Processes(const Trace& trace) {
+  std::vector<RankPlace> places;
+  for (const std::uint32_t process : OwnersOfGpus(trace)) places.push_back({process, kNone});
+  return places;
+}
+
+TEST_CASE("whose work GPUs do is told; a shared GPU makes none") {
   const Trace two = TwoRanks();
-  REQUIRE(ProcessesWithOwnGpus(two).size() == 2);
-  CHECK(two.processes[ProcessesWithOwnGpus(two)[1]].rank == 1);
+  REQUIRE(OwnersOfGpus(two).size() == 2);
+  CHECK(two.processes[OwnersOfGpus(two)[1]].rank == 1);
   const Trace shared = TraceBuilder()
                            .Process("python", 0)
                            .Thread("main")
@@ -43,18 +49,50 @@ TEST_CASE("processes with GPUs of their own are told; a shared GPU makes none") 
                            .OnDevice(1)
                            .Launch("gemm", {6_us, 8_us}, {60_us, 90_us})
                            .Build();
-  CHECK(ProcessesWithOwnGpus(shared).empty());
-  const Trace one = TraceBuilder()
-                        .Launch("gemm", {0_us, 5_us}, {10_us, 50_us})
-                        .OnDevice(1)
-                        .Launch("gemm", {6_us, 8_us}, {60_us, 90_us})
-                        .Build();
-  CHECK(ProcessesWithOwnGpus(one).empty());
+  CHECK(OwnersOfGpus(shared).empty());
+}
+
+TEST_CASE(
+    "the part of one of a process's GPUs holds that GPU's work, and the threads that may serve "
+    "it") {
+  const Trace whole = TraceBuilder()
+                          .Process("python", 3)
+                          .Thread("main")
+                          .Launch("gemm", {0_us, 5_us}, {10_us, 50_us})
+                          .OnDevice(1)
+                          .Launch("relu", {6_us, 8_us}, {60_us, 90_us})
+                          .CopyToGpu(1_MiB, MemoryKind::kPinned, {9_us, 10_us}, {91_us, 99_us})
+                          .Thread("dispatch 1")
+                          .Launch("tanh", {70_us, 71_us}, {100_us, 110_us})
+                          .Thread("waits")
+                          .Sync({80_us, 120_us})
+                          .Process("worker")
+                          .Thread("pt_data_worker")
+                          .OsCall("read", {3_us, 9_us})
+                          .Build();
+  const std::uint32_t process = OwnersOfGpus(whole)[0];
+  const std::vector<RankPlace> all = {{process, 0}, {process, 1}};
+  const Trace first = PartOf(whole, all, all[0]);
+  const Trace second = PartOf(whole, all, all[1]);
+  CHECK(first.rank == -1);  // the process's number is that of none of its GPUs
+  REQUIRE(first.ops.size() == 1);
+  REQUIRE(second.ops.size() == 3);
+  CHECK(second.devices.front().ordinal == 1);
+  CHECK(second.strings[second.shapes[second.ops.detail[0]].name] == "relu");
+  CHECK(second.calls.start[second.ops.call[0]] == 6_us);
+  CHECK(first.calls.size() == 4);  // of the main thread, and of the one that launches nothing
+  CHECK(first.part_without.size() == 1);
+  CHECK(second.calls.size() == 5);
+  CHECK(second.part_without.empty());
+  for (const Trace* part : {&first, &second}) {
+    REQUIRE(part->devices.size() == 1);
+    CHECK(part->os_calls.size() == 1);  // of the worker, who feeds both
+  }
 }
 
 TEST_CASE("a part holds what its process did, with all links intact") {
   const Trace whole = TwoRanks();
-  const std::vector<std::uint32_t> all = ProcessesWithOwnGpus(whole);
+  const std::vector<RankPlace> all = Processes(whole);
   const Trace part = PartOf(whole, all, all[1]);
   CHECK(part.rank == 1);
   REQUIRE(part.devices.size() == 1);
@@ -75,15 +113,15 @@ TEST_CASE("a part holds what its process did, with all links intact") {
   for (const std::uint32_t stream : part.ops.stream) {
     if (stream != kNone) CHECK(part.streams[stream].device == 0);
   }
-  CHECK(ProcessesWithOwnGpus(part).empty());
+  CHECK(OwnersOfGpus(part).size() == 1);
 }
 
 TEST_CASE("parts hold everything once") {
   const Trace whole = TwoRanks();
-  const std::vector<std::uint32_t> all = ProcessesWithOwnGpus(whole);
+  const std::vector<RankPlace> all = Processes(whole);
   std::size_t ops = 0, calls = 0, os_calls = 0, ranges = 0;
-  for (const std::uint32_t process : all) {
-    const Trace part = PartOf(whole, all, process);
+  for (const RankPlace& place : all) {
+    const Trace part = PartOf(whole, all, place);
     ops += part.ops.size();
     calls += part.calls.size();
     os_calls += part.os_calls.size();
