@@ -56,7 +56,7 @@ measure "advise, 1 job" "$advise" "$report" --jobs 1
 one=$seconds
 measure "advise, 2 jobs" "$advise" "$report" --jobs 2
 two=$seconds
-measure "advise --version (start-up)" "$advise" --version
+measure "advise rules list (start-up)" "$advise" rules list
 awk -v floor="$floor" -v one="$one" -v two="$two" 'BEGIN {
   if (floor <= 0) floor = 0.01
   printf "ratio to sqlite3: %.2f with 1 job, %.2f with 2 jobs\n", one / floor, two / floor }'

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <thread>
 
 #include "engine/app/processes.h"
 #include "engine/app/run_views.h"
 #include "engine/app/side_inputs.h"
+#include "engine/base/side_by_side.h"
 #include "engine/import/importer.h"
 #include "engine/store/facts_file.h"
 
@@ -115,30 +115,22 @@ void ReadAll(const Session& session, const DiagnoseOptions& options, const Windo
   const auto first = std::find_if(parts->begin(), parts->end(), [](const Part& part) {
     return part.kind == FileKind::kTimeline;
   });
-  std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> done{0};
   std::mutex progress;
   DiagnoseOptions quiet = options;
   quiet.progress = nullptr;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < parts->size(); i = next++) {
-      if (static_cast<int>(i) % Processes::All().count() != Processes::All().number()) continue;
-      Part& part = (*parts)[i];
-      const bool is_first = first != parts->end() && &part == &*first;
-      ReadPart(session, quiet, window, sides, is_first, &part);
-      if (i > 0 && part.saved) TrimViews(&part.saved->report);
-      const std::size_t ready = ++done;
-      if (!options.progress) continue;
-      const std::lock_guard<std::mutex> lock(progress);
-      options.progress(fmt::format("{} of {} reports", ready, parts->size()));
-    }
-  };
-  std::vector<std::thread> threads;
-  const auto jobs =
-      std::min<std::size_t>(static_cast<std::size_t>(std::max(1, options.jobs)), parts->size());
-  for (std::size_t t = 1; t < jobs; ++t) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  const auto jobs = static_cast<std::size_t>(std::max(1, options.jobs));
+  SideBySide(parts->size(), jobs, [&](std::size_t i) {
+    if (static_cast<int>(i) % Processes::All().count() != Processes::All().number()) return;
+    Part& part = (*parts)[i];
+    const bool is_first = first != parts->end() && &part == &*first;
+    ReadPart(session, quiet, window, sides, is_first, &part);
+    if (i > 0 && part.saved) TrimViews(&part.saved->report);
+    const std::size_t ready = ++done;
+    if (!options.progress) return;
+    const std::lock_guard<std::mutex> lock(progress);
+    options.progress(fmt::format("{} of {} reports", ready, parts->size()));
+  });
 }
 
 }  // namespace

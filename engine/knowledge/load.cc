@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/base/side_by_side.h"
 #include "engine/knowledge/loader.h"
 
 namespace advise {
@@ -41,6 +42,12 @@ bool InFolder(std::string_view path, std::string_view folder) {
   return path.substr(0, folder.size()) == folder;
 }
 
+// Exercises and the example of a site's settings are read by others.
+bool IsKnowledge(std::string_view path) {
+  return InFolder(path, "kb/") && !InFolder(path, "kb/exercises/") && path.ends_with(".toml") &&
+         path != "kb/site.example.toml";
+}
+
 }  // namespace
 
 Threshold KnowledgeLoader::ReadNumber(TomlReader& reader, const TomlNode& table, std::string name) {
@@ -60,10 +67,7 @@ Threshold KnowledgeLoader::ReadNumber(TomlReader& reader, const TomlNode& table,
   return made;
 }
 
-void KnowledgeLoader::Read(const Knowledge::File& file) {
-  const std::string& path = file.path;
-  if (InFolder(path, "kb/exercises/") || path == "kb/site.example.toml") return;  // of others
-  const Result<TomlNode> parsed = ParseToml(path, file.text);
+void KnowledgeLoader::Read(const std::string& path, const Result<TomlNode>& parsed) {
   if (!parsed) {
     errors_.push_back(parsed.error());
     return;
@@ -226,10 +230,14 @@ tl::expected<Knowledge, std::vector<Error>> Knowledge::Load(const std::vector<Fi
   Knowledge knowledge;
   std::vector<Error> errors;
   KnowledgeLoader loader(knowledge, errors);
+  std::vector<const File*> files;
   for (const File& file : kb) {
-    const bool toml = file.path.size() > 5 && file.path.substr(file.path.size() - 5) == ".toml";
-    if (InFolder(file.path, "kb/") && toml) loader.Read(file);
+    if (IsKnowledge(file.path)) files.push_back(&file);
   }
+  std::vector<Result<TomlNode>> parsed(files.size());
+  SideBySide(files.size(), StartThreads(),
+             [&](std::size_t i) { parsed[i] = ParseToml(files[i]->path, files[i]->text); });
+  for (std::size_t i = 0; i < files.size(); ++i) loader.Read(files[i]->path, parsed[i]);
   loader.CheckSources();
   if (!errors.empty()) return tl::unexpected<std::vector<Error>>(std::move(errors));
   return knowledge;

@@ -16,7 +16,8 @@ class KnowledgeLoader {
   KnowledgeLoader(Knowledge& knowledge, std::vector<Error>& errors)
       : knowledge_(knowledge), errors_(errors) {}
 
-  void Read(const Knowledge::File& file);
+  // `parsed`: the file, or what is wrong with it as TOML.
+  void Read(const std::string& path, const Result<TomlNode>& parsed);
   // What can be told only when all files are read.
   void CheckSources();
 

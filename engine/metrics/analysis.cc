@@ -2,27 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <future>
 
+#include "engine/base/side_by_side.h"
 #include "engine/metrics/step.h"
 
 namespace advise {
 namespace {
-
-// Runs the tasks on two threads, each the next that nobody has begun. Rethrows what one throws.
-void SideBySide(const std::vector<std::function<void()>>& tasks) {
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < tasks.size(); i = next++) tasks[i]();
-  };
-  auto other = std::async(std::launch::async, work);
-  work();
-  other.get();
-}
 
 Run Prepare(const Trace& trace, const Knowledge& knowledge, const WindowRequest& request) {
   Run run(trace, knowledge);
@@ -185,7 +174,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   const Basis shared = basis();
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
   // Subjects do not know each other. The longest first, so that both threads end together.
-  SideBySide({
+  const std::vector<std::function<void()>> subjects = {
       [&] {
         copies = FindCopies(shared, hardware.host_link_bytes_per_s);
         syncs = FindSyncs(shared, copies, phases);
@@ -205,7 +194,8 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { operators = FindOperators(shared); },
       [&] { samples = FindSamples(shared); },
       [&] { shapes = FindShapes(shared, hardware); },
-  });
+  };
+  SideBySide(subjects.size(), 2, [&](std::size_t i) { subjects[i](); });
   counters = FindCounters(shared, hardware);
   if (!trace.HasTimeline() && counters.time_ns > 0) {
     // Savings of counted kernels are shares of the time that was counted.

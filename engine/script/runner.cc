@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <lua.hpp>
 #include <mutex>
 #include <numeric>
 
+#include "engine/base/side_by_side.h"
 #include "engine/base/text.h"
 #include "engine/script/lua_fields.h"
 #include "engine/script/run_context.h"
@@ -17,10 +19,18 @@
 namespace advise {
 
 struct RuleSet::Loaded {
-  std::unique_ptr<Sandbox> sandbox = std::make_unique<Sandbox>();
-  std::unique_ptr<std::mutex> busy = std::make_unique<std::mutex>();
+  static std::unique_ptr<Loaded> From(const RuleFile& file, const Knowledge& knowledge,
+                                      const FactCatalogue& catalogue);
+
+  Sandbox sandbox;
+  std::mutex busy;
   FactNode facts;                      // what `f` shows
   std::vector<const FactInfo*> needs;  // in the order of the file
+
+  // Until the set is complete.
+  RuleInfo info;
+  std::vector<Error> errors;
+  bool failed = false;  // it has no info
 };
 
 namespace {
@@ -103,6 +113,31 @@ Error ErrorOf(const std::string& text, const std::string& path) {
 
 }  // namespace
 
+std::unique_ptr<RuleSet::Loaded> RuleSet::Loaded::From(const RuleFile& file,
+                                                       const Knowledge& knowledge,
+                                                       const FactCatalogue& catalogue) {
+  auto made = std::make_unique<Loaded>();
+  const std::optional<std::string> problem = made->sandbox.Protect([&](lua_State* state) {
+    made->sandbox.Compile(state, file.text, file.path);
+    made->sandbox.CallChunk(state);
+    made->info = ReadRule(state, file, knowledge, catalogue, made->errors);
+  });
+  if (problem) {
+    made->errors.push_back(ErrorOf(*problem, file.path));
+    made->failed = true;
+    return made;
+  }
+  for (const auto* list : {&made->info.needs, &made->info.optional}) {
+    for (const std::string& name : *list) {
+      const auto fact = catalogue.find(name);
+      if (fact == catalogue.end()) continue;
+      AddFact(made->facts, fact->second, list == &made->info.optional);
+      if (list == &made->info.needs) made->needs.push_back(&fact->second);
+    }
+  }
+  return made;
+}
+
 RuleSet::RuleSet(RuleSet&&) noexcept = default;
 RuleSet& RuleSet::operator=(RuleSet&&) noexcept = default;
 RuleSet::~RuleSet() = default;
@@ -116,31 +151,17 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(const std::vector<RuleFi
   for (const FactInfo& fact : catalogue) names->emplace(fact.name, fact);
   set.catalogue_ = names;
 
+  std::vector<std::unique_ptr<Loaded>> read(files.size());
+  SideBySide(files.size(), StartThreads(),
+             [&](std::size_t i) { read[i] = Loaded::From(files[i], knowledge, *names); });
   std::vector<Error> errors;
   std::vector<RuleInfo> rules;
   std::vector<std::unique_ptr<Loaded>> loaded;
-  for (const RuleFile& file : files) {
-    auto made = std::make_unique<Loaded>();
-    RuleInfo info;
-    const std::optional<std::string> problem = made->sandbox->Protect([&](lua_State* state) {
-      made->sandbox->Compile(state, file.text, file.path);
-      made->sandbox->CallChunk(state);
-      info = ReadRule(state, file, knowledge, *names, errors);
-    });
-    if (problem) {
-      errors.push_back(ErrorOf(*problem, file.path));
-      continue;
-    }
-    for (const auto* list : {&info.needs, &info.optional}) {
-      for (const std::string& name : *list) {
-        const auto fact = names->find(name);
-        if (fact == names->end()) continue;
-        AddFact(made->facts, fact->second, list == &info.optional);
-        if (list == &info.needs) made->needs.push_back(&fact->second);
-      }
-    }
-    rules.push_back(std::move(info));
-    loaded.push_back(std::move(made));
+  for (std::unique_ptr<Loaded>& one : read) {
+    std::move(one->errors.begin(), one->errors.end(), std::back_inserter(errors));
+    if (one->failed) continue;
+    rules.push_back(std::move(one->info));
+    loaded.push_back(std::move(one));
   }
 
   std::vector<std::string> replaced;
@@ -184,24 +205,24 @@ const RuleInfo* RuleSet::Find(std::string_view id) const {
   return found == rules_.end() ? nullptr : &*found;
 }
 
-const RuleSet::Loaded& RuleSet::LoadedOf(const RuleInfo& rule) const {
+RuleSet::Loaded& RuleSet::LoadedOf(const RuleInfo& rule) const {
   return *loaded_[static_cast<std::size_t>(&rule - rules_.data())];
 }
 
 Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t device) const {
-  const Loaded& loaded = LoadedOf(rule);
-  const std::lock_guard<std::mutex> lock(*loaded.busy);
+  Loaded& loaded = LoadedOf(rule);
+  const std::lock_guard<std::mutex> lock(loaded.busy);
   Verdict verdict;
   verdict.rule = &rule;
   verdict.device = device;
   RunContext context{facts, *knowledge_, verdict, {}, false};
-  loaded.sandbox->context = &context;
-  loaded.sandbox->Renew();
-  const std::optional<std::string> problem = loaded.sandbox->Protect([&](lua_State* state) {
-    loaded.sandbox->CallChunk(state);
+  loaded.sandbox.context = &context;
+  loaded.sandbox.Renew();
+  const std::optional<std::string> problem = loaded.sandbox.Protect([&](lua_State* state) {
+    loaded.sandbox.CallChunk(state);
     AskRule(state, loaded.facts, loaded.needs, context);
   });
-  loaded.sandbox->context = nullptr;
+  loaded.sandbox.context = nullptr;
   if (!problem) return verdict;
   verdict.evidence.clear();
   verdict.tables.clear();
@@ -218,12 +239,12 @@ Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t dev
 }
 
 std::vector<RuleTest> RuleSet::Tests(const RuleInfo& rule, std::vector<Error>& errors) const {
-  const Loaded& loaded = LoadedOf(rule);
-  const std::lock_guard<std::mutex> lock(*loaded.busy);
+  Loaded& loaded = LoadedOf(rule);
+  const std::lock_guard<std::mutex> lock(loaded.busy);
   std::vector<RuleTest> tests;
-  loaded.sandbox->Renew();
-  const std::optional<std::string> problem = loaded.sandbox->Protect([&](lua_State* state) {
-    loaded.sandbox->CallChunk(state);
+  loaded.sandbox.Renew();
+  const std::optional<std::string> problem = loaded.sandbox.Protect([&](lua_State* state) {
+    loaded.sandbox.CallChunk(state);
     tests = ReadTests(state, rule, *catalogue_, errors);
   });
   if (problem) errors.push_back(ErrorOf(*problem, rule.path));

@@ -48,7 +48,7 @@ class RuleSet {
  private:
   struct Loaded;
   RuleSet() = default;
-  const Loaded& LoadedOf(const RuleInfo& rule) const;
+  Loaded& LoadedOf(const RuleInfo& rule) const;
 
   const Knowledge* knowledge_ = nullptr;
   std::shared_ptr<const FactCatalogue> catalogue_;
