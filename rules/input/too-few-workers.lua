@@ -47,7 +47,7 @@ return {
     local who = "the workers of the data loader"
     if f.input.workers >= 1 then who = math.floor(f.input.workers) .. " loader workers" end
     return { share = lost, workers = f.input.workers, who = who, busy = busy, cores = f.run.cpu_cores,
-             busy_text = busy and ", which are hardly ever idle" or "" }
+             busy_text = busy and ", which are hardly ever idle" or " (what these do meanwhile was not recorded)" }
   end,
 
   saving = function(f)
@@ -65,7 +65,7 @@ return {
     { name = "what the workers do was not recorded",
       facts = { window = { device_time = 1e9 },
                 input = { lost = 2e8, own = 1e7, waiting = 1.8e8, workers = 4, remedy = true } },
-      expect = { share = 0.2, busy_text = "" }, saving = { confidence = 0.6 } },
+      expect = { share = 0.2, busy_text = " (what these do meanwhile was not recorded)" }, saving = { confidence = 0.6 } },
     { name = "only the name of the loader says that there are workers",
       facts = { window = { device_time = 1e9 },
                 input = { lost = 2e8, own = 0, waiting = 2e8, workers = 0, loader = "workers", remedy = true } },
