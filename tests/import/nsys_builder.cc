@@ -149,6 +149,7 @@ std::vector<std::string> TempDir::Names() const {
 
 NsysBuilder::NsysBuilder(std::string path, Schema schema) : path_(std::move(path)) {
   if (sqlite3_open(path_.c_str(), &db_) != SQLITE_OK) throw std::runtime_error("cannot open");
+  Sql("pragma synchronous = off");  // thousands of small statements: no disk is waited for
   if (schema == Schema::kEmpty) return;
   Sql(kBoth).Sql(schema == Schema::k2_9 ? kOld : kNew);
   Text(1, "void kernel<float>(float*)").Text(2, "cudaLaunchKernel_v7000");
