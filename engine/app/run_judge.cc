@@ -179,7 +179,7 @@ class RunJudge {
       ++in_report;
       if (one.pid == rank.pid) ++in_process;
     }
-    const std::string device = fmt::format("deviceId = {}", rank.device);
+    std::string device = fmt::format("deviceId = {}", rank.device);
     if (in_report == 1 || rank.pid == 0) return device;
     const std::string process = fmt::format("globalPid / 16777216 % 16777216 = {}", rank.pid);
     return in_process == 1 ? process : process + " and " + device;

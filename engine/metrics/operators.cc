@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include "engine/metrics/python_frames.h"
 
@@ -133,11 +132,10 @@ class OperatorFinder {
           frames, rows[t], trace_.calls, run_.calls_of_thread[t],
           [](const std::vector<std::uint32_t>&) {}, [](const std::vector<std::uint32_t>&) {},
           [&](std::uint32_t call, const std::vector<std::uint32_t>& open) {
-            for (const std::uint32_t row : std::views::reverse(open)) {
-              if (!is_own(frames.name[row])) continue;
-              result_.frame_of_call[call] = row;
-              return;
-            }
+            const auto inner = std::find_if(open.rbegin(), open.rend(), [&](std::uint32_t row) {
+              return is_own(frames.name[row]);
+            });
+            if (inner != open.rend()) result_.frame_of_call[call] = *inner;
           });
     }
   }

@@ -177,7 +177,7 @@ std::string Pack(const Sections& sections) {
 Result<Sections> Unpack(const std::string& packed) {
   const auto broken = [] { return Fail("a message between processes was cut"); };
   const std::size_t colon = packed.find(':');
-  if (colon == std::string::npos || colon > 12) return broken();
+  if (colon > 12) return broken();  // none at all is the largest number
   const std::size_t size = std::stoul(packed.substr(0, colon));
   if (colon + 1 + size > packed.size()) return broken();
   NumberReader head(std::string_view(packed).substr(colon + 1, size));

@@ -1,7 +1,7 @@
 // From verdicts to a fix list whose savings never overlap.
 #include "engine/advice/ranking.h"
 
-#include <ranges>
+#include <algorithm>
 
 #include "tests/advice/verdicts.h"
 #include "tests/support/dice.h"
@@ -50,7 +50,8 @@ TEST_CASE("the order in which verdicts come changes nothing") {
   Verdicts forward;
   Verdicts backward;
   for (const Fired& f : fired) forward.Add(f);
-  for (const Fired& f : std::views::reverse(fired)) backward.Add(f);
+  std::reverse(fired.begin(), fired.end());
+  for (const Fired& f : fired) backward.Add(f);
   const auto a = forward.Rank(run);
   const auto b = backward.Rank(run);
   REQUIRE(a.size() == b.size());
