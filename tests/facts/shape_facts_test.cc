@@ -89,7 +89,7 @@ TEST_CASE("without sizes the facts are absent, and say how to record them") {
   for (const char* name :
        {"roofline.shapes.rows", "roofline.shapes.memory.share", "roofline.shapes.dropped.count"}) {
     REQUIRE(IsAbsent(*facts, name));
-    const Absent& absent = std::get<Absent>(facts->Find(name)->value);
+    const auto& absent = std::get<Absent>(facts->Find(name)->value);
     CHECK(absent.reason.find("record_shapes=True") != std::string::npos);
     CHECK(absent.needs == "shapes");
   }
