@@ -29,11 +29,11 @@ TEST_CASE("runs of any number and length are merged, equal rows in their old ord
   for (std::size_t size = 2; size < 200; ++size) {
     std::vector<int> values;
     for (std::size_t i = 0; i < size; ++i) {
-      state = state * 1664525u + 1013904223u;
+      state = state * 1664525U + 1013904223U;
       values.push_back(static_cast<int>(state >> 28));
     }
     std::vector<std::uint32_t> expected(size);
-    std::iota(expected.begin(), expected.end(), 0u);
+    std::iota(expected.begin(), expected.end(), 0U);
     std::stable_sort(expected.begin(), expected.end(),
                      [&](auto a, auto b) { return values[a] < values[b]; });
     const auto order = OrderOf(values);
