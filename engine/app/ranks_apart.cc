@@ -36,10 +36,9 @@ struct Talk {
 // or the GPUs of a process when all of these are equals. Empty when there are fewer than two.
 std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
   const std::vector<std::uint32_t> owners = OwnersOfGpus(trace);
-  if (std::count(owners.begin(), owners.end(), kNone) + 2 >
-      static_cast<std::ptrdiff_t>(owners.size())) {
-    return {};
-  }
+  const auto working = std::count_if(owners.begin(), owners.end(),
+                                     [](std::uint32_t process) { return process != kNone; });
+  if (working < 2) return {};
   const Talk talk(trace, knowledge);
   std::vector<RankPlace> ranks;
   std::map<std::uint32_t, std::vector<std::uint32_t>> gpus_of;

@@ -242,7 +242,9 @@ class Cutter {
     const MemoryTable& memory = from_.memory;
     const Rows taken = Where(memory.size(), [&](std::uint32_t row) {
       const std::uint32_t process = memory.process[row];
-      return (process == kNone || process == place_.process) && OwnDevice(memory.device[row]);
+      if (process != kNone && process != place_.process) return false;
+      // A process has a little on GPUs on which it does no work, too.
+      return OwnDevice(memory.device[row]) || (process != kNone && place_.device == kNone);
     });
     Keep(memory, taken, &to_.memory, &MemoryTable::time, &MemoryTable::bytes, &MemoryTable::address,
          &MemoryTable::memory, &MemoryTable::device, &MemoryTable::process, &MemoryTable::reserved);
