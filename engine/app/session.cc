@@ -59,7 +59,7 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
     std::vector<RuleFile> more = RuleFilesOf(*files, true);
     std::move(more.begin(), more.end(), std::back_inserter(rules));
   }
-  auto set = RuleSet::Load(rules, **knowledge, FactList());
+  auto set = RuleSet::Load(rules, **knowledge, FactList(), InlineTests::kLeftOut);
   if (!set) return tl::make_unexpected(set.error());
   return Session{std::move(*knowledge), std::move(*set)};
 }

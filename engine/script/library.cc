@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <lua.hpp>
+#include <memory>
+#include <new>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -168,14 +172,30 @@ int Sort(lua_State* state) {
   return 0;
 }
 
-// Replaces the library on the stack top by a new table with some of its names.
-void Pick(lua_State* state, const std::vector<const char*>& names) {
-  lua_newtable(state);
+using Functions = std::vector<luaL_Reg>;
+
+// The functions of one of Lua's libraries that rules may call. They are the same in every state and
+// are looked up once; a rule's own state never holds a whole library.
+Functions Pick(lua_CFunction open, std::initializer_list<const char*> names) {
+  const std::unique_ptr<lua_State, decltype(&lua_close)> state(luaL_newstate(), lua_close);
+  if (state == nullptr) throw std::bad_alloc();
+  luaL_requiref(state.get(), "library", open, 0);
+  Functions picked;
   for (const char* name : names) {
-    lua_getfield(state, -2, name);
-    lua_setfield(state, -2, name);
+    lua_getfield(state.get(), -1, name);
+    picked.push_back({name, lua_tocfunction(state.get(), -1)});
+    lua_pop(state.get(), 1);
   }
-  lua_remove(state, -2);
+  return picked;
+}
+
+// Pushes a table of these functions, with room for `more` other names.
+void PushLibrary(lua_State* state, const Functions& functions, int more) {
+  lua_createtable(state, 0, static_cast<int>(functions.size()) + more);
+  for (const luaL_Reg& function : functions) {
+    lua_pushcfunction(state, function.func);
+    lua_setfield(state, -2, function.name);
+  }
 }
 
 // Replaces a function of the table on the stack top by one that charges for its work.
@@ -188,22 +208,33 @@ void SetCharge(lua_State* state, const char* name, lua_CFunction with_charge) {
 }  // namespace
 
 void InstallLibrary(lua_State* state) {
-  luaL_requiref(state, "base", luaopen_base, 0);
-  Pick(state, {"type", "tonumber", "ipairs", "select", "assert", "error"});
+  static const Functions base =
+      Pick(luaopen_base, {"type", "tonumber", "ipairs", "select", "assert", "error"});
+  static const Functions math =
+      Pick(luaopen_math, {"abs", "ceil",      "cos",  "deg",  "exp",  "floor", "fmod",
+                          "log", "max",       "min",  "modf", "rad",  "sin",   "sqrt",
+                          "tan", "tointeger", "type", "acos", "asin", "atan",  "ult"});
+  static const Functions tables = Pick(luaopen_table, {"concat", "insert", "remove", "unpack"});
+  static const Functions strings = Pick(luaopen_string, {"lower", "upper", "sub", "len", "byte"});
+
+  PushLibrary(state, base, 16);  // tostring, the libraries and the functions of api.cc
   const int globals = lua_gettop(state);
   lua_pushcfunction(state, ToString);
   lua_setfield(state, globals, "tostring");
 
-  luaL_requiref(state, "math", luaopen_math, 0);
-  Pick(state,
-       {"abs",  "ceil",       "cos",        "deg",  "exp",  "floor", "fmod", "huge", "log",
-        "max",  "min",        "modf",       "pi",   "rad",  "sin",   "sqrt", "tan",  "tointeger",
-        "type", "maxinteger", "mininteger", "acos", "asin", "atan",  "ult"});
+  PushLibrary(state, math, 4);
+  lua_pushnumber(state, std::numbers::pi);
+  lua_setfield(state, -2, "pi");
+  lua_pushnumber(state, HUGE_VAL);
+  lua_setfield(state, -2, "huge");
+  lua_pushinteger(state, LUA_MAXINTEGER);
+  lua_setfield(state, -2, "maxinteger");
+  lua_pushinteger(state, LUA_MININTEGER);
+  lua_setfield(state, -2, "mininteger");
   Freeze(state, "math", "math.");
   lua_setfield(state, globals, "math");
 
-  luaL_requiref(state, "table", luaopen_table, 0);
-  Pick(state, {"concat", "insert", "remove", "unpack"});
+  PushLibrary(state, tables, 1);
   SetCharge(state, "concat", WithCharge<ListWork>);
   SetCharge(state, "unpack", WithCharge<ListWork>);
   SetCharge(state, "insert", WithCharge<ShiftWork<3>>);
@@ -213,9 +244,9 @@ void InstallLibrary(lua_State* state) {
   Freeze(state, "table", "table.");
   lua_setfield(state, globals, "table");
 
-  // The metatable of strings is replaced: Lua's own gives names:find() and arithmetic on texts.
-  luaL_requiref(state, "string", luaopen_string, 0);
-  Pick(state, {"lower", "upper", "sub", "len", "byte"});
+  // Texts get a metatable of ours: Lua's own, which is never opened here, gives names:find() and
+  // arithmetic on texts.
+  PushLibrary(state, strings, 0);
   for (const char* name : {"lower", "upper", "sub", "byte"}) {
     SetCharge(state, name, WithCharge<TextWork>);
   }
@@ -234,12 +265,6 @@ void InstallLibrary(lua_State* state) {
   InstallApi(state);
   Freeze(state, "globals", "global ");
   lua_rawsetp(state, LUA_REGISTRYINDEX, &kEnvironment);
-
-  // Nothing may lead back to the full libraries.
-  lua_newtable(state);
-  lua_rawseti(state, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  lua_pushnil(state);
-  lua_setfield(state, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
 }
 
 void PushEnvironment(lua_State* state) { lua_rawgetp(state, LUA_REGISTRYINDEX, &kEnvironment); }

@@ -44,7 +44,7 @@ class RuleReader {
         catalogue_(catalogue),
         fields_(state, file.path, file.text, errors) {}
 
-  RuleInfo Read() {
+  RuleInfo Read(InlineTests tests) {
     rule_.path = file_.path;
     rule_.source = file_.text;
     if (lua_type(state_, table_) != LUA_TTABLE) {
@@ -61,7 +61,7 @@ class RuleReader {
     ReadTexts();
     ReadNames();
     ReadFixes();
-    ReadTests();
+    if (tests == InlineTests::kChecked) ReadTests();
     fields_.Function(table_, "applies", Need::kMay);
     fields_.Function(table_, "detect", Need::kMust);
     fields_.Function(table_, "saving", Need::kMay);
@@ -358,9 +358,10 @@ std::vector<RuleFile> BuiltInRules() {
   return rules;
 }
 
-RuleInfo ReadRule(lua_State* state, const RuleFile& file, const Knowledge& knowledge,
-                  const FactCatalogue& catalogue, std::vector<Error>& errors) {
-  return RuleReader(state, file, knowledge, catalogue, errors).Read();
+RuleInfo ReadRule(lua_State* state, const RuleFile& file, InlineTests tests,
+                  const Knowledge& knowledge, const FactCatalogue& catalogue,
+                  std::vector<Error>& errors) {
+  return RuleReader(state, file, knowledge, catalogue, errors).Read(tests);
 }
 
 }  // namespace advise

@@ -30,8 +30,12 @@ bool IsRuleId(std::string_view id);
 // The rules that the program was built with.
 std::vector<RuleFile> BuiltInRules();
 
+// Whether a file's tests are compiled and checked with the rule, or left out (see without_tests.h).
+enum class InlineTests { kChecked, kLeftOut };
+
 // Reads the table on the stack top; call inside Sandbox::Protect. Problems go to `errors`.
-RuleInfo ReadRule(lua_State* state, const RuleFile& file, const Knowledge& knowledge,
-                  const FactCatalogue& catalogue, std::vector<Error>& errors);
+RuleInfo ReadRule(lua_State* state, const RuleFile& file, InlineTests tests,
+                  const Knowledge& knowledge, const FactCatalogue& catalogue,
+                  std::vector<Error>& errors);
 
 }  // namespace advise

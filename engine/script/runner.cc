@@ -15,12 +15,13 @@
 #include "engine/script/sandbox.h"
 #include "engine/script/test_reader.h"
 #include "engine/script/verdict_reader.h"
+#include "engine/script/without_tests.h"
 
 namespace advise {
 
 struct RuleSet::Loaded {
-  static std::unique_ptr<Loaded> From(const RuleFile& file, const Knowledge& knowledge,
-                                      const FactCatalogue& catalogue);
+  static std::unique_ptr<Loaded> From(const RuleFile& file, InlineTests tests,
+                                      const Knowledge& knowledge, const FactCatalogue& catalogue);
 
   Sandbox sandbox;
   std::mutex busy;
@@ -113,14 +114,15 @@ Error ErrorOf(const std::string& text, const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<RuleSet::Loaded> RuleSet::Loaded::From(const RuleFile& file,
+std::unique_ptr<RuleSet::Loaded> RuleSet::Loaded::From(const RuleFile& file, InlineTests tests,
                                                        const Knowledge& knowledge,
                                                        const FactCatalogue& catalogue) {
   auto made = std::make_unique<Loaded>();
   const std::optional<std::string> problem = made->sandbox.Protect([&](lua_State* state) {
-    made->sandbox.Compile(state, file.text, file.path);
+    made->sandbox.Compile(
+        state, tests == InlineTests::kLeftOut ? WithoutTests(file.text) : file.text, file.path);
     made->sandbox.CallChunk(state);
-    made->info = ReadRule(state, file, knowledge, catalogue, made->errors);
+    made->info = ReadRule(state, file, tests, knowledge, catalogue, made->errors);
   });
   if (problem) {
     made->errors.push_back(ErrorOf(*problem, file.path));
@@ -144,7 +146,8 @@ RuleSet::~RuleSet() = default;
 
 tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(const std::vector<RuleFile>& files,
                                                         const Knowledge& knowledge,
-                                                        const std::vector<FactInfo>& catalogue) {
+                                                        const std::vector<FactInfo>& catalogue,
+                                                        InlineTests shipped) {
   RuleSet set;
   set.knowledge_ = &knowledge;
   auto names = std::make_shared<FactCatalogue>();
@@ -152,8 +155,10 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(const std::vector<RuleFi
   set.catalogue_ = names;
 
   std::vector<std::unique_ptr<Loaded>> read(files.size());
-  SideBySide(files.size(), StartThreads(),
-             [&](std::size_t i) { read[i] = Loaded::From(files[i], knowledge, *names); });
+  SideBySide(files.size(), StartThreads(), [&](std::size_t i) {
+    const InlineTests tests = files[i].of_site ? InlineTests::kChecked : shipped;
+    read[i] = Loaded::From(files[i], tests, knowledge, *names);
+  });
   std::vector<Error> errors;
   std::vector<RuleInfo> rules;
   std::vector<std::unique_ptr<Loaded>> loaded;
@@ -239,12 +244,11 @@ Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t dev
 }
 
 std::vector<RuleTest> RuleSet::Tests(const RuleInfo& rule, std::vector<Error>& errors) const {
-  Loaded& loaded = LoadedOf(rule);
-  const std::lock_guard<std::mutex> lock(loaded.busy);
   std::vector<RuleTest> tests;
-  loaded.sandbox.Renew();
-  const std::optional<std::string> problem = loaded.sandbox.Protect([&](lua_State* state) {
-    loaded.sandbox.CallChunk(state);
+  Sandbox sandbox;
+  const std::optional<std::string> problem = sandbox.Protect([&](lua_State* state) {
+    sandbox.Compile(state, rule.source, rule.path);
+    sandbox.CallChunk(state);
     tests = ReadTests(state, rule, *catalogue_, errors);
   });
   if (problem) errors.push_back(ErrorOf(*problem, rule.path));

@@ -25,11 +25,11 @@ struct RuleTest;
 class RuleSet {
  public:
   // Checks every file and collects all problems. A rule of a site that replaces another takes its
-  // place. `knowledge` (with the site's settings applied) must outlive the set. About 0.2 ms a
-  // rule.
-  static tl::expected<RuleSet, std::vector<Error>> Load(const std::vector<RuleFile>& files,
-                                                        const Knowledge& knowledge,
-                                                        const std::vector<FactInfo>& catalogue);
+  // place. `knowledge` (with the site's settings applied) must outlive the set. `shipped` says what
+  // becomes of the tests in files that are not of a site; those of a site are always checked.
+  static tl::expected<RuleSet, std::vector<Error>> Load(
+      const std::vector<RuleFile>& files, const Knowledge& knowledge,
+      const std::vector<FactInfo>& catalogue, InlineTests shipped = InlineTests::kChecked);
   RuleSet(RuleSet&&) noexcept;
   RuleSet& operator=(RuleSet&&) noexcept;
   ~RuleSet();
@@ -42,7 +42,8 @@ class RuleSet {
   // gives Outcome::kBroken with "file:line: reason". `facts` must live until the verdict was read.
   Verdict Run(const RuleInfo& rule, const Facts& facts, std::uint32_t device) const;
 
-  // The tests in the rule's file; problems in how they are written go to `errors`.
+  // The tests in the rule's file, which is compiled anew for them; problems in how they are written
+  // go to `errors`.
   std::vector<RuleTest> Tests(const RuleInfo& rule, std::vector<Error>& errors) const;
 
  private:
