@@ -90,7 +90,7 @@ tl::expected<RuleTree, std::vector<Error>> LoadRuleTree(const std::string& path,
     // A site's rule may replace a shipped one, so those must be there to be replaced.
     if (any_of_site && !named_too) files.push_back(other);
   }
-  auto rules = RuleSet::Load(files, **knowledge, FactList());
+  auto rules = RuleSet::Load(CompiledRules(std::move(files)), **knowledge, FactList());
   if (!rules) return tl::make_unexpected(rules.error());
   RuleTree tree{std::move(*knowledge), std::move(*rules), {}, std::move(known)};
   for (const RuleInfo& rule : tree.rules.rules()) {

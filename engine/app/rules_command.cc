@@ -149,7 +149,7 @@ class RulesCommand : public Command {
     };
     const fs::path root = directory_;
     for (const RulePage& page : pages) {
-      const fs::path path = root / "rules" / (page.rule.id + ".md");
+      const fs::path path = root / "rules" / (page.rule->id + ".md");
       if (!put(path, RenderRuleMarkdown(page)))
         return Complain({"cannot be written", path.string(), ""}, kWrongUsage);
     }

@@ -1,6 +1,7 @@
 #include "engine/app/session.h"
 
 #include <algorithm>
+#include <future>
 #include <iterator>
 
 #include "engine/base/text.h"
@@ -20,9 +21,7 @@ void Append(std::vector<Error>& errors, std::vector<Error> more) {
 tl::expected<std::unique_ptr<Knowledge>, std::vector<Error>> LoadKnowledge(
     const std::vector<Knowledge::File>& files, const std::vector<Knowledge::File>& site,
     const std::vector<std::string>& settings) {
-  std::vector<Knowledge::File> kb;
-  std::copy_if(files.begin(), files.end(), std::back_inserter(kb), IsKnowledge);
-  auto loaded = Knowledge::Load(kb);
+  auto loaded = Knowledge::Load(files);
   if (!loaded) return tl::make_unexpected(loaded.error());
   auto knowledge = std::make_unique<Knowledge>(std::move(*loaded));
   std::vector<Error> errors;
@@ -32,12 +31,12 @@ tl::expected<std::unique_ptr<Knowledge>, std::vector<Error>> LoadKnowledge(
   return knowledge;
 }
 
-std::vector<RuleFile> RuleFilesOf(const std::vector<Knowledge::File>& files, bool of_site) {
+std::vector<RuleFile> RuleFilesOf(std::vector<Knowledge::File> files, bool of_site) {
   std::vector<RuleFile> rules;
-  for (const Knowledge::File& file : files) {
+  for (Knowledge::File& file : files) {
     const bool rule = file.path.ends_with(".lua") && file.path.find("/_") == std::string::npos &&
                       file.path.find("/lib/") == std::string::npos;
-    if (rule) rules.push_back({file.path, file.text, of_site});
+    if (rule) rules.push_back({std::move(file.path), std::move(file.text), of_site});
   }
   return rules;
 }
@@ -46,20 +45,28 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   const auto fail = [](const Error& error) {
     return tl::make_unexpected(std::vector<Error>{error});
   };
-  const auto shipped = ShippedFiles();
+  auto shipped = ShippedFiles();
   if (!shipped) return fail(shipped.error());
   const auto site = SiteFiles(options.config, !options.ignore_working_directory);
   if (!site) return fail(site.error());
-  auto knowledge = LoadKnowledge(*shipped, *site, options.set);
-  if (!knowledge) return tl::make_unexpected(knowledge.error());
-  std::vector<RuleFile> rules = RuleFilesOf(*shipped, false);
+  const auto first_rule = std::stable_partition(shipped->begin(), shipped->end(), IsKnowledge);
+  std::vector<Knowledge::File> kb(std::move_iterator(shipped->begin()),
+                                  std::move_iterator(first_rule));
+  shipped->erase(shipped->begin(), first_rule);
+  std::vector<RuleFile> rules = RuleFilesOf(std::move(*shipped), false);
   for (const std::string& directory : options.rule_dirs) {
-    const auto files = ReadTree(directory, directory + "/", ".lua");
+    auto files = ReadTree(directory, directory + "/", ".lua");
     if (!files) return fail(files.error());
-    std::vector<RuleFile> more = RuleFilesOf(*files, true);
+    std::vector<RuleFile> more = RuleFilesOf(std::move(*files), true);
     std::move(more.begin(), more.end(), std::back_inserter(rules));
   }
-  auto set = RuleSet::Load(rules, **knowledge, FactList(), InlineTests::kLeftOut);
+  // Rules are compiled beside the reading of the knowledge that they are checked against.
+  auto reading =
+      std::async(std::launch::async, [&] { return LoadKnowledge(kb, *site, options.set); });
+  CompiledRules compiled(std::move(rules), InlineTests::kLeftOut);
+  auto knowledge = reading.get();
+  if (!knowledge) return tl::make_unexpected(knowledge.error());
+  auto set = RuleSet::Load(std::move(compiled), **knowledge, FactList());
   if (!set) return tl::make_unexpected(set.error());
   return Session{std::move(*knowledge), std::move(*set)};
 }
@@ -88,7 +95,7 @@ Result<const RuleInfo*> FindRule(const Session& session, const std::string& id) 
 RulePage MakeRulePage(const Session& session, const RuleInfo& rule) {
   const Knowledge& knowledge = *session.knowledge;
   RulePage page;
-  page.rule = rule;
+  page.rule = &rule;
   for (const std::string& name : rule.thresholds) {
     const Threshold* threshold = knowledge.FindThreshold(rule.id, name);
     // A site's rule may lean on the thresholds of the one it replaces.
@@ -103,9 +110,8 @@ RulePage MakeRulePage(const Session& session, const RuleInfo& rule) {
   }
   for (const auto* names : {&rule.needs, &rule.optional}) {
     for (const std::string& name : *names) {
-      const auto fact = std::find_if(FactList().begin(), FactList().end(),
-                                     [&](const FactInfo& info) { return info.name == name; });
-      if (fact != FactList().end()) page.facts.push_back(*fact);
+      const auto fact = session.rules.catalogue().find(name);
+      if (fact != session.rules.catalogue().end()) page.facts.push_back(fact->second);
     }
   }
   for (const std::string& id : rule.knowledge) {

@@ -30,7 +30,7 @@ tl::expected<std::unique_ptr<Knowledge>, std::vector<Error>> LoadKnowledge(
     const std::vector<std::string>& settings);
 
 // The rules among `files`: not the template, not lib/.
-std::vector<RuleFile> RuleFilesOf(const std::vector<Knowledge::File>& files, bool of_site);
+std::vector<RuleFile> RuleFilesOf(std::vector<Knowledge::File> files, bool of_site);
 
 Result<std::string> ReadTextFile(const std::string& path);
 

@@ -8,7 +8,7 @@
 
 namespace advise {
 
-// Sorted by path.
-const std::vector<Knowledge::File>& EmbeddedFiles();
+// Sorted by path. Copies all texts, a megabyte.
+std::vector<Knowledge::File> EmbeddedFiles();
 
 }  // namespace advise

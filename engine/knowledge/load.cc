@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 
 #include "engine/base/side_by_side.h"
 #include "engine/knowledge/loader.h"
@@ -235,8 +236,16 @@ tl::expected<Knowledge, std::vector<Error>> Knowledge::Load(const std::vector<Fi
     if (IsKnowledge(file.path)) files.push_back(&file);
   }
   std::vector<Result<TomlNode>> parsed(files.size());
-  SideBySide(files.size(), StartThreads(),
-             [&](std::size_t i) { parsed[i] = ParseToml(files[i]->path, files[i]->text); });
+  // Long files first: the last one to be begun should be short.
+  std::vector<std::size_t> order(files.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return files[a]->text.size() > files[b]->text.size();
+  });
+  SideBySide(files.size(), StartThreads(), [&](std::size_t i) {
+    const File& file = *files[order[i]];
+    parsed[order[i]] = ParseToml(file.path, file.text);
+  });
   for (std::size_t i = 0; i < files.size(); ++i) loader.Read(files[i]->path, parsed[i]);
   loader.CheckSources();
   if (!errors.empty()) return tl::unexpected<std::vector<Error>>(std::move(errors));

@@ -237,7 +237,7 @@ Json VerdictObject(const Verdict& verdict) {
 }
 
 Json RuleObject(const RulePage& page) {
-  const RuleInfo& rule = page.rule;
+  const RuleInfo& rule = *page.rule;
   return {{"id", Text(rule.id)},
           {"title", Text(rule.title)},
           {"status", Text(rule.status)},
@@ -347,7 +347,7 @@ std::string RenderRulesJson(const std::vector<RulePage>& rules) {
 }
 
 std::string RenderRuleJson(const RulePage& page) {
-  const RuleInfo& rule = page.rule;
+  const RuleInfo& rule = *page.rule;
   Json json = RuleObject(page);
   json["priority"] = rule.priority;
   json["replaces"] = Text(rule.replaces);

@@ -70,7 +70,7 @@ void Measured(const RulePage& item, std::string* page) {
   if (item.facts.empty()) return;
   *page += "\n## How it is measured\n\n| fact | unit | definition |\n|---|---|---|\n";
   for (const FactInfo& fact : item.facts) {
-    const auto& optional = item.rule.optional;
+    const auto& optional = item.rule->optional;
     const bool may = std::find(optional.begin(), optional.end(), fact.name) != optional.end();
     *page += fmt::format("| `{}`{} | {} | {} |\n", fact.name, may ? " (may be absent)" : "",
                          fact.unit, TableCell(fact.definition));
@@ -85,12 +85,12 @@ void Thresholds(const RulePage& item, std::string* page) {
                          TableCell(one.why), TableCell(one.source));
   }
   *page += fmt::format("\nA site changes one with `--set {}.{}=VALUE` or in its settings file.\n",
-                       item.rule.id, item.thresholds.front().name);
+                       item.rule->id, item.thresholds.front().name);
 }
 
 void Example(const RulePage& item, std::string* page) {
   if (item.example_name.empty()) return;
-  const RuleInfo& rule = item.rule;
+  const RuleInfo& rule = *item.rule;
   *page += fmt::format("\n## Example\n\nFrom the rule's own tests, \"{}\":\n\n```text\n",
                        item.example_name);
   *page += fmt::format("Seen   {}\n", Filled(rule.symptom, item.example));
@@ -110,7 +110,7 @@ void Example(const RulePage& item, std::string* page) {
 }  // namespace
 
 std::string RenderRuleMarkdown(const RulePage& item) {
-  const RuleInfo& rule = item.rule;
+  const RuleInfo& rule = *item.rule;
   std::string page =
       fmt::format("# {}\n\n`{}`, {} since {}: {}; the fix is {}.\n", rule.title, rule.id,
                   rule.status, rule.since, KindWords(rule.kind), EffortWords(rule.effort));
@@ -155,7 +155,7 @@ std::string RenderRuleIndexMarkdown(const std::vector<RulePage>& rules) {
   std::string page;
   std::string area;
   for (const RulePage& item : rules) {
-    const RuleInfo& rule = item.rule;
+    const RuleInfo& rule = *item.rule;
     if (AreaOf(rule.id) != area) {
       area = AreaOf(rule.id);
       page += fmt::format("\n## {}\n\n| rule | kind | effort | what to do |\n|---|---|---|---|\n",

@@ -22,18 +22,18 @@ void List(Page& page, const std::string& label, const std::vector<std::string>& 
 std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool color) {
   Page page(width, color);
   int column = 0;
-  for (const RulePage& item : rules) column = std::max(column, DisplayWidth(item.rule.id) + 4);
+  for (const RulePage& item : rules) column = std::max(column, DisplayWidth(item.rule->id) + 4);
   std::string area;
   for (const RulePage& item : rules) {
-    if (AreaOf(item.rule.id) != area) {
-      area = AreaOf(item.rule.id);
+    if (AreaOf(item.rule->id) != area) {
+      area = AreaOf(item.rule->id);
       page.Blank();
       page.Wrapped(area, 0, Ink::kBold);
     }
-    std::string words = item.rule.title;
-    if (item.rule.status != "stable") words += " [" + item.rule.status + "]";
+    std::string words = item.rule->title;
+    if (item.rule->status != "stable") words += " [" + item.rule->status + "]";
     if (!item.suppressed.empty()) words += " [left out by the site: " + item.suppressed + "]";
-    page.Labelled(item.rule.id, 2, column, words);
+    page.Labelled(item.rule->id, 2, column, words);
   }
   page.Blank();
   page.Line(fmt::format("{} rules. A page each: advise rules show RULE", rules.size()));
@@ -41,7 +41,7 @@ std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool 
 }
 
 std::string RenderRuleText(const RulePage& item, int width, bool color) {
-  const RuleInfo& rule = item.rule;
+  const RuleInfo& rule = *item.rule;
   Page page(width, color);
   page.Wrapped(rule.title, 0, Ink::kBold);
   page.Line(page.Paint(fmt::format("{}   {}, since {}, {} of a {}", rule.id, rule.status,

@@ -22,7 +22,7 @@ struct RulePage {
     std::string title;
     std::string url;
   };
-  RuleInfo rule;
+  const RuleInfo* rule = nullptr;  // must outlive the page
   std::vector<Threshold> thresholds;
   std::vector<Link> links;
   std::string suppressed;         // the site's reason for leaving it out; empty: it runs

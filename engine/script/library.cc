@@ -1,6 +1,7 @@
 #include "engine/script/library.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -33,16 +34,18 @@ std::vector<std::string> StringKeys(lua_State* state, int table) {
   return keys;
 }
 
-// __index of a table of names: the name is not there. Upvalue: "global " or "string.".
-int MissingName(lua_State* state) {
+// The name at 2 is not in the table at 1. Upvalue: "global " or "string.".
+int NoName(lua_State* state, const std::vector<std::string>& known) {
   const std::string name =
       lua_type(state, 2) == LUA_TSTRING ? lua_tostring(state, 2) : luaL_typename(state, 2);
-  const std::string near = DidYouMean(name, StringKeys(state, 1));
+  const std::string near = DidYouMean(name, known);
   const std::string text = std::string("rules have no ") +
                            lua_tostring(state, lua_upvalueindex(1)) + name +
                            (near.empty() ? "" : " (did you mean " + near + "?)");
   return luaL_error(state, "%s", text.c_str());
 }
+
+int MissingName(lua_State* state) { return NoName(state, StringKeys(state, 1)); }
 
 int NoWriting(lua_State* state) {
   const char* name = lua_type(state, 2) == LUA_TSTRING ? lua_tostring(state, 2) : "?";
@@ -50,11 +53,12 @@ int NoWriting(lua_State* state) {
                     lua_tostring(state, lua_upvalueindex(1)), name);
 }
 
-// Replaces the table on the stack by one that reads from it and refuses writing and unknown names.
-void Freeze(lua_State* state, const char* what, const char* prefix) {
+// Replaces the table on the stack by one that reads from it and refuses writing. `missing` is
+// called for names that are not there; `prefix` is its upvalue.
+void Freeze(lua_State* state, const char* what, lua_CFunction missing, const char* prefix) {
   lua_createtable(state, 0, 1);
   lua_pushstring(state, prefix);
-  lua_pushcclosure(state, MissingName, 1);
+  lua_pushcclosure(state, missing, 1);
   lua_setfield(state, -2, "__index");
   lua_setmetatable(state, -2);
 
@@ -205,24 +209,12 @@ void SetCharge(lua_State* state, const char* name, lua_CFunction with_charge) {
   lua_setfield(state, -2, name);
 }
 
-}  // namespace
-
-void InstallLibrary(lua_State* state) {
-  static const Functions base =
-      Pick(luaopen_base, {"type", "tonumber", "ipairs", "select", "assert", "error"});
-  static const Functions math =
+void PushMath(lua_State* state) {
+  static const Functions functions =
       Pick(luaopen_math, {"abs", "ceil",      "cos",  "deg",  "exp",  "floor", "fmod",
                           "log", "max",       "min",  "modf", "rad",  "sin",   "sqrt",
                           "tan", "tointeger", "type", "acos", "asin", "atan",  "ult"});
-  static const Functions tables = Pick(luaopen_table, {"concat", "insert", "remove", "unpack"});
-  static const Functions strings = Pick(luaopen_string, {"lower", "upper", "sub", "len", "byte"});
-
-  PushLibrary(state, base, 16);  // tostring, the libraries and the functions of api.cc
-  const int globals = lua_gettop(state);
-  lua_pushcfunction(state, ToString);
-  lua_setfield(state, globals, "tostring");
-
-  PushLibrary(state, math, 4);
+  PushLibrary(state, functions, 4);
   lua_pushnumber(state, std::numbers::pi);
   lua_setfield(state, -2, "pi");
   lua_pushnumber(state, HUGE_VAL);
@@ -231,39 +223,85 @@ void InstallLibrary(lua_State* state) {
   lua_setfield(state, -2, "maxinteger");
   lua_pushinteger(state, LUA_MININTEGER);
   lua_setfield(state, -2, "mininteger");
-  Freeze(state, "math", "math.");
-  lua_setfield(state, globals, "math");
+  Freeze(state, "math", MissingName, "math.");
+}
 
-  PushLibrary(state, tables, 1);
+void PushTable(lua_State* state) {
+  static const Functions functions = Pick(luaopen_table, {"concat", "insert", "remove", "unpack"});
+  PushLibrary(state, functions, 1);
   SetCharge(state, "concat", WithCharge<ListWork>);
   SetCharge(state, "unpack", WithCharge<ListWork>);
   SetCharge(state, "insert", WithCharge<ShiftWork<3>>);
   SetCharge(state, "remove", WithCharge<ShiftWork<2>>);
   lua_pushcfunction(state, Sort);
   lua_setfield(state, -2, "sort");
-  Freeze(state, "table", "table.");
-  lua_setfield(state, globals, "table");
+  Freeze(state, "table", MissingName, "table.");
+}
 
-  // Texts get a metatable of ours: Lua's own, which is never opened here, gives names:find() and
-  // arithmetic on texts.
-  PushLibrary(state, strings, 0);
+void PushString(lua_State* state) {
+  static const Functions functions = Pick(luaopen_string, {"lower", "upper", "sub", "len", "byte"});
+  PushLibrary(state, functions, 0);
   for (const char* name : {"lower", "upper", "sub", "byte"}) {
     SetCharge(state, name, WithCharge<TextWork>);
   }
-  Freeze(state, "string", "string.");
+  Freeze(state, "string", MissingName, "string.");
+}
+
+struct Library {
+  const char* name;
+  void (*push)(lua_State* state);
+};
+constexpr std::array<Library, 3> kLibraries = {
+    {{"math", PushMath}, {"string", PushString}, {"table", PushTable}}};
+
+// A library is made when its name is first read: few rules read one.
+int MissingGlobal(lua_State* state) {
+  std::vector<std::string> known = StringKeys(state, 1);
+  for (const Library& library : kLibraries) {
+    known.emplace_back(library.name);
+    lua_pushstring(state, library.name);
+    if (lua_rawequal(state, 2, -1) == 0) continue;
+    library.push(state);
+    lua_pushvalue(state, -1);
+    lua_setfield(state, 1, library.name);
+    return 1;
+  }
+  return NoName(state, known);
+}
+
+// __index of texts: ("x"):upper() is string.upper("x").
+int TextMethod(lua_State* state) {
+  PushEnvironment(state);
+  lua_getfield(state, -1, "string");
+  lua_pushvalue(state, 2);
+  lua_gettable(state, -2);
+  return 1;
+}
+
+}  // namespace
+
+void InstallLibrary(lua_State* state) {
+  static const Functions base =
+      Pick(luaopen_base, {"type", "tonumber", "ipairs", "select", "assert", "error"});
+  PushLibrary(state, base, 11);  // tostring and the functions of api.cc
+  const int globals = lua_gettop(state);
+  lua_pushcfunction(state, ToString);
+  lua_setfield(state, globals, "tostring");
+
+  // Lua's own library for texts, with its metatable, is never opened here: it gives names:find()
+  // and arithmetic on texts.
   lua_pushstring(state, "");
   lua_createtable(state, 0, 1);
-  lua_pushvalue(state, -3);
+  lua_pushcfunction(state, TextMethod);
   lua_setfield(state, -2, "__index");
   lua_setmetatable(state, -2);
   lua_pop(state, 1);
-  lua_setfield(state, globals, "string");
 
   InstallHandles(state);
   InstallFactTree(state);
   lua_settop(state, globals);
   InstallApi(state);
-  Freeze(state, "globals", "global ");
+  Freeze(state, "globals", MissingGlobal, "global ");
   lua_rawsetp(state, LUA_REGISTRYINDEX, &kEnvironment);
 }
 

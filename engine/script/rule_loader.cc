@@ -7,7 +7,6 @@
 #include <lua.hpp>
 
 #include "engine/base/text.h"
-#include "engine/knowledge/embedded.h"
 #include "engine/script/lua_fields.h"
 #include "engine/script/run_context.h"
 
@@ -46,7 +45,6 @@ class RuleReader {
 
   RuleInfo Read(InlineTests tests) {
     rule_.path = file_.path;
-    rule_.source = file_.text;
     if (lua_type(state_, table_) != LUA_TTABLE) {
       fields_.Problem("return", fmt::format("wanted the file to return one table, got {}",
                                             DescribeLua(state_, table_)));
@@ -344,18 +342,6 @@ bool IsRuleId(std::string_view id) {
     before = c;
   }
   return parts >= 2 && before != '/' && before != '-' && (parts == 2 || id.substr(0, 5) == "site/");
-}
-
-std::vector<RuleFile> BuiltInRules() {
-  std::vector<RuleFile> rules;
-  for (const Knowledge::File& file : EmbeddedFiles()) {
-    const std::string_view path = file.path;
-    const bool rule = path.substr(0, 6) == "rules/" && EndsWith(path, ".lua") &&
-                      path.substr(0, 10) != "rules/lib/" &&
-                      path.find("/_") == std::string_view::npos;
-    if (rule) rules.push_back({file.path, file.text, false});
-  }
-  return rules;
 }
 
 RuleInfo ReadRule(lua_State* state, const RuleFile& file, InlineTests tests,

@@ -27,13 +27,11 @@ using FactCatalogue = std::map<std::string, FactInfo, std::less<>>;
 // "area/name" in lower case, for rules of a site also "site/area/name".
 bool IsRuleId(std::string_view id);
 
-// The rules that the program was built with.
-std::vector<RuleFile> BuiltInRules();
-
 // Whether a file's tests are compiled and checked with the rule, or left out (see without_tests.h).
 enum class InlineTests { kChecked, kLeftOut };
 
-// Reads the table on the stack top; call inside Sandbox::Protect. Problems go to `errors`.
+// Reads the table on the stack top; call inside Sandbox::Protect. Problems go to `errors`. The
+// source is left to the caller.
 RuleInfo ReadRule(lua_State* state, const RuleFile& file, InlineTests tests,
                   const Knowledge& knowledge, const FactCatalogue& catalogue,
                   std::vector<Error>& errors);

@@ -19,16 +19,15 @@
 
 namespace advise {
 
-struct RuleSet::Loaded {
-  static std::unique_ptr<Loaded> From(const RuleFile& file, InlineTests tests,
-                                      const Knowledge& knowledge, const FactCatalogue& catalogue);
-
+struct LoadedRule {
   Sandbox sandbox;
   std::mutex busy;
   FactNode facts;                      // what `f` shows
   std::vector<const FactInfo*> needs;  // in the order of the file
 
   // Until the set is complete.
+  RuleFile file;
+  InlineTests tests = InlineTests::kChecked;
   RuleInfo info;
   std::vector<Error> errors;
   bool failed = false;  // it has no info
@@ -112,57 +111,76 @@ Error ErrorOf(const std::string& text, const std::string& path) {
   return {full.substr(end + 2), full.substr(0, end), ""};
 }
 
-}  // namespace
+// Runs a step of loading.
+void Try(LoadedRule& rule, const std::function<void(lua_State*)>& step) {
+  rule.sandbox.Renew();
+  const std::optional<std::string> problem = rule.sandbox.Protect(step);
+  if (!problem) return;
+  rule.errors.push_back(ErrorOf(*problem, rule.file.path));
+  rule.failed = true;
+}
 
-std::unique_ptr<RuleSet::Loaded> RuleSet::Loaded::From(const RuleFile& file, InlineTests tests,
-                                                       const Knowledge& knowledge,
-                                                       const FactCatalogue& catalogue) {
-  auto made = std::make_unique<Loaded>();
-  const std::optional<std::string> problem = made->sandbox.Protect([&](lua_State* state) {
-    made->sandbox.Compile(
-        state, tests == InlineTests::kLeftOut ? WithoutTests(file.text) : file.text, file.path);
-    made->sandbox.CallChunk(state);
-    made->info = ReadRule(state, file, tests, knowledge, catalogue, made->errors);
+std::unique_ptr<LoadedRule> Compile(RuleFile file, InlineTests tests) {
+  auto rule = std::make_unique<LoadedRule>();
+  rule->file = std::move(file);
+  rule->tests = tests;
+  Try(*rule, [&](lua_State* state) {
+    const std::string& text = rule->file.text;
+    rule->sandbox.Compile(state, tests == InlineTests::kLeftOut ? WithoutTests(text) : text,
+                          rule->file.path);
   });
-  if (problem) {
-    made->errors.push_back(ErrorOf(*problem, file.path));
-    made->failed = true;
-    return made;
-  }
-  for (const auto* list : {&made->info.needs, &made->info.optional}) {
+  return rule;
+}
+
+void Check(LoadedRule& rule, const Knowledge& knowledge, const FactCatalogue& catalogue) {
+  if (rule.failed) return;
+  Try(rule, [&](lua_State* state) {
+    rule.sandbox.CallChunk(state);
+    rule.info = ReadRule(state, rule.file, rule.tests, knowledge, catalogue, rule.errors);
+  });
+  rule.info.source = std::move(rule.file.text);
+  for (const auto* list : {&rule.info.needs, &rule.info.optional}) {
     for (const std::string& name : *list) {
       const auto fact = catalogue.find(name);
       if (fact == catalogue.end()) continue;
-      AddFact(made->facts, fact->second, list == &made->info.optional);
-      if (list == &made->info.needs) made->needs.push_back(&fact->second);
+      AddFact(rule.facts, fact->second, list == &rule.info.optional);
+      if (list == &rule.info.needs) rule.needs.push_back(&fact->second);
     }
   }
-  return made;
 }
+
+}  // namespace
+
+CompiledRules::CompiledRules(std::vector<RuleFile> files, InlineTests shipped)
+    : rules_(files.size()) {
+  SideBySide(files.size(), StartThreads(), [&](std::size_t i) {
+    const InlineTests tests = files[i].of_site ? InlineTests::kChecked : shipped;
+    rules_[i] = Compile(std::move(files[i]), tests);
+  });
+}
+CompiledRules::CompiledRules(CompiledRules&&) noexcept = default;
+CompiledRules::~CompiledRules() = default;
 
 RuleSet::RuleSet(RuleSet&&) noexcept = default;
 RuleSet& RuleSet::operator=(RuleSet&&) noexcept = default;
 RuleSet::~RuleSet() = default;
 
-tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(const std::vector<RuleFile>& files,
+tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
                                                         const Knowledge& knowledge,
-                                                        const std::vector<FactInfo>& catalogue,
-                                                        InlineTests shipped) {
+                                                        const std::vector<FactInfo>& catalogue) {
   RuleSet set;
   set.knowledge_ = &knowledge;
   auto names = std::make_shared<FactCatalogue>();
   for (const FactInfo& fact : catalogue) names->emplace(fact.name, fact);
   set.catalogue_ = names;
 
-  std::vector<std::unique_ptr<Loaded>> read(files.size());
-  SideBySide(files.size(), StartThreads(), [&](std::size_t i) {
-    const InlineTests tests = files[i].of_site ? InlineTests::kChecked : shipped;
-    read[i] = Loaded::From(files[i], tests, knowledge, *names);
-  });
+  std::vector<std::unique_ptr<LoadedRule>> read = std::move(compiled.rules_);
+  SideBySide(read.size(), StartThreads(),
+             [&](std::size_t i) { Check(*read[i], knowledge, *names); });
   std::vector<Error> errors;
   std::vector<RuleInfo> rules;
-  std::vector<std::unique_ptr<Loaded>> loaded;
-  for (std::unique_ptr<Loaded>& one : read) {
+  std::vector<std::unique_ptr<LoadedRule>> loaded;
+  for (std::unique_ptr<LoadedRule>& one : read) {
     std::move(one->errors.begin(), one->errors.end(), std::back_inserter(errors));
     if (one->failed) continue;
     rules.push_back(std::move(one->info));
@@ -210,12 +228,12 @@ const RuleInfo* RuleSet::Find(std::string_view id) const {
   return found == rules_.end() ? nullptr : &*found;
 }
 
-RuleSet::Loaded& RuleSet::LoadedOf(const RuleInfo& rule) const {
+LoadedRule& RuleSet::LoadedOf(const RuleInfo& rule) const {
   return *loaded_[static_cast<std::size_t>(&rule - rules_.data())];
 }
 
 Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t device) const {
-  Loaded& loaded = LoadedOf(rule);
+  LoadedRule& loaded = LoadedOf(rule);
   const std::lock_guard<std::mutex> lock(loaded.busy);
   Verdict verdict;
   verdict.rule = &rule;

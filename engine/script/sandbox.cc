@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <cstring>
 #include <ctime>
 #include <exception>
 #include <lua.hpp>
@@ -43,7 +44,7 @@ void* Sandbox::Allocate(void* self, void* block, std::size_t old_size, std::size
   const bool is_text = is_new && old_size == LUA_TSTRING;  // for new blocks it is the type's tag
   const std::size_t old_bytes = is_new ? 0 : old_size;
   if (new_size == 0) {
-    std::free(block);
+    if (!is_new) sandbox->heap_.Free(block, old_bytes);
     sandbox->alive_bytes_ -= old_bytes;
     return nullptr;
   }
@@ -65,8 +66,12 @@ void* Sandbox::Allocate(void* self, void* block, std::size_t old_size, std::size
       return nullptr;
     }
   }
-  void* moved = std::realloc(block, new_size);
+  void* moved = sandbox->heap_.Allocate(new_size);
   if (moved == nullptr) return nullptr;
+  if (!is_new) {
+    std::memcpy(moved, block, std::min(old_bytes, new_size));
+    sandbox->heap_.Free(block, old_bytes);
+  }
   if (new_size > old_bytes) sandbox->turnover_bytes_ += new_size - old_bytes;
   sandbox->alive_bytes_ += new_size;
   sandbox->alive_bytes_ -= old_bytes;
@@ -95,8 +100,6 @@ Sandbox::Sandbox(const SandboxLimits& limits) : limits_(limits) {
   if (problem) throw std::bad_alloc();  // only a limit too small for the library itself
   lua_sethook(state_, CountHook, LUA_MASKCOUNT, kHookInterval);
 }
-
-Sandbox::~Sandbox() { lua_close(state_); }
 
 void Sandbox::Renew() {
   work_left_ = limits_.instructions;

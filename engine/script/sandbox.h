@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/script/script_heap.h"
+
 struct lua_State;
 struct lua_Debug;
 
@@ -31,7 +33,7 @@ struct SandboxLimits {
 class Sandbox {
  public:
   explicit Sandbox(const SandboxLimits& limits = {});
-  ~Sandbox();
+  ~Sandbox() = default;
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
 
@@ -44,7 +46,8 @@ class Sandbox {
   // Runs the kept chunk and leaves its one result on the stack; call inside Protect.
   void CallChunk(lua_State* state) const;
 
-  // Gives the next calls the full limits of work again.
+  // Gives the next calls the full limits of work again. Their time is counted from here, by the
+  // clock of the calling thread: another thread must call this first.
   void Renew();
   // Counts work of a function that is not Lua; an error of Lua when the limit is hit.
   void Charge(lua_State* state, std::int64_t work);
@@ -63,6 +66,7 @@ class Sandbox {
   std::string ErrorText(int status) const;
 
   SandboxLimits limits_;
+  ScriptHeap heap_;  // of the whole state, which has nothing else to be closed
   lua_State* state_ = nullptr;
   std::size_t alive_bytes_ = 0;
   std::size_t turnover_bytes_ = 0;

@@ -101,9 +101,16 @@ class Scanner {
   }
 
   void SkipQuoted() {
-    const char quote = text_[at_++];
-    while (at_ < text_.size() && text_[at_] != quote) at_ += text_[at_] == '\\' ? 2 : 1;
-    at_ = std::min(at_ + 1, text_.size());
+    const std::size_t start = at_ + 1;
+    std::size_t end = at_;
+    bool escaped = true;
+    while (escaped) {
+      end = text_.find(text_[at_], end + 1);
+      if (end == std::string_view::npos) break;
+      const std::size_t before = text_.find_last_not_of('\\', end - 1);  // never before the quote
+      escaped = (end - before) % 2 == 0 && end > start;
+    }
+    at_ = end == std::string_view::npos ? text_.size() : end + 1;
   }
 
   // Skips "[[…]]", "[=[…]=]", … if one begins here.

@@ -87,7 +87,7 @@ TEST_CASE("why, facts and rules have a JSON form, too") {
   const Json facts = Json::parse(RenderFactsJson(sample->report.facts, true));
   CHECK(facts["facts"].size() == 5);
   RulePage page;
-  page.rule = sample->rules.front();
+  page.rule = &sample->rules.front();
   CHECK(Json::parse(RenderRulesJson({page}))["rules"][0]["id"] == "transfer/repeated-upload");
   CHECK(Json::parse(RenderRuleJson(page))["rule"]["effort"] == "code");
 }

@@ -93,8 +93,8 @@ TEST_CASE("places in texts have a name and a known kind") {
 TEST_CASE("priorities have a default by kind") {
   const advise::Knowledge knowledge = advise::SampleKnowledge();
   const auto priority = [&](const RuleFields& changes) {
-    const auto rules =
-        advise::RuleSet::Load({MakeRule(changes)}, knowledge, advise::SampleCatalogue());
+    const auto rules = advise::RuleSet::Load(advise::CompiledRules({MakeRule(changes)}), knowledge,
+                                             advise::SampleCatalogue());
     return rules->rules()[0].priority;
   };
   CHECK(priority({}) == 60);
@@ -135,8 +135,9 @@ TEST_CASE("rules of a site have ids of their own and may replace a rule") {
   const RuleFields replace = {{"replaces", "\"transfer/sample\""}, {"knowledge", ""}};
   const advise::Knowledge knowledge = advise::SampleKnowledge();
 
-  const auto rules = advise::RuleSet::Load({shipped, MakeRule(replace, "site/sample", true)},
-                                           knowledge, advise::SampleCatalogue());
+  const auto rules = advise::RuleSet::Load(
+      advise::CompiledRules({shipped, MakeRule(replace, "site/sample", true)}), knowledge,
+      advise::SampleCatalogue());
   REQUIRE(rules);
   REQUIRE(rules->rules().size() == 1);
   CHECK(rules->rules()[0].id == "site/sample");

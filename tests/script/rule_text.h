@@ -79,7 +79,7 @@ inline Knowledge SampleKnowledge() {
 // The lines of all problems, or the empty list when the rules load.
 inline std::vector<std::string> LoadProblems(const std::vector<RuleFile>& files) {
   const Knowledge knowledge = SampleKnowledge();
-  const auto rules = RuleSet::Load(files, knowledge, SampleCatalogue());
+  const auto rules = RuleSet::Load(CompiledRules(files), knowledge, SampleCatalogue());
   std::vector<std::string> lines;
   if (!rules) {
     for (const Error& error : rules.error()) lines.push_back(error.Line());

@@ -37,7 +37,8 @@ std::map<std::string, Fact, std::less<>> SampleFacts() {
 class RunnerFixture {
  public:
   Verdict Run(const RuleFields& changes = {}) {
-    rules_.push_back(RuleSet::Load({MakeRule(changes)}, knowledge_, SampleCatalogue()));
+    rules_.push_back(
+        RuleSet::Load(CompiledRules({MakeRule(changes)}), knowledge_, SampleCatalogue()));
     for (const Error& error : rules_.back() ? std::vector<Error>() : rules_.back().error()) {
       UNSCOPED_INFO(error.Line());
     }
@@ -261,7 +262,7 @@ TEST_CASE("nothing is kept from one call of a rule to the next") {
       "local function count_calls(f) calls = calls + 1  seen[#seen + 1] = f\n"
       "  return { share = calls, kind = 'x', n = #seen } end\n" +
       file.text;
-  const auto rules = RuleSet::Load({file}, knowledge, SampleCatalogue());
+  const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalogue());
   REQUIRE(rules);
   const MapFacts facts(SampleFacts());
   for (std::uint32_t device = 0; device < 3; ++device) {
@@ -278,7 +279,7 @@ TEST_CASE("a rule cannot keep an environment of its own") {
       "local old = _ENV\nlocal fresh = { share = share, calls = 1 }\n"
       "_ENV = fresh\nfresh.calls = fresh.calls + 1\n" +
       file.text;
-  const auto rules = RuleSet::Load({file}, knowledge, SampleCatalogue());
+  const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalogue());
   REQUIRE(rules);
   const MapFacts facts(SampleFacts());
   for (std::uint32_t device = 0; device < 3; ++device) {

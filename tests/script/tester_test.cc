@@ -21,7 +21,7 @@ std::string Messages(const std::string& facts, const std::string& expect,
       "bytes = 0 } }, expect = \"not_applicable\" }, { name = \"f\", facts = { window = "
       "{ time = 1 }, copy = { bytes = 1, lost = 1, groups = {} } }, expect = \"fires\" } }";
   const Knowledge knowledge = SampleKnowledge();
-  const auto rules = RuleSet::Load({MakeRule(fields)}, knowledge, SampleCatalogue());
+  const auto rules = RuleSet::Load(CompiledRules({MakeRule(fields)}), knowledge, SampleCatalogue());
   if (!rules) return rules.error()[0].Line();
   std::string text;
   for (const TestResult& result : RunTests(*rules, rules->rules()[0])) {
@@ -127,7 +127,8 @@ TEST_CASE("the scaffold of a new rule passes its own tests") {
                                            {"copy.pageable.bytes", "bytes", ""},
                                            {"copy.pageable.lost", "spans", ""},
                                            {"copy.pageable.remedy", "remedy", ""}};
-  const auto rules = RuleSet::Load({{made->path, made->text, false}}, *knowledge, catalogue);
+  const auto rules =
+      RuleSet::Load(CompiledRules({{made->path, made->text, false}}), *knowledge, catalogue);
   if (!rules) UNSCOPED_INFO(rules.error()[0].Line());
   REQUIRE(rules);
   const auto results = RunTests(*rules, rules->rules()[0]);
