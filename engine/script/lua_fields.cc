@@ -131,13 +131,13 @@ std::vector<std::string> LuaFields::Texts(int table, const char* field, Need nee
   if (length < 0) return texts;
   for (int i = 1; i <= length; ++i) {
     lua_rawgeti(state_, -1, i);
-    const std::string name = fmt::format("{}{}[{}]", label, field, i);
+    const auto name = [&] { return fmt::format("{}{}[{}]", label, field, i); };
     if (lua_type(state_, -1) != LUA_TSTRING) {
-      Wanted(name, "a text", -1);
+      Wanted(name(), "a text", -1);
     } else {
       texts.emplace_back(lua_tostring(state_, -1));
       if (std::count(texts.begin(), texts.end(), texts.back()) > 1) {
-        Problem(name, fmt::format("\"{}\" is named twice", texts.back()));
+        Problem(name(), fmt::format("\"{}\" is named twice", texts.back()));
       }
     }
     lua_pop(state_, 1);

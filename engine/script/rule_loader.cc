@@ -229,8 +229,9 @@ class RuleReader {
         fields_.Problem("optional", fmt::format("\"{}\" stands in needs, too", shorter));
         return;
       }
+      const std::string inside = shorter + ".";
       const auto longer = std::find_if(all.begin(), all.end(), [&](const std::string& name) {
-        return name.rfind(shorter + ".", 0) == 0;
+        return name.starts_with(inside);
       });
       if (longer == all.end()) continue;
       fields_.Problem("needs", fmt::format("\"{}\" and \"{}\" cannot both be read by one rule",
