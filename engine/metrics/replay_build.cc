@@ -145,17 +145,21 @@ void Replay::AddOps(const Run& run) {
   std::vector<std::uint32_t> last_of_stream(run.trace.streams.size(), kNone);
   const double room = run.knowledge.Number("kernel.room_share");
   for (std::uint32_t row = 0; row < table.size(); ++row) {
-    if (table.end[row] <= from_ || table.start[row] >= to_) continue;
+    if (table.end[row] <= from_ || table.start[row] > to_) continue;
     GpuOp op{};
     op.start = std::max(table.start[row], from_);
     op.end = std::min(std::max(table.end[row], op.start + 1), std::max(to_, op.start + 1));
+    // Where the window ends because the next step begins, the op that begins it is part of the
+    // replay, without its length: when it can start tells how long the steps before it took.
+    const bool opens_next = op.start == to_;
+    if (opens_next) op.end = to_;
     op.row = row;
     op.call = At(call_index_, table.call[row]);
     op.early = op.call == kNone && table.call[row] != kNone;
     op.device = table.device[row];
     const int sms = run.trace.devices[op.device].sm_count;
     const bool computes = table.kind[row] == OpKind::kKernel && !run.IsComm(row);
-    op.wide = computes &&
+    op.wide = computes && !opens_next &&
               (sms == 0 ||
                static_cast<double>(run.trace.shapes[table.detail[row]].Blocks()) > room * sms);
     op.awaited = op.group = op.previous = kNone;

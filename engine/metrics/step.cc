@@ -92,8 +92,11 @@ std::vector<std::uint8_t> ColdSteps(const Run& run, const Steps& steps) {
       const Nanos start = run.trace.ops.start[op];
       const auto after = std::upper_bound(steps.all.begin(), steps.all.end(), start,
                                           [](Nanos t, const Step& s) { return t < s.start; });
-      if (after != steps.all.begin())
-        cold[static_cast<std::size_t>(after - steps.all.begin()) - 1] = 1;
+      if (after == steps.all.begin()) continue;
+      const auto at = static_cast<std::size_t>(after - steps.all.begin()) - 1;
+      cold[at] = 1;
+      // The device waited for the first op of a step at the end of the step before.
+      if (at > 0 && steps.all[at].start == start) cold[at - 1] = 1;
     }
   }
   return cold;
@@ -119,9 +122,9 @@ void SplitWarmup(const Run& run, Steps* steps) {
   // Loading and allocating is warm-up when the later steps do without.
   const std::vector<std::uint8_t> cold = ColdSteps(run, *steps);
   const std::size_t most = lengths.size() / 2;
-  const auto late = static_cast<std::size_t>(
+  const auto late_cold = static_cast<std::size_t>(
       std::count(cold.begin() + static_cast<std::ptrdiff_t>(most), cold.end(), 1));
-  const bool starts_cold = 10 * late <= lengths.size() - most;
+  const bool starts_cold = 10 * late_cold <= lengths.size() - most;
   const auto leads = [&](std::size_t i) { return outside(i) || (starts_cold && cold[i] != 0); };
   // Warm-up leads the run; it never takes more than half of the steps, and ends with the first two
   // usual ones.
@@ -129,9 +132,32 @@ void SplitWarmup(const Run& run, Steps* steps) {
     if (leads(i)) steps->first_steady = i + 1;
     if (!leads(i) && i + 1 < most && !leads(i + 1)) break;
   }
+  // What is done for the first time may come a few steps later, where the first steps are short
+  // ones; a long run's evaluation that loads its own code is none of it.
+  const double late = run.knowledge.Number("step.late_warmup");
+  const auto last = static_cast<std::size_t>(late * static_cast<double>(lengths.size()));
+  for (std::size_t i = steps->first_steady; i < last; ++i) {
+    if (starts_cold && cold[i] != 0 && outside(i) && lengths[i] > median)
+      steps->first_steady = i + 1;
+  }
   for (std::size_t i = steps->first_steady; i < lengths.size(); ++i) {
     if (outside(i) && lengths[i] > median) steps->outliers.push_back(i);
   }
+}
+
+bool StepsEndWithWait(const Run& run, const std::vector<Interval>& gaps, Nanos usual_length) {
+  std::vector<Interval> comm;
+  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
+    if (run.IsComm(op)) comm.push_back({run.trace.ops.start[op], run.trace.ops.end[op]});
+  }
+  const IntervalSet busy = IntervalSet::Of(std::move(comm));
+  std::vector<Nanos> waits;
+  for (const Interval& gap : gaps) {
+    const Nanos length = std::max<Nanos>(0, gap.Length());
+    waits.push_back(length == 0 ? 0 : length - busy.OverlapWith(gap.start, gap.end));
+  }
+  return static_cast<double>(Median(std::move(waits))) >
+         run.knowledge.Number("step.open_end") * static_cast<double>(usual_length);
 }
 
 Steps StepsFromRanges(const Run& run) {
@@ -189,7 +215,12 @@ Steps StepsFromRanges(const Run& run) {
         2 * lag > period;  // the host runs ahead: its clock says nothing of the GPU's steps
     std::vector<Step>& steps = ahead ? device : host;
     const Nanos usual = ahead ? MedianApart(steps) : period;
-    for (std::size_t i = 0; i + 1 < steps.size(); ++i) steps[i].end = steps[i + 1].start;
+    std::vector<Interval> gaps;
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+      gaps.push_back({steps[i].end, steps[i + 1].start});
+      steps[i].end = steps[i + 1].start;
+    }
+    if (ahead && steps.size() > min_count && StepsEndWithWait(run, gaps, usual)) steps.pop_back();
     // Prefer annotations, then what covers most of the time, then the outermost (longest) family.
     const double score = (candidate.annotated ? 1e20 : 0) + static_cast<double>(covered) +
                          static_cast<double>(usual) * 1e-3;

@@ -19,4 +19,9 @@ Steps StepsFromPeriod(const Run& run);
 // MAD), or that load code or allocate where later ones do not.
 void SplitWarmup(const Run& run, Steps* steps);
 
+// Whether the device usually waits, or copies a batch, in these gaps between the computing of one
+// step and that of the next. Nothing tells how long it would have waited behind the last step:
+// without that, the step looks busier than the others. Communication is no waiting here.
+bool StepsEndWithWait(const Run& run, const std::vector<Interval>& gaps, Nanos usual_length);
+
 }  // namespace advise

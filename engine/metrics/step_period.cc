@@ -246,17 +246,25 @@ Steps StepsFromPeriod(const Run& run) {
   std::sort(bounds.begin(), bounds.end());
   bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
   for (std::size_t i = 1; i < bounds.size(); ++i) steps.all.push_back({bounds[i - 1], bounds[i]});
-  // The last one is complete when all its ops are there; it ends with its last op.
-  const std::size_t last = starts.back() + offset;
-  if (last + period.length <= sequence.size()) {
-    const std::size_t end_op =
-        last + period.length < sequence.size() ? last + period.length : sequence.size();
-    const Nanos end =
-        end_op < sequence.size() ? ops.start[sequence[end_op]] : ops.end[sequence.back()];
+  // The last one is complete when all its ops are there, and the first of the next. Where nothing
+  // follows, it ends with its last op, unless each iteration ends with a wait.
+  std::vector<Interval> gaps;
+  for (const std::size_t start : starts) {
+    const std::size_t first = start + offset;
+    if (first == 0 || first >= sequence.size()) continue;
+    gaps.push_back({ops.end[sequence[first - 1]], ops.start[sequence[first]]});
+  }
+  const Nanos usual = (bounds.back() - bounds.front()) /
+                      static_cast<Nanos>(std::max<std::size_t>(2, bounds.size()) - 1);
+  const std::size_t next = starts.back() + offset + period.length;
+  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  if (next < sequence.size() ||
+      (next == sequence.size() &&
+       (steps.all.size() < min_count || !StepsEndWithWait(run, gaps, usual)))) {
+    const Nanos end = next < sequence.size() ? ops.start[sequence[next]] : ops.end[sequence.back()];
     if (end > bounds.back()) steps.all.push_back({bounds.back(), end});
   }
-  if (steps.all.size() < static_cast<std::size_t>(run.knowledge.Number("step.min_count")))
-    return {};
+  if (steps.all.size() < min_count) return {};
   const bool waits_at_cut = cut > 0;
   // A graph launched as a whole is an iteration by itself.
   const bool graph = std::any_of(

@@ -51,6 +51,25 @@ TEST_CASE("without a fix the replay gives the recorded window") {
   }
 }
 
+TEST_CASE("copies beside a host that is the limit win no more than one of them") {
+  TraceBuilder story;  // the host computes for 20 ms a step; copying and computing take 19 ms
+  Repeat(10, 20_ms, [&](int, Nanos at) {
+    story.Range("step", {at, at + 20_ms});
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 5_us}, {at + 10_us, at + 11_ms});
+    story.Launch("work", {at + 10_us, at + 15_us}, {at + 11_ms, at + 14_ms});
+    story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {at + 20_us, at + 25_us},
+                      {at + 14_ms, at + 19_ms});
+  });
+  const Analysed run(story, kAuto);
+  Remedy remedy;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
+    if (run.trace().ops.kind[op] == OpKind::kCopy) remedy.detached_ops.push_back(op);
+  }
+  CHECK(run->run.window.end == 9 * 20_ms + 11_ms);  // where the last step begins to compute
+  CHECK(run->replay().BaselineNs() == run.Window());
+  CHECK(run->replay().Gain(remedy) <= 11_ms);
+}
+
 TEST_CASE("removing a harmless synchronise gains nothing") {
   TraceBuilder story = GpuBound();
   story.Sync({960_us, 1_ms + 600_us}, "cudaEventSynchronize");

@@ -45,6 +45,38 @@ TEST_CASE("the last step of a rhythm is complete or left out") {
   CHECK(run->run.window.end <= 10_ms + 100_us);
 }
 
+TEST_CASE("a rhythm with waits ends where the last of its steps begins") {
+  const Analysed run(Unnamed(10), kAuto);  // 700 us of work each millisecond
+  CHECK(run->run.steps.all.size() == 9);
+  CHECK(run->run.window.end == 9_ms + 100_us);
+  CHECK(run->times[0].idle.Total() == 9 * 300_us);
+}
+
+TEST_CASE("a rhythm without waits ends with its last kernel") {
+  TraceBuilder story;
+  Repeat(10, 700_us, [&](int, Nanos at) {
+    story.Sync({at + 10_us, at + 20_us}, "cudaEventSynchronize");
+    AddLayeredStep(&story, at, 50_us);
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.all.size() == 10);
+  CHECK(run->run.window.end == 7_ms + 100_us);
+}
+
+TEST_CASE("the wait for code that a rhythm meets a few steps late is warm-up") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 60; ++i) {
+    if (i == 4) story.Call("cuModuleLoadData", {at, at + 8_ms});
+    if (i == 4) at += 8_ms;
+    AddLayeredStep(&story, at, 50_us);
+    at += 1_ms;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.first_steady == 4);  // the wait lies at the end of the fourth
+  CHECK(run->run.window.start == 12_ms + 100_us);
+}
+
 TEST_CASE("fewer than three repetitions are no steps") {
   TraceBuilder story;
   Repeat(2, 1_ms, [&](int, Nanos at) { AddPlainStep(&story, at, 50_us); });

@@ -99,6 +99,58 @@ TEST_CASE("when the host runs ahead, steps are as long as the GPU's work for the
   CHECK(run->run.steps.all[3].start == 3_ms + 50_us);
 }
 
+// Loads for 600 us on the thread that then launches 390 us of work, again and again.
+TraceBuilder LoadThenCompute(int steps) {
+  TraceBuilder story;
+  Repeat(steps, 1_ms, [&](int i, Nanos at) {
+    story.Range(Numbered("step ", i), {at, at + 1_ms});
+    story.Launch("work", {at + 600_us, at + 603_us}, {at + 610_us, at + 1_ms});
+  });
+  return story;
+}
+
+TEST_CASE("the steady window holds whole steps: as many waits as computations") {
+  const Analysed run(LoadThenCompute(10), kAuto);
+  CHECK(run->run.steps.all.size() == 9);  // what follows the tenth is not known
+  CHECK(run->run.window.start == 610_us);
+  CHECK(run->run.window.end == 9_ms + 610_us);
+  CHECK(run->times[0].compute.Total() == 9 * 390_us);
+  CHECK(run->times[0].idle.Total() == 9 * 610_us);
+}
+
+TEST_CASE("of very few steps none is left out") {
+  CHECK(Analysed(LoadThenCompute(3), kAuto)->run.steps.all.size() == 3);
+}
+
+TEST_CASE("communication between the computing of steps is no wait") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range(Numbered("step ", i), {at, at + 1_ms});
+    story.Launch("ncclDevKernel_SendRecv", {at + 5_us, at + 8_us}, {at + 10_us, at + 610_us});
+    story.Launch("work", {at + 600_us, at + 603_us}, {at + 610_us, at + 1_ms + 10_us});
+  });
+  CHECK(Analysed(story, kAuto)->run.steps.all.size() == 10);
+}
+
+TEST_CASE("what is loaded in an early step is warm-up, even behind usual ones") {
+  for (const int slow : {4, 30}) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 60; ++i) {
+      const Nanos length = i == slow ? 9_ms : 1_ms;
+      story.Range(Numbered("step ", i), {at, at + length});
+      if (i == slow) story.Call("cuModuleLoadData", {at + 10_us, at + 8_ms});
+      AddLayeredStep(&story, at + length - 1_ms, 50_us);
+      at += length;
+    }
+    const Analysed run(story, kAuto);
+    // The GPU waits for it at the end of the step before.
+    CHECK(run->run.steps.first_steady == (slow == 4 ? 4 : 0));
+    CHECK(run->run.window.start == (slow == 4 ? 12_ms + 100_us : 100_us));
+    CHECK(run->run.steps.outliers.size() == (slow == 4 ? 0 : 1));
+  }
+}
+
 TEST_CASE("leading slow steps are warm-up, and the steady window begins after them") {
   TraceBuilder story;
   Nanos at = 0;
