@@ -28,8 +28,9 @@ class Words {
   const Value* Find(std::string_view word) const {
     for (std::size_t slot = Slot(word); !slots_[slot].first.empty(); slot = (slot + 1) % kSlots) {
       const std::string_view known = slots_[slot].first;
-      if (known.size() == word.size() && std::equal(known.begin(), known.end(), word.begin(),
-                                                    [](char a, char b) { return a == Lower(b); })) {
+      const auto is_same = [](char a, char b) { return a == Lower(b); };
+      if (known == word || (known.size() == word.size() &&
+                            std::equal(known.begin(), known.end(), word.begin(), is_same))) {
         return &slots_[slot].second;
       }
     }
@@ -205,7 +206,35 @@ std::int64_t Event::Int(Arg arg, std::int64_t otherwise) const {
   return Has(arg) ? ParseInt(Text(arg)).value_or(otherwise) : otherwise;
 }
 
+namespace {
+
+constexpr std::size_t kSafeDigits = 18;  // so many always fit into 64 bits
+
+// Digits and nothing else, as nearly all numbers are.
+std::optional<std::int64_t> ParseDigits(std::string_view text) {
+  if (text.empty() || text.size() > kSafeDigits) return {};
+  std::int64_t value = 0;
+  for (const char c : text) {
+    const unsigned digit = static_cast<unsigned>(c) - '0';
+    if (digit > 9) return {};
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+// "123.456": three digits behind the point.
+std::optional<Nanos> ParseThousandths(std::string_view text) {
+  if (text.size() < 5 || text[text.size() - 4] != '.') return {};
+  const auto whole = ParseDigits(text.substr(0, text.size() - 4));
+  const auto rest = ParseDigits(text.substr(text.size() - 3));
+  if (!whole || !rest || text.size() > kSafeDigits) return {};
+  return *whole * 1000 + *rest;
+}
+
+}  // namespace
+
 std::optional<Nanos> ParseMicroseconds(std::string_view text) {
+  if (const auto usual = ParseThousandths(text)) return usual;
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 10 - 1;
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -248,6 +277,7 @@ std::optional<Nanos> ParseMicroseconds(std::string_view text) {
 
 std::optional<std::int64_t> ParseInt(std::string_view text) {
   if (text.empty()) return {};
+  if (const auto usual = ParseDigits(text)) return usual;
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();
   if (text.starts_with("0x") || text.starts_with("0X")) {

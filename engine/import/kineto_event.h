@@ -28,6 +28,7 @@ enum class Category : std::uint8_t {
   kInstant,      // cpu_instant_event: "[memory]"
   kOtherDevice,  // work of an accelerator that is no GPU
   kIgnored,      // known, and of no use to us: arrows, copies of annotations on the GPU …
+  kCount
 };
 
 // The arguments that we read. Keys that say the same thing share a value.

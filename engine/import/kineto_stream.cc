@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/import/kineto_keys.h"
 #include "engine/import/kineto_scan.h"
 #include "engine/import/kineto_window.h"
 #include "engine/import/operator_inputs.h"
@@ -17,6 +18,8 @@ namespace advise::kineto {
 namespace {
 
 namespace od = simdjson::ondemand;
+
+static_assert(simdjson::SIMDJSON_PADDING >= Keys::kLongest);
 
 std::string_view Trimmed(std::string_view token) {
   while (!token.empty() && IsSpace(token.back())) token.remove_suffix(1);
@@ -32,16 +35,26 @@ std::string_view Scalar(std::string_view token) {
   return token;
 }
 
-// The text of a key: it ends at the next quote, since no key that we know holds an escape.
-std::string_view KeyText(od::raw_json_string key) {
-  const char* const text = key.raw();
-  const void* const end = std::memchr(text, '"', 64);
-  return end == nullptr ? std::string_view()
-                        : std::string_view(
-                              text, static_cast<std::size_t>(static_cast<const char*>(end) - text));
+// "[216,2,1]" as it stands, for nearly every kernel has two of these. `at` is readable for the
+// padding behind the text.
+bool ReadPlainTriple(const char* at, std::array<std::uint32_t, 3>* into) {
+  std::array<std::uint32_t, 3> read{};
+  for (std::uint32_t& number : read) {
+    const char before = &number == read.data() ? '[' : ',';
+    if (*at++ != before) return false;
+    int digits = 0;
+    for (; *at >= '0' && *at <= '9' && digits < 9; ++at, ++digits) {
+      number = number * 10 + static_cast<std::uint32_t>(*at - '0');
+    }
+    if (digits == 0) return false;
+  }
+  if (*at != ']') return false;
+  *into = read;
+  return true;
 }
 
 void ReadTriple(od::value value, std::array<std::uint32_t, 3>* into) {
+  if (ReadPlainTriple(value.raw_json_token().data(), into)) return;
   od::array array;
   if (value.get_array().get(array) != simdjson::SUCCESS) return;
   std::size_t i = 0;
@@ -54,21 +67,20 @@ void ReadTriple(od::value value, std::array<std::uint32_t, 3>* into) {
   }
 }
 
-simdjson::error_code ReadArgs(od::value value, Event* event) {
+simdjson::error_code ReadArgs(od::value value, Keys* keys, Event* event) {
   od::object args;
   if (value.get_object().get(args) != simdjson::SUCCESS) return simdjson::SUCCESS;
   for (auto field : args) {
     od::raw_json_string raw;
     if (const auto error = field.key().get(raw)) return error;
-    const std::string_view key = KeyText(raw);
+    const Key& key = keys->Read(raw.raw(), event->category);
     od::value inner;
     if (const auto error = field.value().get(inner)) return error;
-    const bool is_grid = key == "grid";
-    if (is_grid || key == "block") {
-      ReadTriple(inner, is_grid ? &event->grid : &event->block);
+    if (key.is_grid || key.is_block) {
+      ReadTriple(inner, key.is_grid ? &event->grid : &event->block);
       continue;
     }
-    const auto arg = ArgOf(key);
+    const std::optional<Arg> arg = key.arg;
     if (!arg) continue;
     if (IsInputList(*arg)) {
       // Most operators' sizes tell nothing: their lists are stepped over.
@@ -90,31 +102,46 @@ simdjson::error_code ReadArgs(od::value value, Event* event) {
 }
 
 // Fields come in any order; once the event turns out to be of no use the rest is left unread.
-simdjson::error_code ReadEvent(od::object object, Event* event) {
+// Where the text of a field is kept; nothing for one that is not.
+std::string_view* PlaceOf(Field field, Event* event) {
+  switch (field) {
+    case Field::kPhase:
+      return &event->phase;
+    case Field::kCategory:
+      return &event->category_text;
+    case Field::kName:
+      return &event->name;
+    case Field::kProcess:
+      return &event->pid;
+    case Field::kThread:
+      return &event->tid;
+    case Field::kStart:
+      return &event->start;
+    case Field::kDuration:
+      return &event->duration;
+    default:
+      return nullptr;
+  }
+}
+
+simdjson::error_code ReadEvent(od::object object, Keys* keys, Event* event) {
   for (auto field : object) {
     od::raw_json_string raw;
     if (const auto error = field.key().get(raw)) return error;
-    const std::string_view key = KeyText(raw);
+    const Field meaning = keys->Read(raw.raw(), event->category).field;
     od::value value;
     if (const auto error = field.value().get(value)) return error;
-    if (key == "args") {
+    if (meaning == Field::kArgs) {
       if (IsSkipped(*event)) return simdjson::SUCCESS;
       if (event->category == Category::kPython) continue;
-      if (const auto error = ReadArgs(value, event)) return error;
+      if (const auto error = ReadArgs(value, keys, event)) return error;
       continue;
     }
-    std::string_view* into = key == "ts"     ? &event->start
-                             : key == "dur"  ? &event->duration
-                             : key == "name" ? &event->name
-                             : key == "pid"  ? &event->pid
-                             : key == "tid"  ? &event->tid
-                             : key == "ph"   ? &event->phase
-                             : key == "cat"  ? &event->category_text
-                                             : nullptr;
+    std::string_view* const into = PlaceOf(meaning, event);
     if (into == nullptr) continue;
     *into = Scalar(value.raw_json_token());
-    if (into == &event->category_text) event->category = CategoryOf(*into);
-    if ((into == &event->category_text || into == &event->phase) && IsSkipped(*event)) {
+    if (meaning == Field::kCategory) event->category = CategoryOf(*into);
+    if ((meaning == Field::kCategory || meaning == Field::kPhase) && IsSkipped(*event)) {
       return simdjson::SUCCESS;
     }
   }
@@ -269,7 +296,7 @@ class Reader {
       od::object object;
       event_.Clear();
       if (value.get_object().get(object) != simdjson::SUCCESS ||
-          ReadEvent(object, &event_) != simdjson::SUCCESS) {
+          ReadEvent(object, &keys_, &event_) != simdjson::SUCCESS) {
         return false;
       }
       ++stats_.events;
@@ -319,7 +346,7 @@ class Reader {
         parser_.iterate(scratch_.data(), scratch_.size(), scratch_.capacity()).get(document) ==
             simdjson::SUCCESS &&
         document.get_object().get(object) == simdjson::SUCCESS &&
-        ReadEvent(object, &event_) == simdjson::SUCCESS && !event_.phase.empty();
+        ReadEvent(object, &keys_, &event_) == simdjson::SUCCESS && !event_.phase.empty();
     if (!readable) return false;
     ++stats_.events;
     stats_.repaired += odd ? 1 : 0;
@@ -371,6 +398,7 @@ class Reader {
   Visitor& visitor_;
   od::parser parser_;
   std::string scratch_;
+  Keys keys_;
   Event event_;
   StreamStats stats_;
   bool closed_ = false;  // the array of events has ended

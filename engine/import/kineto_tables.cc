@@ -31,6 +31,14 @@ std::int64_t IdOf(std::string_view text) {
   return static_cast<std::int64_t>(hash >> 24);
 }
 
+// The argument's number; the id in `text` where there is none.
+std::int64_t NumberOr(const Event& event, Arg arg, std::string_view text) {
+  const auto number = event.Has(arg) ? ParseInt(event.Text(arg)) : std::nullopt;
+  return number ? *number : IdOf(text);
+}
+
+std::int64_t DeviceOf(const Event& event) { return NumberOr(event, Arg::kDevice, event.pid); }
+
 std::uint32_t Low32(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
 }  // namespace
@@ -133,12 +141,18 @@ StringId Tables::Name(std::string_view raw) {
 }
 
 std::uint32_t Tables::ThreadOf(const Event& event) {
-  return threads_.Of({IdOf(event.pid), IdOf(event.tid)});
+  // Most events are of the thread of the one before.
+  if (last_thread_ == kNone || event.pid != last_pid_ || event.tid != last_tid_) {
+    last_pid_ = event.pid;
+    last_tid_ = event.tid;
+    last_thread_ = threads_.Of({IdOf(event.pid), IdOf(event.tid)});
+  }
+  return last_thread_;
 }
 
 std::uint32_t Tables::StreamOf(const Event& event) {
-  return streams_.Of({event.Int(Arg::kDevice, IdOf(event.pid)), event.Int(Arg::kContext, 0),
-                      event.Int(Arg::kStream, IdOf(event.tid))});
+  return streams_.Of(
+      {DeviceOf(event), event.Int(Arg::kContext, 0), NumberOr(event, Arg::kStream, event.tid)});
 }
 
 void Tables::Metadata(const Event& event) {
@@ -152,7 +166,7 @@ void Tables::Metadata(const Event& event) {
 }
 
 void Tables::GpuWork(const Event& event, Nanos start, Nanos end) {
-  const std::int64_t device = event.Int(Arg::kDevice, IdOf(event.pid));
+  const std::int64_t device = DeviceOf(event);
   if (device < 0 || device >= kDeviceLimit) {
     trace_.diagnostics.Add(Level::kWarning, "events with an impossible device number were dropped");
     return;
@@ -219,7 +233,7 @@ std::uint32_t Tables::ShapeOf(const Event& event) {
 }
 
 void Tables::Wait(const Event& event, Nanos start, Nanos end) {
-  const std::int64_t device = event.Int(Arg::kDevice, IdOf(event.pid));
+  const std::int64_t device = DeviceOf(event);
   const StreamKey key{device, event.Int(Arg::kContext, 0), event.Int(Arg::kStream, -1)};
   const std::uint32_t stream = key.stream < 0 ? kNone : streams_.Of(key);
   const std::uint32_t correlation = Low32(event.Int(Arg::kCorrelation, 0));

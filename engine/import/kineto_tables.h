@@ -130,6 +130,8 @@ class Tables : public Visitor {
   Trace& trace_;
   Header header_;
   Numbers<ThreadKey> threads_;
+  std::string last_pid_, last_tid_;  // as they stood in the event that asked last
+  std::uint32_t last_thread_ = kNone;
   Numbers<StreamKey> streams_;
   std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> shapes_;
   std::map<std::string, std::uint32_t> groups_;  // by name
