@@ -146,6 +146,7 @@ void SplitWarmup(const Run& run, Steps* steps) {
 }
 
 bool StepsEndWithWait(const Run& run, const std::vector<Interval>& gaps, Nanos usual_length) {
+  if (gaps.empty()) return false;
   std::vector<Interval> comm;
   for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
     if (run.IsComm(op)) comm.push_back({run.trace.ops.start[op], run.trace.ops.end[op]});
@@ -185,6 +186,8 @@ Steps StepsFromRanges(const Run& run) {
 
   Steps best;
   double best_score = 0;
+  std::vector<Interval> best_gaps;  // between the device's steps; none where the host's are taken
+  Nanos best_usual = 0;
   for (auto& [key, candidate] : families) {
     std::vector<Step> host;
     std::vector<Step> device;
@@ -220,7 +223,6 @@ Steps StepsFromRanges(const Run& run) {
       gaps.push_back({steps[i].end, steps[i + 1].start});
       steps[i].end = steps[i + 1].start;
     }
-    if (ahead && steps.size() > min_count && StepsEndWithWait(run, gaps, usual)) steps.pop_back();
     // Prefer annotations, then what covers most of the time, then the outermost (longest) family.
     const double score = (candidate.annotated ? 1e20 : 0) + static_cast<double>(covered) +
                          static_cast<double>(usual) * 1e-3;
@@ -230,6 +232,11 @@ Steps StepsFromRanges(const Run& run) {
     best.name = candidate.family;
     best.all = steps;
     best.thread = candidate.thread;
+    best_gaps = ahead ? std::move(gaps) : std::vector<Interval>();
+    best_usual = usual;
+  }
+  if (best.all.size() > min_count && StepsEndWithWait(run, best_gaps, best_usual)) {
+    best.all.pop_back();
   }
   SplitWarmup(run, &best);
   return best;
