@@ -74,7 +74,7 @@ TEST_CASE("sizes of a launch are read however they are written") {
 TEST_CASE("numbers of every length are read as their digits say") {
   std::mt19937_64 random(11);
   for (int round = 0; round < 20'000; ++round) {
-    const std::int64_t value = static_cast<std::int64_t>(random() >> (1 + random() % 62));
+    const auto value = static_cast<std::int64_t>(random() >> (1 + random() % 62));
     REQUIRE(ParseInt(std::to_string(value)) == value);
     const std::int64_t ns = value / 1000;
     std::string rest = std::to_string(ns % 1000);

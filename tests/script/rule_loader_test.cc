@@ -20,7 +20,6 @@ std::string Problem(const RuleFields& changes) {
 }
 
 using Catch::Contains;
-using Catch::StartsWith;
 
 }  // namespace
 
