@@ -49,10 +49,8 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   if (!shipped) return fail(shipped.error());
   const auto site = SiteFiles(options.config, !options.ignore_working_directory);
   if (!site) return fail(site.error());
-  const auto first_rule = std::stable_partition(shipped->begin(), shipped->end(), IsKnowledge);
-  std::vector<Knowledge::File> kb(std::move_iterator(shipped->begin()),
-                                  std::move_iterator(first_rule));
-  shipped->erase(shipped->begin(), first_rule);
+  std::vector<Knowledge::File> kb;  // read beside the rules, whose texts move on
+  std::copy_if(shipped->begin(), shipped->end(), std::back_inserter(kb), IsKnowledge);
   std::vector<RuleFile> rules = RuleFilesOf(std::move(*shipped), false);
   for (const std::string& directory : options.rule_dirs) {
     auto files = ReadTree(directory, directory + "/", ".lua");

@@ -1,5 +1,6 @@
-// Leaves the inline tests out of a rule's text. Half of a rule's file are its tests, and a run
-// needs none of them: compiling them would be a third of the time that the program takes to start.
+// Leaves the inline tests out of a rule's text. They are half of a rule's file, and a run needs
+// none of them: compiling and building them took a seventh of the time that the program takes to
+// start.
 #pragma once
 
 #include <string>
