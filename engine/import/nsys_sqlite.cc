@@ -151,14 +151,14 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
     gpu.push_back(std::move(part.rows));
     all.gpu_logs.push_back(std::move(part.log));
   }
-  all.gpu = JoinGpuRows(std::move(gpu));
+  all.gpu = JoinGpuRows(std::move(gpu), jobs);
 
   ReadLog log;  // of the names, which are read last
   Reader reader{source, databases.front().getHandle(), log};
   for (const Diagnostic& d : source.diagnostics.list()) {
     trace.diagnostics.Add(d.level, d.text, d.table, d.count);
   }
-  Assemble(std::move(all), reader, trace);
+  Assemble(std::move(all), reader, jobs, trace);
   for (const Diagnostic& d : log.diagnostics.list()) {
     trace.diagnostics.Add(d.level, d.text, d.table, d.count);
   }

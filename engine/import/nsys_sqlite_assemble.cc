@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "engine/base/side_by_side.h"
 #include "engine/import/host_calls.h"
 #include "engine/import/nsys_sqlite_devices.h"
 #include "engine/import/row_order.h"
@@ -65,7 +66,8 @@ void ReadSizes(const StringPool& pool, RangeRows* rows) {
 
 class Assembler {
  public:
-  Assembler(AllRows& all, Trace& trace) : all_(all), trace_(trace) {}
+  Assembler(AllRows& all, Trace& trace, int jobs)
+      : all_(all), trace_(trace), jobs_(static_cast<std::size_t>(jobs)) {}
 
   void ResolveNames(Reader& reader);
   void ListProcessesAndThreads();
@@ -110,6 +112,7 @@ class Assembler {
 
   AllRows& all_;
   Trace& trace_;
+  std::size_t jobs_;
   std::map<std::int64_t, StringId> thread_names_;
   std::map<std::int64_t, std::uint32_t> process_rows_;  // by globalPid
   std::vector<std::int64_t> thread_keys_;               // sorted, as Trace::threads
@@ -327,13 +330,16 @@ void Assembler::MoveTables() {
 void Assembler::JoinCalls() {
   const CallIndex index(trace_.calls, trace_.threads, trace_.processes.size());
   OpTable& ops = trace_.ops;
-  ops.device.reserve(ops.size());
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const std::uint32_t key = ops.stream[i];
-    ops.call[i] = index.Find(gpu_streams_.process[key], ops.call[i]);
-    ops.device.push_back(static_cast<std::uint16_t>(gpu_streams_.device[key]));
-    ops.stream[i] = gpu_streams_.stream[key];
-  }
+  ops.device.resize(ops.size());
+  constexpr std::size_t kPart = 500'000;  // rows
+  SideBySide((ops.size() + kPart - 1) / kPart, jobs_, [&](std::size_t part) {
+    for (std::size_t i = part * kPart; i < std::min(ops.size(), (part + 1) * kPart); ++i) {
+      const std::uint32_t key = ops.stream[i];
+      ops.call[i] = index.Find(gpu_streams_.process[key], ops.call[i]);
+      ops.device[i] = static_cast<std::uint16_t>(gpu_streams_.device[key]);
+      ops.stream[i] = gpu_streams_.stream[key];
+    }
+  });
   SyncTable& syncs = trace_.syncs;
   for (std::size_t i = 0; i < syncs.size(); ++i) {
     const std::uint32_t key = syncs.stream[i];
@@ -406,8 +412,8 @@ void Assembler::MergeLogs() {
 
 }  // namespace
 
-void Assemble(AllRows all, Reader& reader, Trace& trace) {
-  Assembler assembler(all, trace);
+void Assemble(AllRows all, Reader& reader, int jobs, Trace& trace) {
+  Assembler assembler(all, trace, jobs);
   assembler.ResolveNames(reader);
   assembler.ListProcessesAndThreads();
   assembler.ListDevicesAndStreams();

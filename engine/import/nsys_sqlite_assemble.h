@@ -30,7 +30,8 @@ struct AllRows {
   Logged<SeriesRows> series;
 };
 
-// Fills `trace`, which ReadSystem has begun. `reader` reads the texts of names.
-void Assemble(AllRows all, Reader& reader, Trace& trace);
+// Fills `trace`, which ReadSystem has begun. `reader` reads the texts of names. On up to `jobs`
+// threads.
+void Assemble(AllRows all, Reader& reader, int jobs, Trace& trace);
 
 }  // namespace advise::nsys

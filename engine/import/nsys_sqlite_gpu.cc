@@ -17,8 +17,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
 #include <unordered_map>
 
+#include "engine/base/side_by_side.h"
 #include "engine/import/nsys_sqlite_rows.h"
 #include "engine/import/row_order.h"
 
@@ -74,36 +76,60 @@ bool AppendOp(Scan& scan, OpKind kind, GpuRows& rows, bool has_stream = true) {
   return true;
 }
 
+// Numbers for shapes. Loops launch the same kernels in the same order: what followed a shape last
+// time is compared before anything is hashed.
+class ShapeNumbers {
+ public:
+  // Counts up from 0 in the order in which keys are met.
+  std::uint32_t Number(const ShapeKey& key) {
+    const std::uint32_t expected = last_ == kNone ? kNone : follower_[last_];
+    if (expected != kNone && keys_[expected] == key) return last_ = expected;
+    const auto [found, is_new] =
+        numbers_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
+    if (is_new) {
+      keys_.push_back(key);
+      follower_.push_back(kNone);
+    }
+    if (last_ != kNone) follower_[last_] = found->second;
+    return last_ = found->second;
+  }
+
+ private:
+  std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> numbers_;
+  std::vector<ShapeKey> keys_;           // by number
+  std::vector<std::uint32_t> follower_;  // by number: what came after it last time
+  std::uint32_t last_ = kNone;
+};
+
 void ReadKernels(Scan& scan, GpuRows& rows) {
-  std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> known;
+  enum { kName = kOwn, kShortName, kMangledName, kSizes };
+  ShapeNumbers numbers;
+  std::vector<std::uint8_t> is_empty;  // by shape
   scan.ForEach([&] {
     if (!AppendOp(scan, OpKind::kKernel, rows)) return;
-    ShapeKey key{};
-    constexpr int kNames = kOwn;
-    constexpr int kSizes = kNames + 3;
+    ShapeKey key;
     for (int i = 0; i < 10; ++i) key.parts[i + 2] = scan.Unsigned(kSizes + i);
-    const NameRef mangled = scan.Name(kNames + 2);
-    const NameRef short_name = scan.IsNull(kNames + 1) ? mangled : scan.Name(kNames + 1);
-    const NameRef name = scan.IsNull(kNames) ? short_name : scan.Name(kNames);
-    key.parts[0] = name;
+    NameRef short_name = scan.PeekName(kShortName);
+    if (short_name == kNone) short_name = scan.PeekName(kMangledName);
+    const NameRef name = scan.PeekName(kName);
+    key.parts[0] = name == kNone ? short_name : name;
     key.parts[1] = short_name == kNone ? name : short_name;
-    const auto [found, is_new] = known.emplace(key, static_cast<std::uint32_t>(rows.shapes.size()));
-    if (is_new) {
+    const std::uint32_t shape = numbers.Number(key);
+    if (shape == rows.shapes.size()) {
       const auto& p = key.parts;
-      rows.shapes.push_back({.name = p[0],
-                             .short_name = p[1],
+      rows.shapes.push_back({.name = scan.Want(p[0]),
+                             .short_name = scan.Want(p[1]),
                              .grid = {p[2], p[3], p[4]},
                              .block = {p[5], p[6], p[7]},
                              .registers = p[8],
                              .static_shared_bytes = p[9],
                              .dynamic_shared_bytes = p[10],
                              .local_bytes = p[11]});
+      const KernelShape& added = rows.shapes.back();
+      is_empty.push_back(added.Blocks() == 0 || added.ThreadsPerBlock() == 0);
     }
-    const KernelShape& shape = rows.shapes[found->second];
-    if (shape.Blocks() == 0 || shape.ThreadsPerBlock() == 0) {
-      scan.Note(Level::kWarning, "kernels have an empty grid or block");
-    }
-    rows.ops.detail.push_back(found->second);
+    if (is_empty[shape] != 0) scan.Note(Level::kWarning, "kernels have an empty grid or block");
+    rows.ops.detail.push_back(shape);
   });
 }
 
@@ -188,10 +214,6 @@ void Reserve(OpTable& ops, std::size_t rows) {
   ops.in_graph.reserve(rows);
 }
 
-}  // namespace
-
-namespace {
-
 // Which rows of the kernels' table a part is.
 std::string RowsOf(const Reader& reader, GpuPart part) {
   const std::size_t rows = RowLimit(reader, kKernelTable) / part.of;
@@ -204,40 +226,52 @@ std::string RowsOf(const Reader& reader, GpuPart part) {
   return where;
 }
 
-template <typename T>
-void Append(std::vector<T>& column, const std::vector<T>& more) {
-  column.insert(column.end(), more.begin(), more.end());
+// What the numbers of a part's streams and shapes are in the whole table.
+struct PartNumbers {
+  std::size_t first_stream = 0;  // in Numbering::stream
+  std::vector<std::uint32_t> shape;
+};
+struct Numbering {
+  std::vector<std::uint32_t> stream;  // of all parts
+  std::vector<PartNumbers> parts;
+};
+
+// Gives the streams and shapes of all parts numbers in `rows`; sorts the streams.
+Numbering NumberParts(const std::vector<GpuRows>& parts, GpuRows& rows) {
+  Numbering numbering;
+  ShapeNumbers shapes;
+  for (const GpuRows& part : parts) {
+    PartNumbers& numbers = numbering.parts.emplace_back();
+    numbers.first_stream = numbering.stream.size();
+    for (const StreamKey& key : part.streams.keys()) {
+      numbering.stream.push_back(rows.streams.Number(key));
+    }
+    for (const KernelShape& shape : part.shapes) {
+      numbers.shape.push_back(shapes.Number(KeyOf(shape)));
+      if (numbers.shape.back() == rows.shapes.size()) rows.shapes.push_back(shape);
+    }
+  }
+  rows.streams.SortKeys({&numbering.stream});
+  return numbering;
 }
 
-// Appends the next part: its streams and shapes get the numbers that they have in `rows`.
-void AppendPart(GpuRows& rows, GpuRows& part,
-                std::unordered_map<ShapeKey, std::uint32_t, ShapeHash>& known) {
-  std::vector<std::uint32_t> stream_of;
-  for (const StreamKey& key : part.streams.keys()) stream_of.push_back(rows.streams.Number(key));
-  std::vector<std::uint32_t> shape_of;
-  for (const KernelShape& shape : part.shapes) {
-    const auto [found, is_new] =
-        known.emplace(KeyOf(shape), static_cast<std::uint32_t>(rows.shapes.size()));
-    if (is_new) rows.shapes.push_back(shape);
-    shape_of.push_back(found->second);
+// Moves a column of all parts into that of the table, each part's after `renumber(part, column)`.
+template <typename T, typename Renumber>
+void JoinColumn(std::vector<GpuRows>& parts, std::vector<T> OpTable::*column, OpTable& table,
+                Renumber renumber) {
+  std::vector<T>& all = table.*column;
+  std::size_t rows = 0;
+  for (const GpuRows& part : parts) rows += (part.ops.*column).size();
+  if (parts.size() > 1) all.reserve(rows);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    std::vector<T> more = std::move(parts[p].ops.*column);
+    renumber(p, more);
+    if (parts.size() == 1) {
+      all = std::move(more);
+    } else {
+      all.insert(all.end(), more.begin(), more.end());
+    }
   }
-  for (std::size_t i = 0; i < part.ops.size(); ++i) {
-    part.ops.stream[i] = stream_of[part.ops.stream[i]];
-    if (part.ops.kind[i] == OpKind::kKernel) part.ops.detail[i] = shape_of[part.ops.detail[i]];
-  }
-  for (std::uint32_t& peer : part.copies.peer) {
-    if (peer != kNone) peer = stream_of[peer];
-  }
-  Append(rows.ops.start, part.ops.start);
-  Append(rows.ops.end, part.ops.end);
-  Append(rows.ops.kind, part.ops.kind);
-  Append(rows.ops.stream, part.ops.stream);
-  Append(rows.ops.call, part.ops.call);
-  Append(rows.ops.detail, part.ops.detail);
-  Append(rows.ops.in_graph, part.ops.in_graph);
-  // Only the last part has them.
-  rows.copies = std::move(part.copies);
-  rows.memsets = std::move(part.memsets);
 }
 
 }  // namespace
@@ -291,26 +325,43 @@ GpuRows ReadGpuRows(Reader& reader, GpuPart part) {
   return rows;
 }
 
-GpuRows JoinGpuRows(std::vector<GpuRows> parts) {
+GpuRows JoinGpuRows(std::vector<GpuRows> parts, int jobs) {
   GpuRows rows;
-  if (parts.size() == 1) {
-    rows = std::move(parts.front());
-  } else {
-    std::size_t all = 0;
-    for (const GpuRows& part : parts) all += part.ops.size();
-    Reserve(rows.ops, all);
-    std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> known;
-    for (GpuRows& part : parts) {
-      AppendPart(rows, part, known);
-      part = {};
+  const Numbering numbering = NumberParts(parts, rows);
+  // Only the last part has them.
+  rows.copies = std::move(parts.back().copies);
+  rows.memsets = std::move(parts.back().memsets);
+  const auto stream = [&](std::size_t p, std::vector<std::uint32_t>& column) {
+    for (std::uint32_t& number : column) {
+      if (number != kNone) number = numbering.stream[numbering.parts[p].first_stream + number];
     }
-  }
+  };
+  stream(parts.size() - 1, rows.copies.peer);
+  const auto detail = [&](std::size_t p, std::vector<std::uint32_t>& column) {
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      if (parts[p].ops.kind[i] == OpKind::kKernel) column[i] = numbering.parts[p].shape[column[i]];
+    }
+  };
+  const auto as_it_is = [](std::size_t, auto&) {};
   OpTable& ops = rows.ops;
-  rows.streams.SortKeys({&ops.stream, &rows.copies.peer});
+  const auto threads = static_cast<std::size_t>(jobs);
+  const std::array<std::function<void()>, 6> columns = {
+      [&] { JoinColumn(parts, &OpTable::start, ops, as_it_is); },
+      [&] { JoinColumn(parts, &OpTable::end, ops, as_it_is); },
+      [&] {
+        JoinColumn(parts, &OpTable::detail, ops, detail);
+        JoinColumn(parts, &OpTable::kind, ops, as_it_is);  // last: it tells whose details they are
+      },
+      [&] { JoinColumn(parts, &OpTable::stream, ops, stream); },
+      [&] { JoinColumn(parts, &OpTable::call, ops, as_it_is); },
+      [&] { JoinColumn(parts, &OpTable::in_graph, ops, as_it_is); },
+  };
+  SideBySide(columns.size(), threads, [&](std::size_t i) { columns[i](); });
   const auto order = SortedOrder(ops.size(), [&](std::uint32_t a, std::uint32_t b) {
     return ops.start[a] != ops.start[b] ? ops.start[a] < ops.start[b] : ops.end[a] < ops.end[b];
   });
-  ReorderAll(order, ops.start, ops.end, ops.kind, ops.stream, ops.call, ops.detail, ops.in_graph);
+  ReorderSideBySide(order, threads, ops.start, ops.end, ops.kind, ops.stream, ops.call, ops.detail,
+                    ops.in_graph);
   return rows;
 }
 

@@ -138,7 +138,8 @@ struct GpuPart {
   std::size_t of = 1;
 };
 GpuRows ReadGpuRows(Reader& reader, GpuPart part);  // in the order of the tables
-GpuRows JoinGpuRows(std::vector<GpuRows> parts);    // sorted
+// Sorted. On up to `jobs` threads.
+GpuRows JoinGpuRows(std::vector<GpuRows> parts, int jobs);
 
 // nsys_sqlite_calls.cc
 struct CallRows {

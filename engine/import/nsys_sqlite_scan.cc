@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace advise::nsys {
 namespace {
@@ -53,11 +52,6 @@ void Scan::Finish(int code) {
   reader_.log.rows[table_] += rows_;
   sqlite3_finalize(statement_);
   statement_ = nullptr;
-}
-
-std::uint32_t Scan::Unsigned(int column) const {
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(Int(column), 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
 std::string_view Scan::Text(int column) const {

@@ -7,9 +7,11 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -82,16 +84,23 @@ class Scan {
                               : sqlite3_column_double(statement_, column);
   }
   // Clamped to what the type holds; negative is 0.
-  std::uint32_t Unsigned(int column) const;
+  std::uint32_t Unsigned(int column) const {
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(Int(column), 0, std::numeric_limits<std::uint32_t>::max()));
+  }
   // Valid until the next row.
   std::string_view Text(int column) const;
   // A StringIds id, remembered as wanted; kNone for NULL or an impossible id.
-  NameRef Name(int column) {
+  NameRef Name(int column) { return Want(PeekName(column)); }
+  // The same in two steps, for rows whose names are known already.
+  NameRef PeekName(int column) const {
     if (IsNull(column)) return kNone;
     const std::int64_t id = Int(column);
-    if (id < 0 || id >= kInline) return kNone;
-    reader_.log.string_ids.Add(static_cast<NameRef>(id));
-    return static_cast<NameRef>(id);
+    return id < 0 || id >= kInline ? kNone : static_cast<NameRef>(id);
+  }
+  NameRef Want(NameRef id) {
+    if (id != kNone) reader_.log.string_ids.Add(id);
+    return id;
   }
 
   // Reads one time; false, and the row counted as dropped, when it is NULL or beyond ±2^62 ns.

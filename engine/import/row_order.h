@@ -4,12 +4,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "engine/base/side_by_side.h"
 #include "engine/base/units.h"
 
 namespace advise {
@@ -100,6 +103,16 @@ void Reorder(const std::vector<std::uint32_t>& order, std::vector<T>& column) {
 template <typename... Columns>
 void ReorderAll(const std::vector<std::uint32_t>& order, Columns&... columns) {
   (Reorder(order, columns), ...);
+}
+
+// The same on up to `threads` threads, for tables as long as the trace.
+template <typename... Columns>
+void ReorderSideBySide(const std::vector<std::uint32_t>& order, std::size_t threads,
+                       Columns&... columns) {
+  if (order.empty()) return;
+  const std::array<std::function<void()>, sizeof...(columns)> tasks = {
+      [&] { Reorder(order, columns); }...};
+  SideBySide(tasks.size(), threads, [&](std::size_t i) { tasks[i](); });
 }
 
 }  // namespace advise
