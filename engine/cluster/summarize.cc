@@ -4,7 +4,9 @@
 #include <cctype>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
+#include <span>
 
 #include "engine/cluster/identity.h"
 
@@ -103,31 +105,37 @@ class Summarizer {
     return time;
   }
 
+  // By name: counted first, then collected side by side, so that the lengths need no more memory
+  // than themselves.
   void Kernels(std::uint32_t d, RankSummary* rank) const {
-    std::vector<std::vector<Nanos>> of_shape(trace_.shapes.size());
-    for (const std::uint32_t op : run_.ops_of_device[d]) {
-      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) continue;
-      if (!analysis_.basis().InWindow(trace_.ops.start[op])) continue;
-      of_shape[trace_.ops.detail[op]].push_back(trace_.ops.end[op] - trace_.ops.start[op]);
-      ++rank->kernels_count;
-    }
-    std::map<StringId, std::vector<Nanos>> lengths;
-    for (std::size_t shape = 0; shape < of_shape.size(); ++shape) {
-      if (of_shape[shape].empty()) continue;
-      std::vector<Nanos>& list = lengths[trace_.shapes[shape].name];
-      if (list.empty()) {
-        list = std::move(of_shape[shape]);
-      } else {
-        list.insert(list.end(), of_shape[shape].begin(), of_shape[shape].end());
+    std::vector<std::size_t> next(trace_.strings.size() + 1, 0);  // where a name's next length goes
+    const auto for_each = [&](auto visit) {
+      for (const std::uint32_t op : run_.ops_of_device[d]) {
+        if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) continue;
+        if (run_.InWindow(trace_.ops.start[op]))
+          visit(op, trace_.shapes[trace_.ops.detail[op]].name);
       }
-    }
-    Traits(d, rank);
-    for (auto& [name, list] : lengths) {
+    };
+    for_each([&](std::uint32_t, StringId name) { ++next[name + 1]; });
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<Nanos> lengths(next.back());
+    for_each([&](std::uint32_t op, StringId name) {
+      lengths[next[name]++] = trace_.ops.end[op] - trace_.ops.start[op];
+    });
+    rank->kernels_count += static_cast<std::int64_t>(lengths.size());
+    rank->traits = Traits(d);
+    std::size_t first = 0;
+    for (StringId name = 0; name < trace_.strings.size(); ++name) {
+      const std::span<Nanos> of_name = std::span(lengths).subspan(first, next[name] - first);
+      first = next[name];
+      if (of_name.empty()) continue;
       RankKernel kernel;
       kernel.name = trace_.strings[name];
-      kernel.count = static_cast<std::int64_t>(list.size());
-      for (const Nanos length : list) kernel.total += length;
-      kernel.median = Median(std::move(list));
+      kernel.count = static_cast<std::int64_t>(of_name.size());
+      for (const Nanos length : of_name) kernel.total += length;
+      const auto middle = of_name.begin() + static_cast<std::ptrdiff_t>(of_name.size() / 2);
+      std::nth_element(of_name.begin(), middle, of_name.end());
+      kernel.median = *middle;
       rank->kernels.push_back(std::move(kernel));
     }
     std::stable_sort(rank->kernels.begin(), rank->kernels.end(),
@@ -139,14 +147,15 @@ class Summarizer {
   }
 
   // What a program is made of, as far as it says what ranks exchange.
-  void Traits(std::uint32_t d, RankSummary* rank) const {
-    std::set<std::uint32_t> shapes;
-    std::set<std::string> traits;
+  std::vector<std::string> Traits(std::uint32_t d) const {
+    std::vector<std::uint8_t> used(trace_.shapes.size(), 0);
     for (const std::uint32_t op : run_.ops_of_device[d]) {
       if (trace_.ops.kind[op] == OpKind::kKernel && !run_.IsComm(op))
-        shapes.insert(trace_.ops.detail[op]);
+        used[trace_.ops.detail[op]] = 1;
     }
-    for (const std::uint32_t shape : shapes) {
+    std::set<std::string> traits;
+    for (std::uint32_t shape = 0; shape < used.size(); ++shape) {
+      if (used[shape] == 0) continue;
       const KernelClass& known = run_.names.Kernel(shape);
       if (known.name == "attention" || known.name == "embedding") traits.insert(known.name);
       for (const std::string& family : run_.knowledge.FamiliesOf(
@@ -154,7 +163,7 @@ class Summarizer {
         if (family == "moe_routing") traits.insert(family);
       }
     }
-    rank->traits.assign(traits.begin(), traits.end());
+    return {traits.begin(), traits.end()};
   }
 
   void Collectives(std::uint32_t d, RankSummary* rank) {

@@ -5,20 +5,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <future>
 
 #include "engine/base/side_by_side.h"
 #include "engine/metrics/step.h"
 
 namespace advise {
 namespace {
-
-Run Prepare(const Trace& trace, const Knowledge& knowledge, const WindowRequest& request) {
-  Run run(trace, knowledge);
-  run.steps = FindSteps(run);
-  ChooseWindow(request, &run);
-  return run;
-}
 
 // By compute capability; 0 for generations without tensor cores and for unknown ones.
 double GenerationRatio(const Knowledge& knowledge, const Device& device) {
@@ -162,15 +154,22 @@ Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& 
 }  // namespace
 
 Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options)
-    : run(Prepare(trace, knowledge, options.window)) {
+    : run(trace, knowledge) {
   std::vector<std::uint32_t> blocks;
-  auto named = std::async(std::launch::async, [&] {
+  const auto budget = [&] {
+    run.steps = FindSteps(run);
+    ChooseWindow(options.window, &run);
+    times = BuildBudget(run);
+  };
+  const auto calls = [&] {  // neither asks for steps or the window
     blocks = UnrecoveredBlocks(run);
     phases = Phases(run);
+  };
+  SideBySide(2, 2, [&](std::size_t i) { i == 0 ? budget() : calls(); });
+  SideBySide(2, 2, [&](std::size_t i) {
+    if (i == 0) idle = ExplainIdle(run, times, blocks);
+    if (i == 1) summaries = Summarize(run);  // needs the window alone
   });
-  times = BuildBudget(run);
-  named.get();
-  idle = ExplainIdle(run, times, blocks);
   const Basis shared = basis();
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
   // Subjects do not know each other. The longest first, so that both threads end together.
@@ -183,7 +182,6 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { kernels = FindKernels(shared, phases, hardware.tensor_ratio); },
       [&] { host_habits = FindHostHabits(shared, phases); },
       [&] { launches = FindLaunches(shared); },
-      [&] { summaries = Summarize(shared); },
       [&] { families = FindFamilies(shared); },
       [&] { work = FindWork(shared, phases); },
       [&] { comm = FindComm(shared, phases); },

@@ -11,6 +11,7 @@ std::vector<DeviceTime> BuildBudget(const Run& run) {
   std::vector<DeviceTime> times(run.trace.devices.size());
   for (std::uint32_t d = 0; d < times.size(); ++d) {
     DeviceTime& time = times[d];
+    time.compute.Reserve(run.ops_of_device[d].size());
     for (const std::uint32_t op : run.ops_of_device[d]) {
       const Nanos start = std::max(ops.start[op], from);
       const Nanos end = std::min(ops.end[op], to);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <unordered_map>
 
 namespace advise {
 namespace {
@@ -19,23 +18,25 @@ int IndexIn(const std::array<std::string_view, N>& names, std::string_view name)
 // The families of names, each name matched once.
 class Membership {
  public:
-  Membership(const Knowledge& knowledge, std::string_view kind)
-      : knowledge_(knowledge), kind_(kind) {}
+  Membership(const Knowledge& knowledge, const StringPool& names, std::string_view kind)
+      : knowledge_(knowledge), kind_(kind), row_(names.size(), kNone) {}
 
   const Members& Of(StringId id, const std::string& name, const std::string& kernel_class = "") {
-    const auto [at, is_new] = known_.try_emplace(id);
-    if (!is_new) return at->second;
+    if (row_[id] != kNone) return known_[row_[id]];
+    row_[id] = static_cast<std::uint32_t>(known_.size());
+    Members& members = known_.emplace_back();
     for (const std::string& family : knowledge_.FamiliesOf(kind_, name, kernel_class)) {
       const int index = FamilyIndex(kind_, family);
-      if (index >= 0) at->second.push_back(static_cast<std::uint8_t>(index));
+      if (index >= 0) members.push_back(static_cast<std::uint8_t>(index));
     }
-    return at->second;
+    return members;
   }
 
  private:
   const Knowledge& knowledge_;
   std::string kind_;
-  std::unordered_map<StringId, Members> known_;
+  std::vector<std::uint32_t> row_;  // in known_, by name; kNone until asked for
+  std::vector<Members> known_;
 };
 
 class FamilyFinder {
@@ -62,7 +63,7 @@ class FamilyFinder {
   }
 
   void Kernels() {
-    Membership membership(run_.knowledge, "kernel");
+    Membership membership(run_.knowledge, trace_.strings, "kernel");
     std::vector<LossBuilder> builders = Builders(kKernelFamilies.size());
     std::vector<std::shared_ptr<Remedy>> halved;
     for (std::size_t i = 0; i < builders.size(); ++i) halved.push_back(std::make_shared<Remedy>());
@@ -88,7 +89,7 @@ class FamilyFinder {
   template <typename Table>
   std::vector<Loss> Host(const char* kind, std::size_t count, const Table& table,
                          const std::vector<RowRange>& rows, bool only_launching) {
-    Membership membership(run_.knowledge, kind);
+    Membership membership(run_.knowledge, trace_.strings, kind);
     std::vector<LossBuilder> builders = Builders(count);
     // Per family and thread: when it was inside.
     std::vector<std::map<std::uint32_t, std::vector<Interval>>> inside(count);

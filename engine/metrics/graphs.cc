@@ -63,36 +63,45 @@ Graphs FindGraphs(const Basis& basis) {
   std::vector<double> calls;
   std::vector<double> spans;
   std::vector<double> kernels;
-  std::vector<std::uint8_t> is_graph(trace.calls.size(), 0);
-  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
-    if (run.ClassOfCall(c) == CallClass::kGraphLaunch) is_graph[c] = 1;
-  }
   struct Reach {
+    std::uint32_t call = 0;
     Nanos start = 0, end = 0;
     double kernels = 0;
   };
-  std::vector<Reach> reach(trace.calls.size());
+  std::vector<Reach> reach;
+  std::vector<std::uint32_t> row_of(trace.calls.size(), kNone);  // in `reach`, by call
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    if (run.ClassOfCall(c) != CallClass::kGraphLaunch) continue;
+    row_of[c] = static_cast<std::uint32_t>(reach.size());
+    reach.push_back({.call = c});
+  }
+  if (reach.empty()) {
+    graphs.misses = LossBuilder(basis).Build();
+    graphs.gaps = gaps.Build();
+    return graphs;
+  }
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     const std::uint32_t call = trace.ops.call[op];
-    if (call == kNone || is_graph[call] == 0) continue;
-    Reach& r = reach[call];
+    if (call == kNone || row_of[call] == kNone) continue;
+    Reach& r = reach[row_of[call]];
     if (r.kernels == 0) r.start = trace.ops.start[op];
     r.end = std::max(r.end, trace.ops.end[op]);
     r.kernels += 1;
     if (trace.ops.kind[op] == OpKind::kGraph) r.kernels = -1e9;  // traced as a whole
   }
-  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
-    if (is_graph[c] == 0 || reach[c].end == 0 || !basis.InWindow(reach[c].start)) continue;
+  for (const Reach& r : reach) {
+    if (r.end == 0 || !basis.InWindow(r.start)) continue;
     // Steps by ranges are times of the host, steps by period those of the GPU.
-    whens.push_back(run.steps.source == "period" ? reach[c].start : trace.calls.start[c]);
-    calls.push_back(static_cast<double>(trace.calls.end[c] - trace.calls.start[c]));
-    spans.push_back(static_cast<double>(reach[c].end - reach[c].start));
-    kernels.push_back(std::max(0.0, reach[c].kernels));
+    const Nanos called = trace.calls.start[r.call];
+    whens.push_back(run.steps.source == "period" ? r.start : called);
+    calls.push_back(static_cast<double>(trace.calls.end[r.call] - called));
+    spans.push_back(static_cast<double>(r.end - r.start));
+    kernels.push_back(std::max(0.0, r.kernels));
   }
   for (const GapPiece piece : basis.idle.pieces) {
     const std::uint32_t call = CallOf(trace, basis.idle.gaps[piece.gap]);
     const bool host = piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
-    if (call == kNone || is_graph[call] == 0 || !host) continue;
+    if (call == kNone || row_of[call] == kNone || !host) continue;
     if (piece.start == basis.idle.gaps[piece.gap].start) gaps.Count(piece.start, 0, piece.Length());
     gaps.AddSpan(piece.device, piece.start, piece.end);
   }

@@ -2,12 +2,78 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <map>
+#include <string_view>
 
 #include "engine/metrics/waves.h"
 
 namespace advise {
 namespace {
+
+// Totals of launches: gathered by shape, since shapes are few and names are long.
+class Tallies {
+ public:
+  explicit Tallies(const Run& run) : run_(run), shapes_(run.trace.shapes.size()) {}
+
+  // One more launch. What the caller sets in the row says what the last launch was like.
+  KernelRow& Add(std::uint32_t op) {
+    const OpTable& ops = run_.trace.ops;
+    const Nanos length = ops.end[op] - ops.start[op];
+    OfShape& shape = shapes_[ops.detail[op]];
+    shape.last_op = op;
+    shape.row.time_ns += static_cast<double>(length);
+    shape.lengths.push_back(static_cast<std::uint32_t>(std::min<Nanos>(length, kLongest)));
+    return shape.row;
+  }
+  // Most time first, names in order where equal.
+  std::vector<KernelRow> ByName() const {
+    return Rows([&](std::uint32_t s) { return run_.trace.strings[run_.trace.shapes[s].name]; });
+  }
+  std::vector<KernelRow> ByClass() const {
+    return Rows([&](std::uint32_t s) { return run_.names.Kernel(s).name; });
+  }
+
+ private:
+  static constexpr Nanos kLongest = std::numeric_limits<std::uint32_t>::max();  // 4.29 s
+  struct OfShape {
+    KernelRow row;
+    std::uint32_t last_op = 0;
+    std::vector<std::uint32_t> lengths;  // ns
+  };
+
+  template <typename KeyOf>
+  std::vector<KernelRow> Rows(KeyOf key_of) const {
+    std::map<std::string, OfShape> by_key;
+    for (std::uint32_t s = 0; s < shapes_.size(); ++s) {
+      const OfShape& shape = shapes_[s];
+      if (shape.lengths.empty()) continue;
+      OfShape& all = by_key[key_of(s)];
+      const double time_ns = all.row.time_ns + shape.row.time_ns;
+      if (all.lengths.empty() || shape.last_op > all.last_op) {
+        all.row = shape.row;
+        all.last_op = shape.last_op;
+      }
+      all.row.time_ns = time_ns;
+      all.row.kernel_class = run_.names.Kernel(s).name;
+      all.lengths.insert(all.lengths.end(), shape.lengths.begin(), shape.lengths.end());
+    }
+    std::vector<KernelRow> sorted;
+    for (auto& [key, all] : by_key) {
+      all.row.name = key;
+      all.row.count = static_cast<std::int64_t>(all.lengths.size());
+      all.row.median_ns = Median(std::move(all.lengths));
+      sorted.push_back(std::move(all.row));
+    }
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const KernelRow& a, const KernelRow& b) { return a.time_ns > b.time_ns; });
+    return sorted;
+  }
+
+  const Run& run_;
+  std::vector<OfShape> shapes_;
+};
 
 class KernelFinder {
  public:
@@ -19,6 +85,7 @@ class KernelFinder {
         tensor_speedup_(tensor_speedup),
         room_share_(run_.knowledge.Number("kernel.room_share")),
         tail_waste_(run_.knowledge.Number("kernel.tail_waste")) {
+    kernels_.reserve(trace_.ops.size());
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
         continue;
@@ -46,67 +113,35 @@ class KernelFinder {
   const KernelClass& Class(std::uint32_t op) const {
     return run_.names.Kernel(trace_.ops.detail[op]);
   }
-  bool Is(std::uint32_t op, const char* name) const { return Class(op).name == name; }
+  // Where a table by stream has the op's row; damaged reports have kernels of no stream.
+  std::size_t Slot(std::uint32_t op) const {
+    return std::min<std::size_t>(trace_.ops.stream[op], trace_.streams.size());
+  }
+  bool In(const ShapeSet& shapes, std::uint32_t op) const {
+    return shapes.Has(trace_.ops.detail[op]);
+  }
+  // The shapes of classes with one of these names.
+  ShapeSet Named(std::initializer_list<std::string_view> names) const {
+    return run_.names.Shapes([&](const KernelClass& c) {
+      return std::find(names.begin(), names.end(), c.name) != names.end();
+    });
+  }
+  ShapeSet WithTrait(std::string_view trait) const {
+    return run_.names.Shapes([&](const KernelClass& c) { return c.Has(trait); });
+  }
   void Count(std::uint32_t op, LossBuilder* loss) const {
     loss->Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
     loss->AddOp(op);
   }
 
-  static std::vector<KernelRow> ByTime(
-      std::map<std::string, std::pair<KernelRow, std::vector<std::uint32_t>>> rows) {
-    std::vector<KernelRow> sorted;
-    for (auto& [key, row] : rows) {
-      row.first.median_ns = Median(std::move(row.second));
-      sorted.push_back(std::move(row.first));
-    }
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const KernelRow& a, const KernelRow& b) { return a.time_ns > b.time_ns; });
-    return sorted;
-  }
-
-  using RowMap = std::map<std::string, std::pair<KernelRow, std::vector<std::uint32_t>>>;
-  KernelRow& Tally(RowMap* rows, const std::string& key, std::uint32_t op) const {
-    auto& [row, lengths] = (*rows)[key];
-    row.name = key;
-    row.kernel_class = Class(op).name;
-    row.count += 1;
-    row.time_ns += Length(op);
-    lengths.push_back(static_cast<std::uint32_t>(std::min(Length(op), 4.29e9)));
-    return row;
-  }
-
-  // Totals by name and by class: gathered by shape first, since shapes are few and names are long.
+  // Totals by name and by class.
   void Tables() {
-    std::vector<std::vector<std::uint32_t>> lengths(
-        trace_.shapes.size());  // ns, at most 4.29 s each
-    std::vector<std::uint32_t> example(trace_.shapes.size(), kNone);
-    std::vector<double> sums(trace_.shapes.size(), 0);
-    for (const std::uint32_t op : kernels_) {
-      const std::uint32_t shape = trace_.ops.detail[op];
-      lengths[shape].push_back(static_cast<std::uint32_t>(std::min(Length(op), 4.29e9)));
-      sums[shape] += Length(op);
-      example[shape] = op;
-    }
-    RowMap names;
-    RowMap classes;
-    for (std::uint32_t shape = 0; shape < lengths.size(); ++shape) {
-      if (example[shape] == kNone) continue;
-      result_.time_ns += sums[shape];
-      for (auto* rows : {&names, &classes}) {
-        const bool by_name = rows == &names;
-        const std::string& key =
-            by_name ? trace_.strings[trace_.shapes[shape].name] : Class(example[shape]).name;
-        auto& [row, all] = (*rows)[key];
-        row.name = key;
-        row.kernel_class = Class(example[shape]).name;
-        row.count += static_cast<std::int64_t>(lengths[shape].size());
-        row.time_ns += sums[shape];
-        all.insert(all.end(), lengths[shape].begin(), lengths[shape].end());
-      }
-    }
+    Tallies all(run_);
+    for (const std::uint32_t op : kernels_) all.Add(op);
     result_.count = static_cast<std::int64_t>(kernels_.size());
-    result_.top = ByTime(std::move(names));
-    result_.classes = ByTime(std::move(classes));
+    result_.top = all.ByName();
+    result_.classes = all.ByClass();
+    for (const KernelRow& row : result_.classes) result_.time_ns += row.time_ns;
     for (const std::uint32_t d : run_.active_devices) {
       result_.compute_ns += static_cast<double>(basis_.times[d].ComputeNs());
     }
@@ -125,10 +160,11 @@ class KernelFinder {
   void Grids() {
     LossBuilder small(basis_);
     LossBuilder tail(basis_);
-    RowMap small_rows;
-    RowMap tail_rows;
-    RowMap spilling;
-    std::vector<std::pair<double, double>> weighted;  // (blocks, time)
+    Tallies small_rows(run_);
+    Tallies tail_rows(run_);
+    Tallies spilling(run_);
+    const ShapeSet persistent = WithTrait("persistent");
+    std::map<double, double> time_of_blocks;  // of the small ones
     double fill = 0;
     double fill_time = 0;
     std::vector<Nanos> alone = Alone();
@@ -139,18 +175,17 @@ class KernelFinder {
       const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
       const KernelShape& shape = Shape(op);
       const auto blocks = static_cast<double>(shape.Blocks());
-      const std::string& name = trace_.strings[shape.name];
       if (shape.local_bytes > 0) {
-        KernelRow& row = Tally(&spilling, name, op);
+        KernelRow& row = spilling.Add(op);
         row.local_bytes = shape.local_bytes;
         row.registers = shape.registers;
         result_.spilling_ns += Length(op);
       }
-      if (sms <= 0 || blocks <= 0 || Class(op).Has("persistent")) continue;
+      if (sms <= 0 || blocks <= 0 || In(persistent, op)) continue;
       if (blocks < sms && alone[i] * 10 >= (trace_.ops.end[op] - trace_.ops.start[op]) * 9) {
         Count(op, &small);
-        Tally(&small_rows, name, op).blocks = blocks;
-        weighted.emplace_back(blocks, Length(op));
+        small_rows.Add(op).blocks = blocks;
+        time_of_blocks[blocks] += Length(op);
         fill += blocks / sms * Length(op);
         fill_time += Length(op);
       } else if (blocks >= sms) {
@@ -159,20 +194,19 @@ class KernelFinder {
         const double waste = waves > 1 ? (std::ceil(waves) - waves) / std::ceil(waves) : 0;
         if (waves <= 1 || waves > 8 || waste < tail_waste_) continue;
         Count(op, &tail);
-        Tally(&tail_rows, name, op).waves = waves;
+        tail_rows.Add(op).waves = waves;
         result_.tail_waste_ns += waste * Length(op);
         if (counted > 0) result_.tail_counted_ns += Length(op);
       }
     }
     result_.small_grid = small.Build();
     result_.tail = tail.Build();
-    result_.small_grid_rows = ByTime(std::move(small_rows));
-    result_.tail_rows = ByTime(std::move(tail_rows));
-    result_.spilling_rows = ByTime(std::move(spilling));
+    result_.small_grid_rows = small_rows.ByName();
+    result_.tail_rows = tail_rows.ByName();
+    result_.spilling_rows = spilling.ByName();
     result_.small_grid_fill = fill_time > 0 ? fill / fill_time : 0;
-    std::sort(weighted.begin(), weighted.end());
     double half = fill_time / 2;
-    for (const auto& [blocks, time] : weighted) {
+    for (const auto& [blocks, time] : time_of_blocks) {
       result_.small_grid_blocks = blocks;
       half -= time;
       if (half <= 0) break;
@@ -220,11 +254,15 @@ class KernelFinder {
   void ByClass() {
     LossBuilder layout(basis_);
     LossBuilder cast(basis_);
+    const ShapeSet moves = run_.names.Shapes(
+        [](const KernelClass& c) { return c.name == "transpose" || c.Has("layout"); });
+    const ShapeSet casts =
+        run_.names.Shapes([](const KernelClass& c) { return c.name == "cast" || c.Has("cast"); });
     for (const std::uint32_t op : kernels_) {
-      if (Is(op, "transpose") || Class(op).Has("layout")) {
+      if (In(moves, op)) {
         Count(op, &layout);
         layout.remedy().scaled_ops.emplace_back(op, 0.0F);
-      } else if (Is(op, "cast") || Class(op).Has("cast")) {
+      } else if (In(casts, op)) {
         Count(op, &cast);
         cast.remedy().scaled_ops.emplace_back(
             op, static_cast<float>(1 - run_.knowledge.Number("kernel.cast_removable")));
@@ -234,20 +272,21 @@ class KernelFinder {
     result_.cast = cast.Build();
   }
 
-  bool Fusable(std::uint32_t op) const {
-    const std::string& name = Class(op).name;
-    const bool light = name == "elementwise" || name == "copy" || name == "cast";
-    return light && !Class(op).Has("fused") && !Class(op).Has("tiny-optimizer") &&
-           trace_.ops.in_graph[op] == 0 && phases_.OfOp(run_, op) != Phase::kOptimizer;
-  }
-
   // Runs of element-wise kernels on one stream: each reads and writes memory that one kernel would
   // touch once.
   void Elementwise() {
     const auto residual = static_cast<float>(run_.knowledge.Number("kernel.fused_residual"));
     LossBuilder loss(basis_);
     StepCounter runs(run_);
-    std::map<std::uint32_t, std::vector<std::uint32_t>> open;
+    const ShapeSet light = run_.names.Shapes([](const KernelClass& c) {
+      const bool simple = c.name == "elementwise" || c.name == "copy" || c.name == "cast";
+      return simple && !c.Has("fused") && !c.Has("tiny-optimizer");
+    });
+    const auto fusable = [&](std::uint32_t op) {
+      return In(light, op) && trace_.ops.in_graph[op] == 0 &&
+             phases_.OfOp(run_, op) != Phase::kOptimizer;
+    };
+    std::vector<std::vector<std::uint32_t>> open(trace_.streams.size() + 1);
     const auto close = [&](std::vector<std::uint32_t>* list) {
       if (list->size() >= 2) {
         runs.Count(trace_.ops.start[list->front()]);
@@ -260,15 +299,15 @@ class KernelFinder {
       list->clear();
     };
     for (const std::uint32_t op : kernels_) {
-      std::vector<std::uint32_t>& list = open[trace_.ops.stream[op]];
-      if (!Fusable(op)) {
+      std::vector<std::uint32_t>& list = open[Slot(op)];
+      if (!fusable(op)) {
         close(&list);
         continue;
       }
       Count(op, &loss);
       list.push_back(op);
     }
-    for (auto& [stream, list] : open) close(&list);
+    for (std::vector<std::uint32_t>& list : open) close(&list);
     result_.elementwise_runs = runs.PerStep();
     result_.elementwise = loss.Build();
   }
@@ -276,18 +315,20 @@ class KernelFinder {
   // matmul, softmax with what stands around it, matmul: the scores are written and read again.
   void Attention() {
     LossBuilder loss(basis_);
-    std::map<std::uint32_t, std::vector<std::uint32_t>> by_stream;
-    for (const std::uint32_t op : kernels_) by_stream[trace_.ops.stream[op]].push_back(op);
+    const ShapeSet softmaxes = Named({"softmax"});
+    const ShapeSet products = Named({"matrix"});
+    const ShapeSet between =
+        Named({"elementwise", "cast", "copy", "softmax", "random", "transpose"});
+    std::vector<std::vector<std::uint32_t>> by_stream(trace_.streams.size() + 1);
+    if (!softmaxes.empty()) {
+      for (const std::uint32_t op : kernels_) by_stream[Slot(op)].push_back(op);
+    }
     constexpr std::ptrdiff_t kReach =
         8;  // kernels between the two products: scale, mask, cast, softmax, dropout
-    for (const auto& [stream, ops] : by_stream) {
+    const auto light = [&](std::uint32_t op) { return In(between, op); };
+    for (const std::vector<std::uint32_t>& ops : by_stream) {
       for (std::size_t i = 0; i < ops.size(); ++i) {
-        if (!Is(ops[i], "softmax")) continue;
-        const auto light = [&](std::uint32_t op) {
-          const std::string& n = Class(op).name;
-          return n == "elementwise" || n == "cast" || n == "copy" || n == "softmax" ||
-                 n == "random" || n == "transpose";
-        };
+        if (!In(softmaxes, ops[i])) continue;
         std::ptrdiff_t before = static_cast<std::ptrdiff_t>(i) - 1;
         while (before >= 0 && static_cast<std::ptrdiff_t>(i) - before < kReach &&
                light(ops[static_cast<std::size_t>(before)]))
@@ -297,12 +338,12 @@ class KernelFinder {
                light(ops[after]))
           ++after;
         if (before < 0 || after >= ops.size()) continue;
-        if (!Is(ops[static_cast<std::size_t>(before)], "matrix") || !Is(ops[after], "matrix"))
+        if (!In(products, ops[static_cast<std::size_t>(before)]) || !In(products, ops[after]))
           continue;
         loss.Count(trace_.ops.start[ops[i]], 0, 0);
         for (auto k = static_cast<std::size_t>(before); k <= after; ++k) {
           loss.AddOp(ops[k]);
-          if (!Is(ops[k], "matrix")) loss.remedy().scaled_ops.emplace_back(ops[k], 0.0F);
+          if (!In(products, ops[k])) loss.remedy().scaled_ops.emplace_back(ops[k], 0.0F);
         }
         i = after - 1;
       }
@@ -314,31 +355,35 @@ class KernelFinder {
   void Optimizer() {
     LossBuilder loss(basis_);
     const double small_ns = run_.knowledge.Number("kernel.optimizer_small");
-    std::map<std::uint32_t, std::uint32_t> previous;  // stream -> op of the update before
+    const auto residual = static_cast<float>(run_.knowledge.Number("kernel.multi_tensor_residual"));
+    const ShapeSet updates = Named({"elementwise", "optimizer", "copy"});
+    const ShapeSet tiny = WithTrait("tiny-optimizer");
+    std::vector<std::uint8_t> grouped;  // by shape
+    for (const KernelShape& shape : trace_.shapes) {
+      grouped.push_back(trace_.strings[shape.name].find("multi_tensor") != std::string::npos);
+    }
+    // By stream: the op of the update before.
+    std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
     for (const std::uint32_t op : kernels_) {
-      const bool by_phase = phases_.OfOp(run_, op) == Phase::kOptimizer &&
-                            (Is(op, "elementwise") || Is(op, "optimizer") || Is(op, "copy"));
-      const bool by_name = Class(op).Has("tiny-optimizer");
-      const bool grouped = trace_.strings[Shape(op).name].find("multi_tensor") != std::string::npos;
-      if ((!by_phase && !by_name) || grouped || Length(op) > small_ns ||
-          trace_.ops.in_graph[op] != 0) {
-        previous[trace_.ops.stream[op]] = kNone;
+      const bool by_phase = In(updates, op) && phases_.OfOp(run_, op) == Phase::kOptimizer;
+      std::uint32_t& last = previous[Slot(op)];
+      if ((!by_phase && !In(tiny, op)) || grouped[trace_.ops.detail[op]] != 0 ||
+          Length(op) > small_ns || trace_.ops.in_graph[op] != 0) {
+        last = kNone;
         continue;
       }
       Count(op, &loss);
-      const auto last = previous.find(trace_.ops.stream[op]);
-      if (last != previous.end() && last->second != kNone) {
+      if (last != kNone) {
         // The gap between two kernels of the update.
         const std::uint32_t device = trace_.ops.device[op];
         const IntervalSet gap =
-            basis_.times[device].idle.Clip(trace_.ops.end[last->second], trace_.ops.start[op]);
+            basis_.times[device].idle.Clip(trace_.ops.end[last], trace_.ops.start[op]);
         for (const Interval& g : gap.intervals()) loss.AddSpan(device, g.start, g.end);
         if (trace_.ops.call[op] != kNone)
           loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
-        loss.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(run_.knowledge.Number("kernel.multi_tensor_residual")));
+        loss.remedy().scaled_ops.emplace_back(op, residual);
       }
-      previous[trace_.ops.stream[op]] = op;
+      last = op;
     }
     result_.optimizer = loss.Build();
   }
@@ -349,8 +394,9 @@ class KernelFinder {
     std::map<std::string, double> names;
     const double speedup = std::clamp(tensor_speedup_ * run_.knowledge.Number("precision.achieved"),
                                       1.0, run_.knowledge.Number("precision.most"));
+    const ShapeSet products = Named({"matrix", "convolution"});
     for (const std::uint32_t op : kernels_) {
-      if (!Is(op, "matrix") && !Is(op, "convolution")) continue;
+      if (!In(products, op)) continue;
       result_.matrix_ns += Length(op);
       if (Class(op).tensor_core == 1) result_.tensor_ns += Length(op);
       if (Class(op).precision == "fp32" && Class(op).tensor_core != 1) {
@@ -372,9 +418,9 @@ class KernelFinder {
   }
 
   void Concurrency() {
-    std::map<std::uint32_t, bool> streams;
-    for (const std::uint32_t op : kernels_) streams[trace_.ops.stream[op]] = true;
-    result_.streams = streams.size();
+    std::vector<std::uint8_t> used(trace_.streams.size() + 1, 0);
+    for (const std::uint32_t op : kernels_) used[Slot(op)] = 1;
+    result_.streams = static_cast<std::size_t>(std::count(used.begin(), used.end(), 1));
   }
 
   const Basis& basis_;

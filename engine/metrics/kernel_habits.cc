@@ -18,6 +18,7 @@ class HabitFinder {
         small_ns_(run_.knowledge.Number("kernel.train_small")),
         train_length_(static_cast<std::size_t>(run_.knowledge.Number("kernel.train_length"))),
         enough_(static_cast<std::size_t>(run_.knowledge.Number("kernel.like_calls"))) {
+    kernels_.reserve(trace_.ops.size());
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (!basis_.InWindow(trace_.ops.start[op])) continue;
       if (trace_.ops.kind[op] == OpKind::kGraph) result_.whole_graph_ns += Length(op);
@@ -41,14 +42,19 @@ class HabitFinder {
   const KernelClass& Class(std::uint32_t op) const {
     return run_.names.Kernel(trace_.ops.detail[op]);
   }
+  bool In(const ShapeSet& shapes, std::uint32_t op) const {
+    return shapes.Has(trace_.ops.detail[op]);
+  }
   void Count(std::uint32_t op, LossBuilder* loss) const {
     loss->Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
     loss->AddOp(op);
   }
   void Tally(std::map<std::uint32_t, KernelRow>* rows, std::uint32_t op, double time) const {
     KernelRow& row = (*rows)[trace_.ops.detail[op]];
-    row.name = trace_.strings[Shape(op).name];
-    row.kernel_class = Class(op).name;
+    if (row.count == 0) {
+      row.name = trace_.strings[Shape(op).name];
+      row.kernel_class = Class(op).name;
+    }
     row.count += 1;
     row.time_ns += time;
   }
@@ -93,31 +99,38 @@ class HabitFinder {
     LossBuilder repeats(basis_);
     StepCounter matrix_whens(run_);
     StepCounter repeat_whens(run_);
-    std::map<std::uint32_t, std::pair<Train, Train>> open;
+    const Names& names = run_.names;
+    const ShapeSet matrices = names.Shapes([](const KernelClass& c) { return c.name == "matrix"; });
+    const ShapeSet attention =
+        names.Shapes([](const KernelClass& c) { return c.name == "attention"; });
+    const ShapeSet heavy = names.Shapes([](const KernelClass& c) {
+      return c.name == "matrix" || c.name == "optimizer" || c.name == "convolution";
+    });
+    // By stream; damaged reports have kernels of no stream.
+    std::vector<std::pair<Train, Train>> open(trace_.streams.size() + 1);
     const std::size_t most_between = 2;
     for (const std::uint32_t op : kernels_) {
-      auto& [products, same] = open[trace_.ops.stream[op]];
-      const std::string& name = Class(op).name;
+      auto& [products, same] = open[std::min<std::size_t>(trace_.ops.stream[op], open.size() - 1)];
       const bool small = Length(op) <= small_ns_ && trace_.ops.in_graph[op] == 0;
-      if (small && name == "matrix") {
+      if (small && In(matrices, op)) {
         // Layers alternate between shapes; a loop over pieces does not.
         const bool alike = !products.ops.empty() &&
                            trace_.ops.detail[products.ops.back()] == trace_.ops.detail[op];
         if (!alike) Close(&products, &matrix, &matrix_whens);
         products.ops.push_back(op);
         products.between = 0;
-      } else if (!small || name == "attention" || ++products.between > most_between) {
+      } else if (!small || In(attention, op) || ++products.between > most_between) {
         Close(&products, &matrix, &matrix_whens);
       }
       const bool like =
           !same.ops.empty() && trace_.ops.detail[same.ops.back()] == trace_.ops.detail[op];
-      const bool counts = small && name != "matrix" && name != "optimizer" && name != "convolution";
+      const bool counts = small && !In(heavy, op);
       if (!like || !counts) Close(&same, &repeats, &repeat_whens);
       if (counts) same.ops.push_back(op);
     }
-    for (auto& [stream, trains] : open) {
-      Close(&trains.first, &matrix, &matrix_whens);
-      Close(&trains.second, &repeats, &repeat_whens);
+    for (auto& [products, same] : open) {
+      Close(&products, &matrix, &matrix_whens);
+      Close(&same, &repeats, &repeat_whens);
     }
     result_.matrix_train_kernels = matrix_whens.PerStep();
     result_.repeat_kernels = repeat_whens.PerStep();
@@ -284,24 +297,32 @@ class HabitFinder {
   void Formats() {
     LossBuilder fp64(basis_);
     LossBuilder bf16(basis_);
+    const Names& names = run_.names;
+    const ShapeSet doubles =
+        names.Shapes([](const KernelClass& c) { return c.precision == "fp64"; });
+    const ShapeSet plain_bf16 = names.Shapes(
+        [](const KernelClass& c) { return c.precision == "bf16" && c.tensor_core != 1; });
+    const auto is_product = [](const KernelClass& c) {
+      return c.name == "matrix" || c.name == "convolution";
+    };
+    const ShapeSet halves = names.Shapes([&](const KernelClass& c) {
+      return is_product(c) && (c.precision == "bf16" || c.precision == "fp16");
+    });
+    const ShapeSet eighths = names.Shapes([&](const KernelClass& c) {
+      return is_product(c) &&
+             (c.precision == "fp8" || c.precision == "fp4" || c.precision == "int8");
+    });
+    // What the change wins depends on what binds each kernel: half their time is the assumption,
+    // and said.
+    const auto count = [&](std::uint32_t op, LossBuilder* loss) {
+      Count(op, loss);
+      loss->remedy().scaled_ops.emplace_back(op, 0.5F);
+    };
     for (const std::uint32_t op : kernels_) {
-      const std::string& precision = Class(op).precision;
-      if (precision == "fp64") Count(op, &fp64);
-      if (precision == "bf16" && Class(op).tensor_core != 1) Count(op, &bf16);
-      const std::string& name = Class(op).name;
-      if (name != "matrix" && name != "convolution") continue;
-      if (precision == "bf16" || precision == "fp16") result_.half_ns += Length(op);
-      if (precision == "fp8" || precision == "fp4" || precision == "int8")
-        result_.fp8_ns += Length(op);
-    }
-    for (auto* loss : {&fp64, &bf16}) {
-      // What the change wins depends on what binds each kernel: half their time is the assumption,
-      // and said.
-      for (const std::uint32_t op : kernels_) {
-        const bool plain = loss == &fp64 || Class(op).tensor_core != 1;
-        if (plain && Class(op).precision == (loss == &fp64 ? "fp64" : "bf16"))
-          loss->remedy().scaled_ops.emplace_back(op, 0.5F);
-      }
+      if (In(doubles, op)) count(op, &fp64);
+      if (In(plain_bf16, op)) count(op, &bf16);
+      if (In(halves, op)) result_.half_ns += Length(op);
+      if (In(eighths, op)) result_.fp8_ns += Length(op);
     }
     result_.fp64 = fp64.Build();
     result_.bf16 = bf16.Build();

@@ -154,26 +154,23 @@ class LaunchFinder {
   void Sequence() {
     const Steps& steps = run_.steps;
     if (!steps.known()) return;
-    std::vector<std::pair<Nanos, std::uint32_t>>
-        kernels;  // (launch or start time, op) on the busiest device
     std::uint32_t busiest = kNone;
     for (const std::uint32_t d : run_.active_devices) {
       if (busiest == kNone || run_.ops_of_device[d].size() > run_.ops_of_device[busiest].size())
         busiest = d;
     }
-    for (const std::uint32_t op : run_.ops_of_device[busiest]) {
-      if (trace_.ops.kind[op] == OpKind::kKernel && !run_.IsComm(op))
-        kernels.emplace_back(trace_.ops.start[op], op);
-    }
+    const std::vector<std::uint32_t>& ops = run_.ops_of_device[busiest];
     std::map<std::uint64_t, std::size_t> hashes;
     std::vector<double> lengths;
     std::size_t at = 0;
     for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
-      while (at < kernels.size() && kernels[at].first < steps.all[i].start) ++at;
+      while (at < ops.size() && trace_.ops.start[ops[at]] < steps.all[i].start) ++at;
       std::uint64_t hash = 1469598103934665603ULL;  // FNV-1a
       std::size_t length = 0;
-      for (; at < kernels.size() && kernels[at].first < steps.all[i].end; ++at, ++length) {
-        hash = (hash ^ trace_.ops.detail[kernels[at].second]) * 1099511628211ULL;
+      for (; at < ops.size() && trace_.ops.start[ops[at]] < steps.all[i].end; ++at) {
+        if (trace_.ops.kind[ops[at]] != OpKind::kKernel || run_.IsComm(ops[at])) continue;
+        hash = (hash ^ trace_.ops.detail[ops[at]]) * 1099511628211ULL;
+        ++length;
       }
       ++hashes[hash];
       lengths.push_back(static_cast<double>(length));
@@ -251,7 +248,7 @@ class LaunchFinder {
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.train_length"));
     LossBuilder loss(basis_);
     StepCounter ops_in_trains(run_);
-    std::map<std::uint32_t, std::vector<std::uint32_t>> open;
+    std::vector<std::vector<std::uint32_t>> open(trace_.streams.size());
     const auto close = [&](std::vector<std::uint32_t>* train) {
       if (train->size() >= least) {
         loss.Count(trace_.ops.start[train->front()], 0, 0);
@@ -283,7 +280,7 @@ class LaunchFinder {
         close(&train);
       }
     }
-    for (auto& [stream, train] : open) close(&train);
+    for (std::vector<std::uint32_t>& train : open) close(&train);
     result_.trains_ops_per_step = ops_in_trains.PerStep();
     result_.trains = loss.Build();
   }

@@ -18,7 +18,7 @@ struct Basis {
   const std::vector<DeviceTime>& times;
   const Idle& idle;
 
-  bool InWindow(Nanos time) const { return time >= run.window.start && time < run.window.end; }
+  bool InWindow(Nanos time) const { return run.InWindow(time); }
   // Inside the steady loop: what happens before and after it is not "a step", also when the window
   // holds it.
   bool InLoop(Nanos time) const {

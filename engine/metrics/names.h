@@ -81,8 +81,22 @@ inline bool IsAllocation(CallClass c) {
          c == CallClass::kAllocHost || c == CallClass::kAllocManaged;
 }
 
+// A set of kernel shapes, made by Names::Shapes: what a name tells is looked up once a shape, since
+// shapes are few, and asked once an op.
+class ShapeSet {
+ public:
+  bool Has(std::uint32_t shape) const { return members_[shape] != 0; }
+  bool empty() const { return empty_; }
+
+ private:
+  friend class Names;
+  std::vector<std::uint8_t> members_;
+  bool empty_ = true;
+};
+
 class Names {
  public:
+  Names() = default;  // of nothing
   Names(const Trace& trace, const Knowledge& knowledge);
 
   CallClass Call(StringId name) const { return calls_[name]; }
@@ -94,6 +108,16 @@ class Names {
     return kernel_classes_[shape_class_[shape]];
   }
   bool IsCommunication(std::uint32_t shape) const { return communication_[shape] != 0; }
+  // The shapes whose class is so: `belongs(const KernelClass&)`. O(shapes).
+  template <typename Belongs>
+  ShapeSet Shapes(Belongs belongs) const {
+    ShapeSet set;
+    for (const std::uint32_t at : shape_class_) {
+      set.members_.push_back(belongs(kernel_classes_[at]) ? 1 : 0);
+      set.empty_ = set.empty_ && set.members_.back() == 0;
+    }
+    return set;
+  }
 
  private:
   std::vector<CallClass> calls_;

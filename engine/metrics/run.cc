@@ -1,19 +1,23 @@
 #include "engine/metrics/run.h"
 
 #include <algorithm>
+#include <future>
 
 namespace advise {
 
 Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
     : trace(trace_in),
       knowledge(knowledge_in),
-      names(trace_in, knowledge_in),
       first_op_of_call(trace_in.calls.size(), kNone),
       calls_of_thread(RowsByThread(trace_in.calls.thread, trace_in.threads.size())),
       ranges_of_thread(RowsByThread(trace_in.ranges.thread, trace_in.threads.size())),
       os_of_thread(RowsByThread(trace_in.os_calls.thread, trace_in.threads.size())),
       overheads_of_thread(RowsByThread(trace_in.overheads.thread, trace_in.threads.size())),
       ops_of_device(trace_in.devices.size()) {
+  auto named = std::async(std::launch::async, [this] { names = Names(trace, knowledge); });
+  std::vector<std::size_t> ops(ops_of_device.size(), 0);
+  for (const std::uint16_t device : trace.ops.device) ++ops[device];
+  for (std::size_t d = 0; d < ops.size(); ++d) ops_of_device[d].reserve(ops[d]);
   std::vector<std::uint8_t> launches(trace.threads.size(), 0);
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     ops_of_device[trace.ops.device[op]].push_back(op);
@@ -28,6 +32,7 @@ Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
   for (std::uint32_t t = 0; t < launches.size(); ++t) {
     if (launches[t] != 0) launching_threads.push_back(t);
   }
+  named.get();
 }
 
 void ChooseWindow(const WindowRequest& request, Run* run) {

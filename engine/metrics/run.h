@@ -66,6 +66,7 @@ struct Run {
   Steps steps;
   Window window;
 
+  bool InWindow(Nanos time) const { return time >= window.start && time < window.end; }
   bool IsComm(std::uint32_t op) const {
     return trace.ops.kind[op] == OpKind::kKernel && names.IsCommunication(trace.ops.detail[op]);
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <utility>
 
 #include "engine/metrics/median.h"
 
@@ -38,22 +37,47 @@ struct Candidate {
   bool annotated = false;
 };
 
-// The computing that calls inside [start, end) launched: its first start and last end, or {0, 0}.
-// Copies are left out: the copy of a batch may run long before the step's turn comes.
-Interval Project(const Run& run, std::uint32_t process, Nanos start, Nanos end,
-                 const std::vector<std::pair<Nanos, std::uint32_t>>& launches) {
-  Interval span;
-  auto at =
-      std::lower_bound(launches.begin(), launches.end(), std::pair<Nanos, std::uint32_t>{start, 0});
-  for (; at != launches.end() && at->first < end; ++at) {
-    const std::uint32_t op = at->second;
-    if (run.ProcessOfCall(run.trace.ops.call[op]) != process) continue;
-    if (span.end == 0) span = {run.trace.ops.start[op], run.trace.ops.end[op]};
-    span.start = std::min(span.start, run.trace.ops.start[op]);
-    span.end = std::max(span.end, run.trace.ops.end[op]);
+// What calls launched to compute. Copies are left out: the copy of a batch may run long before the
+// step's turn comes.
+class Computing {
+ public:
+  explicit Computing(const Run& run) : run_(run), of_call_(run.trace.calls.size()) {
+    const OpTable& ops = run.trace.ops;
+    for (std::uint32_t op = 0; op < ops.size(); ++op) {
+      const bool computes =
+          ops.kind[op] == OpKind::kGraph || (ops.kind[op] == OpKind::kKernel && !run.IsComm(op));
+      if (ops.call[op] == kNone || !computes) continue;
+      Interval& span = of_call_[ops.call[op]];
+      span = span.end == 0 ? Interval{ops.start[op], ops.end[op]}
+                           : Interval{span.start, std::max(span.end, ops.end[op])};
+    }
   }
-  return span;
-}
+
+  // By the calls of a process inside [start, end): its first start and last end, or {0, 0}.
+  // O(calls inside).
+  Interval Of(std::uint32_t process, Nanos start, Nanos end) const {
+    const std::vector<Nanos>& starts = run_.trace.calls.start;
+    Interval span;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      if (run_.trace.threads[thread].process != process) continue;
+      const RowRange rows = run_.calls_of_thread[thread];
+      const auto last = starts.begin() + rows.last;
+      for (auto at = std::lower_bound(starts.begin() + rows.first, last, start);
+           at != last && *at < end; ++at) {
+        const Interval& more = of_call_[static_cast<std::size_t>(at - starts.begin())];
+        if (more.end == 0) continue;
+        span = span.end == 0
+                   ? more
+                   : Interval{std::min(span.start, more.start), std::max(span.end, more.end)};
+      }
+    }
+    return span;
+  }
+
+ private:
+  const Run& run_;
+  std::vector<Interval> of_call_;  // {0, 0} for calls that launched nothing
+};
 
 }  // namespace
 
@@ -174,17 +198,9 @@ Steps StepsFromRanges(const Run& run) {
     candidate.rows.push_back(i);
   }
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
-  std::vector<std::pair<Nanos, std::uint32_t>> launches;  // (call start, op)
-  launches.reserve(run.trace.ops.size());
-  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
-    const std::uint32_t call = run.trace.ops.call[op];
-    const bool computes = run.trace.ops.kind[op] == OpKind::kGraph ||
-                          (run.trace.ops.kind[op] == OpKind::kKernel && !run.IsComm(op));
-    if (call != kNone && computes) launches.emplace_back(run.trace.calls.start[call], op);
-  }
-  std::sort(launches.begin(), launches.end());
-
   Steps best;
+  if (families.empty()) return best;
+  const Computing computing(run);
   double best_score = 0;
   std::vector<Interval> best_gaps;  // between the device's steps; none where the host's are taken
   Nanos best_usual = 0;
@@ -205,7 +221,7 @@ Steps StepsFromRanges(const Run& run) {
       host.push_back(step);
     }
     for (const Step& step : host) {
-      const Interval span = Project(run, process, step.start, step.end, launches);
+      const Interval span = computing.Of(process, step.start, step.end);
       if (span.end == 0) continue;
       device.push_back({span.start, span.end});
       covered += step.Length();

@@ -112,8 +112,8 @@ const char* DirectionName(CopyDirection direction) {
 
 }  // namespace
 
-Summaries Summarize(const Basis& basis) {
-  const Trace& trace = basis.run.trace;
+Summaries Summarize(const Run& run) {
+  const Trace& trace = run.trace;
   const std::size_t texts = trace.strings.size();
   const auto text = [&trace](std::size_t name) {
     return trace.strings[static_cast<StringId>(name)];
@@ -126,7 +126,7 @@ Summaries Summarize(const Basis& basis) {
       texts + 1,
       [&](auto add) {
         for (std::uint32_t op = 0; op < ops.size(); ++op) {
-          if (!basis.InWindow(ops.start[op])) continue;
+          if (!run.InWindow(ops.start[op])) continue;
           if (ops.kind[op] == OpKind::kKernel) {
             add(trace.shapes[ops.detail[op]].name, ops.end[op] - ops.start[op]);
           } else if (ops.kind[op] == OpKind::kGraph) {
@@ -145,7 +145,7 @@ Summaries Summarize(const Basis& basis) {
         kMemsets + 1,
         [&, bytes](auto add) {
           for (std::uint32_t op = 0; op < ops.size(); ++op) {
-            if (!basis.InWindow(ops.start[op])) continue;
+            if (!run.InWindow(ops.start[op])) continue;
             const Nanos length = ops.end[op] - ops.start[op];
             const std::uint32_t detail = ops.detail[op];
             if (ops.kind[op] == OpKind::kCopy) {
@@ -169,7 +169,7 @@ Summaries Summarize(const Basis& basis) {
         names,
         [&](auto add) {
           for (std::size_t i = 0; i < table.size(); ++i) {
-            if (basis.InWindow(table.start[i])) {
+            if (run.InWindow(table.start[i])) {
               add(name_of_row(table.name[i]), table.end[i] - table.start[i]);
             }
           }

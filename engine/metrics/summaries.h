@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/metrics/loss.h"
+#include "engine/metrics/run.h"
 
 namespace advise {
 
@@ -33,6 +33,6 @@ struct Summaries {
 inline constexpr std::size_t kSummaryRows = 40;  // a table; names are many, and the rest is small
 
 // What begins inside the window, the largest totals first, at most kSummaryRows rows a table. O(n).
-Summaries Summarize(const Basis& basis);
+Summaries Summarize(const Run& run);
 
 }  // namespace advise

@@ -56,28 +56,34 @@ IntervalSet IntervalSet::Of(std::vector<Interval> intervals) {
   return set;
 }
 
+IntervalSet IntervalSet::From(Data data) {
+  IntervalSet set;
+  if (!data.intervals.empty()) set.data_ = std::make_shared<Data>(std::move(data));
+  return set;
+}
+
+void IntervalSet::Reserve(std::size_t intervals) {
+  if (intervals > 0) Own().intervals.reserve(intervals);
+}
+
 void IntervalSet::Append(Nanos start, Nanos end) {
-  if (end <= start) return;
-  Data& own = Own();
-  if (!own.intervals.empty() && start <= own.intervals.back().end) {
-    const Nanos more = std::max<Nanos>(0, end - own.intervals.back().end);
-    own.intervals.back().end += more;
-    own.total += more;
-  } else {
-    own.intervals.push_back({start, end});
-    own.total += end - start;
-  }
+  if (end > start) Own().Append(start, end);
 }
 
 IntervalSet IntervalSet::Union(const IntervalSet& other) const {
   if (other.empty()) return *this;
   if (empty()) return other;
-  std::vector<Interval> both;
-  both.reserve(intervals().size() + other.intervals().size());
-  std::merge(intervals().begin(), intervals().end(), other.intervals().begin(),
-             other.intervals().end(), std::back_inserter(both),
-             [](const Interval& a, const Interval& b) { return a.start < b.start; });
-  return Of(std::move(both));
+  Data both;
+  both.intervals.reserve(intervals().size() + other.intervals().size());
+  auto a = intervals().begin();
+  auto b = other.intervals().begin();
+  while (a != intervals().end() || b != other.intervals().end()) {
+    const bool from_a =
+        b == other.intervals().end() || (a != intervals().end() && a->start <= b->start);
+    const Interval next = from_a ? *a++ : *b++;
+    both.Append(next.start, next.end);
+  }
+  return From(std::move(both));
 }
 
 IntervalSet IntervalSet::Intersect(const IntervalSet& other) const {
@@ -99,18 +105,18 @@ IntervalSet IntervalSet::Subtract(const IntervalSet& other) const {
            intervals().back().end <= other.intervals().front().start;
   };
   if (empty() || other.empty() || disjoint()) return *this;
-  std::vector<Interval> rest;
+  Data rest;
   auto b = other.intervals().begin();
   for (const Interval& a : intervals()) {
     Nanos at = a.start;
     while (b != other.intervals().end() && b->end <= at) ++b;
     for (auto cut = b; cut != other.intervals().end() && cut->start < a.end; ++cut) {
-      if (cut->start > at) rest.push_back({at, cut->start});
+      rest.Append(at, cut->start);
       at = std::max(at, cut->end);
     }
-    if (at < a.end) rest.push_back({at, a.end});
+    rest.Append(at, a.end);
   }
-  return Of(std::move(rest));
+  return From(std::move(rest));
 }
 
 IntervalSet IntervalSet::Clip(Nanos start, Nanos end) const {
@@ -125,15 +131,19 @@ IntervalSet IntervalSet::Clip(Nanos start, Nanos end) const {
 }
 
 IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
-  IntervalSet gaps;
+  Data gaps;
   Nanos at = start;
   const std::vector<Interval>& all = intervals();
-  for (auto i = FirstEndingAfter(all, start); i != all.end() && i->start < end; ++i) {
+  const auto first = FirstEndingAfter(all, start);
+  const auto last = std::lower_bound(first, all.end(), end,
+                                     [](const Interval& i, Nanos t) { return i.start < t; });
+  gaps.intervals.reserve(static_cast<std::size_t>(last - first) + 1);
+  for (auto i = first; i != last; ++i) {
     gaps.Append(at, i->start);
     at = std::max(at, i->end);
   }
   gaps.Append(at, end);
-  return gaps;
+  return From(std::move(gaps));
 }
 
 Nanos IntervalSet::OverlapWith(Nanos start, Nanos end) const {

@@ -3,6 +3,7 @@
 // set is copied, the two share their memory until one of them changes.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,6 +26,7 @@ class IntervalSet {
   // merged. O(n log n).
   static IntervalSet Of(std::vector<Interval> intervals);
 
+  void Reserve(std::size_t intervals);  // room for so many
   // Appends an interval that starts at or after the start of the last one; merges where they touch.
   void Append(Nanos start, Nanos end);
 
@@ -50,7 +52,20 @@ class IntervalSet {
   struct Data {
     std::vector<Interval> intervals;
     Nanos total = 0;
+    // As IntervalSet::Append.
+    void Append(Nanos start, Nanos end) {
+      if (end <= start) return;
+      if (!intervals.empty() && start <= intervals.back().end) {
+        const Nanos more = std::max<Nanos>(0, end - intervals.back().end);
+        intervals.back().end += more;
+        total += more;
+      } else {
+        intervals.push_back({start, end});
+        total += end - start;
+      }
+    }
   };
+  static IntervalSet From(Data data);
   static const std::vector<Interval> kNothing;
   Data& Own();  // to change: no other set's
 

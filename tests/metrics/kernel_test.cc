@@ -146,5 +146,37 @@ TEST_CASE("the kernel table is in order of time and adds up") {
   CHECK(run->kernels.count == 4);
 }
 
+TEST_CASE("totals of a name hold all its grids, with what the last launch was like") {
+  const Analysed run = Line()
+                           .Add("small", 30_us, {.blocks = 4})
+                           .Add("small", 10_us, {.blocks = 2})
+                           .Add("small", 20_us, {.blocks = 8})
+                           .Run();
+  REQUIRE(run->kernels.small_grid_rows.size() == 1);
+  const KernelRow& row = run->kernels.small_grid_rows[0];
+  CHECK(row.count == 3);
+  CHECK(row.time_ns == 60_us);
+  CHECK(row.median_ns == 20_us);
+  CHECK(row.blocks == 8);
+  // Half of the time is spent with up to so many blocks: 2 (10 us), 4 (30 us), 8 (20 us).
+  CHECK(run->kernels.small_grid_blocks == 4);
+}
+
+TEST_CASE("kernels of a damaged report that name no stream are read as those of one stream") {
+  TraceBuilder story;
+  for (int i = 0; i < 6; ++i) {
+    const Nanos at = 1_ms + i * 10_us;
+    story.Launch(kElementwise, {i * 2_us, i * 2_us + 1_us}, {at, at + 10_us});
+  }
+  Trace trace = story.Build();
+  trace.ops.stream.assign(trace.ops.size(), kNone);
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  const Analysis analysis(trace, ShippedKnowledge(), options);
+  CHECK(analysis.kernels.count == 6);
+  CHECK(analysis.kernels.streams == 1);
+  CHECK(analysis.kernels.elementwise_runs == 1);
+}
+
 }  // namespace
 }  // namespace advise
