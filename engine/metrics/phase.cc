@@ -29,17 +29,24 @@ void Phases::LabelCalls(const Run& run) {
   for (const std::uint32_t thread : run.launching_threads) {
     const std::uint32_t process = run.trace.threads[thread].process;
     if (process == kNone) continue;
-    std::array<std::size_t, kCount> next{};  // calls of a thread ascend in time: one cursor a phase
+    // Calls of a thread ascend in time: one cursor a phase that the process has.
+    struct Cursor {
+      Phase phase;
+      std::vector<Interval>::const_iterator at, end;
+    };
+    std::vector<Cursor> cursors;
+    for (std::size_t phase = 1; phase < kCount; ++phase) {
+      const auto& intervals = sets_[process][phase].intervals();
+      if (intervals.empty()) continue;
+      cursors.push_back({static_cast<Phase>(phase), intervals.begin(), intervals.end()});
+    }
     for (std::uint32_t call = run.calls_of_thread[thread].first;
          call < run.calls_of_thread[thread].last; ++call) {
       const Nanos time = run.trace.calls.start[call];
-      for (std::size_t phase = 1; phase < kCount; ++phase) {
-        const auto& intervals = sets_[process][phase].intervals();
-        std::size_t& at = next[phase];
-        while (at < intervals.size() && intervals[at].end <= time) ++at;
+      for (Cursor& cursor : cursors) {
+        while (cursor.at != cursor.end && cursor.at->end <= time) ++cursor.at;
         // The most specific phase is the last one that holds.
-        if (at < intervals.size() && intervals[at].start <= time)
-          of_call_[call] = static_cast<Phase>(phase);
+        if (cursor.at != cursor.end && cursor.at->start <= time) of_call_[call] = cursor.phase;
       }
     }
   }

@@ -138,8 +138,9 @@ class SyncFinder {
       std::uint32_t op = kNone;
       Nanos end = 0;
     };
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, Last>>
-        places;  // per stream: its last op
+    using Lasts = std::map<std::uint32_t, Last>;  // per stream: its last op
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Lasts> places;
+    std::vector<Lasts*> place_of(trace_.streams.size(), nullptr);
     std::vector<std::uint8_t> counted(trace_.ops.size(), 0);
     std::set<std::uint32_t> others;
     std::set<std::uint32_t> chained;
@@ -152,7 +153,9 @@ class SyncFinder {
       if (!basis_.InWindow(trace_.ops.start[op])) continue;
       const std::uint32_t stream = trace_.ops.stream[op];
       const std::uint32_t process = trace_.streams[stream].process;
-      auto& lasts = places[{process, trace_.ops.device[op]}];
+      // A stream is one device's.
+      if (place_of[stream] == nullptr) place_of[stream] = &places[{process, trace_.ops.device[op]}];
+      Lasts& lasts = *place_of[stream];
       const Nanos start = trace_.ops.start[op];
       const auto length = static_cast<double>(trace_.ops.end[op] - start);
       all_ns += length;
@@ -201,6 +204,7 @@ class SyncFinder {
   // before that, and the stream of `op` had been free for longer.
   template <typename Lasts>
   std::uint32_t Holder(std::uint32_t op, const Lasts& lasts, Nanos latency) const {
+    if (lasts.size() < 2 && lasts.contains(trace_.ops.stream[op])) return kNone;
     const std::uint32_t call = trace_.ops.call[op];
     if (call == kNone) return kNone;
     const Nanos start = trace_.ops.start[op];
