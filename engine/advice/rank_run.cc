@@ -13,11 +13,17 @@
 namespace advise {
 namespace {
 
+// What fixes take off ranks, communication apart.
+struct Cuts {
+  RankCuts comm;
+  RankCuts other;
+};
+
 struct Item {
   const RuleInfo* rule = nullptr;
   const Verdict* verdict = nullptr;  // of a rule about several ranks
   std::vector<std::pair<const Finding*, const ReportFindings*>> found;  // of single reports
-  RankCuts cuts;
+  Cuts cuts;
   Nanos limit = 0;     // the job wins no more than this
   bool fixed = false;  // no cuts: `limit` is what the job wins
   Nanos alone = 0;     // won by this alone
@@ -50,7 +56,7 @@ class RunRanker {
     }
     for (Item& item : items_) {
       if (item.verdict == nullptr) AddCuts(&item);
-      item.alone = item.fixed ? item.limit : std::min(item.limit, cluster.job.Gain(item.cuts));
+      item.alone = item.fixed ? item.limit : std::min(item.limit, GainOf(item.cuts));
       item.alone = std::clamp<Nanos>(item.alone, 0, window_);
     }
   }
@@ -86,7 +92,8 @@ class RunRanker {
     if (!saving.remedies.empty()) {
       Nanos gain = 0;
       for (const auto& remedy : saving.remedies) {
-        Join(&item.cuts, remedy->rank_cuts);
+        Join(&item.cuts.other, remedy->rank_cuts);
+        Join(&item.cuts.comm, remedy->rank_comm_cuts);
         gain += remedy->rank_gain;
       }
       item.limit = std::min(item.limit, gain);
@@ -97,11 +104,14 @@ class RunRanker {
     // them.
     std::set<std::size_t> changed;
     std::set<std::size_t> named;
-    for (std::size_t r = 0; r < item.cuts.size(); ++r) {
-      if (std::any_of(item.cuts[r].begin(), item.cuts[r].end(), [](Nanos n) { return n > 0; })) {
-        changed.insert(r);
+    for (const RankCuts* cuts : {&item.cuts.comm, &item.cuts.other}) {
+      for (std::size_t r = 0; r < cuts->size(); ++r) {
+        const std::vector<Nanos>& of_rank = (*cuts)[r];
+        if (std::any_of(of_rank.begin(), of_rank.end(), [](Nanos n) { return n > 0; })) {
+          changed.insert(r);
+        }
+        if (!of_rank.empty()) named.insert(r);
       }
-      if (!item.cuts[r].empty()) named.insert(r);
     }
     item.fixed = changed.empty();
     if (changed.empty()) changed = named;
@@ -123,15 +133,17 @@ class RunRanker {
   // inside collectives is not its to win, nor is what shared layers need at once.
   void AddCuts(Item* item) {
     const Job& job = cluster_.job;
-    item->cuts.resize(cluster_.ranks.size());
+    item->cuts.comm.resize(cluster_.ranks.size());
+    item->cuts.other.resize(cluster_.ranks.size());
     item->limit = window_;
     for (const auto& [finding, report] : item->found) {
       for (const std::size_t r : report->ranks) {
         if (r >= cluster_.ranks.size() || !Concerns(*finding, *report, r)) continue;
         item->ranks.insert(r);
         if (finding->saving_share <= 0) continue;
-        double share = finding->saving_share;
-        if (finding->comm_share > 0) {
+        double communication = finding->saving_share * finding->comm_share;
+        const double other = finding->saving_share - communication;
+        if (communication > 0) {
           double exposed = 0;
           double length = 0;
           for (std::size_t s = 0; s < job.steps; ++s) {
@@ -141,15 +153,16 @@ class RunRanker {
             length += static_cast<double>(job.length[r * job.steps + s]);
           }
           const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
-          const double communication = share * finding->comm_share;
-          share = share - communication + std::min(communication, most);
+          communication = std::min(communication, most);
         }
-        std::vector<Nanos>& cuts = item->cuts[r];
-        cuts.assign(job.steps, 0);
-        for (std::size_t s = 0; s < job.steps; ++s) {
-          const auto cut =
-              static_cast<Nanos>(share * static_cast<double>(job.length[r * job.steps + s]));
-          cuts[s] = std::min(cut, job.Own(r, s));
+        for (const auto& [share, cuts] :
+             {std::pair(communication, &item->cuts.comm), std::pair(other, &item->cuts.other)}) {
+          if (share <= 0) continue;
+          (*cuts)[r].assign(job.steps, 0);
+          for (std::size_t s = 0; s < job.steps; ++s) {
+            (*cuts)[r][s] =
+                static_cast<Nanos>(share * static_cast<double>(job.length[r * job.steps + s]));
+          }
         }
       }
     }
@@ -172,13 +185,36 @@ class RunRanker {
     return at(strategy.needed) + (rule.id == "comm/exposed" ? 0 : at(strategy.exchanged));
   }
 
+  // Cuts that go together: of communication no more than a rank has, of all no more than is its
+  // own.
+  void Bound(Cuts* cuts) const {
+    const Job& job = cluster_.job;
+    cuts->comm.resize(cluster_.ranks.size());
+    cuts->other.resize(cluster_.ranks.size());
+    for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
+      std::vector<Nanos>& comm = cuts->comm[r];
+      std::vector<Nanos>& other = cuts->other[r];
+      for (std::size_t s = 0; s < comm.size(); ++s) {
+        comm[s] = std::min(comm[s], job.Transfer(cluster_.ranks, r, s));
+      }
+      for (std::size_t s = 0; s < other.size(); ++s) {
+        other[s] = std::min(other[s], job.Own(r, s) - (comm.empty() ? 0 : comm[s]));
+      }
+    }
+  }
+  Nanos GainOf(Cuts cuts) const {
+    Bound(&cuts);
+    Join(&cuts.other, cuts.comm);
+    return cluster_.job.Gain(cuts.other);
+  }
+
   void Serve() {
     std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
       if (a.rule->priority != b.rule->priority) return a.rule->priority > b.rule->priority;
       if (a.alone != b.alone) return a.alone > b.alone;
       return a.rule->id < b.rule->id;
     });
-    RankCuts taken;
+    Cuts taken;
     Nanos won = 0;  // by all so far
     Nanos left = window_;
     for (Item& item : items_) {
@@ -186,14 +222,11 @@ class RunRanker {
       if (item.fixed) {
         item.saving = std::min(item.limit, left);
       } else {
-        RankCuts with = taken;
-        Join(&with, item.cuts);
-        for (std::size_t r = 0; r < with.size(); ++r) {
-          for (std::size_t s = 0; s < with[r].size(); ++s) {
-            with[r][s] = std::min(with[r][s], cluster_.job.Own(r, s));
-          }
-        }
-        const Nanos together = cluster_.job.Gain(with);
+        Cuts with = taken;
+        Join(&with.comm, item.cuts.comm);
+        Join(&with.other, item.cuts.other);
+        Bound(&with);
+        const Nanos together = GainOf(with);
         item.saving = std::clamp<Nanos>(together - won, 0, std::min(item.limit, left));
         taken = std::move(with);
         won = together;
@@ -210,21 +243,17 @@ class RunRanker {
   }
 
   // Time that both would take off the same rank and step.
-  static Nanos Shared(const Item& a, const Item& b) {
+  static Nanos Shared(const RankCuts& a, const RankCuts& b) {
     Nanos shared = 0;
-    for (std::size_t r = 0; r < std::min(a.cuts.size(), b.cuts.size()); ++r) {
-      for (std::size_t s = 0; s < std::min(a.cuts[r].size(), b.cuts[r].size()); ++s) {
-        shared += std::min(a.cuts[r][s], b.cuts[r][s]);
+    for (std::size_t r = 0; r < std::min(a.size(), b.size()); ++r) {
+      for (std::size_t s = 0; s < std::min(a[r].size(), b[r].size()); ++s) {
+        shared += std::min(a[r][s], b[r][s]);
       }
     }
     return shared;
   }
-  static Nanos Total(const Item& item) {
-    Nanos total = 0;
-    for (const auto& cuts : item.cuts) {
-      for (const Nanos cut : cuts) total += cut;
-    }
-    return total;
+  static Nanos Shared(const Item& a, const Item& b) {
+    return Shared(a.cuts.comm, b.cuts.comm) + Shared(a.cuts.other, b.cuts.other);
   }
 
   void Explain() {
@@ -239,7 +268,7 @@ class RunRanker {
         const bool said = std::find(says.begin(), says.end(), effect.rule->id) != says.end();
         // Nothing is left of it, because the cause took the same time.
         const bool lost = effect.alone > 0 && 2 * effect.saving < effect.alone &&
-                          2 * Shared(cause, effect) > Total(effect) && &cause < &effect;
+                          2 * Shared(cause, effect) > Shared(effect, effect) && &cause < &effect;
         if (!said && !lost) continue;
         AddOnce(&effect.explained_by, cause.rule->id);
         AddOnce(&cause.explains, effect.rule->id);

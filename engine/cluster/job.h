@@ -4,6 +4,7 @@
 // saving on one rank counts only until the next-latest rank decides.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/cluster/joint.h"
@@ -36,6 +37,12 @@ struct Job {
   Nanos Window() const;
   // By how much the job gets shorter with these cuts; never more than it took.
   Nanos Gain(const RankCuts& cuts) const;
+  // What a rank's step has of exposed communication that waits for nobody: part of Own.
+  Nanos Transfer(const std::vector<RankSummary>& all, std::size_t rank, std::size_t step) const {
+    const std::size_t cell = rank * steps + step;
+    return std::clamp<Nanos>(TimeOf(all, rank, step).comm_exposed - waited[cell], 0,
+                             Own(rank, step));
+  }
   // The step in which a rank is at a time of its own clock; `steps` when in none.
   std::size_t StepAt(const std::vector<RankSummary>& all, std::size_t rank, Nanos time) const;
   const RankTime& TimeOf(const std::vector<RankSummary>& all, std::size_t rank,

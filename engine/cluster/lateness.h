@@ -13,9 +13,10 @@ namespace advise {
 
 // Something that makes the job longer than its ranks need it to be.
 struct RankLoss {
-  Spans lost;      // by rank: what the others wait because of it, at most what its end would win
-  RankCuts cuts;   // what the fix takes off ranks, by rank and step
-  Nanos gain = 0;  // what the job wins by it
+  Spans lost;     // by rank: what the others wait because of it, at most what its end would win
+  RankCuts cuts;  // what the fix takes off ranks, by rank and step, but for communication
+  RankCuts comm_cuts;  // what it takes off their communication
+  Nanos gain = 0;      // what the job wins by it
 };
 
 // Claims for one rank a part of its waits, the same of each: as much in all as the job gains.

@@ -27,10 +27,10 @@ double InsideGain(const std::vector<RankSummary>& ranks, const Knowledge& knowle
 }
 
 void Scale(const Job& job, double part, RankLoss* loss) {
-  for (std::vector<Nanos>& cuts : loss->cuts) {
+  for (std::vector<Nanos>& cuts : loss->comm_cuts) {
     for (Nanos& cut : cuts) cut = static_cast<Nanos>(part * static_cast<double>(cut));
   }
-  loss->gain = job.Gain(loss->cuts);
+  loss->gain = job.Gain(loss->comm_cuts);
 }
 
 bool Runs(const std::vector<RankSummary>& ranks, const char* trait) {
@@ -170,11 +170,11 @@ Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint,
   }
   found.needed = TransferLoss(ranks, joint, job, 1, [&](const JointCollective& c) {
                    return of_tensor(c) || (found.pipeline > 1 && joint.IsPointToPoint(c));
-                 }).cuts;
+                 }).comm_cuts;
   found.exchanged =
       TransferLoss(ranks, joint, job, 1, [&](const JointCollective& c) {
         return joint.Kind(c) == "alltoall" || (found.pipeline == 1 && joint.IsPointToPoint(c));
-      }).cuts;
+      }).comm_cuts;
   found.reduce_bytes =
       sharding.scatters.per_step > 0 ? sharding.scatters.bytes : part_of("allreduce", "*").bytes;
   found.name = fmt::format("{}", fmt::join(names, " + "));

@@ -18,7 +18,7 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
                       double part, const std::function<bool(const JointCollective&)>& keep) {
   RankLoss loss;
   loss.lost.by_device.resize(ranks.size());
-  loss.cuts.assign(ranks.size(), std::vector<Nanos>(job.steps, 0));
+  loss.comm_cuts.assign(ranks.size(), std::vector<Nanos>(job.steps, 0));
   std::vector<std::vector<Interval>> spans(ranks.size());
   for (const JointCollective& collective : joint.all) {
     if (!keep(collective)) continue;
@@ -31,14 +31,14 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
       const Nanos start = rank.collectives.start[member.row];
       const std::size_t step = job.StepAt(ranks, member.rank, start);
       if (step == job.steps) continue;
-      loss.cuts[member.rank][step] += own;
+      loss.comm_cuts[member.rank][step] += own;
       spans[member.rank].push_back({start + waited, start + waited + own});
     }
   }
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     loss.lost.by_device[r] = IntervalSet::Of(std::move(spans[r]));
   }
-  loss.gain = job.Gain(loss.cuts);
+  loss.gain = job.Gain(loss.comm_cuts);
   return loss;
 }
 

@@ -136,6 +136,7 @@ class ClusterWriter {
     } else {
       Loss change;
       change.remedy->rank_cuts = loss.cuts;
+      change.remedy->rank_comm_cuts = loss.comm_cuts;
       change.remedy->rank_gain = loss.gain;
       w_->Remedied(remedy, change);
     }

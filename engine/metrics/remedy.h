@@ -37,7 +37,9 @@ struct Remedy {
   const char* floor_reason = "";  // what the limit is then, in words
   // In a run of several reports, which no replay spans: time that ranks no longer need, by rank and
   // step of the job, and what the job wins by it. The replay of one report knows nothing of them.
+  // Cuts of communication are kept apart: no two fixes can take more of it than there is.
   std::vector<std::vector<Nanos>> rank_cuts;
+  std::vector<std::vector<Nanos>> rank_comm_cuts;
   Nanos rank_gain = 0;
 
   // The fix itself wins no more than this, because of how far it reaches; 0 unlimited. Of joined

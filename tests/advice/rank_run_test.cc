@@ -1,0 +1,117 @@
+// The fix list of a run of several reports: what findings of single ranks and of all of them
+// together save, and that no time is saved twice.
+#include "engine/advice/rank_run.h"
+
+#include "tests/advice/verdicts.h"
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kRanks = 2;
+constexpr std::size_t kSteps = 10;
+
+// Ten steps of 100 us on each rank: 60 us compute, then 40 us in which only communication runs.
+Cluster TwoRanks() {
+  std::vector<RankSummary> ranks(kRanks);
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    ranks[r].rank = static_cast<int>(r);
+    ranks[r].clock = ranks[r].report = static_cast<std::uint32_t>(r);
+    ranks[r].window_end = kSteps * 100_us;
+    for (std::size_t s = 0; s < kSteps; ++s) {
+      RankTime time;
+      time.compute = 60_us;
+      time.comm_exposed = 40_us;
+      const auto start = static_cast<Nanos>(s) * 100_us;
+      ranks[r].steps.push_back({start, start + 100_us, time});
+    }
+  }
+  return Cluster(std::move(ranks), ShippedKnowledge());
+}
+
+// A rule about all ranks whose fix takes so much off the communication of each step.
+std::shared_ptr<const Remedy> TakesOffCommunication(Nanos of_step) {
+  auto remedy = std::make_shared<Remedy>();
+  remedy->rank_comm_cuts.assign(kRanks, std::vector<Nanos>(kSteps, of_step));
+  remedy->rank_gain = kSteps * of_step;
+  return remedy;
+}
+
+// What both ranks' reports found.
+std::vector<ReportFindings> OnBothRanks(const std::vector<Finding>& findings) {
+  std::vector<ReportFindings> reports;
+  for (std::size_t r = 0; r < kRanks; ++r) reports.push_back({findings, {r}});
+  return reports;
+}
+
+RuleInfo Rule(const std::string& id) {
+  RuleInfo rule;
+  rule.id = id;
+  rule.priority = 10;
+  return rule;
+}
+
+Finding Saves(const RuleInfo& rule, double share, double comm_share) {
+  Finding finding;
+  finding.rule = &rule;
+  finding.saving_share = share;
+  finding.comm_share = comm_share;
+  return finding;
+}
+
+double ShareOf(const std::vector<Finding>& findings, const std::string& id) {
+  const Finding* finding = Named(findings, id);
+  return finding == nullptr ? 0 : finding->saving_share;
+}
+
+TEST_CASE("communication that a cause takes is not saved again by what would hide it") {
+  const Cluster cluster = TwoRanks();
+  Verdicts together;
+  together.Add({.id = "comm/slow-path",
+                .priority = 60,
+                .claims = {{{0, 200_us}}, {{0, 200_us}}},
+                .remedy = TakesOffCommunication(20_us)});
+  const RuleInfo hide = Rule("comm/hide");
+  const auto findings =
+      RankRun(together.list(), OnBothRanks({Saves(hide, 0.4, 1)}), cluster, ShippedKnowledge());
+  CHECK(ShareOf(findings, "comm/slow-path") == Approx(0.2));
+  CHECK(ShareOf(findings, "comm/hide") == Approx(0.2));  // of 0.4: half is taken
+}
+
+TEST_CASE("a cause that takes all communication leaves the compute to others") {
+  const Cluster cluster = TwoRanks();
+  Verdicts together;
+  together.Add({.id = "comm/slow-path",
+                .priority = 60,
+                .claims = {{{0, 400_us}}, {{0, 400_us}}},
+                .remedy = TakesOffCommunication(40_us),
+                .explains = {"comm/hide"}});
+  const RuleInfo hide = Rule("comm/hide");
+  const RuleInfo kernels = Rule("kernel/slow");
+  const auto findings =
+      RankRun(together.list(), OnBothRanks({Saves(hide, 0.4, 1), Saves(kernels, 0.3, 0)}), cluster,
+              ShippedKnowledge());
+  CHECK(ShareOf(findings, "comm/slow-path") == Approx(0.4));
+  CHECK(ShareOf(findings, "kernel/slow") == Approx(0.3));
+  CHECK(Named(findings, "comm/hide") == nullptr);  // told under its cause
+}
+
+TEST_CASE("without another cause, what hides communication saves all of it and no compute") {
+  const Cluster cluster = TwoRanks();
+  const RuleInfo hide = Rule("comm/hide");
+  const auto alone = RankRun({}, OnBothRanks({Saves(hide, 0.4, 1)}), cluster, ShippedKnowledge());
+  CHECK(ShareOf(alone, "comm/hide") == Approx(0.4));
+  const auto more = RankRun({}, OnBothRanks({Saves(hide, 0.7, 1)}), cluster, ShippedKnowledge());
+  CHECK(ShareOf(more, "comm/hide") == Approx(0.4));
+}
+
+TEST_CASE("what is fixed on one rank saves only until the next-latest rank decides") {
+  const Cluster cluster = TwoRanks();
+  const RuleInfo kernels = Rule("kernel/slow");
+  std::vector<ReportFindings> reports = OnBothRanks({Saves(kernels, 0.3, 0)});
+  reports[1].findings.front().saving_share = 0.1;
+  const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
+  CHECK(ShareOf(findings, "kernel/slow") == Approx(0.1));
+}
+
+}  // namespace
+}  // namespace advise
