@@ -56,6 +56,8 @@ void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge) {
     const bool b_info = b.severity == Severity::kInfo;
     if (a_info != b_info) return b_info;
     if (a.saving_s != b.saving_s) return a.saving_s > b.saving_s;
+    // Without a price, what someone could change comes before what is only told.
+    if (a_info && a.rule->kind != b.rule->kind) return a.rule->kind < b.rule->kind;
     if (prior(a) != prior(b)) return prior(a) > prior(b);
     if (a.confidence != b.confidence) return a.confidence > b.confidence;
     return a.rule->id < b.rule->id;

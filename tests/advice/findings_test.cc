@@ -36,6 +36,19 @@ TEST_CASE("rules that inform stay at info, claim nothing, and come last") {
   CHECK(findings[1].saving_s == 0);
 }
 
+TEST_CASE("of what has no price, what can be changed comes before what is only told") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/told", .kind = RuleKind::kInfo});
+  verdicts.Add({.id = "b/symptom", .kind = RuleKind::kSymptom});
+  verdicts.Add({.id = "c/cause", .kind = RuleKind::kRoot});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 3);
+  CHECK(findings[0].rule->id == "c/cause");
+  CHECK(findings[1].rule->id == "b/symptom");
+  CHECK(findings[2].rule->id == "a/told");
+}
+
 TEST_CASE("a capture that supports no verdict gets nothing above low, with less confidence") {
   TraceBuilder once;
   once.Launch("a", {0_us, 5_us}, {10_us, 100_us}).Launch("b", {400_us, 405_us}, {410_us, 500_us});
