@@ -132,7 +132,7 @@ void WriteHostFacts(const Analysis& a, FactWriter* w) {
   w->Lost("host.jit", h.jit);
   w->Number("host.lock.count", static_cast<double>(h.lock.count));
   w->Lost("host.lock", h.lock);
-  w->SpansOf("host.compute.lost", h.compute.lost->by_device);
+  w->Lost("host.compute", h.compute);
   const auto device_time = static_cast<double>(a.basis().Device());
   w->Number("host.compute.share",
             device_time > 0 ? static_cast<double>(h.compute.lost->Total()) / device_time : 0);

@@ -114,18 +114,33 @@ class HostFinder {
     result_.lock = loss.Build();
   }
 
-  // Long gaps of code that no call and no range of a known purpose explains; the innermost range
-  // says where to look.
+  // When the profiler worked, in formats that do not say on which thread.
+  IntervalSet ProfilerSomewhere() const {
+    const OverheadTable& overheads = trace_.overheads;
+    std::vector<Interval> when;
+    for (std::size_t i = 0; i < overheads.size(); ++i) {
+      if (overheads.thread[i] == kNone) when.push_back({overheads.start[i], overheads.end[i]});
+    }
+    return IntervalSet::Of(std::move(when));
+  }
+
+  // Long gaps in the loop, of code that no call and no range of a known purpose explains, and that
+  // may not be the profiler's own; the innermost range says where to look.
   void Compute() {
     LossBuilder loss(basis_);
+    const IntervalSet profiler = ProfilerSomewhere();
+    Cuts cuts;
     const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
     std::map<std::string, double> names;
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kHostCompute || piece.Length() <= long_gap) continue;
+      if (!basis_.InLoop(piece.start)) continue;  // start-up is no habit
+      if (2 * profiler.OverlapWith(piece.start, piece.end) >= piece.Length()) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
       const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
       if (thread == kNone) continue;
+      cuts[thread].push_back({piece.start, piece.end});
       const Nanos middle = piece.start + piece.Length() / 2;
       std::string name = InnermostRange(thread, middle);
       const std::string frame = InnermostOwnFrame(thread, middle);
@@ -137,6 +152,7 @@ class HostFinder {
     }
     std::stable_sort(result_.compute_ranges.begin(), result_.compute_ranges.end(),
                      [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
+    AddCuts(std::move(cuts), &loss);
     result_.compute = loss.Build();
   }
 

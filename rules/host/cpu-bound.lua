@@ -1,5 +1,5 @@
 -- The launching thread runs code that the report does not show, and the GPU waits for it. What the code is only ranges or CPU
--- samples can tell: a symptom that says where to look.
+-- samples can tell: a symptom that says where to look. It claims what no cause has claimed.
 return {
   id        = "host/cpu-bound",
   title     = "See what the launching thread computes while the GPU waits",
@@ -9,8 +9,10 @@ return {
   scope     = "run",
   knowledge = { "K-B1", "K-A8", "K-A1", "K-G2" },
   effort    = "code",
+  priority  = 20,
 
-  needs      = { "host.compute.lost", "host.compute.ranges", "window.device_time" },
+  needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share" },
 
   symptom = "{share:pct} of the time the GPU waits in long gaps while its launching thread runs code on the CPU, most of it {where:text}.",
@@ -39,26 +41,33 @@ return {
     return { share = lost, where = where, count = f.host.compute.lost.count, rows = rows }
   end,
 
+  saving = function(f)
+    if f.window.supports_verdict == false then return nil end
+    return { claims = f.host.compute.lost, remedy = f.host.compute.remedy, confidence = 0.3,
+             basis = "that code runs elsewhere, or while the GPU is at work" }
+  end,
+
   tests = {
     { name = "half the time goes into metrics on the host",
       facts = { window = { device_time = 1e9 },
-                host = { compute = { lost = { time = 5e8, count = 10 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "logging", time = 1e8 }, { name = "metrics", time = 4e8 } } } } },
-      expect = { share = 0.5, where = "in the range metrics", count = 10, rows = { { name = "metrics" }, { name = "logging" } } } },
+      expect = { share = 0.5, where = "in the range metrics", count = 10, rows = { { name = "metrics" }, { name = "logging" } } },
+      saving = { claims = 5e8, confidence = 0.3 } },
     { name = "python functions were recorded",
       facts = { window = { device_time = 1e9 },
-                host = { compute = { lost = { time = 5e8, count = 10 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "train.py(62): step", time = 4e8 } } } } },
       expect = { where = "in train.py(62): step" } },
     { name = "without ranges it says so",
-      facts = { window = { device_time = 1e9 }, host = { compute = { lost = { time = 2e8, count = 5 }, ranges = {} } } },
+      facts = { window = { device_time = 1e9 }, host = { compute = { remedy = true, lost = { time = 2e8, count = 5 }, ranges = {} } } },
       expect = { share = 0.2, where = "outside all named ranges", rows = 0 } },
     { name = "near miss: a little work between steps",
       facts = { window = { device_time = 1e9 },
-                host = { compute = { lost = { time = 3e7, count = 10 }, ranges = { { name = "metrics", time = 3e7 } } } } },
+                host = { compute = { remedy = true, lost = { time = 3e7, count = 10 }, ranges = { { name = "metrics", time = 3e7 } } } } },
       expect = "silent" },
     { name = "the host is always ahead",
-      facts = { window = { device_time = 1e9 }, host = { compute = { lost = 0, ranges = {} } } },
+      facts = { window = { device_time = 1e9 }, host = { compute = { remedy = true, lost = 0, ranges = {} } } },
       expect = "not_applicable" },
     { name = "CUDA calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },

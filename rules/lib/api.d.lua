@@ -642,7 +642,8 @@ function starts_with(text, part) end
 ---@field remedy Remedy  remedy: No lock waits.
 
 ---@class Facts.host.compute
----@field lost Spans  spans: Idle time in long gaps in which the launching thread runs unseen code.
+---@field lost Spans  spans: Idle time in long gaps of the loop in which the launching thread runs unseen code.
+---@field remedy Remedy  remedy: That code runs elsewhere, or while the GPU is at work.
 ---@field share number  share: Share of the window.
 ---@field ranges Rows  rows: Innermost named ranges around that time: name, time.
 

@@ -153,5 +153,41 @@ TEST_CASE("a gap that ends with work whose launch was not captured is unknown") 
   CHECK(run.Causes() == Told({{"unknown", 50_us}}));
 }
 
+// Thirty steps of 1 ms: 200 us of work, launched after 750 us of code.
+TraceBuilder SlowCode() {
+  TraceBuilder story;
+  for (int i = 0; i < 30; ++i) {
+    const Nanos at = i * 1_ms;
+    story.Range("step " + std::to_string(i), {at, at + 990_us});
+    story.Launch("kernel", {at + 750_us, at + 755_us}, {at + 760_us, at + 960_us});
+  }
+  return story;
+}
+
+TEST_CASE("long code of the launching thread is lost time, and gone when it runs elsewhere") {
+  const Analysed run(SlowCode(), kAuto);
+  const Nanos window = run.Window();
+  const auto share = [&](Nanos time) {
+    return static_cast<double>(time) / static_cast<double>(window);
+  };
+  CHECK(share(run->host.compute.lost->Total()) == Approx(0.79).margin(0.02));
+  std::string limit;
+  CHECK(share(run->replay().Gain(*run->host.compute.remedy, &limit)) == Approx(0.78).margin(0.04));
+}
+
+TEST_CASE("code beside the profiler's own work, whose thread nobody knows, is not blamed") {
+  Trace trace = SlowCode().Build();
+  for (int i = 0; i < 30; ++i) {
+    trace.overheads.start.push_back(i * 1_ms + 100_us);
+    trace.overheads.end.push_back(i * 1_ms + 700_us);
+    trace.overheads.thread.push_back(kNone);
+    trace.overheads.name.push_back(0);
+  }
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  REQUIRE(analysis.idle.by_device[0][static_cast<std::size_t>(IdleCause::kHostCompute)] > 0);
+  CHECK(analysis.host.compute.lost->Total() == 0);
+  CHECK(analysis.host.compute.remedy->host_cuts.empty());
+}
+
 }  // namespace
 }  // namespace advise
