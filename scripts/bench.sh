@@ -32,7 +32,7 @@ fi
 # database itself (tests/conventions compares these lists with the reader's). Two floors, since
 # another program could do with less: times, places and names alone, and all of them.
 # total(), not sum(): packed thread ids overflow integers.
-columns_of() { # REPORT TABLE COLUMN…: those that the table has, as a list of totals
+columns_of() { # TABLE COLUMN…: those that the table has, as a list of totals
   local table=$1 wanted
   shift
   wanted=$(printf "'%s', " "$@")

@@ -56,6 +56,7 @@ class RunRanker {
     }
     for (Item& item : items_) {
       if (item.verdict == nullptr) AddCuts(&item);
+      Bound(&item.cuts);
       item.alone = item.fixed ? item.limit : std::min(item.limit, GainOf(item.cuts));
       item.alone = std::clamp<Nanos>(item.alone, 0, window_);
     }
@@ -147,9 +148,8 @@ class RunRanker {
           double exposed = 0;
           double length = 0;
           for (std::size_t s = 0; s < job.steps; ++s) {
-            exposed += static_cast<double>(job.TimeOf(cluster_.ranks, r, s).comm_exposed -
-                                           job.waited[r * job.steps + s]);
-            exposed -= static_cast<double>(NeededAtOnce(*item->rule, r, s));
+            exposed += static_cast<double>(job.Transfer(cluster_.ranks, r, s) -
+                                           NeededAtOnce(*item->rule, r, s));
             length += static_cast<double>(job.length[r * job.steps + s]);
           }
           const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
@@ -202,10 +202,11 @@ class RunRanker {
       }
     }
   }
-  Nanos GainOf(Cuts cuts) const {
-    Bound(&cuts);
-    Join(&cuts.other, cuts.comm);
-    return cluster_.job.Gain(cuts.other);
+  // What the job wins by cuts within these bounds.
+  Nanos GainOf(const Cuts& cuts) const {
+    RankCuts all = cuts.other;
+    Join(&all, cuts.comm);
+    return cluster_.job.Gain(all);
   }
 
   void Serve() {

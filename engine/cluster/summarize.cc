@@ -133,9 +133,7 @@ class Summarizer {
       kernel.name = trace_.strings[name];
       kernel.count = static_cast<std::int64_t>(of_name.size());
       for (const Nanos length : of_name) kernel.total += length;
-      const auto middle = of_name.begin() + static_cast<std::ptrdiff_t>(of_name.size() / 2);
-      std::nth_element(of_name.begin(), middle, of_name.end());
-      kernel.median = *middle;
+      kernel.median = MedianInPlace(of_name);
       rank->kernels.push_back(std::move(kernel));
     }
     std::stable_sort(rank->kernels.begin(), rank->kernels.end(),

@@ -135,6 +135,7 @@ class HostFinder {
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kHostCompute || piece.Length() <= long_gap) continue;
       if (!basis_.InLoop(piece.start)) continue;  // start-up is no habit
+      // The profiler's for half of it: it may have held this thread.
       if (2 * profiler.OverlapWith(piece.start, piece.end) >= piece.Length()) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
