@@ -32,8 +32,8 @@ if [ $quick = no ]; then
     configure_and_build asan unit_tests
     ctest --preset asan
   else
-    configure_and_build asan base_test trace_test knowledge_test import_test metrics_test
-    ctest --preset asan -R '^(base|trace|knowledge|import|metrics)$'
+    configure_and_build asan base_test trace_test knowledge_test import_test timeline_test replay_test metrics_test
+    ctest --preset asan -R '^(base|trace|knowledge|import|timeline|replay|metrics)$'
   fi
 fi
 if [ $tidy = yes ]; then configure_and_build tidy advise; fi

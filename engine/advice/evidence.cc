@@ -6,7 +6,7 @@
 #include <map>
 
 #include "engine/base/text.h"
-#include "engine/metrics/remedy.h"
+#include "engine/replay/remedy.h"
 
 namespace advise {
 namespace {

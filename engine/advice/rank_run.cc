@@ -8,7 +8,7 @@
 #include <set>
 
 #include "engine/advice/describe.h"
-#include "engine/metrics/remedy.h"
+#include "engine/replay/remedy.h"
 
 namespace advise {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/metrics/chart_data.h"
-#include "engine/metrics/excerpt.h"
-#include "engine/metrics/kernel_table.h"
+#include "engine/metrics/charts/chart_data.h"
+#include "engine/metrics/charts/excerpt.h"
+#include "engine/metrics/kernels/kernel_table.h"
 
 namespace advise {
 

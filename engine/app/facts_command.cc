@@ -3,10 +3,10 @@
 #include <set>
 
 #include "engine/app/command.h"
-#include "engine/app/inputs.h"
 #include "engine/app/options.h"
-#include "engine/app/processes.h"
 #include "engine/facts/catalog.h"
+#include "engine/pipeline/inputs.h"
+#include "engine/pipeline/processes.h"
 #include "engine/report/facts_text.h"
 #include "engine/report/json.h"
 #include "engine/store/facts_file.h"

@@ -7,16 +7,16 @@
 
 #include "engine/app/command.h"
 #include "engine/app/grade_pages.h"
-#include "engine/app/inputs.h"
 #include "engine/app/isolate.h"
 #include "engine/app/json_value.h"
 #include "engine/app/options.h"
-#include "engine/app/session.h"
 #include "engine/app/submission.h"
 #include "engine/base/text.h"
 #include "engine/compare/compare.h"
 #include "engine/facts/catalog.h"
 #include "engine/knowledge/toml_tree.h"
+#include "engine/pipeline/inputs.h"
+#include "engine/pipeline/session.h"
 
 namespace advise {
 namespace {

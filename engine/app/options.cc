@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "engine/app/command.h"
-#include "engine/app/inputs.h"
-#include "engine/app/judge.h"
 #include "engine/app/selection.h"
-#include "engine/app/session.h"
+#include "engine/pipeline/inputs.h"
+#include "engine/pipeline/judge.h"
+#include "engine/pipeline/session.h"
 
 namespace advise {
 namespace {

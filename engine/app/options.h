@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "engine/app/diagnose.h"
 #include "engine/app/output.h"
 #include "engine/cluster/rank_summary.h"
+#include "engine/pipeline/diagnose.h"
 
 namespace advise {
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "engine/app/command.h"
-#include "engine/app/processes.h"
 #include "engine/base/text.h"
+#include "engine/pipeline/processes.h"
 
 #ifndef ADVISE_VERSION
 #error "the build defines ADVISE_VERSION"

@@ -17,7 +17,7 @@
 #include "engine/app/command.h"
 #include "engine/app/json_value.h"
 #include "engine/app/options.h"
-#include "engine/app/session.h"
+#include "engine/pipeline/session.h"
 #include "engine/report/shell.h"
 
 namespace advise {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <regex>
 
-#include "engine/app/session.h"
 #include "engine/facts/catalog.h"
+#include "engine/pipeline/session.h"
 
 namespace advise {
 namespace {

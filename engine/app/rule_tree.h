@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/app/diagnose.h"
+#include "engine/pipeline/diagnose.h"
 
 namespace advise {
 

@@ -6,7 +6,7 @@
 #include "engine/app/command.h"
 #include "engine/app/json_value.h"
 #include "engine/app/output.h"
-#include "engine/import/scrub.h"
+#include "engine/scrub/scrub.h"
 
 namespace advise {
 namespace {

@@ -1,7 +1,7 @@
 #include "engine/app/several_runs.h"
 
 #include "engine/app/command.h"
-#include "engine/app/inputs.h"
+#include "engine/pipeline/inputs.h"
 
 namespace advise {
 

@@ -5,12 +5,12 @@
 
 #include "engine/advice/whatif.h"
 #include "engine/app/command.h"
-#include "engine/app/inputs.h"
 #include "engine/app/json_value.h"
 #include "engine/app/options.h"
-#include "engine/app/run_of_ranks.h"
-#include "engine/app/session.h"
 #include "engine/base/text.h"
+#include "engine/pipeline/inputs.h"
+#include "engine/pipeline/run_of_ranks.h"
+#include "engine/pipeline/session.h"
 #include "engine/report/layout.h"
 
 namespace advise {

@@ -1,7 +1,7 @@
 // `advise why`: how one rule reached its verdict on a run.
 #include "engine/app/command.h"
 #include "engine/app/options.h"
-#include "engine/app/session.h"
+#include "engine/pipeline/session.h"
 #include "engine/report/json.h"
 #include "engine/report/why.h"
 

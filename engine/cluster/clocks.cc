@@ -7,8 +7,8 @@
 #include <map>
 #include <optional>
 
+#include "engine/base/median.h"
 #include "engine/cluster/coincide.h"
-#include "engine/metrics/median.h"
 
 namespace advise {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "engine/metrics/median.h"
+#include "engine/base/median.h"
 
 namespace advise {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/median.h"
 #include "engine/cluster/sends.h"
 #include "engine/cluster/split.h"
-#include "engine/metrics/median.h"
 
 namespace advise {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "engine/metrics/median.h"
+#include "engine/base/median.h"
 
 namespace advise {
 namespace {

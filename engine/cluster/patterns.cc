@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "engine/cluster/transfer.h"
-#include "engine/metrics/names.h"
+#include "engine/timeline/names.h"
 
 namespace advise {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/base/median.h"
 #include "engine/cluster/stages.h"
-#include "engine/metrics/median.h"
 
 namespace advise {
 namespace {

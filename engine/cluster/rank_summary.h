@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/metrics/idle.h"
-#include "engine/metrics/run.h"
+#include "engine/timeline/idle.h"
+#include "engine/timeline/run.h"
 #include "engine/trace/collectives.h"
 
 namespace advise {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/metrics/median.h"
+#include "engine/base/median.h"
 
 namespace advise {
 namespace {

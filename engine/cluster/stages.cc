@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/metrics/median.h"
+#include "engine/base/median.h"
 
 namespace advise {
 namespace {

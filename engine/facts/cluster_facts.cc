@@ -4,7 +4,7 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/facts/fact_writer.h"
-#include "engine/metrics/loss.h"
+#include "engine/metrics/losses/loss.h"
 
 namespace advise::facts {
 namespace {

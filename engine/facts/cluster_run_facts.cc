@@ -8,7 +8,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/facts/catalog.h"
 #include "engine/facts/fact_writer.h"
-#include "engine/metrics/loss.h"
+#include "engine/metrics/losses/loss.h"
 
 namespace advise {
 namespace {

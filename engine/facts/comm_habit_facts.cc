@@ -1,7 +1,7 @@
 // Facts of habits of communication: the list and the values.
 #include "engine/facts/fact_writer.h"
 #include "engine/metrics/analysis.h"
-#include "engine/metrics/comm_habits.h"
+#include "engine/metrics/losses/comm_habits.h"
 
 namespace advise::facts {
 

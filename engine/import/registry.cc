@@ -6,18 +6,18 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/import/dcgm.h"
-#include "engine/import/dmon.h"
 #include "engine/import/foreign.h"
 #include "engine/import/importer.h"
-#include "engine/import/kineto.h"
-#include "engine/import/nccl_log.h"
-#include "engine/import/ncu_csv.h"
-#include "engine/import/ncu_rep.h"
-#include "engine/import/nsys_report.h"
-#include "engine/import/nsys_sqlite.h"
-#include "engine/import/smi_csv.h"
-#include "engine/import/topology_text.h"
+#include "engine/import/kineto/kineto.h"
+#include "engine/import/links/nccl_log.h"
+#include "engine/import/links/topology_text.h"
+#include "engine/import/monitors/dcgm.h"
+#include "engine/import/monitors/dmon.h"
+#include "engine/import/monitors/smi_csv.h"
+#include "engine/import/ncu/ncu_csv.h"
+#include "engine/import/ncu/ncu_rep.h"
+#include "engine/import/nsys/nsys_report.h"
+#include "engine/import/nsys/nsys_sqlite.h"
 
 namespace advise {
 namespace {

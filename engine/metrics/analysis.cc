@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "engine/base/side_by_side.h"
-#include "engine/metrics/step.h"
+#include "engine/timeline/step.h"
 
 namespace advise {
 namespace {

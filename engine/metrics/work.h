@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/metrics/loss.h"
-#include "engine/metrics/phase.h"
+#include "engine/metrics/losses/loss.h"
+#include "engine/timeline/phase.h"
 
 namespace advise {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/advice/ranking.h"
-#include "engine/metrics/remedy.h"
+#include "engine/replay/remedy.h"
 #include "tests/support/analysed.h"
 
 namespace advise {

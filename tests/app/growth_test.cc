@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <ctime>
 
-#include "engine/app/judge.h"
+#include "engine/pipeline/judge.h"
 #include "tests/support/trace_builder.h"
 
 namespace advise {

@@ -1,5 +1,5 @@
 // What the HTML report and slices show of a run of several reports.
-#include "engine/app/run_views.h"
+#include "engine/pipeline/run_views.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "engine/import/scrub_text.h"
+#include "engine/scrub/scrub_text.h"
 #include "tests/app/simulated.h"
 
 using Catch::Matchers::Contains;

@@ -18,23 +18,30 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"trace", {"base"}},
     {"knowledge", {"base"}},
     {"import", {"base", "trace"}},
-    {"metrics", {"base", "trace", "knowledge"}},
-    {"cluster", {"base", "trace", "knowledge", "metrics"}},
-    {"facts", {"base", "trace", "knowledge", "metrics", "cluster"}},
-    {"advice", {"base", "trace", "knowledge", "metrics", "cluster", "facts"}},
-    {"store", {"base", "trace", "knowledge", "metrics", "cluster", "facts", "advice"}},
+    {"scrub", {"base", "trace", "import"}},
+    {"timeline", {"base", "trace", "knowledge"}},
+    {"replay", {"base", "trace", "knowledge", "timeline"}},
+    {"metrics", {"base", "trace", "knowledge", "timeline", "replay"}},
+    {"cluster", {"base", "trace", "knowledge", "timeline", "replay", "metrics"}},
+    {"facts", {"base", "trace", "knowledge", "timeline", "replay", "metrics", "cluster"}},
+    {"advice", {"base", "trace", "knowledge", "timeline", "replay", "metrics", "cluster", "facts"}},
+    {"store",
+     {"base", "trace", "knowledge", "timeline", "replay", "metrics", "cluster", "facts", "advice"}},
     {"script", {"base", "trace", "knowledge", "facts", "advice"}},
     {"report", {"base", "trace", "facts", "advice"}},
     {"grade", {"base", "trace", "knowledge", "facts", "advice"}},
     {"compare", {"base", "trace", "knowledge", "facts", "advice"}},
+    {"pipeline",
+     {"base", "trace", "knowledge", "import", "timeline", "replay", "metrics", "cluster", "facts",
+      "advice", "store", "script", "report", "compare"}},
     {"app",
-     {"base", "trace", "knowledge", "import", "metrics", "cluster", "facts", "advice", "store",
-      "script", "report", "compare", "grade"}}};
+     {"base", "trace", "knowledge", "import", "scrub", "timeline", "replay", "metrics", "cluster",
+      "facts", "advice", "store", "script", "report", "compare", "grade", "pipeline"}}};
 
 // Package (the start of the include) → the rooms that may see it. fmt and expected are everyone's.
-const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "store"}},
-                                                {"sqlite3.h", {"import"}},
-                                                {"simdjson", {"import"}},
+const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "scrub", "store"}},
+                                                {"sqlite3.h", {"import", "scrub"}},
+                                                {"simdjson", {"import", "scrub"}},
                                                 {"toml++/", {"knowledge"}},
                                                 {"lua.h", {"script"}},
                                                 {"lauxlib.h", {"script"}},
@@ -51,8 +58,8 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "store
                                                 {"isa-l/", {"import"}},
                                                 {"zlib.h", {"import", "store"}},
                                                 {"zstd.h", {"store"}},
-                                                {"mpi.h", {"app"}},
-                                                {"dlfcn.h", {"app"}},
+                                                {"mpi.h", {"pipeline"}},
+                                                {"dlfcn.h", {"pipeline"}},
                                                 {"google/protobuf/", {"import"}},
                                                 {"spawn.h", {"import"}}};
 
@@ -87,12 +94,24 @@ TEST_CASE("every room stands in the table of dependencies") {
   }
 }
 
-TEST_CASE("the table has no cycles: a room includes only rooms that do not include it") {
-  for (const auto& [room, below] : kMayInclude) {
-    for (const std::string& other : below) {
-      INFO(room << " and " << other);
-      CHECK(!kMayInclude.at(other).contains(room));
+// The rooms that can be reached from `room` by the table's arrows.
+Rooms Reachable(const std::string& room) {
+  Rooms seen;
+  std::vector<std::string> next = {room};
+  while (!next.empty()) {
+    const std::string at = next.back();
+    next.pop_back();
+    for (const std::string& below : kMayInclude.at(at)) {
+      if (seen.insert(below).second) next.push_back(below);
     }
+  }
+  return seen;
+}
+
+TEST_CASE("the table has no cycles of any length") {
+  for (const auto& [room, below] : kMayInclude) {
+    INFO(room);
+    CHECK(!Reachable(room).contains(room));
   }
 }
 

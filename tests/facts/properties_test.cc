@@ -1,6 +1,6 @@
 // What must hold when the same run is told differently: other device numbers, no ranges, another
 // clock, twice as slow.
-#include "engine/metrics/replay.h"
+#include "engine/replay/replay.h"
 #include "tests/facts/runs.h"
 
 namespace advise {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/import/byte_source.h"
-#include "engine/import/kineto_event.h"
+#include "engine/import/kineto/kineto_event.h"
 #include "tests/import/kineto_text.h"
 
 namespace advise {

@@ -1,4 +1,4 @@
-#include "engine/import/kineto_keys.h"
+#include "engine/import/kineto/kineto_keys.h"
 
 #include <catch2/catch.hpp>
 #include <random>

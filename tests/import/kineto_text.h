@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/import/kineto.h"
+#include "engine/import/kineto/kineto.h"
 
 namespace advise {
 

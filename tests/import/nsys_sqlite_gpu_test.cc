@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/import/nsys_sqlite_rows.h"
+#include "engine/import/nsys/nsys_sqlite_rows.h"
 #include "tests/import/nsys_builder.h"
 
 using namespace advise;

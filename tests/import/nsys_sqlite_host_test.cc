@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "engine/import/importer.h"
-#include "engine/import/nsys_sqlite_rows.h"
-#include "engine/import/nsys_sqlite_system.h"
+#include "engine/import/nsys/nsys_sqlite_rows.h"
+#include "engine/import/nsys/nsys_sqlite_system.h"
 #include "tests/import/nsys_builder.h"
 
 using namespace advise;

@@ -1,10 +1,10 @@
 // What charts and tables of the reports show, against numbers added up by hand.
-#include "engine/metrics/chart_data.h"
+#include "engine/metrics/charts/chart_data.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "engine/metrics/kernel_table.h"
+#include "engine/metrics/kernels/kernel_table.h"
 #include "tests/support/analysed.h"
 
 namespace advise {

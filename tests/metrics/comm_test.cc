@@ -1,8 +1,8 @@
 // Communication: how much of it compute hides, why not more, and which device comes late.
-#include "engine/metrics/comm.h"
+#include "engine/metrics/losses/comm.h"
 
-#include "tests/metrics/loops.h"
 #include "tests/support/analysed.h"
+#include "tests/support/loops.h"
 
 namespace advise {
 namespace {

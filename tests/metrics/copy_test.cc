@@ -1,8 +1,8 @@
 // Copies: each host-device copy has one class, by what is most specific about it.
-#include "engine/metrics/copy.h"
+#include "engine/metrics/losses/copy.h"
 
-#include "tests/metrics/stories.h"
 #include "tests/support/analysed.h"
+#include "tests/support/stories.h"
 
 namespace advise {
 namespace {

@@ -1,5 +1,5 @@
 // Counters of kernels: joined to the run by name, placed under the roofline, headroom by hand.
-#include "engine/metrics/counters.h"
+#include "engine/metrics/kernels/counters.h"
 
 #include "tests/support/analysed.h"
 

@@ -1,5 +1,5 @@
 // A stretch of the run as a timeline shows it.
-#include "engine/metrics/excerpt.h"
+#include "engine/metrics/charts/excerpt.h"
 
 #include <catch2/catch.hpp>
 

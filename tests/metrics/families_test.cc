@@ -1,10 +1,10 @@
 // Families of names: what belongs to one mechanism, with what it costs.
-#include "engine/metrics/families.h"
+#include "engine/metrics/losses/families.h"
 
 #include <set>
 
-#include "tests/metrics/loops.h"
 #include "tests/support/analysed.h"
+#include "tests/support/loops.h"
 
 namespace advise {
 namespace {

@@ -1,8 +1,8 @@
 // Habits of kernels and of the host, on stories whose numbers add up by hand.
-#include "engine/metrics/host_habits.h"
-#include "engine/metrics/kernel_habits.h"
-#include "tests/metrics/loops.h"
+#include "engine/metrics/losses/host_habits.h"
+#include "engine/metrics/losses/kernel_habits.h"
 #include "tests/support/analysed.h"
+#include "tests/support/loops.h"
 
 namespace advise {
 namespace {

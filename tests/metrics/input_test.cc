@@ -1,8 +1,8 @@
 // The data pipeline as the GPU feels it.
-#include "engine/metrics/input.h"
+#include "engine/metrics/losses/input.h"
 
-#include "tests/metrics/loops.h"
 #include "tests/support/analysed.h"
+#include "tests/support/loops.h"
 
 namespace advise {
 namespace {

@@ -1,8 +1,8 @@
 // What runs on the GPU: precision, grids, and sequences that a better kernel would replace.
-#include "engine/metrics/kernel.h"
+#include "engine/metrics/losses/kernel.h"
 
-#include "tests/metrics/stories.h"
 #include "tests/support/analysed.h"
+#include "tests/support/stories.h"
 
 namespace advise {
 namespace {

@@ -1,8 +1,8 @@
 // Is the host fast enough at launching, and if not, why?
-#include "engine/metrics/launch.h"
+#include "engine/metrics/losses/launch.h"
 
-#include "tests/metrics/loops.h"
 #include "tests/support/analysed.h"
+#include "tests/support/loops.h"
 
 namespace advise {
 namespace {

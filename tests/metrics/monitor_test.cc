@@ -1,12 +1,12 @@
 // Monitor logs: means over the time of the job and the GPUs at work, worked out by hand.
-#include "engine/metrics/monitor.h"
+#include "engine/metrics/system/monitor.h"
 
 #include "tests/support/analysed.h"
 
 namespace advise {
 namespace {
 
-MonitorSeries Series(const char* quantity, std::vector<double> values) {
+MonitorSeries SeriesOf(const char* quantity, std::vector<double> values) {
   MonitorSeries series;
   series.quantity = quantity;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -25,7 +25,7 @@ MonitorSummary Summary(std::vector<MonitoredGpu> gpus) {
 
 TEST_CASE("idle time before the job and after it does not count, pauses inside do") {
   const MonitorSummary summary =
-      Summary({{"0", "", "", {Series("utilization", {0, 0, 0.9, 0, 0.9, 0.6, 0, 0.02, 0})}}});
+      Summary({{"0", "", "", {SeriesOf("utilization", {0, 0, 0.9, 0, 0.9, 0.6, 0, 0.02, 0})}}});
   REQUIRE(summary.gpus.size() == 1);
   CHECK(summary.gpus[0].samples == 4);
   CHECK(summary.gpus[0].utilization == Approx(0.6));  // 0.9, 0, 0.9, 0.6
@@ -34,9 +34,10 @@ TEST_CASE("idle time before the job and after it does not count, pauses inside d
 }
 
 TEST_CASE("the job's time is that of all GPUs of a log; GPUs that do nothing are no part of it") {
-  const MonitorSummary summary = Summary({{"0", "", "", {Series("utilization", {0, 1, 1, 1, 0})}},
-                                          {"1", "", "", {Series("utilization", {0, 0, 0, 1, 0})}},
-                                          {"2", "", "", {Series("utilization", {0, 0, 0, 0, 0})}}});
+  const MonitorSummary summary =
+      Summary({{"0", "", "", {SeriesOf("utilization", {0, 1, 1, 1, 0})}},
+               {"1", "", "", {SeriesOf("utilization", {0, 0, 0, 1, 0})}},
+               {"2", "", "", {SeriesOf("utilization", {0, 0, 0, 0, 0})}}});
   CHECK(summary.gpus[0].utilization == 1);
   CHECK(summary.gpus[1].utilization == Approx(1.0 / 3));
   CHECK_FALSE(summary.gpus[2].at_work);
@@ -48,9 +49,9 @@ TEST_CASE("power, clocks and their limits are those of busy samples") {
       {{"0",
         "NVIDIA H100 80GB HBM3",
         "",
-        {Series("utilization", {1, 1, 0.2, 1}), Series("power", {350, 700, 100, 350}),
-         Series("sm_clock", {1.98e9, 0.99e9, 0.3e9, 1.98e9}),
-         Series("throttle_power", {0, 1, 0, 0}), Series("throttle_thermal", {0, 0, 1, 0})}}});
+        {SeriesOf("utilization", {1, 1, 0.2, 1}), SeriesOf("power", {350, 700, 100, 350}),
+         SeriesOf("sm_clock", {1.98e9, 0.99e9, 0.3e9, 1.98e9}),
+         SeriesOf("throttle_power", {0, 1, 0, 0}), SeriesOf("throttle_thermal", {0, 0, 1, 0})}}});
   const MonitoredUse& use = summary.gpus[0];
   CHECK(use.power == Approx((350 + 700 + 100 + 350) / 4.0 / 700));  // 700 W: the board's
   CHECK(use.busy_power == Approx(1400 / 3.0 / 700));
@@ -60,15 +61,15 @@ TEST_CASE("power, clocks and their limits are those of busy samples") {
 }
 
 TEST_CASE("a value that is missing in a row moves nothing to another row") {
-  MonitorSeries power = Series("power", {0, 0, 500});
+  MonitorSeries power = SeriesOf("power", {0, 0, 500});
   power.time_s = {1, 2, 3};  // none in row 0
   const MonitorSummary summary = Summary(
-      {{"0", "NVIDIA H100 80GB HBM3", "", {Series("utilization", {1, 0.1, 0.1, 1}), power}}});
+      {{"0", "NVIDIA H100 80GB HBM3", "", {SeriesOf("utilization", {1, 0.1, 0.1, 1}), power}}});
   CHECK(summary.gpus[0].busy_power == Approx(500.0 / 700));
 }
 
 TEST_CASE("a log of power alone has no utilisation, and nothing is made up") {
-  const MonitorSummary summary = Summary({{"0", "", "", {Series("power", {20, 30, 40})}}});
+  const MonitorSummary summary = Summary({{"0", "", "", {SeriesOf("power", {20, 30, 40})}}});
   CHECK(summary.gpus[0].at_work);
   CHECK(summary.gpus[0].utilization == -1);
   CHECK(summary.gpus[0].power == -1);  // of an unknown limit
@@ -76,22 +77,22 @@ TEST_CASE("a log of power alone has no utilisation, and nothing is made up") {
 }
 
 TEST_CASE("memory: the peak, and the capacity of the log before that of the card") {
-  const MonitorSummary logged =
-      Summary({{"0",
-                "NVIDIA A100-SXM4-80GB",
-                "",
-                {Series("memory_used", {1e9, 5e9, 2e9}), Series("memory_total", {85e9, 85e9})}}});
+  const MonitorSummary logged = Summary(
+      {{"0",
+        "NVIDIA A100-SXM4-80GB",
+        "",
+        {SeriesOf("memory_used", {1e9, 5e9, 2e9}), SeriesOf("memory_total", {85e9, 85e9})}}});
   CHECK(logged.gpus[0].memory_peak == 5e9);
   CHECK(logged.gpus[0].memory_total == 85e9);
   const MonitorSummary known =
-      Summary({{"0", "NVIDIA A100-SXM4-80GB", "", {Series("memory_used", {1e9})}}});
+      Summary({{"0", "NVIDIA A100-SXM4-80GB", "", {SeriesOf("memory_used", {1e9})}}});
   CHECK(known.gpus[0].memory_total == 80e9);
 }
 
 TEST_CASE("two logs of one GPU keep their own clocks") {
-  const MonitorSummary summary =
-      Summary({{"0", "", "", {Series("utilization", {0, 0, 1, 1})}},
-               {"0", "", "", {Series("gr_active", {0.5, 0.5}), Series("sm_active", {0.2, 0.4})}}});
+  const MonitorSummary summary = Summary(
+      {{"0", "", "", {SeriesOf("utilization", {0, 0, 1, 1})}},
+       {"0", "", "", {SeriesOf("gr_active", {0.5, 0.5}), SeriesOf("sm_active", {0.2, 0.4})}}});
   REQUIRE(summary.gpus.size() == 2);
   CHECK(summary.gpus[0].utilization == 1);
   CHECK(summary.gpus[1].sm_active == Approx(0.3));

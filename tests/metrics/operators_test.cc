@@ -1,5 +1,5 @@
 // What operators cost, whom calls belong to, and which pass they are, on stories added up by hand.
-#include "engine/metrics/operators.h"
+#include "engine/metrics/kernels/operators.h"
 
 #include <catch2/catch.hpp>
 

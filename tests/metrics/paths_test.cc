@@ -1,5 +1,5 @@
 // Ways between GPUs: what matrices, ports, NCCL's channels and variables add up to.
-#include "engine/metrics/paths.h"
+#include "engine/metrics/system/paths.h"
 
 #include <catch2/catch.hpp>
 

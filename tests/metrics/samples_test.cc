@@ -1,5 +1,5 @@
 // Sampled counters: names of several generations, means over the time of one kind of work.
-#include "engine/metrics/samples.h"
+#include "engine/metrics/kernels/samples.h"
 
 #include "tests/support/analysed.h"
 

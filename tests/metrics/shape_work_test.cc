@@ -1,5 +1,5 @@
 // Operations and bytes of single calls, worked out by hand.
-#include "engine/metrics/shape_work.h"
+#include "engine/metrics/kernels/shape_work.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // What operators of known sizes reach, on stories added up by hand. The GPU is an A100 of 80 GB:
 // 312 TFLOP/s in bf16, 156 in TF32, 19.5 in plain FP32, 2039 GB/s.
-#include "engine/metrics/shapes.h"
+#include "engine/metrics/kernels/shapes.h"
 
 #include <catch2/catch.hpp>
 

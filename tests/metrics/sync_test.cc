@@ -1,8 +1,8 @@
 // Waiting that need not be: harmless behind a full queue, costly until the host is ahead again.
-#include "engine/metrics/sync.h"
+#include "engine/metrics/losses/sync.h"
 
-#include "tests/metrics/stories.h"
 #include "tests/support/analysed.h"
+#include "tests/support/stories.h"
 
 namespace advise {
 namespace {

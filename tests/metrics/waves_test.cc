@@ -1,5 +1,5 @@
 // Waves of blocks: as a kernel profiler counted them, else worked out from threads a block.
-#include "engine/metrics/waves.h"
+#include "engine/metrics/kernels/waves.h"
 
 #include "tests/support/analysed.h"
 

@@ -1,0 +1,311 @@
+// Puts the rows of a Kineto trace into order and ties them together: threads to processes, streams
+// to devices, GPU work to the calls that launched it.
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "engine/import/host_calls.h"
+#include "engine/import/kineto/kineto_tables.h"
+#include "engine/import/row_order.h"
+
+namespace advise::kineto {
+namespace {
+
+constexpr std::string_view kBackwardOperator = "autograd::engine::evaluate_function";
+
+void MapColumn(const std::vector<std::uint32_t>& rows, std::vector<std::uint32_t>* column) {
+  for (std::uint32_t& number : *column) {
+    if (number != kNone) number = rows[number];
+  }
+}
+
+void SortSpans(std::size_t threads, RangeTable* table) {
+  const auto order = SpanOrder(table->thread, threads, table->start, table->end);
+  ReorderAll(order, table->start, table->end, table->thread, table->name, table->domain,
+             table->payload);
+  if (!table->inputs.empty()) Reorder(order, table->inputs);
+}
+
+}  // namespace
+
+void Tables::Assemble() {
+  ListThreads();
+  ListDevicesAndStreams();
+  SortTables();
+  JoinCalls();
+  JoinCollectives();
+  PlaceOverheads();
+  FillMemory();
+  NameThreads();
+  Report();
+}
+
+// Python functions of some writers carry neither process nor thread: they are taken for those of
+// the thread that works most.
+void Tables::ListThreads() {
+  std::map<ThreadKey, std::int64_t> work;
+  const auto count = [&](const std::vector<std::uint32_t>& column, std::int64_t weight) {
+    for (const std::uint32_t number : column) work[threads_.keys()[number]] += weight;
+  };
+  count(trace_.calls.thread, 1000);
+  count(trace_.operators.thread, 1);
+  count(trace_.ranges.thread, 1000);
+  count(trace_.memory.process, 1);
+  const auto most = std::max_element(
+      work.begin(), work.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const ThreadKey main = most == work.end() ? ThreadKey{} : most->first;
+  const auto placed = [&](const ThreadKey& key) {
+    return key.pid == 0 && !work.contains(key) && !work.empty() ? main : key;
+  };
+  std::set<ThreadKey> keys;
+  for (const ThreadKey& key : threads_.keys()) keys.insert(placed(key));
+  std::map<std::int64_t, std::uint32_t> process_rows;
+  std::map<ThreadKey, std::uint32_t> rows;
+  for (const ThreadKey& key : keys) {
+    const auto [process, is_new] =
+        process_rows.try_emplace(key.pid, static_cast<std::uint32_t>(trace_.processes.size()));
+    if (is_new) {
+      const auto name = process_names_.find(key.pid);
+      trace_.processes.push_back({.global_pid = key.pid,
+                                  .pid = key.pid,
+                                  .name = name == process_names_.end() ? "" : name->second,
+                                  .rank = trace_.rank});
+      if (key.pid == main.pid) main_process_ = process->second;
+    }
+    rows[key] = static_cast<std::uint32_t>(trace_.threads.size());
+    trace_.threads.push_back({.global_tid = key.tid, .tid = key.tid, .process = process->second});
+  }
+  for (const ThreadKey& key : threads_.keys()) thread_rows_.push_back(rows.at(placed(key)));
+  for (std::vector<std::uint32_t>* column :
+       {&trace_.calls.thread, &trace_.ranges.thread, &trace_.operators.thread,
+        &trace_.python_frames.thread, &trace_.memory.process}) {
+    MapColumn(thread_rows_, column);
+  }
+  for (std::uint32_t& process : trace_.memory.process) process = trace_.threads[process].process;
+}
+
+// A thread is named by the file, or by what it does.
+void Tables::NameThreads() {
+  std::vector<std::uint8_t> backward(trace_.threads.size(), 0);
+  for (std::size_t i = 0; i < trace_.operators.size(); ++i) {
+    const std::string& name = trace_.strings[trace_.operators.name[i]];
+    if (name.starts_with(kBackwardOperator)) backward[trace_.operators.thread[i]] = 1;
+  }
+  for (std::size_t t = 0; t < trace_.threads.size(); ++t) {
+    Thread& thread = trace_.threads[t];
+    const std::int64_t pid = trace_.processes[thread.process].pid;
+    const auto given = thread_names_.find({pid, thread.tid});
+    const bool is_main = thread.tid == pid;
+    std::string name = given == thread_names_.end() ? "" : given->second;
+    if (backward[t] != 0 && !is_main && name.find("autograd") == std::string::npos) {
+      name = "pt_autograd_thread";  // the file says only "thread 59976 (python3)"
+    } else if (is_main && name.empty()) {
+      name = "main thread";
+    }
+    thread.name = trace_.strings.Intern(name);
+  }
+}
+
+void Tables::ListDevicesAndStreams() {
+  for (const Device& device : trace_.devices) {
+    device_rows_.try_emplace(device.ordinal, static_cast<std::uint32_t>(device_rows_.size()));
+  }
+  const auto device_row = [&](std::int64_t ordinal) {
+    const auto [found, is_new] =
+        device_rows_.try_emplace(ordinal, static_cast<std::uint32_t>(trace_.devices.size()));
+    if (is_new) {
+      Device device;
+      device.report_id = device.ordinal = ordinal;
+      trace_.devices.push_back(device);
+    }
+    return found->second;
+  };
+  std::set<StreamKey> keys(streams_.keys().begin(), streams_.keys().end());
+  std::map<StreamKey, std::uint32_t> rows;
+  for (const StreamKey& key : keys) {
+    // CUPTI numbers a context's default stream 7, ROCm 0.
+    const bool is_default = key.stream == (header_.is_rocm ? 0 : 7);
+    rows[key] = static_cast<std::uint32_t>(trace_.streams.size());
+    trace_.streams.push_back({.process = main_process_,
+                              .device = device_row(key.device),
+                              .context = key.context,
+                              .id = key.stream,
+                              .is_default = is_default});
+  }
+  for (const StreamKey& key : streams_.keys()) stream_rows_.push_back(rows.at(key));
+  for (std::uint32_t& peer : trace_.copies.peer) {
+    if (peer != kNone) peer = device_row(peer);
+  }
+  for (std::uint32_t& device : trace_.memory.device) device = device_row(device);
+}
+
+void Tables::SortTables() {
+  if (!inputs_.empty()) trace_.operators.inputs.resize(trace_.operators.size(), kNone);
+  trace_.operator_inputs = inputs_.Take();
+  const std::size_t threads = trace_.threads.size();
+  CallTable& calls = trace_.calls;
+  const auto by_span = SpanOrder(calls.thread, threads, calls.start, calls.end);
+  ReorderAll(by_span, calls.start, calls.end, calls.thread, calls.name, calls.correlation,
+             calls.failed);
+  SortSpans(threads, &trace_.ranges);
+  SortSpans(threads, &trace_.operators);
+  SortSpans(threads, &trace_.python_frames);
+  OpTable& ops = trace_.ops;
+  const auto by_start = SortedOrder(ops.size(), [&](std::uint32_t a, std::uint32_t b) {
+    return ops.start[a] != ops.start[b] ? ops.start[a] < ops.start[b] : ops.end[a] < ops.end[b];
+  });
+  ReorderAll(by_start, ops.start, ops.end, ops.kind, ops.stream, ops.call, ops.detail,
+             ops.in_graph);
+  op_rows_.resize(by_start.size());
+  for (std::uint32_t row = 0; row < by_start.size(); ++row) op_rows_[by_start[row]] = row;
+  SyncTable& syncs = trace_.syncs;
+  ReorderAll(
+      SortedOrder(syncs.size(), [&](std::uint32_t a,
+                                    std::uint32_t b) { return syncs.start[a] < syncs.start[b]; }),
+      syncs.start, syncs.end, syncs.call, syncs.stream, syncs.event_id);
+  EventTable& events = trace_.events;
+  ReorderAll(
+      SortedOrder(events.size(), [&](std::uint32_t a,
+                                     std::uint32_t b) { return events.time[a] < events.time[b]; }),
+      events.time, events.call, events.stream, events.event_id);
+}
+
+void Tables::JoinCalls() {
+  const CallIndex index(trace_.calls, trace_.threads, trace_.processes.size());
+  const auto find = [&](std::uint32_t correlation) {
+    if (main_process_ == kNone) return kNone;
+    std::uint32_t call = index.Find(main_process_, correlation);
+    for (std::uint32_t p = 0; call == kNone && p < trace_.processes.size(); ++p) {
+      call = index.Find(p, correlation);
+    }
+    return call;
+  };
+  std::vector<std::uint8_t> is_graph(trace_.strings.size(), 0);
+  for (const StringId name : trace_.calls.name) {
+    if (is_graph[name] == 0) {
+      is_graph[name] = trace_.strings[name].find("GraphLaunch") == std::string::npos ? 1 : 2;
+    }
+  }
+  OpTable& ops = trace_.ops;
+  ops.device.reserve(ops.size());
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    ops.stream[i] = stream_rows_[ops.stream[i]];
+    ops.device.push_back(static_cast<std::uint16_t>(trace_.streams[ops.stream[i]].device));
+    ops.call[i] = find(ops.call[i]);
+    if (ops.call[i] != kNone && is_graph[trace_.calls.name[ops.call[i]]] == 2) ops.in_graph[i] = 1;
+  }
+  MapColumn(stream_rows_, &trace_.syncs.stream);
+  for (std::uint32_t& call : trace_.syncs.call) call = find(call);
+  MapColumn(stream_rows_, &trace_.events.stream);
+  for (std::uint32_t& call : trace_.events.call) call = find(call);
+}
+
+// The file does not say on which thread the profiler worked: the one inside whose call it lies.
+// What lies in no call, or in calls of several threads, belongs to none.
+void Tables::PlaceOverheads() {
+  OverheadTable& overheads = trace_.overheads;
+  const std::vector<RowRange> calls = RowsByThread(trace_.calls.thread, trace_.threads.size());
+  for (std::size_t i = 0; i < overheads.size(); ++i) {
+    std::vector<std::uint32_t> hosts;
+    for (std::uint32_t t = 0; t < calls.size(); ++t) {
+      const auto first = trace_.calls.start.begin() + calls[t].first;
+      const auto last = trace_.calls.start.begin() + calls[t].last;
+      const auto after = std::upper_bound(first, last, overheads.start[i]);
+      if (after == first) continue;
+      const auto row = static_cast<std::size_t>(after - trace_.calls.start.begin()) - 1;
+      if (trace_.calls.end[row] >= overheads.end[i]) hosts.push_back(t);
+    }
+    if (hosts.size() == 1) overheads.thread[i] = hosts.front();
+  }
+  const auto order =
+      SpanOrder(overheads.thread, trace_.threads.size(), overheads.start, overheads.end);
+  ReorderAll(order, overheads.start, overheads.end, overheads.thread, overheads.name);
+}
+
+// Rows of tensors add up to the level only when what was there before is a row, too.
+void Tables::FillMemory() {
+  MemoryTable& memory = trace_.memory;
+  const auto order = SortedOrder(memory.size(), [&](std::uint32_t a, std::uint32_t b) {
+    return memory.time[a] < memory.time[b];
+  });
+  ReorderAll(order, memory.time, memory.bytes, memory.address, memory.memory, memory.device,
+             memory.process, memory.reserved, memory_levels_);
+  std::set<std::uint32_t> seen;
+  const std::size_t rows = memory.size();
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::int64_t before = memory_levels_[i] - memory.bytes[i];
+    if (!seen.insert(memory.device[i]).second || memory_levels_[i] < 0 || before <= 0) continue;
+    memory.time.push_back(memory.time.front());
+    memory.bytes.push_back(before);
+    memory.address.push_back(0);
+    memory.memory.push_back(MemoryKind::kDevice);
+    memory.device.push_back(memory.device[i]);
+    memory.process.push_back(memory.process[i]);
+    memory.reserved.push_back(memory.reserved[i]);
+  }
+  const auto late = static_cast<std::ptrdiff_t>(rows);
+  const auto to_front = [late](auto& column) {
+    std::rotate(column.begin(), column.begin() + late, column.end());
+  };
+  to_front(memory.time);
+  to_front(memory.bytes);
+  to_front(memory.address);
+  to_front(memory.memory);
+  to_front(memory.device);
+  to_front(memory.process);
+  to_front(memory.reserved);
+}
+
+void Tables::Report() {
+  static constexpr std::array<std::pair<Category, const char*>, 11> kTables = {{
+      {Category::kOperator, "cpu_op"},
+      {Category::kAnnotation, "user_annotation"},
+      {Category::kPython, "python_function"},
+      {Category::kCall, "cuda_runtime"},
+      {Category::kKernel, "kernel"},
+      {Category::kCopy, "gpu_memcpy"},
+      {Category::kMemset, "gpu_memset"},
+      {Category::kSync, "cuda_sync"},
+      {Category::kEventRecord, "cuda_event"},
+      {Category::kOverhead, "overhead"},
+      {Category::kInstant, "[memory]"},
+  }};
+  for (const auto& [category, name] : kTables) {
+    const std::int64_t rows = rows_[static_cast<std::size_t>(category)];
+    if (rows > 0) trace_.table_rows[name] = rows;
+  }
+  const auto add = [&](std::int64_t count, Level level, const char* text) {
+    if (count > 0) trace_.diagnostics.Add(level, text, "", count);
+  };
+  add(untimed_, Level::kWarning, "events without a usable time were dropped");
+  add(backward_time_, Level::kWarning, "events that end before they start were dropped");
+  add(absurd_, Level::kWarning, "events of more than a week were dropped");
+  add(other_devices_, Level::kWarning,
+      "events of an accelerator that is no GPU were left out: its work is not judged");
+  for (const auto& [category, count] : unknown_) {
+    trace_.diagnostics.Add(Level::kInfo, "events of an unknown category were left out", category,
+                           count);
+  }
+  Nanos first = std::numeric_limits<Nanos>::max();
+  Nanos last = std::numeric_limits<Nanos>::min();
+  const auto span = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      first = std::min(first, table.start[i]);
+      last = std::max(last, table.end[i]);
+    }
+  };
+  span(trace_.ops);
+  span(trace_.calls);
+  span(trace_.ranges);
+  span(trace_.operators);
+  if (last > first) trace_.session_ns = last - first;
+  std::string& producer = trace_.producer;
+  producer = "PyTorch profiler";
+  if (header_.is_rocm) producer += ", ROCm";
+  if (header_.cuda_runtime > 0) {
+    producer += ", CUDA " + std::to_string(header_.cuda_runtime / 1000) + "." +
+                std::to_string(header_.cuda_runtime % 1000 / 10);
+  }
+}
+
+}  // namespace advise::kineto

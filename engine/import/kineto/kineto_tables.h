@@ -1,0 +1,157 @@
+// From events to columns. Each event becomes a row of one of the trace's tables, with the file's
+// own keys still behind its index columns; Assemble puts the rows into order and ties them
+// together.
+//
+//   column          until assembled
+//   thread          number of the thread in `threads`
+//   stream          number of the stream in `streams`
+//   call            correlation id, 0 none
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/import/kineto/kineto_stream.h"
+#include "engine/import/operator_inputs.h"
+#include "engine/trace/tables.h"
+
+namespace advise::kineto {
+
+struct ThreadKey {
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  auto operator<=>(const ThreadKey&) const = default;
+};
+
+struct StreamKey {
+  std::int64_t device = 0;
+  std::int64_t context = 0;
+  std::int64_t stream = -1;  // -1: the device as a whole
+  auto operator<=>(const StreamKey&) const = default;
+};
+
+// Numbers for keys, in the order of their first use. Events of one thread or stream come in runs.
+template <typename Key>
+class Numbers {
+ public:
+  std::uint32_t Of(const Key& key) {
+    if (!keys_.empty() && keys_[last_] == key) return last_;
+    const auto [found, is_new] = numbers_.emplace(key, static_cast<std::uint32_t>(keys_.size()));
+    if (is_new) keys_.push_back(key);
+    return last_ = found->second;
+  }
+  const std::vector<Key>& keys() const { return keys_; }
+
+ private:
+  std::vector<Key> keys_;
+  std::map<Key, std::uint32_t> numbers_;
+  std::uint32_t last_ = 0;
+};
+
+// A collective as an event describes it.
+struct CollectiveRow {
+  Nanos start = 0;
+  Nanos end = 0;
+  std::uint32_t thread = kNone;  // of the operation on the host; kNone for a kernel
+  std::uint32_t op = kNone;      // row of the kernel before sorting; kNone for the operation
+  StringId kind = 0;
+  std::int64_t in_bytes = -1;
+  std::int64_t out_bytes = -1;
+  std::uint32_t group = kNone;
+  std::int64_t sequence = -1;
+  std::int32_t peer = -1;
+};
+
+// What top-level keys say of the run, beside the devices.
+struct Header {
+  bool is_rocm = false;
+  std::int64_t cuda_runtime = 0;  // 12040 is 12.4; 0 unknown
+};
+
+class Tables : public Visitor {
+ public:
+  explicit Tables(Trace& trace) : trace_(trace) {}
+
+  void OnEvent(const Event& event) override;
+  void OnHeader(std::string_view key, std::string_view json) override;
+
+  // kineto_assemble.cc: sorts, joins, names. Call once, at the end.
+  void Assemble();
+
+  // Events of a kind that the PyTorch profiler writes.
+  std::int64_t known() const { return known_; }
+
+ private:
+  struct ShapeKey {
+    std::uint32_t name = 0;
+    std::array<std::uint32_t, 8> parts{};
+    bool operator==(const ShapeKey&) const = default;
+  };
+  struct ShapeHash {
+    std::size_t operator()(const ShapeKey& key) const {
+      std::size_t hash = key.name;
+      for (const std::uint32_t part : key.parts) hash = (hash ^ part) * 0x9e37'79b9'7f4a'7c15ULL;
+      return hash ^ hash >> 32;
+    }
+  };
+
+  bool Span(const Event& event, Nanos* start, Nanos* end);
+  StringId Name(std::string_view raw);
+  std::uint32_t ThreadOf(const Event& event);
+  std::uint32_t StreamOf(const Event& event);
+  void Metadata(const Event& event);
+  void GpuWork(const Event& event, Nanos start, Nanos end);
+  std::uint32_t ShapeOf(const Event& event);
+  void Wait(const Event& event, Nanos start, Nanos end);
+  void Memory(const Event& event);
+  void AddSpan(const Event& event, Nanos start, Nanos end, std::int64_t payload,
+               RangeTable* ranges);
+  void AddInputs(const Event& event);                         // of the last row of operators
+  void AddCollective(const Event& event, CollectiveRow row);  // kineto_collectives.cc
+  std::uint32_t GroupOf(const Event& event);
+
+  // kineto_assemble.cc
+  void ListThreads();
+  void NameThreads();
+  void ListDevicesAndStreams();
+  void SortTables();
+  void JoinCalls();
+  void JoinCollectives();  // kineto_collectives.cc
+  void PlaceOverheads();
+  void FillMemory();
+  void Report();
+
+  Trace& trace_;
+  Header header_;
+  Numbers<ThreadKey> threads_;
+  std::string last_pid_, last_tid_;  // as they stood in the event that asked last
+  std::uint32_t last_thread_ = kNone;
+  Numbers<StreamKey> streams_;
+  std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> shapes_;
+  std::map<std::string, std::uint32_t> groups_;  // by name
+  InputLists inputs_;
+  std::map<std::int64_t, std::string> process_names_;
+  std::map<ThreadKey, std::string> thread_names_;
+  std::vector<CollectiveRow> collectives_;
+  std::vector<std::int64_t> memory_levels_;  // bytes allocated after each row of memory, -1 unknown
+  std::array<std::int64_t, 16> rows_{};      // read, by category
+  std::vector<std::uint32_t> op_rows_;       // where each op came to lie when ops were sorted
+  std::vector<std::uint32_t> stream_rows_;   // number -> Trace::streams
+  std::vector<std::uint32_t> thread_rows_;   // number -> Trace::threads
+  std::map<std::int64_t, std::uint32_t> device_rows_;
+  std::uint32_t main_process_ = kNone;                        // that makes the calls
+  std::map<std::string, std::int64_t, std::less<>> unknown_;  // categories that nobody heard of
+  std::int64_t known_ = 0;
+  std::int64_t untimed_ = 0;
+  std::int64_t backward_time_ = 0;  // events that end before they start
+  std::int64_t absurd_ = 0;
+  std::int64_t other_devices_ = 0;
+};
+
+}  // namespace advise::kineto

@@ -1,0 +1,350 @@
+#include "engine/import/links/nccl_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "engine/import/text_input.h"
+
+namespace advise {
+namespace {
+
+constexpr std::string_view kInfo = "NCCL INFO ";
+constexpr std::string_view kWarn = "NCCL WARN ";
+constexpr std::size_t kMostTexts = 50;  // kept of each kind of free text
+
+// Reads words of one message from left to right; once one does not fit, all that follow fail, too.
+class Words {
+ public:
+  explicit Words(std::string_view text) : rest_(text) {}
+
+  Words& Text(std::string_view expected) {
+    if (ok_ && StartsWith(rest_, expected)) {
+      rest_.remove_prefix(expected.size());
+    } else {
+      ok_ = false;
+    }
+    return *this;
+  }
+  Words& Number(int* value) {
+    const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), *value);
+    ok_ = ok_ && error == std::errc();
+    if (ok_) rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()));
+    return *this;
+  }
+  // Up to a blank or the end; must not be empty.
+  Words& Word(std::string_view* word) {
+    const std::size_t end = std::min(rest_.find(' '), rest_.size());
+    *word = rest_.substr(0, end);
+    ok_ = ok_ && end > 0;
+    rest_.remove_prefix(end);
+    return *this;
+  }
+  // "[0]", "[1a000]": left out.
+  Words& Bracket() {
+    const std::size_t end = rest_.find(']');
+    if (ok_ && StartsWith(rest_, "[") && end != std::string_view::npos) {
+      rest_.remove_prefix(end + 1);
+    } else {
+      ok_ = false;
+    }
+    return *this;
+  }
+  bool Take(std::string_view text) {
+    if (!ok_ || !StartsWith(rest_, text)) return false;
+    rest_.remove_prefix(text.size());
+    return true;
+  }
+  bool ok() const { return ok_; }
+  std::string_view rest() const { return rest_; }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+// The host in "…host:pid:tid [dev]" that stands before a message; "" when the prefix has another
+// form.
+std::string HostOf(std::string_view prefix) {
+  const auto words = WordsOf(prefix);
+  for (std::size_t i = words.size(); i-- > 0;) {
+    const std::string_view word = words[i];
+    if (StartsWith(word, "[") && word.ends_with(']')) continue;
+    const std::size_t second = word.rfind(':');
+    const std::size_t first =
+        second == std::string_view::npos || second == 0 ? second : word.rfind(':', second - 1);
+    if (first == std::string_view::npos || first == 0) return "";
+    const auto digits = [](std::string_view text) {
+      return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return std::isdigit(static_cast<unsigned char>(c)) != 0;
+      });
+    };
+    if (!digits(word.substr(first + 1, second - first - 1)) || !digits(word.substr(second + 1))) {
+      return "";
+    }
+    std::string_view host = word.substr(0, first);
+    // "0:host:pid:tid", as srun -l or mpirun write the rank before it without a blank.
+    const std::size_t label = host.rfind(':');
+    if (label != std::string_view::npos) host = host.substr(label + 1);
+    return std::string(host);
+  }
+  return "";
+}
+
+bool IsTransport(std::string_view word) {
+  return StartsWith(word, "P2P/") || StartsWith(word, "SHM") || StartsWith(word, "NET/") ||
+         StartsWith(word, "COLLNET/") || word == "P2P";
+}
+
+double BytesOfType(int type) {
+  static constexpr std::array<double, 12> kBytes = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+  return type >= 0 && type < static_cast<int>(kBytes.size())
+             ? kBytes[static_cast<std::size_t>(type)]
+             : 0;
+}
+
+class Reader {
+ public:
+  Reader(Trace* trace, std::string path)
+      : trace_(trace), log_(trace->nccl), path_(std::move(path)) {}
+
+  bool Read(std::string_view text) {
+    for (const std::string_view line : LinesOf(text)) {
+      ++number_;
+      ReadLine(line);
+    }
+    Finish();
+    return messages_ > 0;
+  }
+
+ private:
+  std::string Place() const { return fmt::format("{}:{}", path_, number_); }
+
+  void ReadLine(std::string_view line) {
+    if (StartsWith(line, "NCCL version ")) {
+      log_.version = WordsOf(line)[2];
+      ++messages_;
+      return;
+    }
+    const std::size_t warn = line.find(kWarn);
+    if (warn != std::string_view::npos) {
+      ++messages_;
+      if (log_.warnings.size() < kMostTexts) {
+        log_.warnings.push_back(
+            fmt::format("{}: {}", Place(), Trimmed(line.substr(warn + kWarn.size()))));
+      }
+      return;
+    }
+    std::size_t at = line.find(kInfo);
+    if (at == std::string_view::npos) return;
+    // Lines of ranks that write at once are torn: a message may hold the start of another.
+    std::string_view prefix = line.substr(0, at);
+    while (at != std::string_view::npos) {
+      const std::size_t start = at + kInfo.size();
+      const std::size_t next = line.find(kInfo, start);
+      std::string_view message = line.substr(start, next - start);
+      ++messages_;
+      const bool whole = next == std::string_view::npos;
+      if (!whole) {
+        trace_->diagnostics.Add(Level::kInfo, "lines torn by several ranks writing at once",
+                                "NCCL log");
+      }
+      ReadMessage(Trimmed(message), HostOf(prefix), whole);
+      prefix = message;
+      at = next;
+    }
+  }
+
+  // `whole`: nothing of another message stands at its end.
+  void ReadMessage(std::string_view message, const std::string& host, bool whole) {
+    if (ReadChannel(message, host) || !whole) return;
+    if (ReadRank(message, host) || ReadCall(message) || ReadEnvironment(message)) return;
+    if (StartsWith(message, "NCCL version ")) log_.version = WordsOf(message)[2];
+    if (StartsWith(message, "Using network ")) log_.network = message.substr(14);
+    if (StartsWith(message, "NET/IB : Using ")) ReadDevices(message.substr(15));
+    const auto has = [&](std::string_view part) {
+      return message.find(part) != std::string_view::npos;
+    };
+    if (StartsWith(message, "Connected all rings") || StartsWith(message, "Connected all trees")) {
+      if (has("GDR 1")) log_.gdr = 1;
+      if (has("GDR 0") && log_.gdr < 0) log_.gdr = 0;
+    }
+    if (has("GPU Direct RDMA Enabled")) log_.gdr = 1;
+    if (has("GPU Direct RDMA Disabled") && log_.gdr < 0) log_.gdr = 0;
+    if (has("NET/IB : No device found") || has("GPU Direct RDMA ") || has("NVLS multicast") ||
+        StartsWith(message, "NET/Socket : Using ") || StartsWith(message, "Using network ")) {
+      const std::string fact(message);
+      if (known_.insert(fact).second && log_.facts.size() < kMostTexts) log_.facts.push_back(fact);
+    }
+  }
+
+  // "Channel 00/0 : 0[0] -> 1[1] [send] via P2P/CUMEM", "Ring 00 : 0[1a000] -> 1[3d000] via …".
+  bool ReadChannel(std::string_view message, const std::string& host) {
+    if (message.find(" via ") == std::string_view::npos) return false;
+    int channel = 0, part = 0, from = -1, to = -1;
+    Words words(message);
+    if (!words.Take("Channel ")) words.Text("Ring ");
+    words.Number(&channel);
+    if (words.Take("/")) words.Number(&part);
+    words.Text(" : ").Number(&from).Bracket().Text(" -> ").Number(&to).Bracket().Text(" ");
+    if (words.Take("[send] ") || words.Take("[receive] ")) {
+    }
+    words.Text("via ");
+    std::string_view transport;
+    words.Word(&transport);
+    if (!words.ok() || !IsTransport(transport) || from < 0 || to < 0) return false;
+    std::string kind(transport);
+    if (words.Take(" pointer")) kind += " pointer";
+    NcclChannel& pair = pairs_[{from, to, kind}];
+    if (pair.channels++ == 0) {
+      pair.from = from;
+      pair.to = to;
+      pair.transport = kind;
+      pair.source = Place();
+    }
+    if (!host.empty()) hosts_.insert(host);
+    return true;
+  }
+
+  // "ncclCommInitRank comm 0x… rank 3 nranks 8 …", "comm 0x… rank 3 nRanks 8 nNodes 2 …".
+  bool ReadRank(std::string_view message, const std::string& host) {
+    const std::size_t start = message.find("comm 0x");
+    if (start == std::string_view::npos) return false;
+    Words words(message.substr(start + 5));
+    std::string_view id, all;
+    int rank = -1, ranks = -1, nodes = -1;
+    words.Word(&id).Text(" rank ").Number(&rank).Text(" ").Word(&all).Text(" ").Number(&ranks);
+    if (!words.ok() || Lower(all) != "nranks" || rank < 0 || rank >= ranks) return false;
+    if (words.Take(" nNodes ")) {
+      words.Number(&nodes);
+      if (words.ok()) log_.nodes = std::max(log_.nodes, nodes);
+    }
+    log_.several_groups = log_.several_groups || (log_.ranks > 0 && ranks != log_.ranks);
+    if (ranks > log_.ranks) log_.rank_host.clear();
+    log_.ranks = std::max(log_.ranks, ranks);
+    if (ranks == log_.ranks && !host.empty()) {
+      const auto [known, is_new] = log_.rank_host.emplace(rank, host);
+      log_.several_groups = log_.several_groups || (!is_new && known->second != host);
+    }
+    if (!host.empty()) hosts_.insert(host);
+    return true;
+  }
+
+  // "AllReduce: opCount 1a sendbuff … count 1048576 datatype 7 op 0 root 0 comm 0x…".
+  bool ReadCall(std::string_view message) {
+    const std::size_t colon = message.find(": opCount ");
+    const std::size_t count_at = message.find(" count ");
+    const std::size_t type_at = message.find(" datatype ");
+    if (colon == std::string_view::npos || count_at == std::string_view::npos ||
+        type_at == std::string_view::npos) {
+      return false;
+    }
+    const auto count_word = WordsOf(message.substr(count_at + 7));
+    const auto type_word = WordsOf(message.substr(type_at + 10));
+    const auto count = count_word.empty() ? std::nullopt : NumberOf(count_word[0]);
+    const auto type = type_word.empty() ? std::nullopt : NumberOf(type_word[0]);
+    if (!count || !type) return false;
+    NcclLog::Calls& calls = calls_[std::string(message.substr(0, colon))];
+    calls.operation = message.substr(0, colon);
+    calls.count += 1;
+    calls.bytes += *count * BytesOfType(static_cast<int>(*type));
+    return true;
+  }
+
+  // "NCCL_P2P_LEVEL set by environment to LOC."
+  bool ReadEnvironment(std::string_view message) {
+    constexpr std::string_view kSet = " set by environment to ";
+    const std::size_t at = message.find(kSet);
+    if (at == std::string_view::npos || !StartsWith(message, "NCCL_")) return false;
+    std::string_view value = Trimmed(message.substr(at + kSet.size()));
+    if (value.ends_with('.')) value.remove_suffix(1);
+    const std::string name(message.substr(0, at));
+    if (name.find(' ') == std::string::npos) environment_[name] = value;
+    return true;
+  }
+
+  // "[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>"
+  void ReadDevices(std::string_view text) {
+    for (const std::string_view word : WordsOf(text.substr(0, text.find(';')))) {
+      const std::size_t end = word.find(']');
+      if (!StartsWith(word, "[") || end == std::string_view::npos || end + 1 >= word.size())
+        continue;
+      const std::string device(word.substr(end + 1));
+      if (known_.insert("device " + device).second) log_.ib_devices.push_back(device);
+    }
+  }
+
+  void Finish() {
+    for (auto& [key, pair] : pairs_) log_.channels.push_back(std::move(pair));
+    for (auto& [name, calls] : calls_) log_.calls.push_back(std::move(calls));
+    log_.environment.assign(environment_.begin(), environment_.end());
+    if (log_.nodes == 0 && log_.ranks > 0 &&
+        log_.rank_host.size() == static_cast<std::size_t>(log_.ranks)) {
+      std::set<std::string> hosts;
+      for (const auto& [rank, host] : log_.rank_host) hosts.insert(host);
+      log_.nodes = static_cast<int>(hosts.size());
+    }
+    if (hosts_.size() == 1) trace_->host = *hosts_.begin();
+    trace_->table_rows["messages"] = messages_;
+  }
+
+  Trace* trace_;
+  NcclLog& log_;
+  std::string path_;
+  std::size_t number_ = 0;
+  std::int64_t messages_ = 0;
+  std::map<std::tuple<int, int, std::string>, NcclChannel> pairs_;
+  std::map<std::string, NcclLog::Calls> calls_;
+  std::map<std::string, std::string> environment_;
+  std::set<std::string> hosts_, known_;
+};
+
+}  // namespace
+
+bool NcclLogImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
+  if (head.find('\0') != std::string_view::npos && !StartsWith(head, "\xFF\xFE")) return false;
+  const std::string text = NormalText(head);
+  // A JSON trace may quote such lines, and a program's source may print them.
+  const std::size_t first = text.find_first_not_of(" \t\n");
+  if (first == std::string::npos || text[first] == '{') return false;
+  for (const std::string_view line : LinesOf(text)) {
+    if (StartsWith(line, "NCCL version ")) return true;
+    const std::size_t at = std::min(line.find(kInfo), line.find(kWarn));
+    if (at != std::string_view::npos && at > 0 && !HostOf(line.substr(0, at)).empty()) return true;
+    // "host:pid:tid [0] file.cc:123 NCCL WARN …"
+    const std::size_t bracket = line.find(']');
+    if (at != std::string_view::npos && bracket < at &&
+        !HostOf(line.substr(0, bracket + 1)).empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<Trace> NcclLogImporter::Import(const std::string& path,
+                                      const ImportOptions& /*options*/) const {
+  const auto text = ReadTextFileAsLines(path);
+  if (!text) return tl::unexpected(text.error());
+  Trace trace;
+  trace.path = path;
+  trace.kind = Name();
+  if (!Reader(&trace, path).Read(*text)) {
+    return Fail("no message of NCCL in the log", path, "run with NCCL_DEBUG=INFO");
+  }
+  trace.producer = trace.nccl.version.empty() ? "NCCL" : "NCCL " + trace.nccl.version;
+  if (trace.nccl.channels.empty()) {
+    trace.diagnostics.Add(Level::kWarning,
+                          "the log does not say how ranks talk: NCCL_DEBUG=INFO writes it",
+                          "NCCL log");
+  }
+  return trace;
+}
+
+}  // namespace advise

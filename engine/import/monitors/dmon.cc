@@ -1,0 +1,135 @@
+#include "engine/import/monitors/dmon.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/import/monitors/monitor_log.h"
+#include "engine/import/text_input.h"
+
+namespace advise {
+namespace {
+
+// Cells of a line, without the '#' of headers: separated by blanks, or by commas (--format csv).
+std::vector<std::string> Columns(std::string_view line) {
+  line = Trimmed(line);
+  if (StartsWith(line, "#")) line = Trimmed(line.substr(1));
+  std::vector<std::string> cells;
+  if (line.find(',') != std::string_view::npos) {
+    cells = CellsOf(line);
+  } else {
+    for (const std::string_view word : WordsOf(line)) cells.emplace_back(word);
+  }
+  return cells;
+}
+
+// "# gpu pwr …", "#Date Time gpu …": which column holds the GPU's number; nothing for other lines.
+std::optional<std::size_t> GpuColumn(std::string_view line) {
+  if (!StartsWith(Trimmed(line), "#")) return std::nullopt;
+  const std::vector<std::string> cells = Columns(line);
+  for (std::size_t i = 0; i < std::min<std::size_t>(cells.size(), 3); ++i) {
+    const std::string word = Lower(cells[i]);
+    if (word == "gpu") {
+      const bool known = std::any_of(cells.begin(), cells.end(), [](const std::string& cell) {
+        return DmonQuantity(cell) != nullptr;
+      });
+      const bool of_processes = std::find(cells.begin(), cells.end(), "pid") != cells.end();
+      return known && !of_processes ? std::optional(i) : std::nullopt;
+    }
+    if (word != "date" && word != "time") return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Seconds of "20240501" and "10:15:02"; either may be missing.
+std::optional<double> MomentOf(const std::string& date, const std::string& time) {
+  std::string text = "1970/01/01";
+  if (date.size() == 8) text = date.substr(0, 4) + "/" + date.substr(4, 2) + "/" + date.substr(6);
+  if (date.empty() && time.empty()) return std::nullopt;
+  if (time.empty()) return std::nullopt;  // days alone order nothing
+  return TimestampOf(text + " " + time);
+}
+
+class Reader {
+ public:
+  explicit Reader(Trace* trace) : log_(trace) {}
+
+  std::int64_t Read(std::string_view text) {
+    for (const std::string_view line : LinesOf(text)) {
+      if (Trimmed(line).empty()) continue;
+      if (const auto gpu = GpuColumn(line)) {
+        names_ = Columns(line);
+        gpu_ = *gpu;
+        units_.clear();
+      } else if (StartsWith(Trimmed(line), "#")) {
+        units_ = Columns(line);
+        if (units_.size() != names_.size()) units_.clear();
+      } else if (!names_.empty()) {
+        ReadRow(line);
+      }
+    }
+    return log_.Finish();
+  }
+
+ private:
+  void ReadRow(std::string_view line) {
+    const std::vector<std::string> cells = Columns(line);
+    if (cells.size() != names_.size() || !NumberOf(cells[gpu_])) {
+      log_.SkipRow();
+      return;
+    }
+    const std::string& gpu = cells[gpu_];
+    std::string date, time;
+    for (std::size_t i = 0; i < gpu_; ++i) {
+      (Lower(names_[i]) == "date" ? date : time) = cells[i];
+    }
+    auto moment = MomentOf(date, time);
+    if (moment) {
+      // Without dates the clock starts again at midnight.
+      if (date.empty() && *moment + days_ * 86400 < last_ - 43200) ++days_;
+      *moment += days_ * 86400;
+      last_ = *moment;
+    }
+    const double when = log_.Moment(gpu, moment);
+    log_.Name(gpu, "", "");
+    for (std::size_t i = gpu_ + 1; i < cells.size(); ++i) {
+      const Quantity* quantity = DmonQuantity(names_[i]);
+      if (quantity == nullptr) continue;
+      // The row of units is not always in step with the columns: what does not fit is ignored.
+      const bool fits = !units_.empty() && InUnit(1, units_[i], quantity->unit);
+      log_.AddCell(gpu, *quantity, when, cells[i], fits ? units_[i] : "");
+    }
+    log_.AddRow();
+  }
+
+  MonitorLog log_;
+  std::vector<std::string> names_, units_;
+  std::size_t gpu_ = 0;
+  double last_ = 0;
+  int days_ = 0;
+};
+
+}  // namespace
+
+bool DmonImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
+  const std::string text = NormalText(head.substr(0, 8192));
+  const auto lines = LinesOf(text);
+  return std::any_of(lines.begin(), lines.end(),
+                     [](std::string_view line) { return GpuColumn(line).has_value(); });
+}
+
+Result<Trace> DmonImporter::Import(const std::string& path,
+                                   const ImportOptions& /*options*/) const {
+  const auto text = ReadTextFileAsLines(path);
+  if (!text) return tl::unexpected(text.error());
+  Trace trace;
+  trace.path = path;
+  trace.kind = Name();
+  trace.producer = "nvidia-smi dmon";
+  if (Reader(&trace).Read(*text) == 0) {
+    return Fail("the table of nvidia-smi dmon holds no samples", path,
+                "was it stopped before the first one?");
+  }
+  return trace;
+}
+
+}  // namespace advise

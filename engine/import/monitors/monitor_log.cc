@@ -1,0 +1,298 @@
+#include "engine/import/monitors/monitor_log.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "engine/import/text_input.h"
+
+namespace advise {
+namespace {
+
+using Entry = std::pair<std::string_view, Quantity>;
+
+constexpr double kMiB = 1048576;
+constexpr Quantity kUtilization{"utilization", "share", 0.01};
+constexpr Quantity kMemoryActivity{"memory_activity", "share", 0.01};
+constexpr Quantity kPower{"power", "W", 1};
+constexpr Quantity kPowerLimit{"power_limit", "W", 1};
+constexpr Quantity kTemperature{"temperature", "C", 1};
+constexpr Quantity kSmClock{"sm_clock", "hz", 1e6};
+constexpr Quantity kMemoryUsed{"memory_used", "bytes", kMiB};
+constexpr Quantity kMemoryTotal{"memory_total", "bytes", kMiB};
+constexpr Quantity kMemoryFree{"memory_free", "bytes", kMiB};
+constexpr Quantity kByPower{"throttle_power", "share", 1};
+constexpr Quantity kByHeat{"throttle_thermal", "share", 1};
+
+constexpr auto kSmi = std::to_array<Entry>({
+    {"utilization.gpu", kUtilization},
+    {"utilization.memory", kMemoryActivity},
+    {"memory.used", kMemoryUsed},
+    {"memory.total", kMemoryTotal},
+    {"memory.free", kMemoryFree},
+    {"power.draw", kPower},
+    {"power.draw.average", {"power_average", "W", 1}},
+    {"power.draw.instant", {"power_instant", "W", 1}},
+    {"power.limit", kPowerLimit},
+    {"enforced.power.limit", kPowerLimit},
+    {"temperature.gpu", kTemperature},
+    {"clocks.sm", kSmClock},
+    {"clocks.current.sm", kSmClock},
+    {"clocks.max.sm", {"sm_clock_max", "hz", 1e6}},
+    {"clocks.mem", {"memory_clock", "hz", 1e6}},
+    {"clocks.current.memory", {"memory_clock", "hz", 1e6}},
+    {"clocks.gr", {"graphics_clock", "hz", 1e6}},
+    {"clocks.current.graphics", {"graphics_clock", "hz", 1e6}},
+    {"clocks_throttle_reasons.sw_power_cap", kByPower},
+    {"clocks_event_reasons.sw_power_cap", kByPower},
+    {"clocks_throttle_reasons.hw_power_brake_slowdown", kByPower},
+    {"clocks_event_reasons.hw_power_brake_slowdown", kByPower},
+    {"clocks_throttle_reasons.sw_thermal_slowdown", kByHeat},
+    {"clocks_event_reasons.sw_thermal_slowdown", kByHeat},
+    {"clocks_throttle_reasons.hw_thermal_slowdown", kByHeat},
+    {"clocks_event_reasons.hw_thermal_slowdown", kByHeat},
+    {"clocks_throttle_reasons.hw_slowdown", {"throttle_hardware", "share", 1}},
+    {"clocks_event_reasons.hw_slowdown", {"throttle_hardware", "share", 1}},
+});
+
+constexpr auto kDmon = std::to_array<Entry>({
+    {"pwr", kPower},
+    {"gtemp", kTemperature},
+    {"temp", kTemperature},
+    {"sm", kUtilization},
+    {"mem", kMemoryActivity},
+    {"mclk", {"memory_clock", "hz", 1e6}},
+    {"pclk", kSmClock},
+    {"pviol", {"throttle_power", "share", 0.01}},
+    {"tviol", kByHeat},
+    {"fb", kMemoryUsed},
+    {"rxpci", {"pcie_rx", "bytes_per_s", 1e6}},
+});
+
+// Short names of `dcgmi dmon`, field numbers, and the names of the exporter, old and new.
+constexpr auto kDcgm = std::to_array<Entry>({
+    {"gract", {"gr_active", "share", 1}},
+    {"1001", {"gr_active", "share", 1}},
+    {"dcgm_fi_prof_gr_engine_active", {"gr_active", "share", 1}},
+    {"dcgm_fi_prof_gr_engine_util_ratio", {"gr_active", "share", 1}},
+    {"smact", {"sm_active", "share", 1}},
+    {"1002", {"sm_active", "share", 1}},
+    {"dcgm_fi_prof_sm_active", {"sm_active", "share", 1}},
+    {"dcgm_fi_prof_sm_util_ratio", {"sm_active", "share", 1}},
+    {"smocc", {"sm_occupancy", "share", 1}},
+    {"1003", {"sm_occupancy", "share", 1}},
+    {"dcgm_fi_prof_sm_occupancy", {"sm_occupancy", "share", 1}},
+    {"dcgm_fi_prof_sm_occupancy_ratio", {"sm_occupancy", "share", 1}},
+    {"tenso", {"tensor_active", "share", 1}},
+    {"1004", {"tensor_active", "share", 1}},
+    {"dcgm_fi_prof_pipe_tensor_active", {"tensor_active", "share", 1}},
+    {"dcgm_fi_prof_tensor_util_ratio", {"tensor_active", "share", 1}},
+    {"drama", {"dram_active", "share", 1}},
+    {"1005", {"dram_active", "share", 1}},
+    {"dcgm_fi_prof_dram_active", {"dram_active", "share", 1}},
+    {"dcgm_fi_prof_dram_util_ratio", {"dram_active", "share", 1}},
+    {"fp64a", {"fp64_active", "share", 1}},
+    {"1006", {"fp64_active", "share", 1}},
+    {"dcgm_fi_prof_pipe_fp64_active", {"fp64_active", "share", 1}},
+    {"dcgm_fi_prof_fp64_util_ratio", {"fp64_active", "share", 1}},
+    {"fp32a", {"fp32_active", "share", 1}},
+    {"1007", {"fp32_active", "share", 1}},
+    {"dcgm_fi_prof_pipe_fp32_active", {"fp32_active", "share", 1}},
+    {"dcgm_fi_prof_fp32_util_ratio", {"fp32_active", "share", 1}},
+    {"fp16a", {"fp16_active", "share", 1}},
+    {"1008", {"fp16_active", "share", 1}},
+    {"dcgm_fi_prof_pipe_fp16_active", {"fp16_active", "share", 1}},
+    {"dcgm_fi_prof_fp16_util_ratio", {"fp16_active", "share", 1}},
+    {"pcitx", {"pcie_tx", "bytes_per_s", 1}},
+    {"1009", {"pcie_tx", "bytes_per_s", 1}},
+    {"dcgm_fi_prof_pcie_tx_bytes", {"pcie_tx", "bytes_per_s", 1}},
+    {"pcirx", {"pcie_rx", "bytes_per_s", 1}},
+    {"1010", {"pcie_rx", "bytes_per_s", 1}},
+    {"dcgm_fi_prof_pcie_rx_bytes", {"pcie_rx", "bytes_per_s", 1}},
+    {"nvltx", {"nvlink_tx", "bytes_per_s", 1}},
+    {"1011", {"nvlink_tx", "bytes_per_s", 1}},
+    {"dcgm_fi_prof_nvlink_tx_bytes", {"nvlink_tx", "bytes_per_s", 1}},
+    {"nvlrx", {"nvlink_rx", "bytes_per_s", 1}},
+    {"1012", {"nvlink_rx", "bytes_per_s", 1}},
+    {"dcgm_fi_prof_nvlink_rx_bytes", {"nvlink_rx", "bytes_per_s", 1}},
+    {"gputl", kUtilization},
+    {"203", kUtilization},
+    {"dcgm_fi_dev_gpu_util", kUtilization},
+    {"mcutl", kMemoryActivity},
+    {"204", kMemoryActivity},
+    {"dcgm_fi_dev_mem_copy_util", kMemoryActivity},
+    {"power", kPower},
+    {"155", kPower},
+    {"dcgm_fi_dev_power_usage", kPower},
+    {"pmlmt", kPowerLimit},
+    {"dcgm_fi_dev_power_mgmt_limit", kPowerLimit},
+    {"dcgm_fi_dev_enforced_power_limit", kPowerLimit},
+    {"tmptr", kTemperature},
+    {"150", kTemperature},
+    {"dcgm_fi_dev_gpu_temp", kTemperature},
+    {"smclk", kSmClock},
+    {"100", kSmClock},
+    {"dcgm_fi_dev_sm_clock", kSmClock},
+    {"mmclk", {"memory_clock", "hz", 1e6}},
+    {"101", {"memory_clock", "hz", 1e6}},
+    {"dcgm_fi_dev_mem_clock", {"memory_clock", "hz", 1e6}},
+    {"fbttl", kMemoryTotal},
+    {"250", kMemoryTotal},
+    {"fbfre", kMemoryFree},
+    {"dcgm_fi_dev_fb_free", kMemoryFree},
+    {"fbusd", kMemoryUsed},
+    {"252", kMemoryUsed},
+    {"dcgm_fi_dev_fb_used", kMemoryUsed},
+});
+
+template <std::size_t N>
+const Quantity* FindIn(const std::array<Entry, N>& table, std::string_view word) {
+  const std::string lower = Lower(Trimmed(word));
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const Entry& entry) { return entry.first == lower; });
+  return found == table.end() ? nullptr : &found->second;
+}
+
+// "2" before "10", words after numbers.
+bool ByNumber(const std::string& a, const std::string& b) {
+  const auto x = NumberOf(a);
+  const auto y = NumberOf(b);
+  if (x && y && *x != *y) return *x < *y;
+  if (x.has_value() != y.has_value()) return x.has_value();
+  return a < b;
+}
+
+}  // namespace
+
+const Quantity* SmiQuantity(std::string_view field) { return FindIn(kSmi, field); }
+const Quantity* DcgmQuantity(std::string_view short_name) { return FindIn(kDcgm, short_name); }
+const Quantity* DmonQuantity(std::string_view column) {
+  static constexpr Quantity kTx{"pcie_tx", "bytes_per_s", 1e6};
+  return Lower(column) == "txpci" ? &kTx : FindIn(kDmon, column);
+}
+
+std::optional<double> InUnit(double value, std::string_view printed, std::string_view unit) {
+  struct Pair {
+    std::string_view printed, unit;
+    double scale;
+  };
+  static constexpr auto kPairs = std::to_array<Pair>({{"%", "share", 0.01},
+                                                      {"b", "bytes", 1},
+                                                      {"kib", "bytes", 1024},
+                                                      {"mib", "bytes", kMiB},
+                                                      {"gib", "bytes", 1024 * kMiB},
+                                                      {"mb", "bytes", kMiB},  // dmon means MiB
+                                                      {"w", "W", 1},
+                                                      {"mw", "W", 1e-3},
+                                                      {"c", "C", 1},
+                                                      {"mhz", "hz", 1e6},
+                                                      {"hz", "hz", 1},
+                                                      {"ghz", "hz", 1e9},
+                                                      {"mb/s", "bytes_per_s", 1e6},
+                                                      {"kb/s", "bytes_per_s", 1e3},
+                                                      {"b/s", "bytes_per_s", 1},
+                                                      {"bool", "share", 1}});
+  const std::string lower = Lower(printed);
+  for (const Pair& pair : kPairs) {
+    if (pair.printed == lower && pair.unit == unit) return value * pair.scale;
+  }
+  return std::nullopt;
+}
+
+bool IsNoValue(std::string_view cell) {
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"", "-", "n/a", "[n/a]", "err!", "[err!]", "[gpu is lost]",
+                                       "[unknown error]", "[not supported]", "not supported",
+                                       "[insufficient permissions]", "<<<null>>>", "[not found]"});
+  const std::string lower = Lower(Trimmed(cell));
+  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
+}
+
+bool IsBlankNumber(double value) {
+  // 32-bit, 64-bit and floating-point marks; the last ones count up from the first.
+  const bool real = value >= 140737488355328.0 && value < 140737488355328.0 + 16;
+  return real || value >= 9223372036854775000.0 || (value >= 2147483632.0 && value <= 2147483647.0);
+}
+
+void MonitorLog::Name(const std::string& gpu, const std::string& name, const std::string& uuid) {
+  MonitoredGpu& entry = gpus_[gpu];
+  entry.label = gpu;
+  if (!name.empty()) entry.name = name;
+  if (!uuid.empty()) entry.uuid = uuid;
+}
+
+void MonitorLog::Add(const std::string& gpu, const Quantity& quantity, double time_s,
+                     double value) {
+  MonitoredGpu& entry = gpus_[gpu];
+  entry.label = gpu;
+  auto found = std::find_if(entry.series.begin(), entry.series.end(),
+                            [&](const MonitorSeries& s) { return s.quantity == quantity.name; });
+  if (found == entry.series.end()) {
+    entry.series.push_back({std::string(quantity.name), std::string(quantity.unit), {}, {}});
+    found = std::prev(entry.series.end());
+  }
+  if (!found->time_s.empty() && found->time_s.back() == time_s) {
+    found->value.back() = std::max(found->value.back(), value);
+    return;
+  }
+  found->time_s.push_back(time_s);
+  found->value.push_back(value);
+}
+
+double MonitorLog::Moment(const std::string& series, std::optional<double> clock) {
+  const std::int64_t row = samples_[series]++;
+  has_clock_ = has_clock_ || clock.has_value();
+  return clock ? *clock : static_cast<double>(row);
+}
+
+void MonitorLog::AddCell(const std::string& gpu, const Quantity& quantity, double time_s,
+                         std::string_view cell, std::string_view unit) {
+  const auto number = NumberOf(cell);
+  if (IsNoValue(cell) || (number && IsBlankNumber(*number))) {
+    trace_->diagnostics.Add(Level::kInfo, "values that the driver did not give were left out");
+    return;
+  }
+  const auto value = !number        ? std::nullopt
+                     : unit.empty() ? std::optional(*number * quantity.scale)
+                                    : InUnit(*number, unit, quantity.unit);
+  if (value) {
+    Add(gpu, quantity, time_s, *value);
+  } else {
+    trace_->diagnostics.Add(Level::kWarning, "cells without a number were left out");
+  }
+}
+
+void MonitorLog::SkipRow() {
+  trace_->diagnostics.Add(Level::kWarning,
+                          "rows with another number of cells than the header were skipped");
+}
+
+std::int64_t MonitorLog::Finish() {
+  double first = std::numeric_limits<double>::max();
+  for (const auto& [label, gpu] : gpus_) {
+    for (const MonitorSeries& series : gpu.series) {
+      for (const double time : series.time_s) first = std::min(first, time);
+    }
+  }
+  for (auto& [label, gpu] : gpus_) {
+    for (MonitorSeries& series : gpu.series) {
+      for (double& time : series.time_s) time -= first;
+    }
+    Device device;
+    device.name = gpu.name;
+    device.uuid = gpu.uuid;
+    device.ordinal = static_cast<std::int64_t>(NumberOf(label).value_or(0));
+    trace_->devices.push_back(std::move(device));
+    trace_->monitor.gpus.push_back(std::move(gpu));
+  }
+  std::sort(
+      trace_->monitor.gpus.begin(), trace_->monitor.gpus.end(),
+      [](const MonitoredGpu& a, const MonitoredGpu& b) { return ByNumber(a.label, b.label); });
+  trace_->monitor.has_clock = has_clock_;
+  trace_->table_rows["rows"] = rows_;
+  gpus_.clear();
+  return rows_;
+}
+
+}  // namespace advise

@@ -1,0 +1,191 @@
+#include "engine/import/monitors/smi_csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <set>
+
+#include "engine/import/monitors/monitor_log.h"
+#include "engine/import/text_input.h"
+
+namespace advise {
+namespace {
+
+constexpr std::string_view kClock = "clocks_throttle_reasons.active";
+constexpr std::string_view kClockNew = "clocks_event_reasons.active";
+
+// "utilization.gpu [%]" → field and unit.
+struct Field {
+  std::string name;  // lower case
+  std::string unit;  // "" without
+  explicit Field(std::string_view cell) {
+    const std::size_t open = cell.rfind(" [");
+    if (open != std::string_view::npos && cell.ends_with(']')) {
+      unit = cell.substr(open + 2, cell.size() - open - 3);
+      cell = cell.substr(0, open);
+    }
+    name = Lower(Trimmed(cell));
+  }
+};
+
+// Fields that say which GPU, or when.
+bool IsKey(const std::string& name) {
+  static constexpr auto kKeys = std::to_array<std::string_view>(
+      {"timestamp", "index", "name", "gpu_name", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id"});
+  return std::find(kKeys.begin(), kKeys.end(), name) != kKeys.end();
+}
+bool IsMask(const std::string& name) { return name == kClock || name == kClockNew; }
+bool IsSmi(const std::string& name) { return SmiQuantity(name) != nullptr || IsMask(name); }
+
+// A line of field names of nvidia-smi, at least one of which is a quantity that we know.
+bool IsHeader(std::string_view line) {
+  if (line.find('.') == std::string_view::npos) return false;
+  const std::vector<std::string> cells = CellsOf(line);
+  return std::any_of(cells.begin(), cells.end(),
+                     [](const std::string& cell) { return IsSmi(Field(cell).name); });
+}
+
+// The first lines, to be sure that the header stands at the top and not inside some program's code.
+bool HasHeader(std::string_view text) {
+  constexpr std::size_t kFirstLines = 5;
+  const auto lines = LinesOf(text.substr(0, 8192));
+  return std::any_of(
+      lines.begin(),
+      lines.begin() + static_cast<std::ptrdiff_t>(std::min(kFirstLines, lines.size())), IsHeader);
+}
+
+class Reader {
+ public:
+  explicit Reader(Trace* trace) : trace_(trace), log_(trace) {}
+
+  // Returns the number of rows.
+  std::int64_t Read(std::string_view text) {
+    for (const std::string_view raw : LinesOf(text)) {
+      const std::string_view line = Trimmed(raw);
+      if (line.empty()) continue;
+      if (IsHeader(line)) {
+        SetHeader(line);
+      } else if (!fields_.empty()) {
+        ReadRow(line);
+      } else {
+        Note(Level::kInfo, "lines before the header were skipped");
+      }
+    }
+    const std::int64_t rows = log_.Finish();
+    if (rows > 0 && !names_gpu_) {
+      Note(Level::kInfo, "the log does not say which GPU a row is of: all are taken as one GPU's");
+    }
+    for (const std::string& column : skipped_columns_) {
+      Note(Level::kInfo, "columns that no fact is made of were left out: " + column);
+    }
+    return rows;
+  }
+
+ private:
+  void Note(Level level, std::string_view text) { trace_->diagnostics.Add(level, text); }
+
+  void SetHeader(std::string_view line) {
+    fields_.clear();
+    for (const std::string& cell : CellsOf(line)) fields_.emplace_back(cell);
+    for (const Field& field : fields_) {
+      if (!IsSmi(field.name) && !IsKey(field.name)) {
+        skipped_columns_.insert(field.name);
+      }
+    }
+  }
+
+  void ReadRow(std::string_view line) {
+    const std::vector<std::string> cells = CellsOf(line);
+    if (cells.size() != fields_.size()) {
+      log_.SkipRow();
+      return;
+    }
+    std::string own, index, name, uuid, bus;
+    std::optional<double> time;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string& field = fields_[i].name;
+      if (field == "gpu") own = cells[i];  // a script's own number of the GPU
+      if (field == "index") index = cells[i];
+      if (field == "name" || field == "gpu_name") name = cells[i];
+      if (field == "uuid" || field == "gpu_uuid") uuid = cells[i];
+      if (field == "pci.bus_id" || field == "gpu_bus_id") bus = cells[i];
+      if (field == "timestamp") time = TimestampOf(cells[i]);
+    }
+    const std::string& id = !own.empty() ? own : !index.empty() ? index : !bus.empty() ? bus : uuid;
+    names_gpu_ = names_gpu_ || !id.empty();
+    const std::string gpu = id.empty() ? "0" : id;
+    log_.Name(gpu, name, uuid);
+    const double when = log_.Moment(gpu, time);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (IsMask(fields_[i].name)) {
+        ReadMask(gpu, when, cells[i]);
+      } else if (const Quantity* quantity = SmiQuantity(fields_[i].name)) {
+        ReadCell(gpu, when, *quantity, fields_[i].unit, cells[i]);
+      }
+    }
+    log_.AddRow();
+  }
+
+  void ReadCell(const std::string& gpu, double when, const Quantity& quantity,
+                const std::string& header_unit, const std::string& cell) {
+    if (cell == "Active" || cell == "Not Active") {
+      log_.Add(gpu, quantity, when, cell == "Active" ? 1 : 0);
+      return;
+    }
+    // "[Not Supported]" is one word.
+    const std::size_t space = cell.starts_with('[') ? std::string::npos : cell.find(' ');
+    log_.AddCell(gpu, quantity, when, cell.substr(0, space),
+                 space == std::string::npos ? header_unit : cell.substr(space + 1));
+  }
+
+  // Bits of the driver's mask of what holds the clocks back.
+  void ReadMask(const std::string& gpu, double when, const std::string& cell) {
+    constexpr std::uint64_t kPower = 0x4 | 0x80, kHardware = 0x8, kHeat = 0x20 | 0x40;
+    std::uint64_t mask = 0;
+    const std::size_t start = cell.starts_with("0x") ? 2 : 0;
+    const auto [stop, error] =
+        std::from_chars(cell.data() + start, cell.data() + cell.size(), mask, 16);
+    if (error != std::errc() || stop != cell.data() + cell.size()) {
+      if (!IsNoValue(cell)) Note(Level::kWarning, "cells without a number were left out");
+      return;
+    }
+    const auto add = [&](const char* field, std::uint64_t bits) {
+      log_.Add(gpu, *SmiQuantity(field), when, (mask & bits) != 0 ? 1 : 0);
+    };
+    add("clocks_throttle_reasons.sw_power_cap", kPower);
+    add("clocks_throttle_reasons.sw_thermal_slowdown", kHeat);
+    add("clocks_throttle_reasons.hw_slowdown", kHardware);
+  }
+
+  Trace* trace_;
+  MonitorLog log_;
+  std::vector<Field> fields_;
+  std::set<std::string> skipped_columns_;
+  bool names_gpu_ = false;
+};
+
+}  // namespace
+
+bool SmiCsvImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
+  return HasHeader(NormalText(head));
+}
+
+Result<Trace> SmiCsvImporter::Import(const std::string& path,
+                                     const ImportOptions& /*options*/) const {
+  const auto text = ReadTextFileAsLines(path);
+  if (!text) return tl::unexpected(text.error());
+  Trace trace;
+  trace.path = path;
+  trace.kind = Name();
+  trace.producer = "nvidia-smi";
+  if (Reader(&trace).Read(*text) == 0) {
+    return Fail("the log of nvidia-smi holds no samples", path,
+                "was it stopped before the first one?");
+  }
+  return trace;
+}
+
+}  // namespace advise

@@ -1,0 +1,427 @@
+// The order of steps matters: names, then threads and processes, then devices and streams (they
+// need processes), then joins (they need sorted calls), then what needs the end of the trace.
+// Nothing here depends on how many readers there were: tasks are merged in a fixed order.
+#include "engine/import/nsys/nsys_sqlite_assemble.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string_view>
+
+#include "engine/base/side_by_side.h"
+#include "engine/import/host_calls.h"
+#include "engine/import/nsys/nsys_sqlite_devices.h"
+#include "engine/import/row_order.h"
+
+namespace advise::nsys {
+namespace {
+
+// The names of one task. A reference becomes a name in place.
+class Names {
+ public:
+  Names(const StringTable& table, const ReadLog& log, StringPool& pool) : table_(table) {
+    for (StringId id = 0; id < log.texts.size(); ++id)
+      inline_.push_back(pool.Intern(log.texts[id]));
+  }
+  StringId operator()(NameRef ref) const {
+    if (ref == kNone) return 0;
+    return ref >= kInline ? inline_[ref - kInline] : table_[ref];
+  }
+  void Replace(std::vector<NameRef>& column) const {
+    for (NameRef& name : column) name = (*this)(name);
+  }
+
+ private:
+  const StringTable& table_;
+  std::vector<StringId> inline_;
+};
+
+// Applies a rule to a column of names, once for each distinct name.
+template <typename Rule>
+void Rename(std::vector<StringId>& column, StringPool& pool, Rule rule) {
+  std::vector<StringId> renamed(pool.size(), kNone);
+  for (StringId& name : column) {
+    StringId& to = renamed[name];
+    if (to == kNone) to = pool.Intern(std::string(rule(pool[name])));
+    name = to;
+  }
+}
+
+// Sizes of operators' tensors in names that came from the table; those in rows are read.
+void ReadSizes(const StringPool& pool, RangeRows* rows) {
+  RangeTable& ranges = rows->ranges;
+  constexpr std::uint32_t kUnread = kNone - 1;
+  std::vector<std::uint32_t> lists(pool.size(), kUnread);  // by name
+  for (std::size_t row = 0; row < ranges.size(); ++row) {
+    std::uint32_t& list = lists[ranges.name[row]];
+    if (list == kUnread) {
+      const std::string& name = pool[ranges.name[row]];
+      list = KeepsInputs(name) ? rows->inputs.Intern(SizesInName(name)) : kNone;
+    }
+    if (list == kNone) continue;
+    ranges.inputs.resize(ranges.size(), kNone);
+    ranges.inputs[row] = list;
+  }
+}
+
+class Assembler {
+ public:
+  Assembler(AllRows& all, Trace& trace, int jobs)
+      : all_(all), trace_(trace), jobs_(static_cast<std::size_t>(jobs)) {}
+
+  void ResolveNames(Reader& reader);
+  void ListProcessesAndThreads();
+  void ListDevicesAndStreams();
+  void MoveTables();
+  void JoinCalls();
+  void JoinCollectives();
+  void CloseOpenRanges();
+  void MergeLogs();
+
+ private:
+  // What a task's stream number means in the trace.
+  struct StreamRows {
+    std::vector<std::uint32_t> stream;  // kNone for a device only
+    std::vector<std::uint32_t> device;
+    std::vector<std::uint32_t> process;
+  };
+
+  template <typename Visit>
+  void ForEachLog(Visit visit) {
+    visit(all_.system.log);
+    for (const ReadLog& log : all_.gpu_logs) visit(log);
+    visit(all_.calls.log);
+    visit(all_.waits.log);
+    visit(all_.ranges.log);
+    visit(all_.nccl.log);
+    visit(all_.os_calls.log);
+    visit(all_.sched.log);
+    visit(all_.samples.log);
+    visit(all_.overheads.log);
+    visit(all_.memory.log);
+    visit(all_.series.log);
+  }
+
+  std::int64_t Owner(std::int64_t process_key) const {
+    return process_key == 0 ? unnamed_process_ : process_key;
+  }
+  void MapThreads(const ThreadKeys& keys, std::vector<std::uint32_t>& column) const;
+  StreamRows MapStreams(const StreamKeys& keys) const;
+  void SetRanks();
+  void MapGpuSeries();
+
+  AllRows& all_;
+  Trace& trace_;
+  std::size_t jobs_;
+  std::map<std::int64_t, StringId> thread_names_;
+  std::map<std::int64_t, std::uint32_t> process_rows_;  // by globalPid
+  std::vector<std::int64_t> thread_keys_;               // sorted, as Trace::threads
+  std::int64_t unnamed_process_ = 0;  // whom work belongs to whose row names no process
+  DeviceMap devices_;
+  std::map<StreamKey, std::uint32_t> stream_rows_;
+  StreamRows gpu_streams_;
+  StreamRows wait_streams_;
+};
+
+void Assembler::ResolveNames(Reader& reader) {
+  StringIdSet wanted;
+  ForEachLog([&](const ReadLog& log) { wanted.Add(log.string_ids); });
+  StringPool& pool = trace_.strings;
+  const StringTable table(reader, wanted, pool);
+
+  const Names gpu(table, {}, pool);  // all of them from the table
+  for (KernelShape& shape : all_.gpu.shapes) {
+    shape.name = gpu(shape.name);
+    shape.short_name = gpu(shape.short_name);
+  }
+  std::vector<StringId>& calls = all_.calls.rows.calls.name;
+  Names(table, all_.calls.log, pool).Replace(calls);
+  Rename(calls, pool, WithoutVersionSuffix);
+
+  const Names ranges(table, all_.ranges.log, pool);
+  RangeTable& range_table = all_.ranges.rows.ranges;
+  ranges.Replace(range_table.name);
+  ranges.Replace(range_table.domain);
+  ReadSizes(pool, &all_.ranges.rows);
+  Rename(range_table.name, pool, WithoutUniqueSuffix);
+  const Names nccl(table, all_.nccl.log, pool);
+  for (NcclRows::Call& call : all_.nccl.rows.calls) call.name = nccl(call.name);
+
+  Names(table, all_.os_calls.log, pool).Replace(all_.os_calls.rows.calls.name);
+  const Names samples(table, all_.samples.log, pool);
+  samples.Replace(all_.samples.rows.samples.symbol);
+  samples.Replace(all_.samples.rows.samples.module);
+  Names(table, all_.overheads.log, pool).Replace(all_.overheads.rows.overheads.name);
+
+  const Names system(table, all_.system.log, pool);
+  for (const auto& [tid, name] : all_.system.rows.thread_names) thread_names_[tid] = system(name);
+  // Names that the program gave itself win.
+  for (const auto& [tid, name] : all_.ranges.rows.thread_names) thread_names_[tid] = ranges(name);
+}
+
+void Assembler::ListProcessesAndThreads() {
+  std::set<std::int64_t> threads;
+  for (const ThreadKeys* keys :
+       {&all_.calls.rows.threads, &all_.ranges.rows.threads, &all_.nccl.rows.threads,
+        &all_.os_calls.rows.threads, &all_.sched.rows.threads, &all_.samples.rows.threads,
+        &all_.overheads.rows.threads}) {
+    threads.insert(keys->keys().begin(), keys->keys().end());
+  }
+  // Trimmed reports may lack globalPid: with one process that makes calls, all work is its own.
+  std::set<std::int64_t> callers;
+  for (const std::int64_t tid : all_.calls.rows.threads.keys()) callers.insert(ProcessKey(tid));
+  if (callers.size() == 1) unnamed_process_ = *callers.begin();
+
+  std::set<std::int64_t> processes;
+  for (const std::int64_t tid : threads) processes.insert(ProcessKey(tid));
+  for (const StreamKeys* keys :
+       {&all_.gpu.streams, &all_.waits.rows.streams, &all_.memory.rows.devices}) {
+    for (const StreamKey& key : keys->keys()) processes.insert(Owner(key.process));
+  }
+  for (const std::int64_t key : processes) {
+    process_rows_[key] = static_cast<std::uint32_t>(trace_.processes.size());
+    const auto name = all_.system.rows.process_names.find(key);
+    trace_.processes.push_back(
+        {.global_pid = key,
+         .pid = PidOf(key),
+         .name = name == all_.system.rows.process_names.end() ? "" : name->second});
+  }
+  for (const std::int64_t key : threads) {
+    const auto name = thread_names_.find(key);
+    trace_.threads.push_back({.global_tid = key,
+                              .tid = TidOf(key),
+                              .process = process_rows_.at(ProcessKey(key)),
+                              .name = name == thread_names_.end() ? 0 : name->second});
+  }
+  thread_keys_.assign(threads.begin(), threads.end());
+  SetRanks();
+}
+
+// From MPI_RANKS, else from a thread that the program named "MPI Rank 3" (reports up to 2022).
+void Assembler::SetRanks() {
+  constexpr std::string_view kRankName = "MPI Rank ";
+  for (const auto& [tid, name] : thread_names_) {
+    const std::string& text = trace_.strings[name];
+    const auto process = process_rows_.find(ProcessKey(tid));
+    if (!text.starts_with(kRankName) || process == process_rows_.end()) continue;
+    std::from_chars(text.data() + kRankName.size(), text.data() + text.size(),
+                    trace_.processes[process->second].rank);
+  }
+  for (const auto& [key, rank] : all_.system.rows.ranks) {
+    const auto process = process_rows_.find(key);
+    if (process != process_rows_.end()) trace_.processes[process->second].rank = rank;
+  }
+}
+
+void Assembler::ListDevicesAndStreams() {
+  std::map<ProcessDevice, bool> uses;
+  for (const StreamKeys* keys : {&all_.waits.rows.streams, &all_.memory.rows.devices}) {
+    for (const StreamKey& key : keys->keys()) {
+      uses.emplace(ProcessDevice{Owner(key.process), key.device}, false);
+    }
+  }
+  for (const StreamKey& key : all_.gpu.streams.keys()) {
+    uses[{Owner(key.process), key.device}] = true;
+  }
+  devices_ = ResolveDevices(all_.system.rows, uses, trace_.diagnostics);
+  trace_.devices = devices_.devices;
+
+  std::set<StreamKey> streams;
+  for (const StreamKeys* keys : {&all_.gpu.streams, &all_.waits.rows.streams}) {
+    for (StreamKey key : keys->keys()) {
+      key.process = Owner(key.process);
+      if (key.stream != kNoStream) streams.insert(key);
+    }
+  }
+  for (const StreamKey& key : streams) {
+    stream_rows_[key] = static_cast<std::uint32_t>(trace_.streams.size());
+    const NamedStream named(PidOf(key.process), key.context, key.stream);
+    const auto name = all_.system.rows.stream_names.find(named);
+    const bool has_name = name != all_.system.rows.stream_names.end();
+    trace_.streams.push_back(
+        {.process = process_rows_.at(key.process),
+         .device = devices_.of.at({key.process, key.device}),
+         .context = key.context,
+         .id = key.stream,
+         .is_default = all_.system.rows.default_streams.contains(named),
+         .name = has_name ? trace_.strings.Intern(name->second) : StringId{0}});
+  }
+  gpu_streams_ = MapStreams(all_.gpu.streams);
+  wait_streams_ = MapStreams(all_.waits.rows.streams);
+}
+
+Assembler::StreamRows Assembler::MapStreams(const StreamKeys& keys) const {
+  StreamRows rows;
+  for (StreamKey key : keys.keys()) {
+    key.process = Owner(key.process);
+    const auto stream = stream_rows_.find(key);
+    rows.stream.push_back(stream == stream_rows_.end() ? kNone : stream->second);
+    rows.device.push_back(devices_.of.at({key.process, key.device}));
+    rows.process.push_back(process_rows_.at(key.process));
+  }
+  return rows;
+}
+
+void Assembler::MapThreads(const ThreadKeys& keys, std::vector<std::uint32_t>& column) const {
+  std::vector<std::uint32_t> rows;
+  for (const std::int64_t key : keys.keys()) {
+    const auto place = std::lower_bound(thread_keys_.begin(), thread_keys_.end(), key);
+    rows.push_back(static_cast<std::uint32_t>(place - thread_keys_.begin()));
+  }
+  for (std::uint32_t& thread : column) {
+    if (thread != kNone) thread = rows[thread];
+  }
+}
+
+void Assembler::MapGpuSeries() {
+  trace_.gpu_series = std::move(all_.series.rows.gpu);
+  const auto& listed = trace_.devices;
+  std::set<std::uint32_t> sampled;
+  for (const Series& series : trace_.gpu_series) sampled.insert(series.device);
+  for (Series& series : trace_.gpu_series) {
+    const auto device = std::find_if(listed.begin(), listed.end(), [&](const Device& d) {
+      return d.report_id == std::int64_t{series.device};
+    });
+    const bool is_only_one = listed.size() == 1 && sampled.size() == 1;
+    if (series.source.empty()) series.source = "GPU " + std::to_string(series.device);
+    series.device = device != listed.end() ? static_cast<std::uint32_t>(device - listed.begin())
+                                           : (is_only_one && listed[0].report_id < 0 ? 0 : kNone);
+  }
+}
+
+void Assembler::MoveTables() {
+  trace_.shapes = std::move(all_.gpu.shapes);
+  trace_.ops = std::move(all_.gpu.ops);
+  trace_.copies = std::move(all_.gpu.copies);
+  trace_.memsets = std::move(all_.gpu.memsets);
+  for (std::uint32_t& peer : trace_.copies.peer) {
+    if (peer != kNone) peer = gpu_streams_.device[peer];
+  }
+  MapThreads(all_.calls.rows.threads, all_.calls.rows.calls.thread);
+  trace_.calls = std::move(all_.calls.rows.calls);
+  MapThreads(all_.ranges.rows.threads, all_.ranges.rows.ranges.thread);
+  trace_.ranges = std::move(all_.ranges.rows.ranges);
+  trace_.operator_inputs = all_.ranges.rows.inputs.Take();
+  MapThreads(all_.os_calls.rows.threads, all_.os_calls.rows.calls.thread);
+  trace_.os_calls = std::move(all_.os_calls.rows.calls);
+  MapThreads(all_.sched.rows.threads, all_.sched.rows.sched.thread);
+  trace_.sched = std::move(all_.sched.rows.sched);
+  MapThreads(all_.samples.rows.threads, all_.samples.rows.samples.thread);
+  trace_.samples = std::move(all_.samples.rows.samples);
+  MapThreads(all_.overheads.rows.threads, all_.overheads.rows.overheads.thread);
+  trace_.overheads = std::move(all_.overheads.rows.overheads);
+  trace_.syncs = std::move(all_.waits.rows.syncs);
+  trace_.events = std::move(all_.waits.rows.events);
+
+  const StreamRows devices = MapStreams(all_.memory.rows.devices);
+  trace_.memory = std::move(all_.memory.rows.memory);
+  for (std::uint32_t& device : trace_.memory.device) {
+    trace_.memory.process.push_back(devices.process[device]);
+    device = devices.device[device];
+  }
+  trace_.faults = std::move(all_.memory.rows.faults);
+  for (std::uint32_t& device : trace_.faults.device) {
+    if (device != kNone) device = devices.device[device];
+  }
+  MapGpuSeries();
+  trace_.nic_series = std::move(all_.series.rows.nic);
+}
+
+void Assembler::JoinCalls() {
+  const CallIndex index(trace_.calls, trace_.threads, trace_.processes.size());
+  OpTable& ops = trace_.ops;
+  ops.device.resize(ops.size());
+  constexpr std::size_t kPart = 500'000;  // rows
+  SideBySide((ops.size() + kPart - 1) / kPart, jobs_, [&](std::size_t part) {
+    for (std::size_t i = part * kPart; i < std::min(ops.size(), (part + 1) * kPart); ++i) {
+      const std::uint32_t key = ops.stream[i];
+      ops.call[i] = index.Find(gpu_streams_.process[key], ops.call[i]);
+      ops.device[i] = static_cast<std::uint16_t>(gpu_streams_.device[key]);
+      ops.stream[i] = gpu_streams_.stream[key];
+    }
+  });
+  SyncTable& syncs = trace_.syncs;
+  for (std::size_t i = 0; i < syncs.size(); ++i) {
+    const std::uint32_t key = syncs.stream[i];
+    syncs.call[i] = index.Find(wait_streams_.process[key], syncs.call[i]);
+    syncs.stream[i] = wait_streams_.stream[key];
+  }
+  EventTable& events = trace_.events;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const std::uint32_t key = events.stream[i];
+    const std::uint32_t call = index.Find(wait_streams_.process[key], events.call[i]);
+    if (events.time[i] == kNoTime && call == kNone) continue;
+    events.time[kept] = events.time[i] == kNoTime ? trace_.calls.start[call] : events.time[i];
+    events.call[kept] = call;
+    events.stream[kept] = wait_streams_.stream[key];
+    events.event_id[kept] = events.event_id[i];
+    ++kept;
+  }
+  if (kept < events.size()) {
+    trace_.diagnostics.Add(Level::kInfo, "events without a time and without a call were dropped",
+                           "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+                           static_cast<std::int64_t>(events.size() - kept));
+  }
+  events.time.resize(kept);
+  events.call.resize(kept);
+  events.stream.resize(kept);
+  events.event_id.resize(kept);
+  const auto order = SortedOrder(
+      kept, [&](std::uint32_t a, std::uint32_t b) { return events.time[a] < events.time[b]; });
+  ReorderAll(order, events.time, events.call, events.stream, events.event_id);
+}
+
+void Assembler::JoinCollectives() {
+  std::vector<std::uint32_t> threads;
+  for (const NcclRows::Call& call : all_.nccl.rows.calls) threads.push_back(call.thread);
+  MapThreads(all_.nccl.rows.threads, threads);
+  for (std::size_t i = 0; i < threads.size(); ++i) all_.nccl.rows.calls[i].thread = threads[i];
+  JoinNccl(std::move(all_.nccl.rows.calls), trace_);
+}
+
+void Assembler::CloseOpenRanges() {
+  std::vector<Nanos>& ends = trace_.ranges.end;
+  if (std::find(ends.begin(), ends.end(), kOpenEnd) == ends.end()) return;
+  Nanos last = std::numeric_limits<Nanos>::min();
+  for (const std::vector<Nanos>* times :
+       {&trace_.ops.end, &trace_.calls.end, &trace_.syncs.end, &trace_.os_calls.end,
+        &trace_.overheads.end, &trace_.ranges.start, &ends}) {
+    for (const Nanos time : *times) {
+      if (time != kOpenEnd) last = std::max(last, time);
+    }
+  }
+  std::int64_t open = 0;
+  for (Nanos& end : ends) {
+    if (end != kOpenEnd) continue;
+    end = last;
+    ++open;
+  }
+  trace_.diagnostics.Add(Level::kInfo, "ranges were still open and end with the trace",
+                         "NVTX_EVENTS", open);
+}
+
+void Assembler::MergeLogs() {
+  ForEachLog([&](const ReadLog& log) {
+    for (const Diagnostic& d : log.diagnostics.list()) {
+      trace_.diagnostics.Add(d.level, d.text, d.table, d.count);
+    }
+    for (const auto& [table, rows] : log.rows) trace_.table_rows[table] += rows;
+  });
+}
+
+}  // namespace
+
+void Assemble(AllRows all, Reader& reader, int jobs, Trace& trace) {
+  Assembler assembler(all, trace, jobs);
+  assembler.ResolveNames(reader);
+  assembler.ListProcessesAndThreads();
+  assembler.ListDevicesAndStreams();
+  assembler.MoveTables();
+  assembler.JoinCalls();
+  assembler.JoinCollectives();
+  assembler.CloseOpenRanges();
+  assembler.MergeLogs();
+}
+
+}  // namespace advise::nsys

@@ -1,0 +1,368 @@
+// GPU work.
+//
+//   CUPTI_ACTIVITY_KIND_KERNEL       one row a kernel  → ops (kKernel) + shapes
+//   CUPTI_ACTIVITY_KIND_MEMCPY       one row a copy    → ops (kCopy)   + copies
+//   CUPTI_ACTIVITY_KIND_MEMSET       one row a memset  → ops (kMemset) + memsets
+//   CUPTI_ACTIVITY_KIND_GRAPH_TRACE  one row a launch  → ops (kGraph), detail = graphId
+//
+//   start, end        ns on the session clock
+//   deviceId          CUDA ordinal as the process sees it, resolved in nsys_sqlite_devices
+//   correlationId     joins the launching call inside one process (globalPid); 0 = no call
+//   graphNodeId       set on rows that a graph launch produced, one correlation for many rows
+//   copyKind          11, 12, 13, 14 are migrations of unified memory: no stream, no call
+//   demangledName …   StringIds ids
+//
+// A sample kernel row: 155357600000|155357640000|0|1|7|5123|281476838981632|…|128|1|1|256|1|1|…
+// Known gap: a graph traced as a whole hides what ran inside it.
+#include <fmt/format.h>
+
+#include <array>
+#include <functional>
+#include <unordered_map>
+
+#include "engine/base/side_by_side.h"
+#include "engine/import/nsys/nsys_sqlite_rows.h"
+#include "engine/import/row_order.h"
+
+namespace advise::nsys {
+namespace {
+
+constexpr std::int64_t kDeviceLimit = 4096;  // ordinals beyond are damage
+
+struct ShapeKey {
+  std::array<std::uint32_t, 12> parts;
+  bool operator==(const ShapeKey&) const = default;
+};
+struct ShapeHash {
+  std::size_t operator()(const ShapeKey& key) const {
+    std::size_t hash = 0;
+    for (const std::uint32_t part : key.parts) {
+      hash = (hash ^ part) * 0x9e37'79b9'7f4a'7c15ULL;
+      hash ^= hash >> 29;
+    }
+    return hash;
+  }
+};
+
+ShapeKey KeyOf(const KernelShape& shape) {
+  return {{shape.name, shape.short_name, shape.grid[0], shape.grid[1], shape.grid[2],
+           shape.block[0], shape.block[1], shape.block[2], shape.registers,
+           shape.static_shared_bytes, shape.dynamic_shared_bytes, shape.local_bytes}};
+}
+
+// The columns that all four tables start with.
+enum Common { kStart, kEnd, kDevice, kContext, kStream, kCorrelation, kProcess, kNode, kOwn };
+
+// Appends a row's common columns; false when the row was dropped. Rows of no stream have no call.
+bool AppendOp(Scan& scan, OpKind kind, GpuRows& rows, bool has_stream = true) {
+  Nanos start = 0;
+  Nanos end = 0;
+  if (!scan.Span(kStart, start, end)) return false;
+  StreamKey key{.process = ProcessKey(scan.Int(kProcess)), .device = scan.Int(kDevice)};
+  if (has_stream) {
+    key.context = scan.Int(kContext);
+    key.stream = scan.Int(kStream);
+  }
+  if (key.device < 0 || key.device >= kDeviceLimit) {
+    scan.Drop("rows with an impossible device number were dropped");
+    return false;
+  }
+  rows.ops.start.push_back(start);
+  rows.ops.end.push_back(end);
+  rows.ops.kind.push_back(kind);
+  rows.ops.stream.push_back(rows.streams.Number(key));
+  rows.ops.call.push_back(has_stream ? static_cast<std::uint32_t>(scan.Int(kCorrelation)) : 0);
+  rows.ops.in_graph.push_back(scan.Int(kNode) != 0);
+  return true;
+}
+
+// Numbers for shapes. Loops launch the same kernels in the same order: what followed a shape last
+// time is compared before anything is hashed.
+class ShapeNumbers {
+ public:
+  // Counts up from 0 in the order in which keys are met.
+  std::uint32_t Number(const ShapeKey& key) {
+    const std::uint32_t expected = last_ == kNone ? kNone : follower_[last_];
+    if (expected != kNone && keys_[expected] == key) return last_ = expected;
+    const auto [found, is_new] =
+        numbers_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
+    if (is_new) {
+      keys_.push_back(key);
+      follower_.push_back(kNone);
+    }
+    if (last_ != kNone) follower_[last_] = found->second;
+    return last_ = found->second;
+  }
+
+ private:
+  std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> numbers_;
+  std::vector<ShapeKey> keys_;           // by number
+  std::vector<std::uint32_t> follower_;  // by number: what came after it last time
+  std::uint32_t last_ = kNone;
+};
+
+void ReadKernels(Scan& scan, GpuRows& rows) {
+  enum { kName = kOwn, kShortName, kMangledName, kSizes };
+  ShapeNumbers numbers;
+  std::vector<std::uint8_t> is_empty;  // by shape
+  scan.ForEach([&] {
+    if (!AppendOp(scan, OpKind::kKernel, rows)) return;
+    ShapeKey key;
+    for (int i = 0; i < 10; ++i) key.parts[i + 2] = scan.Unsigned(kSizes + i);
+    NameRef short_name = scan.PeekName(kShortName);
+    if (short_name == kNone) short_name = scan.PeekName(kMangledName);
+    const NameRef name = scan.PeekName(kName);
+    key.parts[0] = name == kNone ? short_name : name;
+    key.parts[1] = short_name == kNone ? name : short_name;
+    const std::uint32_t shape = numbers.Number(key);
+    if (shape == rows.shapes.size()) {
+      const auto& p = key.parts;
+      rows.shapes.push_back({.name = scan.Want(p[0]),
+                             .short_name = scan.Want(p[1]),
+                             .grid = {p[2], p[3], p[4]},
+                             .block = {p[5], p[6], p[7]},
+                             .registers = p[8],
+                             .static_shared_bytes = p[9],
+                             .dynamic_shared_bytes = p[10],
+                             .local_bytes = p[11]});
+      const KernelShape& added = rows.shapes.back();
+      is_empty.push_back(added.Blocks() == 0 || added.ThreadsPerBlock() == 0);
+    }
+    if (is_empty[shape] != 0) scan.Note(Level::kWarning, "kernels have an empty grid or block");
+    rows.ops.detail.push_back(shape);
+  });
+}
+
+CopyDirection DirectionOf(std::int64_t kind, bool between_devices) {
+  switch (kind) {
+    case 1:
+    case 3:
+      return CopyDirection::kHostToDevice;
+    case 2:
+    case 4:
+      return CopyDirection::kDeviceToHost;
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+      return between_devices ? CopyDirection::kPeerToPeer : CopyDirection::kDeviceToDevice;
+    case 9:
+      return CopyDirection::kHostToHost;
+    case 10:
+      return CopyDirection::kPeerToPeer;
+    case 11:
+      return CopyDirection::kMigrationToDevice;
+    case 12:
+      return CopyDirection::kMigrationToHost;
+    case 13:
+    case 14:
+      return CopyDirection::kMigrationPeer;
+    default:
+      return CopyDirection::kUnknown;
+  }
+}
+
+bool IsMigration(CopyDirection direction) {
+  return direction == CopyDirection::kMigrationToDevice ||
+         direction == CopyDirection::kMigrationToHost || direction == CopyDirection::kMigrationPeer;
+}
+
+void ReadCopies(Scan& scan, GpuRows& rows) {
+  enum { kBytes = kOwn, kKind, kSource, kTarget, kSourceDevice, kTargetDevice };
+  scan.ForEach([&] {
+    const bool has_peer = !scan.IsNull(kSourceDevice) && !scan.IsNull(kTargetDevice);
+    const std::int64_t from = scan.Int(kSourceDevice);
+    const std::int64_t to = scan.Int(kTargetDevice);
+    const CopyDirection direction = DirectionOf(scan.Int(kKind), has_peer && from != to);
+    if (!AppendOp(scan, OpKind::kCopy, rows, !IsMigration(direction))) return;
+    rows.copies.bytes.push_back(scan.Int(kBytes));
+    rows.copies.direction.push_back(direction);
+    rows.copies.source.push_back(MemoryKindOf(scan, kSource));
+    rows.copies.target.push_back(MemoryKindOf(scan, kTarget));
+    std::uint32_t peer = kNone;
+    const std::int64_t other = from == scan.Int(kDevice) ? to : from;
+    if (has_peer && from != to && other >= 0 && other < kDeviceLimit) {
+      peer = rows.streams.Number({.process = ProcessKey(scan.Int(kProcess)), .device = other});
+    }
+    rows.copies.peer.push_back(peer);
+    rows.ops.detail.push_back(static_cast<std::uint32_t>(rows.copies.size() - 1));
+  });
+}
+
+void ReadMemsets(Scan& scan, GpuRows& rows) {
+  scan.ForEach([&] {
+    if (!AppendOp(scan, OpKind::kMemset, rows)) return;
+    rows.memsets.bytes.push_back(scan.Int(kOwn));
+    rows.memsets.memory.push_back(MemoryKindOf(scan, kOwn + 1));
+    rows.ops.detail.push_back(static_cast<std::uint32_t>(rows.memsets.size() - 1));
+  });
+}
+
+void ReadGraphs(Scan& scan, GpuRows& rows) {
+  scan.ForEach([&] {
+    if (AppendOp(scan, OpKind::kGraph, rows)) rows.ops.detail.push_back(scan.Unsigned(kOwn));
+  });
+}
+
+void Reserve(OpTable& ops, std::size_t rows) {
+  ops.start.reserve(rows);
+  ops.end.reserve(rows);
+  ops.kind.reserve(rows);
+  ops.stream.reserve(rows);
+  ops.call.reserve(rows);
+  ops.detail.reserve(rows);
+  ops.in_graph.reserve(rows);
+}
+
+// Which rows of the kernels' table a part is.
+std::string RowsOf(const Reader& reader, GpuPart part) {
+  const std::size_t rows = RowLimit(reader, kKernelTable) / part.of;
+  std::string where;
+  if (part.number > 0) where = fmt::format("WHERE rowid > {}", rows * part.number);
+  if (part.number + 1 < part.of) {
+    where +=
+        fmt::format("{} rowid <= {}", where.empty() ? "WHERE" : " AND", rows * (part.number + 1));
+  }
+  return where;
+}
+
+// What the numbers of a part's streams and shapes are in the whole table.
+struct PartNumbers {
+  std::size_t first_stream = 0;  // in Numbering::stream
+  std::vector<std::uint32_t> shape;
+};
+struct Numbering {
+  std::vector<std::uint32_t> stream;  // of all parts
+  std::vector<PartNumbers> parts;
+};
+
+// Gives the streams and shapes of all parts numbers in `rows`; sorts the streams.
+Numbering NumberParts(const std::vector<GpuRows>& parts, GpuRows& rows) {
+  Numbering numbering;
+  ShapeNumbers shapes;
+  for (const GpuRows& part : parts) {
+    PartNumbers& numbers = numbering.parts.emplace_back();
+    numbers.first_stream = numbering.stream.size();
+    for (const StreamKey& key : part.streams.keys()) {
+      numbering.stream.push_back(rows.streams.Number(key));
+    }
+    for (const KernelShape& shape : part.shapes) {
+      numbers.shape.push_back(shapes.Number(KeyOf(shape)));
+      if (numbers.shape.back() == rows.shapes.size()) rows.shapes.push_back(shape);
+    }
+  }
+  rows.streams.SortKeys({&numbering.stream});
+  return numbering;
+}
+
+// Moves a column of all parts into that of the table, each part's after `renumber(part, column)`.
+template <typename T, typename Renumber>
+void JoinColumn(std::vector<GpuRows>& parts, std::vector<T> OpTable::*column, OpTable& table,
+                Renumber renumber) {
+  std::vector<T>& all = table.*column;
+  std::size_t rows = 0;
+  for (const GpuRows& part : parts) rows += (part.ops.*column).size();
+  if (parts.size() > 1) all.reserve(rows);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    std::vector<T> more = std::move(parts[p].ops.*column);
+    renumber(p, more);
+    if (parts.size() == 1) {
+      all = std::move(more);
+    } else {
+      all.insert(all.end(), more.begin(), more.end());
+    }
+  }
+}
+
+}  // namespace
+
+GpuRows ReadGpuRows(Reader& reader, GpuPart part) {
+  GpuRows rows;
+  Scan kernels(reader, kKernelTable,
+               {"start",
+                "end",
+                "deviceId",
+                "contextId",
+                "streamId",
+                "correlationId",
+                "globalPid",
+                "graphNodeId",
+                "demangledName",
+                "shortName",
+                "mangledName",
+                "gridX",
+                "gridY",
+                "gridZ",
+                "blockX",
+                "blockY",
+                "blockZ",
+                "registersPerThread",
+                "staticSharedMemory",
+                "dynamicSharedMemory",
+                "localMemoryPerThread"},
+               RowsOf(reader, part));
+  const std::size_t kernel_rows = kernels.RowLimit() / part.of + 1;
+  if (part.number + 1 < part.of) {
+    Reserve(rows.ops, kernel_rows);
+    ReadKernels(kernels, rows);
+    return rows;
+  }
+  Scan copies(
+      reader, "CUPTI_ACTIVITY_KIND_MEMCPY",
+      {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
+       "graphNodeId", "bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"});
+  Scan memsets(reader, "CUPTI_ACTIVITY_KIND_MEMSET",
+               {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
+                "graphNodeId", "bytes", "memKind"});
+  Scan graphs(reader, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+              {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
+               "graphNodeId", "graphId"});
+  Reserve(rows.ops, kernel_rows + copies.RowLimit() + memsets.RowLimit() + graphs.RowLimit());
+  ReadKernels(kernels, rows);
+  ReadCopies(copies, rows);
+  ReadMemsets(memsets, rows);
+  ReadGraphs(graphs, rows);
+  return rows;
+}
+
+GpuRows JoinGpuRows(std::vector<GpuRows> parts, int jobs) {
+  GpuRows rows;
+  const Numbering numbering = NumberParts(parts, rows);
+  // Only the last part has them.
+  rows.copies = std::move(parts.back().copies);
+  rows.memsets = std::move(parts.back().memsets);
+  const auto stream = [&](std::size_t p, std::vector<std::uint32_t>& column) {
+    for (std::uint32_t& number : column) {
+      if (number != kNone) number = numbering.stream[numbering.parts[p].first_stream + number];
+    }
+  };
+  stream(parts.size() - 1, rows.copies.peer);
+  const auto detail = [&](std::size_t p, std::vector<std::uint32_t>& column) {
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      if (parts[p].ops.kind[i] == OpKind::kKernel) column[i] = numbering.parts[p].shape[column[i]];
+    }
+  };
+  const auto as_it_is = [](std::size_t, auto&) {};
+  OpTable& ops = rows.ops;
+  const auto threads = static_cast<std::size_t>(jobs);
+  const std::array<std::function<void()>, 6> columns = {
+      [&] { JoinColumn(parts, &OpTable::start, ops, as_it_is); },
+      [&] { JoinColumn(parts, &OpTable::end, ops, as_it_is); },
+      [&] {
+        JoinColumn(parts, &OpTable::detail, ops, detail);
+        JoinColumn(parts, &OpTable::kind, ops, as_it_is);  // last: it tells whose details they are
+      },
+      [&] { JoinColumn(parts, &OpTable::stream, ops, stream); },
+      [&] { JoinColumn(parts, &OpTable::call, ops, as_it_is); },
+      [&] { JoinColumn(parts, &OpTable::in_graph, ops, as_it_is); },
+  };
+  SideBySide(columns.size(), threads, [&](std::size_t i) { columns[i](); });
+  const auto order = SortedOrder(ops.size(), [&](std::uint32_t a, std::uint32_t b) {
+    return ops.start[a] != ops.start[b] ? ops.start[a] < ops.start[b] : ops.end[a] < ops.end[b];
+  });
+  ReorderSideBySide(order, threads, ops.start, ops.end, ops.kind, ops.stream, ops.call, ops.detail,
+                    ops.in_graph);
+  return rows;
+}
+
+}  // namespace advise::nsys

@@ -1,0 +1,150 @@
+// NVTX_EVENTS: ranges and names that the program gave.
+//
+//   eventType 59, 70  push/pop range          → ranges
+//             60, 71  start/end range         → ranges, on the thread that started them
+//             75      domain create           → the name of (process, domainId); ids repeat across
+//                                               processes; domain 0 has no name
+//             39      thread name             → threads.name
+//             34      mark                    has no length and no place in our tables: counted
+//             others  categories, CUDA names  not needed
+//   name      text, else StringIds[textId]
+//   end       NULL while open: such ranges end with the trace
+//   payload   the first integer among int64Value, uint64Value, int32Value, uint32Value
+//
+// A sample row: 155357596302|155357609579|59|…|aten::view, op_id = 314290|281476838981743|…|0|…
+// Structured payloads (binaryData) are read where NCCL wrote them: nsys_sqlite_nccl.cc.
+#include <array>
+#include <cctype>
+
+#include "engine/import/nsys/nsys_sqlite_rows.h"
+#include "engine/import/row_order.h"
+
+namespace advise::nsys {
+namespace {
+
+enum EventType {
+  kMark = 34,
+  kThreadName = 39,
+  kPushPop = 59,
+  kStartEnd = 60,
+  kImportedPushPop = 70,
+  kImportedStartEnd = 71,
+  kDomainCreate = 75,
+};
+
+enum Column { kStart, kEnd, kType, kThread, kText, kTextId, kDomain, kPayload };
+constexpr int kPayloads = 4;  // columns
+
+NameRef NameOf(Scan& scan, ReadLog& log) {
+  const std::string_view text = scan.Text(kText);
+  return text.empty() ? scan.Name(kTextId) : log.Inline(WithoutUniqueSuffix(text));
+}
+
+// To the last row; rows before and between those with sizes have none.
+void AddInputs(std::uint32_t list, RangeTable* ranges) {
+  if (list == kNone) return;
+  ranges->inputs.resize(ranges->size(), kNone);
+  ranges->inputs.back() = list;
+}
+
+std::int64_t PayloadOf(const Scan& scan) {
+  for (int i = 0; i < kPayloads; ++i) {
+    if (!scan.IsNull(kPayload + i)) return scan.Int(kPayload + i);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string_view WithoutUniqueSuffix(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kSuffixes = {
+      "seq = ", "op_id = ", "sizes = ", "input_op_ids = "};
+  for (std::size_t comma = name.find(", "); comma != std::string_view::npos;
+       comma = name.find(", ", comma + 2)) {
+    const std::string_view rest = name.substr(comma + 2);
+    for (const std::string_view suffix : kSuffixes) {
+      if (rest.size() <= suffix.size() || !rest.starts_with(suffix)) continue;
+      const char value = rest[suffix.size()];
+      if (std::isdigit(static_cast<unsigned char>(value)) || value == '[' || value == '-') {
+        return name.substr(0, comma);
+      }
+    }
+  }
+  return name;
+}
+
+RangeRows ReadRanges(Reader& reader) {
+  RangeRows rows;
+  RangeTable& ranges = rows.ranges;
+  Scan scan(reader, "NVTX_EVENTS",
+            {"start", "end", "eventType", "globalTid", "text", "textId", "domainId", "int64Value",
+             "uint64Value", "int32Value", "uint32Value"});
+  const std::size_t limit = scan.RowLimit();
+  ranges.start.reserve(limit);
+  ranges.end.reserve(limit);
+  ranges.thread.reserve(limit);
+  ranges.name.reserve(limit);
+  ranges.domain.reserve(limit);
+  ranges.payload.reserve(limit);
+
+  // A domain of a process, numbered with the key type of streams; names arrive in any order.
+  StreamKeys domains;
+  std::map<StreamKey, NameRef> domain_names;
+  const auto domain_key = [&] {
+    return StreamKey{.process = ProcessKey(scan.Int(kThread)), .device = scan.Int(kDomain)};
+  };
+  scan.ForEach([&] {
+    switch (scan.Int(kType)) {
+      case kPushPop:
+      case kStartEnd:
+      case kImportedPushPop:
+      case kImportedStartEnd: {
+        Nanos start = 0;
+        Nanos end = kOpenEnd;
+        if (scan.IsNull(kEnd) ? !scan.Instant(kStart, start) : !scan.Span(kStart, start, end)) {
+          break;
+        }
+        ranges.start.push_back(start);
+        ranges.end.push_back(end);
+        ranges.thread.push_back(ThreadNumber(scan, kThread, rows.threads));
+        ranges.name.push_back(NameOf(scan, reader.log));
+        ranges.domain.push_back(domains.Number(domain_key()));
+        ranges.payload.push_back(PayloadOf(scan));
+        if (const std::string_view text = scan.Text(kText); KeepsInputs(text)) {
+          AddInputs(rows.inputs.Intern(SizesInName(text)), &ranges);
+        }
+        break;
+      }
+      case kDomainCreate:
+        domain_names[domain_key()] = NameOf(scan, reader.log);
+        break;
+      case kThreadName:
+        rows.thread_names[scan.Int(kThread)] = NameOf(scan, reader.log);
+        break;
+      case kMark:
+        scan.Note(Level::kInfo, "marks (instants without a length) were left out");
+        break;
+      default:
+        break;
+    }
+  });
+  std::vector<NameRef> name_of_domain;
+  for (const StreamKey& key : domains.keys()) {
+    const auto found = domain_names.find(key);
+    name_of_domain.push_back(found == domain_names.end() ? kNone : found->second);
+  }
+  for (NameRef& domain : ranges.domain) domain = name_of_domain[domain];
+
+  rows.threads.SortKeys({&ranges.thread});
+  const std::size_t count = ranges.size();
+  const auto order = SpanOrder(ranges.thread, rows.threads.keys().size(), ranges.start, ranges.end);
+  ReorderAll(order, ranges.start, ranges.end, ranges.thread, ranges.name, ranges.domain,
+             ranges.payload);
+  if (!ranges.inputs.empty()) {
+    ranges.inputs.resize(count, kNone);
+    Reorder(order, ranges.inputs);
+  }
+  return rows;
+}
+
+}  // namespace advise::nsys

@@ -1,0 +1,19 @@
+// Work, traffic and limits of one counted kernel, from whatever of its metrics were collected.
+#pragma once
+
+#include <string>
+
+#include "engine/metrics/kernels/counters.h"
+#include "engine/trace/counters.h"
+
+namespace advise {
+
+// Values of one instance; see CountedKernel for the meaning of each. Name, class, times and weight
+// are left as they are.
+void ReadCounters(const KernelCounters& counters, CountedKernel* kernel);
+
+// Work, traffic, intensity, what is attainable, what bounds the kernel, and its headroom.
+void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware,
+                        const Knowledge& knowledge, CountedKernel* kernel);
+
+}  // namespace advise

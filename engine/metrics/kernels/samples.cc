@@ -1,0 +1,204 @@
+#include "engine/metrics/kernels/samples.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "engine/base/glob.h"
+
+namespace advise {
+namespace {
+
+// What a sampled quantity is, whatever this generation of GPU or profiler calls it.
+enum class Quantity {
+  kOther,
+  kGrActive,
+  kSmActive,
+  kSmIssue,
+  kTensor,
+  kDramRead,
+  kDramWrite,
+  kPcieRx,
+  kPcieTx,
+  kNvlinkRx,
+  kNvlinkTx
+};
+
+Quantity QuantityOf(const Series& series) {
+  const std::string& name = series.name;
+  if (MatchesGlob(name, "gr active") || MatchesGlob(name, "gpu active")) return Quantity::kGrActive;
+  if (MatchesGlob(name, "sms active") || MatchesGlob(name, "sm active")) return Quantity::kSmActive;
+  if (MatchesGlob(name, "sm issue*") || MatchesGlob(name, "sm instructions issued*"))
+    return Quantity::kSmIssue;
+  if (MatchesGlob(name, "tensor active*")) return Quantity::kTensor;
+  if (MatchesGlob(name, "*dram read*") || MatchesGlob(name, "vram read*"))
+    return Quantity::kDramRead;
+  if (MatchesGlob(name, "*dram write*") || MatchesGlob(name, "vram write*"))
+    return Quantity::kDramWrite;
+  if (MatchesGlob(name, "pcie rx*")) return Quantity::kPcieRx;
+  if (MatchesGlob(name, "pcie tx*")) return Quantity::kPcieTx;
+  if (MatchesGlob(name, "nvlink*") && !MatchesGlob(name, "*protocol*")) {
+    if (MatchesGlob(name, "*rx*") || MatchesGlob(name, "*received*")) return Quantity::kNvlinkRx;
+    if (MatchesGlob(name, "*tx*") || MatchesGlob(name, "*transmitted*")) return Quantity::kNvlinkTx;
+  }
+  return Quantity::kOther;
+}
+
+Nanos PeriodOf(const Series& series) {
+  if (series.time.size() < 2) return 0;
+  std::vector<Nanos> steps;
+  for (std::size_t i = 1; i < std::min<std::size_t>(series.time.size(), 1000); ++i) {
+    steps.push_back(series.time[i] - series.time[i - 1]);
+  }
+  std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
+                   steps.end());
+  return steps[steps.size() / 2];
+}
+
+// The mean of one quantity over the devices; series of one direction of one device add up (requests
+// and responses of a link).
+class Sampler {
+ public:
+  Sampler(const std::vector<Series>& all, const std::vector<IntervalSet>& time)
+      : all_(all), time_(time) {
+    for (const Series& series : all) quantity_.push_back(QuantityOf(series));
+  }
+
+  double Of(std::initializer_list<Quantity> quantities, std::size_t* most) const {
+    double sum = 0;
+    std::size_t devices = 0;
+    for (std::uint32_t d = 0; d < time_.size(); ++d) {
+      double of_device = 0;
+      bool any = false;
+      for (std::size_t s = 0; s < all_.size(); ++s) {
+        const Series& series = all_[s];
+        if (series.device != d) continue;
+        if (std::find(quantities.begin(), quantities.end(), quantity_[s]) == quantities.end()) {
+          continue;
+        }
+        std::size_t count = 0;
+        const double mean = MeanDuring(series, time_[d], &count);
+        if (count == 0) continue;
+        of_device += mean / 100;
+        any = true;
+        if (most != nullptr) *most = std::max(*most, count);
+      }
+      if (!any) continue;
+      sum += std::min(1.0, of_device);
+      ++devices;
+    }
+    return devices > 0 ? sum / static_cast<double>(devices) : -1;
+  }
+
+  SampledMeans All() const {
+    SampledMeans means;
+    std::size_t* const count = &means.samples;
+    means.gr_active = Of({Quantity::kGrActive}, count);
+    means.sm_active = Of({Quantity::kSmActive}, count);
+    means.sm_issue = Of({Quantity::kSmIssue}, count);
+    means.tensor = Of({Quantity::kTensor}, count);
+    means.dram = Of({Quantity::kDramRead, Quantity::kDramWrite}, count);
+    means.pcie = std::max(Of({Quantity::kPcieRx}, count), Of({Quantity::kPcieTx}, count));
+    means.nvlink = std::max(Of({Quantity::kNvlinkRx}, count), Of({Quantity::kNvlinkTx}, count));
+    return means;
+  }
+
+ private:
+  const std::vector<Series>& all_;
+  const std::vector<IntervalSet>& time_;
+  std::vector<Quantity> quantity_;  // of each series
+};
+
+// Bytes a second that all cards moved, both ways; -1 without such series.
+double NicRate(const std::vector<Series>& cards, const IntervalSet& time) {
+  double sum = -1;
+  for (const Series& series : cards) {
+    const bool bytes = MatchesGlob(series.name, "*bytes*");
+    const bool rate = series.unit.find("/s") != std::string::npos;
+    if (!bytes || !rate) continue;
+    std::size_t count = 0;
+    const double mean = MeanDuring(series, time, &count);
+    if (count > 0) sum = std::max(0.0, sum) + mean;
+  }
+  return sum;
+}
+
+double TensorInMatrix(const Basis& basis, std::size_t* count) {
+  const Trace& trace = basis.run.trace;
+  std::vector<IntervalSet> matrix(trace.devices.size());
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.kind[op] != OpKind::kKernel || !basis.InWindow(trace.ops.start[op])) continue;
+    const std::string& name = basis.run.names.Kernel(trace.ops.detail[op]).name;
+    if (name == "matrix" || name == "convolution") {
+      matrix[trace.ops.device[op]].Append(trace.ops.start[op], trace.ops.end[op]);
+    }
+  }
+  double sum = 0;
+  for (const Series& series : trace.gpu_series) {
+    // Percent of the tensor pipes' peak; spelt alike from Ampere to Blackwell, with FP16 beside it
+    // on Turing.
+    if (series.device >= matrix.size() || QuantityOf(series) != Quantity::kTensor) continue;
+    for (std::size_t i = 0; i < series.time.size(); ++i) {
+      if (!matrix[series.device].Contains(series.time[i])) continue;
+      sum += series.value[i] / 100;
+      ++*count;
+    }
+  }
+  return *count > 0 ? sum / static_cast<double>(*count) : -1;
+}
+
+}  // namespace
+
+double MeanDuring(const Series& series, const IntervalSet& time, std::size_t* count) {
+  const Nanos period = PeriodOf(series);
+  const std::vector<Interval>& intervals = time.intervals();
+  std::size_t first = 0;  // the first interval that reaches into this sample's period or beyond
+  double sum = 0;
+  *count = 0;
+  for (std::size_t i = 0; i < series.time.size() && first < intervals.size(); ++i) {
+    // A sample speaks of the period before it.
+    const Nanos end = series.time[i];
+    const Nanos start = end - period;
+    while (first < intervals.size() && intervals[first].end <= start) ++first;
+    Nanos inside = 0;
+    for (std::size_t k = first; k < intervals.size() && intervals[k].start < end; ++k) {
+      inside += std::min(end, intervals[k].end) - std::max(start, intervals[k].start);
+    }
+    const bool counts = period > 0 ? 2 * inside >= period : time.Contains(end);
+    if (!counts) continue;
+    sum += series.value[i];
+    ++*count;
+  }
+  return *count > 0 ? sum / static_cast<double>(*count) : -1;
+}
+
+Samples FindSamples(const Basis& basis) {
+  const Trace& trace = basis.run.trace;
+  Samples samples;
+  if (trace.gpu_series.empty() && trace.nic_series.empty()) return samples;
+  if (!trace.gpu_series.empty()) {
+    samples.tensor_in_matrix = TensorInMatrix(basis, &samples.tensor_samples);
+  }
+  std::vector<IntervalSet> window(trace.devices.size()), compute(window), comm(window),
+      idle(window);
+  std::vector<Interval> comm_any;
+  for (const std::uint32_t d : basis.run.active_devices) {
+    window[d].Append(basis.run.window.start, basis.run.window.end);
+    compute[d] = basis.times[d].compute;
+    comm[d] = basis.times[d].comm_exposed;
+    idle[d] = basis.times[d].idle;
+    const auto& intervals = comm[d].intervals();
+    comm_any.insert(comm_any.end(), intervals.begin(), intervals.end());
+  }
+  samples.window = Sampler(trace.gpu_series, window).All();
+  samples.compute = Sampler(trace.gpu_series, compute).All();
+  samples.comm = Sampler(trace.gpu_series, comm).All();
+  samples.idle = Sampler(trace.gpu_series, idle).All();
+  IntervalSet whole;
+  whole.Append(basis.run.window.start, basis.run.window.end);
+  samples.nic_bytes_per_s = NicRate(trace.nic_series, whole);
+  samples.nic_in_comm = NicRate(trace.nic_series, IntervalSet::Of(std::move(comm_any)));
+  return samples;
+}
+
+}  // namespace advise

@@ -1,0 +1,43 @@
+// What the GPU's sampled counters say of the kernels that ran: samples explain kernels, they never
+// replace them.
+#pragma once
+
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+// Means of sampled quantities over some time of the devices, as shares of their peaks; -1 where no
+// sample of the quantity fell into it. Names of the samples differ by generation of GPU.
+struct SampledMeans {
+  double gr_active = -1;  // anything at all runs
+  double sm_active = -1;  // SMs with work
+  double sm_issue = -1;   // issue slots used
+  double tensor = -1;
+  double dram = -1;  // reads and writes together
+  double pcie = -1;  // the busier direction
+  double nvlink = -1;
+  std::size_t samples = 0;  // of the quantity with most
+};
+
+struct Samples {
+  // Means over the samples that fell into the named time of the same device, as shares; -1 without
+  // such samples.
+  double tensor_in_matrix = -1;  // "Tensor Active" while matrix and convolution kernels ran
+  std::size_t tensor_samples = 0;
+
+  SampledMeans window;   // all of the window
+  SampledMeans compute;  // while compute kernels ran
+  SampledMeans comm;     // while communication kernels ran and no compute
+  SampledMeans idle;
+  double nic_bytes_per_s = -1;  // mean of all network cards in the window, both directions
+  double nic_in_comm = -1;      // the same, while communication kernels ran and no compute
+};
+
+// O(samples + kernels) a quantity.
+Samples FindSamples(const Basis& basis);
+
+// The mean of the samples of these series (sums of several are built first, sample by sample) whose
+// period lies at least half inside the time of their device. `count`: of such samples.
+double MeanDuring(const Series& series, const IntervalSet& time, std::size_t* count);
+
+}  // namespace advise

@@ -1,0 +1,66 @@
+#include "engine/metrics/kernels/waves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "engine/metrics/kernels/counters.h"
+
+namespace advise {
+namespace {
+
+struct CountedWave {
+  double blocks = 0;    // of the launch
+  double per_wave = 0;  // of these, at once
+};
+
+double ProductOf(const std::array<std::uint32_t, 3>& sides) {
+  return static_cast<double>(sides[0]) * sides[1] * sides[2];
+}
+
+bool SameGpu(const Trace& trace, const std::string& name) {
+  if (name.empty()) return true;
+  return std::all_of(trace.devices.begin(), trace.devices.end(), [&](const Device& device) {
+    return device.name.empty() || device.name == name;
+  });
+}
+
+}  // namespace
+
+std::vector<double> CountedBlocksPerWave(const Trace& trace) {
+  std::vector<double> per_wave(trace.shapes.size(), 0);
+  std::map<std::pair<std::string, double>, std::vector<CountedWave>> counted;
+  for (const KernelCounters& launch : trace.counters) {
+    const auto waves = launch.metrics.find("launch__waves_per_multiprocessor");
+    const double blocks = ProductOf(launch.grid);
+    if (waves == launch.metrics.end() || waves->second <= 0 || blocks <= 0) continue;
+    if (!SameGpu(trace, launch.device)) continue;
+    counted[{PlainKernelName(launch.kernel), ProductOf(launch.block)}].push_back(
+        {blocks, blocks / waves->second});
+  }
+  if (counted.empty()) return per_wave;
+  for (std::size_t s = 0; s < trace.shapes.size(); ++s) {
+    const KernelShape& shape = trace.shapes[s];
+    const auto found = counted.find(
+        {PlainKernelName(trace.strings[shape.name]), static_cast<double>(shape.ThreadsPerBlock())});
+    if (found == counted.end()) continue;
+    const std::vector<CountedWave>& launches = found->second;
+    const auto [least, most] = std::minmax_element(
+        launches.begin(), launches.end(),
+        [](const CountedWave& a, const CountedWave& b) { return a.per_wave < b.per_wave; });
+    if (most->per_wave <= least->per_wave * 1.01) {
+      per_wave[s] = launches.front().per_wave;
+      continue;
+    }
+    // Launches that ask for different amounts of shared memory: the one of this grid, or none.
+    const auto same = std::find_if(launches.begin(), launches.end(), [&](const CountedWave& one) {
+      return one.blocks == static_cast<double>(shape.Blocks());
+    });
+    if (same != launches.end()) per_wave[s] = same->per_wave;
+  }
+  return per_wave;
+}
+
+}  // namespace advise

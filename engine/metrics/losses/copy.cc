@@ -1,0 +1,437 @@
+#include "engine/metrics/losses/copy.h"
+
+#include <algorithm>
+#include <map>
+
+namespace advise {
+namespace {
+
+bool IsMigration(CopyDirection d) {
+  return d == CopyDirection::kMigrationToDevice || d == CopyDirection::kMigrationToHost ||
+         d == CopyDirection::kMigrationPeer;
+}
+
+class CopyFinder {
+ public:
+  CopyFinder(const Basis& basis, double link)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        link_(link),
+        tiny_bytes_(run_.knowledge.Number("copy.tiny_bytes")),
+        small_bytes_(run_.knowledge.Number("copy.small_bytes")),
+        large_bytes_(run_.knowledge.Number("copy.large_bytes")),
+        train_(static_cast<std::size_t>(run_.knowledge.Number("copy.train_length"))) {}
+
+  Copies Find() {
+    Collect();
+    TieSyncs();
+    Classify();
+    result_.groups = GroupCopies(basis_);
+    result_.pageable = Held(CopyKind::kPageable);
+    result_.blocking = Held(CopyKind::kBlocking);
+    Small();
+    Slow();
+    Repeated();
+    RoundTrips();
+    Migrations();
+    Serial();
+    return std::move(result_);
+  }
+
+ private:
+  Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
+  double Bytes(std::uint32_t op) const {
+    return static_cast<double>(trace_.copies.bytes[trace_.ops.detail[op]]);
+  }
+  CopyDirection Direction(std::uint32_t op) const {
+    return trace_.copies.direction[trace_.ops.detail[op]];
+  }
+  bool Touches(std::uint32_t op, MemoryKind kind) const {
+    const std::uint32_t copy = trace_.ops.detail[op];
+    return Direction(op) == CopyDirection::kHostToDevice ? trace_.copies.source[copy] == kind
+                                                         : trace_.copies.target[copy] == kind;
+  }
+  // The factor that brings a copy to the rate of the link; 1 when the link is unknown or no faster.
+  float ToLinkRate(std::uint32_t op) const {
+    if (link_ <= 0 || Length(op) <= 0) return 1.0F;
+    const double at_link = Bytes(op) / link_ * kNanosPerSecond;
+    return static_cast<float>(std::min(1.0, at_link / static_cast<double>(Length(op))));
+  }
+
+  void Collect() {
+    result_.kind_of_op.assign(trace_.ops.size(), CopyKind::kPlain);
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kCopy && basis_.InWindow(trace_.ops.start[op]))
+        copies_.push_back(op);
+    }
+  }
+
+  // A synchronise right after an asynchronous host-device copy waits for that copy.
+  void TieSyncs() {
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::uint32_t last_copy = kNone;
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        const CallClass call_class = run_.ClassOfCall(c);
+        const std::uint32_t op = run_.first_op_of_call[c];
+        if (op != kNone) {
+          const bool copies = trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(Direction(op));
+          last_copy = copies ? c : kNone;
+        } else if (IsSync(call_class)) {
+          if (last_copy != kNone) {
+            result_.copy_of_sync[c] = last_copy;
+            sync_of_copy_[last_copy] = c;
+          }
+          last_copy = kNone;
+        }
+      }
+    }
+  }
+  // The synchronise that waits for the copy of this call, kNone.
+  std::uint32_t SyncOf(std::uint32_t call) const {
+    const auto found = sync_of_copy_.find(call);
+    return found == sync_of_copy_.end() ? kNone : found->second;
+  }
+
+  void Classify() {
+    for (const std::uint32_t op : copies_) {
+      CopyKind& kind = result_.kind_of_op[op];
+      const CopyDirection direction = Direction(op);
+      const std::uint32_t call = trace_.ops.call[op];
+      if (IsMigration(direction)) kind = CopyKind::kMigration;
+      if (!IsHostDevice(direction) || call == kNone) continue;
+      const bool held = BlocksHost(run_, call) || SyncOf(call) != kNone;
+      const bool by_name = run_.ClassOfCall(call) == CallClass::kCopy;
+      if (Bytes(op) <= tiny_bytes_ && held) {
+        kind = CopyKind::kTiny;
+      } else if (by_name) {
+        kind = CopyKind::kBlocking;
+      } else if (Touches(op, MemoryKind::kPageable)) {
+        kind = CopyKind::kPageable;
+      }
+    }
+    // Trains: several small copies of one direction on one stream with no kernel in between.
+    std::map<std::uint32_t, std::vector<std::uint32_t>> open;
+    const auto close = [&](std::vector<std::uint32_t>* train) {
+      if (train->size() >= train_) {
+        for (const std::uint32_t op : *train) result_.kind_of_op[op] = CopyKind::kSmall;
+        trains_.push_back(*train);
+      }
+      train->clear();
+    };
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.stream[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      std::vector<std::uint32_t>& train = open[trace_.ops.stream[op]];
+      const bool small = trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(Direction(op)) &&
+                         Bytes(op) <= small_bytes_ && trace_.ops.in_graph[op] == 0;
+      if (!small || (!train.empty() && Direction(train.back()) != Direction(op))) close(&train);
+      if (small) train.push_back(op);
+    }
+    for (auto& [stream, train] : open) close(&train);
+  }
+
+  // Copies of one kind that hold the host: exposed time and recovery; the fix is pinned and
+  // asynchronous.
+  Loss Held(CopyKind kind) {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    double pageable_bytes = 0;
+    for (const std::uint32_t op : copies_) {
+      if (result_.kind_of_op[op] != kind) continue;
+      const std::uint32_t call = trace_.ops.call[op];
+      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      // The time that a staged upload takes before the copy engine starts is the copy's, too: the
+      // gap that the copy ends, not those between the kernels that the call waited for.
+      const std::uint32_t device = trace_.ops.device[op];
+      const Nanos start = trace_.ops.start[op];
+      const std::vector<Interval>& idle = basis_.times[device].idle.intervals();
+      const auto gap = std::lower_bound(idle.begin(), idle.end(), start,
+                                        [](const Interval& i, Nanos t) { return i.end < t; });
+      if (gap != idle.end() && gap->end == start && trace_.calls.start[call] < start)
+        loss.AddSpan(device, std::max(gap->start, trace_.calls.start[call]), start);
+      loss.AddExposed(op);
+      if (Touches(op, MemoryKind::kPageable)) pageable_bytes += Bytes(op);
+      loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
+      Release(call, &blamed, &loss);
+      // An upload that need not be waited for can run on a stream of its own, one batch ahead.
+      if (kind == CopyKind::kBlocking && Direction(op) == CopyDirection::kHostToDevice)
+        loss.remedy().detached_ops.push_back(op);
+    }
+    loss.AddBlamed(blamed);
+    Loss built = loss.Build();
+    if (kind == CopyKind::kBlocking && built.bytes > 0)
+      result_.blocking_pageable_share = pageable_bytes / built.bytes;
+    return built;
+  }
+
+  // An upload need not hold the host; a download must: the host asked for the data.
+  void Release(std::uint32_t call, std::vector<std::uint8_t>* blamed, LossBuilder* loss) {
+    const std::uint32_t sync = SyncOf(call);
+    (*blamed)[call] = 1;
+    if (sync != kNone) (*blamed)[sync] = 1;
+    if (Direction(run_.first_op_of_call[call]) != CopyDirection::kHostToDevice) return;
+    loss->remedy().unblocked_calls.push_back(call);
+    if (sync != kNone) loss->remedy().unblocked_calls.push_back(sync);
+  }
+
+  void Small() {
+    LossBuilder loss(basis_);
+    std::vector<double> sizes;
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    for (const auto& train : trains_) {
+      for (std::size_t i = 0; i < train.size(); ++i) {
+        const std::uint32_t op = train[i];
+        sizes.push_back(Bytes(op));
+        loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+        loss.AddExposed(op);
+        if (trace_.ops.call[op] != kNone) Release(trace_.ops.call[op], &blamed, &loss);
+        if (i == 0) continue;
+        // The gap between two copies of the train, and the copy itself beyond its share of the
+        // link.
+        const std::uint32_t device = trace_.ops.device[op];
+        const IntervalSet gap =
+            basis_.times[device].idle.Clip(trace_.ops.end[train[i - 1]], trace_.ops.start[op]);
+        for (const Interval& g : gap.intervals()) loss.AddSpan(device, g.start, g.end);
+        loss.remedy().scaled_ops.emplace_back(op, std::min(ToLinkRate(op), 0.1F));
+        if (trace_.ops.call[op] != kNone)
+          loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+      }
+    }
+    loss.AddBlamed(blamed);
+    result_.small = loss.Build();
+    result_.small_median_bytes = Median(sizes);
+  }
+
+  void Slow() {
+    LossBuilder loss(basis_);
+    const double enough = run_.knowledge.Number("copy.slow_share");
+    for (const std::uint32_t op : copies_) {
+      if (!IsHostDevice(Direction(op)) || !Touches(op, MemoryKind::kPinned) ||
+          Bytes(op) < large_bytes_)
+        continue;
+      if (link_ <= 0 || Length(op) <= 0) continue;
+      if (Bytes(op) / static_cast<double>(Length(op)) * kNanosPerSecond >= enough * link_) continue;
+      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      loss.AddExposed(op);
+      loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
+    }
+    result_.slow = loss.Build();
+  }
+
+  // Uploads of the same sizes in every step, more than a batch explains.
+  void Repeated() {
+    LossBuilder loss(basis_);
+    if (run_.steps.known()) {
+      const auto least = static_cast<std::size_t>(run_.knowledge.Number("copy.repeated_count"));
+      const double least_bytes = run_.knowledge.Number("copy.repeated_bytes");
+      std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
+      std::map<std::int64_t, std::size_t> steps_with;
+      for (const std::uint32_t op : copies_) {
+        if (Direction(op) != CopyDirection::kHostToDevice || Bytes(op) < least_bytes) continue;
+        const std::size_t step = StepOf(trace_.ops.start[op]);
+        if (step == run_.steps.all.size()) continue;
+        auto& list = by_step_size[{step, trace_.copies.bytes[trace_.ops.detail[op]]}];
+        if (list.empty()) ++steps_with[trace_.copies.bytes[trace_.ops.detail[op]]];
+        list.push_back(op);
+      }
+      std::map<std::size_t, std::size_t> recurring;  // step -> copies whose size comes back
+      std::vector<std::uint32_t> ops;
+      for (const auto& [key, list] : by_step_size) {
+        if (5 * steps_with[key.second] < 4 * run_.steps.steady_count()) continue;
+        recurring[key.first] += list.size();
+        ops.insert(ops.end(), list.begin(), list.end());
+      }
+      std::vector<std::size_t> counts;
+      for (const auto& [step, count] : recurring) counts.push_back(count);
+      double upload = 0;
+      for (const std::uint32_t op : ops) upload += static_cast<double>(Length(op));
+      double compute = 0;
+      for (const std::uint32_t d : run_.active_devices)
+        compute += static_cast<double>(basis_.times[d].ComputeNs());
+      const bool many = Median(counts) >= least * run_.active_devices.size();
+      const bool heavy = 2 * Median(counts) >= least * run_.active_devices.size() &&
+                         upload >= run_.knowledge.Number("copy.heavy_upload") * compute;
+      if (many || heavy) {
+        std::sort(ops.begin(), ops.end());
+        std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+        double pageable = 0;
+        for (const std::uint32_t op : ops) {
+          loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+          loss.AddExposed(op);
+          loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+          if (Touches(op, MemoryKind::kPageable)) pageable += Bytes(op);
+          if (trace_.ops.call[op] != kNone) {
+            Release(trace_.ops.call[op], &blamed, &loss);
+            loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+          }
+        }
+        loss.AddBlamed(blamed);
+        result_.repeated = loss.Build();
+        result_.repeated_memory = pageable == 0                        ? "pinned"
+                                  : pageable == result_.repeated.bytes ? "pageable"
+                                                                       : "mixed";
+        return;
+      }
+    }
+    result_.repeated = loss.Build();
+  }
+
+  std::size_t StepOf(Nanos time) const {
+    const auto& all = run_.steps.all;
+    const auto after = std::upper_bound(all.begin(), all.end(), time,
+                                        [](Nanos t, const Step& s) { return t < s.start; });
+    if (after == all.begin()) return all.size();
+    const auto step = std::prev(after);
+    return time < step->end ? static_cast<std::size_t>(step - all.begin()) : all.size();
+  }
+
+  // A download whose exact bytes are uploaded again within a step's time: to the same device, or to
+  // another.
+  void RoundTrips() {
+    LossBuilder trip(basis_);
+    LossBuilder through(basis_);
+    const Nanos reach = run_.window.Length() / 4;
+    std::map<std::int64_t, std::int64_t> balance;  // size -> uploads less downloads
+    for (const std::uint32_t op : copies_) {
+      if (!IsHostDevice(Direction(op))) continue;
+      balance[trace_.copies.bytes[trace_.ops.detail[op]]] +=
+          Direction(op) == CopyDirection::kHostToDevice ? 1 : -1;
+    }
+    std::multimap<std::int64_t, std::uint32_t> waiting;
+    for (const std::uint32_t op : copies_) {
+      const std::int64_t bytes = trace_.copies.bytes[trace_.ops.detail[op]];
+      if (static_cast<double>(bytes) <= small_bytes_ || !IsHostDevice(Direction(op))) continue;
+      if (Direction(op) == CopyDirection::kDeviceToHost) {
+        // Only a host that waited for the download can have worked on it.
+        const std::uint32_t call = trace_.ops.call[op];
+        if (call != kNone && (BlocksHost(run_, call) || SyncOf(call) != kNone))
+          waiting.emplace(bytes, op);
+        continue;
+      }
+      // More uploads than downloads of a size (but for one at the edge): these are inputs, and the
+      // results happen to have their size.
+      if (balance[bytes] > 1) continue;
+      for (auto [at, last] = waiting.equal_range(bytes); at != last; ++at) {
+        const std::uint32_t down = at->second;
+        const bool in_time = trace_.ops.end[down] <= trace_.ops.start[op] &&
+                             trace_.ops.start[op] - trace_.ops.end[down] <= reach;
+        // Steps found from periodicity begin anywhere, perhaps between the two ways.
+        const bool same_step = !run_.steps.known() ||
+                               StepOf(trace_.ops.start[op]) == StepOf(trace_.ops.start[down]) ||
+                               (run_.steps.source == "period" &&
+                                trace_.ops.end[op] - trace_.ops.start[down] <= run_.steps.Median());
+        if (!in_time || !same_step) continue;
+        const bool same = trace_.ops.device[op] == trace_.ops.device[down];
+        LossBuilder& loss = same ? trip : through;
+        loss.Count(trace_.ops.start[down], static_cast<double>(bytes), Length(op) + Length(down));
+        for (const std::uint32_t part : {down, op}) {
+          loss.AddExposed(part);
+          loss.remedy().scaled_ops.emplace_back(part, same ? 0.0F : 0.25F);
+          const std::uint32_t call = trace_.ops.call[part];
+          if (call == kNone) continue;
+          loss.remedy().unblocked_calls.push_back(call);
+          if (SyncOf(call) != kNone) loss.remedy().unblocked_calls.push_back(SyncOf(call));
+        }
+        AddBetween(down, op, &loss);
+        waiting.erase(at);
+        break;
+      }
+    }
+    result_.roundtrip = trip.Build();
+    result_.through_host = through.Build();
+  }
+
+  // Idle time between the two ways, when the host works on the data there.
+  void AddBetween(std::uint32_t down, std::uint32_t up, LossBuilder* loss) {
+    const std::uint32_t device = trace_.ops.device[up];
+    const IntervalSet idle =
+        basis_.times[device].idle.Clip(trace_.ops.end[down], trace_.ops.start[up]);
+    for (const Interval& i : idle.intervals()) loss->AddSpan(device, i.start, i.end);
+    const std::uint32_t a = trace_.ops.call[down];
+    const std::uint32_t b = trace_.ops.call[up];
+    if (a == kNone || b == kNone || trace_.calls.thread[a] != trace_.calls.thread[b]) return;
+    const Nanos from = trace_.calls.end[a];
+    const Nanos to = trace_.calls.start[b];
+    if (to <= from) return;
+    IntervalSet cut;
+    cut.Append(from, to);
+    loss->remedy().host_cuts.push_back({trace_.calls.thread[a], std::move(cut)});
+  }
+
+  void Migrations() {
+    LossBuilder loss(basis_);
+    std::vector<std::vector<Interval>> when(trace_.devices.size());
+    for (const std::uint32_t op : copies_) {
+      if (result_.kind_of_op[op] != CopyKind::kMigration) continue;
+      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      loss.AddOp(op);
+      loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+      when[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
+    }
+    for (std::size_t i = 0; i < trace_.faults.size(); ++i) {
+      if (trace_.faults.device[i] == kNone || !basis_.InWindow(trace_.faults.start[i])) continue;
+      when[trace_.faults.device[i]].push_back({trace_.faults.start[i], trace_.faults.end[i]});
+    }
+    // A kernel that faults waits for its pages: the time that faults and migrations take inside it
+    // is not its own.
+    if (loss.count() > 0) {
+      std::vector<IntervalSet> sets;
+      for (auto& intervals : when) sets.push_back(IntervalSet::Of(std::move(intervals)));
+      for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+        if (trace_.ops.kind[op] != OpKind::kKernel || Length(op) <= 0) continue;
+        const Nanos inside =
+            sets[trace_.ops.device[op]].OverlapWith(trace_.ops.start[op], trace_.ops.end[op]);
+        if (inside == 0) continue;
+        const IntervalSet waits =
+            sets[trace_.ops.device[op]].Clip(trace_.ops.start[op], trace_.ops.end[op]);
+        for (const Interval& i : waits.intervals())
+          loss.AddSpan(trace_.ops.device[op], i.start, i.end);
+        loss.remedy().scaled_ops.emplace_back(
+            op, 1.0F - static_cast<float>(static_cast<double>(inside) /
+                                          static_cast<double>(Length(op))));
+      }
+    }
+    result_.migration = loss.Build();
+  }
+
+  // Pinned asynchronous copies on a stream that also runs kernels cannot hide behind them.
+  void Serial() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> computes(trace_.streams.size(), 0);
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kKernel && trace_.ops.stream[op] != kNone &&
+          !run_.IsComm(op)) {
+        computes[trace_.ops.stream[op]] = 1;
+      }
+    }
+    for (const std::uint32_t op : copies_) {
+      const std::uint32_t stream = trace_.ops.stream[op];
+      if (!IsHostDevice(Direction(op)) || stream == kNone || computes[stream] == 0) continue;
+      if (result_.kind_of_op[op] != CopyKind::kPlain || !Touches(op, MemoryKind::kPinned)) continue;
+      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      loss.AddExposed(op);
+      loss.remedy().detached_ops.push_back(op);
+    }
+    result_.serial = loss.Build();
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  double link_;
+  double tiny_bytes_, small_bytes_, large_bytes_;
+  std::size_t train_;
+  std::vector<std::uint32_t> copies_;                              // ops
+  std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy_;  // by the copy's call
+  std::vector<std::vector<std::uint32_t>> trains_;
+  Copies result_;
+};
+
+}  // namespace
+
+Copies FindCopies(const Basis& basis, double link_bytes_per_s) {
+  return CopyFinder(basis, link_bytes_per_s).Find();
+}
+
+}  // namespace advise

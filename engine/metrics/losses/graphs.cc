@@ -1,0 +1,121 @@
+#include "engine/metrics/losses/graphs.h"
+
+#include <algorithm>
+
+namespace advise {
+namespace {
+
+// Idle time in the step, over all devices.
+Nanos IdleIn(const Basis& basis, const Step& step) {
+  Nanos idle = 0;
+  for (const std::uint32_t d : basis.run.active_devices) {
+    idle += basis.times[d].idle.OverlapWith(step.start, step.end);
+  }
+  return idle;
+}
+
+// Steps without a graph launch where most steps have one: the shape was not captured.
+void FindMisses(const Basis& basis, const std::vector<Nanos>& launches, Graphs* graphs) {
+  const Run& run = basis.run;
+  LossBuilder loss(basis);
+  std::vector<const Step*> without;
+  std::vector<Nanos> idle_with;
+  std::size_t steady = 0;
+  for (std::size_t i = run.steps.first_steady; i < run.steps.all.size(); ++i) {
+    const Step& step = run.steps.all[i];
+    if (!basis.InWindow(step.start)) continue;
+    ++steady;
+    const auto first = std::lower_bound(launches.begin(), launches.end(), step.start);
+    if (first != launches.end() && *first < step.end) {
+      idle_with.push_back(IdleIn(basis, step));
+    } else {
+      without.push_back(&step);
+    }
+  }
+  if (idle_with.size() > without.size() && !without.empty()) {
+    graphs->miss_share = static_cast<double>(without.size()) / static_cast<double>(steady);
+    const Nanos usual = Median(idle_with);
+    for (const Step* step : without) {
+      const Nanos idle = IdleIn(basis, *step);
+      loss.Count(step->start, 0, std::max<Nanos>(0, idle - usual));
+      if (idle <= usual) continue;
+      const double part = 1 - static_cast<double>(usual) / static_cast<double>(idle);
+      for (const std::uint32_t d : run.active_devices) {
+        const IntervalSet gaps = basis.times[d].idle.Clip(step->start, step->end);
+        for (const Interval& gap : gaps.intervals()) {
+          const auto kept = static_cast<Nanos>(part * static_cast<double>(gap.Length()));
+          loss.AddSpan(d, gap.end - kept, gap.end);
+        }
+      }
+    }
+  }
+  graphs->misses = loss.Build();
+}
+
+}  // namespace
+
+Graphs FindGraphs(const Basis& basis) {
+  const Run& run = basis.run;
+  const Trace& trace = run.trace;
+  Graphs graphs;
+  LossBuilder gaps(basis);
+  std::vector<Nanos> whens;
+  std::vector<double> calls;
+  std::vector<double> spans;
+  std::vector<double> kernels;
+  struct Reach {
+    std::uint32_t call = 0;
+    Nanos start = 0, end = 0;
+    double kernels = 0;
+  };
+  std::vector<Reach> reach;
+  std::vector<std::uint32_t> row_of(trace.calls.size(), kNone);  // in `reach`, by call
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    if (run.ClassOfCall(c) != CallClass::kGraphLaunch) continue;
+    row_of[c] = static_cast<std::uint32_t>(reach.size());
+    reach.push_back({.call = c});
+  }
+  if (reach.empty()) {
+    graphs.misses = LossBuilder(basis).Build();
+    graphs.gaps = gaps.Build();
+    return graphs;
+  }
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    const std::uint32_t call = trace.ops.call[op];
+    if (call == kNone || row_of[call] == kNone) continue;
+    Reach& r = reach[row_of[call]];
+    if (r.kernels == 0) r.start = trace.ops.start[op];
+    r.end = std::max(r.end, trace.ops.end[op]);
+    r.kernels += 1;
+    if (trace.ops.kind[op] == OpKind::kGraph) r.kernels = -1e9;  // traced as a whole
+  }
+  for (const Reach& r : reach) {
+    if (r.end == 0 || !basis.InWindow(r.start)) continue;
+    // Steps by ranges are times of the host, steps by period those of the GPU.
+    const Nanos called = trace.calls.start[r.call];
+    whens.push_back(run.steps.source == "period" ? r.start : called);
+    calls.push_back(static_cast<double>(trace.calls.end[r.call] - called));
+    spans.push_back(static_cast<double>(r.end - r.start));
+    kernels.push_back(std::max(0.0, r.kernels));
+  }
+  for (const GapPiece piece : basis.idle.pieces) {
+    const std::uint32_t call = CallOf(trace, basis.idle.gaps[piece.gap]);
+    const bool host = piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
+    if (call == kNone || row_of[call] == kNone || !host) continue;
+    if (piece.start == basis.idle.gaps[piece.gap].start) gaps.Count(piece.start, 0, piece.Length());
+    gaps.AddSpan(piece.device, piece.start, piece.end);
+  }
+  graphs.launches = static_cast<std::int64_t>(whens.size());
+  std::sort(whens.begin(), whens.end());
+  FindMisses(basis, whens, &graphs);
+  StepCounter counter(run);
+  for (const Nanos when : whens) counter.Count(when);
+  graphs.per_step = counter.PerStep();
+  graphs.call_median_ns = Median(std::move(calls));
+  graphs.gpu_median_ns = Median(std::move(spans));
+  graphs.kernels_median = Median(std::move(kernels));
+  graphs.gaps = gaps.Build();
+  return graphs;
+}
+
+}  // namespace advise

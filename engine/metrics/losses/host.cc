@@ -1,0 +1,303 @@
+#include "engine/metrics/losses/host.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/timeline/python_frames.h"
+
+namespace advise {
+namespace {
+
+class HostFinder {
+ public:
+  explicit HostFinder(const Basis& basis)
+      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+
+  Host Find() {
+    Allocations();
+    Compilation();
+    Locks();
+    Compute();
+    Preemption();
+    Switches();
+    Memory();
+    return std::move(result_);
+  }
+
+ private:
+  using Cuts = std::map<std::uint32_t, std::vector<Interval>>;
+  static void AddCuts(Cuts cuts, LossBuilder* loss) {
+    for (auto& [thread, intervals] : cuts) {
+      if (thread != kNone)
+        loss->remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+    }
+  }
+
+  // Allocating, freeing and registering calls: they hold the host, and many wait for the whole
+  // device.
+  void Allocations() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    Cuts cuts;
+    std::map<StringId, double> names;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        if (!IsAllocation(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
+        const Nanos length = trace_.calls.end[c] - trace_.calls.start[c];
+        loss.Count(trace_.calls.start[c], 0, length);
+        names[trace_.calls.name[c]] += static_cast<double>(length);
+        blamed[c] = 1;
+        loss.remedy().unblocked_calls.push_back(c);
+        cuts[thread].push_back({trace_.calls.start[c], trace_.calls.end[c]});
+      }
+    }
+    AddCuts(std::move(cuts), &loss);
+    loss.AddBlamed(blamed);
+    AddPieces(
+        [this](const GapPiece& p) {
+          return p.cause == IdleCause::kAllocation && basis_.InLoop(p.start);
+        },
+        &loss);
+    double most = 0;
+    for (const auto& [name, time] : names) {
+      if (time > most) most = time, result_.alloc_name = trace_.strings[name];
+    }
+    result_.alloc = loss.Build();
+  }
+
+  template <typename Keep>
+  void AddPieces(Keep keep, LossBuilder* loss) {
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (keep(piece)) loss->AddSpan(piece.device, piece.start, piece.end);
+    }
+  }
+
+  void Compilation() {
+    if (!basis_.idle.pieces.Any(IdleCause::kJitOrModuleLoad)) return;
+    LossBuilder loss(basis_);
+    Cuts cuts;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kJitOrModuleLoad || !basis_.InLoop(piece.start)) continue;
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+    }
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        const CallClass call_class = run_.ClassOfCall(c);
+        const bool compiles = call_class == CallClass::kJit || call_class == CallClass::kModuleLoad;
+        if (compiles && basis_.InLoop(trace_.calls.start[c])) {
+          cuts[thread].push_back({trace_.calls.start[c], trace_.calls.end[c]});
+        }
+      }
+    }
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause == IdleCause::kJitOrModuleLoad)
+        cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.start, piece.end});
+    }
+    AddCuts(std::move(cuts), &loss);
+    result_.jit = loss.Build();
+  }
+
+  void Locks() {
+    if (!basis_.idle.pieces.Any(Activity::kLock)) return;
+    LossBuilder loss(basis_);
+    Cuts cuts;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.activity != Activity::kLock || piece.cause != IdleCause::kHostWait) continue;
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.start, piece.end});
+    }
+    AddCuts(std::move(cuts), &loss);
+    result_.lock = loss.Build();
+  }
+
+  // When the profiler worked, in formats that do not say on which thread.
+  IntervalSet ProfilerSomewhere() const {
+    const OverheadTable& overheads = trace_.overheads;
+    std::vector<Interval> when;
+    for (std::size_t i = 0; i < overheads.size(); ++i) {
+      if (overheads.thread[i] == kNone) when.push_back({overheads.start[i], overheads.end[i]});
+    }
+    return IntervalSet::Of(std::move(when));
+  }
+
+  // Long gaps in the loop, of code that no call and no range of a known purpose explains, and that
+  // may not be the profiler's own; the innermost range says where to look.
+  void Compute() {
+    LossBuilder loss(basis_);
+    const IntervalSet profiler = ProfilerSomewhere();
+    Cuts cuts;
+    const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
+    std::map<std::string, double> names;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kHostCompute || piece.Length() <= long_gap) continue;
+      if (!basis_.InLoop(piece.start)) continue;  // start-up is no habit
+      // The profiler's for half of it: it may have held this thread.
+      if (2 * profiler.OverlapWith(piece.start, piece.end) >= piece.Length()) continue;
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      if (thread == kNone) continue;
+      cuts[thread].push_back({piece.start, piece.end});
+      const Nanos middle = piece.start + piece.Length() / 2;
+      std::string name = InnermostRange(thread, middle);
+      const std::string frame = InnermostOwnFrame(thread, middle);
+      if (!frame.empty()) name = frame;  // a line of the program says more than a range
+      names[name] += static_cast<double>(piece.Length());
+    }
+    for (const auto& [name, time] : names) {
+      if (!name.empty()) result_.compute_ranges.push_back({name, time});
+    }
+    std::stable_sort(result_.compute_ranges.begin(), result_.compute_ranges.end(),
+                     [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
+    AddCuts(std::move(cuts), &loss);
+    result_.compute = loss.Build();
+  }
+
+  // Of the python functions open at that time, the innermost of the program's own files.
+  std::string InnermostOwnFrame(std::uint32_t thread, Nanos time) const {
+    const RangeTable& frames = trace_.python_frames;
+    if (frames.size() == 0) return "";
+    if (frames_of_thread_.empty()) {
+      frames_of_thread_ = RowsByThread(frames.thread, trace_.threads.size());
+    }
+    constexpr int kTries = 1 << 14;  // calls that came and went since the function began
+    const auto first = frames.start.begin() + frames_of_thread_[thread].first;
+    auto at = std::upper_bound(first, frames.start.begin() + frames_of_thread_[thread].last, time);
+    for (int tries = 0; at != first && tries < kTries; ++tries) {
+      const auto row = static_cast<std::size_t>(--at - frames.start.begin());
+      if (frames.end[row] <= time) continue;
+      const std::string& name = trace_.strings[frames.name[row]];
+      if (IsOwnPythonFrame(name)) return name;
+    }
+    return "";
+  }
+
+  std::string InnermostRange(std::uint32_t thread, Nanos time) const {
+    const RowRange rows = run_.ranges_of_thread[thread];
+    const auto first = trace_.ranges.start.begin() + rows.first;
+    const auto last = trace_.ranges.start.begin() + rows.last;
+    auto at = std::upper_bound(first, last, time);
+    for (int tries = 0; at != first && tries < 256; ++tries) {
+      const auto row = static_cast<std::size_t>(--at - trace_.ranges.start.begin());
+      if (trace_.ranges.end[row] > time) return trace_.strings[trace_.ranges.name[row]];
+    }
+    return "";
+  }
+
+  // Idle while the launching thread ran no call and waited for nothing, yet was not on a CPU.
+  void Preemption() {
+    // Off the CPU is blocked or preempted; without OS calls nothing tells which.
+    if (trace_.sched.size() == 0 || trace_.os_calls.size() == 0) return;
+    const auto longest = static_cast<Nanos>(run_.knowledge.Number("host.longest_preemption"));
+    const std::vector<RowRange> rows = RowsByThread(trace_.sched.thread, trace_.threads.size());
+    std::map<std::uint32_t, IntervalSet> off;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::vector<Interval> intervals;
+      for (std::uint32_t i = rows[thread].first; i + 1 < rows[thread].last; ++i) {
+        const bool away = trace_.sched.on[i] == 0 && trace_.sched.on[i + 1] != 0;
+        if (away && trace_.sched.time[i + 1] - trace_.sched.time[i] <= longest) {
+          intervals.push_back({trace_.sched.time[i], trace_.sched.time[i + 1]});
+        }
+      }
+      off[thread] = IntervalSet::Of(std::move(intervals));
+    }
+    LossBuilder loss(basis_);
+    double total = 0;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      if (thread == kNone || piece.activity != Activity::kCode ||
+          piece.cause != IdleCause::kHostCompute)
+        continue;
+      const IntervalSet away = off[thread].Clip(piece.start, piece.end);
+      for (const Interval& i : away.intervals()) {
+        loss.Count(i.start, 0, i.Length());
+        loss.AddSpan(piece.device, i.start, i.end);
+        total += static_cast<double>(i.Length());
+      }
+    }
+    result_.preempted_ns =
+        total / static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    result_.preempted = loss.Build();
+  }
+
+  // Gaps between work of different processes on one device.
+  void Switches() {
+    LossBuilder loss(basis_);
+    for (const std::uint32_t d : run_.active_devices) {
+      std::map<std::uint32_t, bool> processes;
+      std::uint32_t last = kNone;
+      Nanos until = 0;
+      for (const std::uint32_t op : run_.ops_of_device[d]) {
+        const std::uint32_t stream = trace_.ops.stream[op];
+        if (stream == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+        const std::uint32_t process = trace_.streams[stream].process;
+        processes[process] = true;
+        if (last != kNone && process != last && trace_.ops.start[op] > until) {
+          loss.Count(until, 0, trace_.ops.start[op] - until);
+          loss.AddSpan(d, until, trace_.ops.start[op]);
+        }
+        last = process;
+        until = std::max(until, trace_.ops.end[op]);
+      }
+      result_.gpu_processes = std::max(result_.gpu_processes, processes.size());
+    }
+    result_.gpu_switch = loss.Build();
+  }
+
+  // The level of device memory over time, and how it moves from step end to step end.
+  void Memory() {
+    const MemoryTable& memory = trace_.memory;
+    std::map<std::uint32_t, double> level;
+    std::map<std::uint32_t, double> reserved;  // by a caching allocator
+    double peak = -1;
+    std::vector<double> ends;
+    std::size_t step = run_.steps.first_steady;
+    double now = 0;
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      if (memory.memory[i] != MemoryKind::kDevice &&
+          memory.memory[i] != MemoryKind::kDeviceStatic &&
+          memory.memory[i] != MemoryKind::kManaged) {
+        continue;
+      }
+      while (step < run_.steps.all.size() && memory.time[i] >= run_.steps.all[step].end) {
+        ends.push_back(now);
+        ++step;
+      }
+      double& used = level[memory.device[i]];
+      used += static_cast<double>(memory.bytes[i]);
+      peak = std::max(peak, used);
+      now += static_cast<double>(memory.bytes[i]);
+      if (memory.reserved.empty() || memory.reserved[i] < 0) continue;
+      double& held = reserved[memory.device[i]];
+      held = std::max(held, static_cast<double>(memory.reserved[i]));
+      if (held > result_.memory_reserved_peak) result_.memory_reserved_peak = held;
+    }
+    if (peak < 0) return;
+    for (; step < run_.steps.all.size(); ++step) ends.push_back(now);
+    // What the allocator holds is gone for others, used or not.
+    if (result_.memory_reserved_peak > 0) result_.memory_allocated_peak = peak;
+    result_.memory_peak = std::max(peak, result_.memory_reserved_peak);
+    if (ends.size() < 2) return;
+    std::vector<double> rises;
+    for (std::size_t i = 1; i < ends.size(); ++i) rises.push_back(ends[i] - ends[i - 1]);
+    const auto up = std::count_if(rises.begin(), rises.end(), [](double r) { return r > 0; });
+    result_.growth_steps = static_cast<double>(up) / static_cast<double>(rises.size());
+    result_.growth_per_step = Median(rises);
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  mutable std::vector<RowRange> frames_of_thread_;
+  Host result_;
+};
+
+}  // namespace
+
+Host FindHost(const Basis& basis) { return HostFinder(basis).Find(); }
+
+}  // namespace advise

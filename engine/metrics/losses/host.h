@@ -1,0 +1,37 @@
+// Host-side work that stops the GPU: allocation, compilation, locks, unseen code, lost CPU time,
+// other processes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+struct NamedTime {
+  std::string name;
+  double time_ns = 0;
+};
+
+struct Host {
+  Loss alloc;
+  std::string alloc_name;
+  Loss jit;
+  Loss lock;
+  Loss compute;  // long gaps of unseen code
+  std::vector<NamedTime> compute_ranges;
+  double preempted_ns = -1;  // -1: no scheduling events
+  Loss preempted;
+  std::size_t gpu_processes = 0;  // most processes with work on one device
+  Loss gpu_switch;
+  double memory_peak = -1;           // -1: no memory events
+  double memory_reserved_peak = 0;   // of a caching allocator, on one device; 0 unknown
+  double memory_allocated_peak = 0;  // of its tensors; 0 unknown
+  double growth_per_step = 0;
+  double growth_steps = 0;
+};
+
+Host FindHost(const Basis& basis);
+
+}  // namespace advise

@@ -1,0 +1,309 @@
+#include "engine/metrics/losses/input.h"
+
+#include <algorithm>
+#include <map>
+
+namespace advise {
+namespace {
+
+struct Load {
+  std::uint32_t gap = 0;
+  Nanos start = 0;
+  Nanos end = 0;
+  Nanos own = 0;
+  Nanos waiting = 0;
+  Nanos file = 0;
+  Nanos lost = 0;
+};
+
+class InputFinder {
+ public:
+  explicit InputFinder(const Basis& basis)
+      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+
+  Input Find() {
+    LoaderRanges();
+    Loaders();
+    Loads();
+    Slow();
+    Maps();
+    AfterGpu();
+    return std::move(result_);
+  }
+
+ private:
+  // PyTorch's data loader names its class in the range around it: with worker processes the range
+  // is a wait for them, without it is the loading itself.
+  void LoaderRanges() {
+    by_workers_.resize(trace_.threads.size());
+    bool own = false;
+    bool workers = false;
+    for (const std::uint32_t t : run_.launching_threads) {
+      std::vector<Interval> waits;
+      for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
+           ++i) {
+        const std::string& name = trace_.strings[trace_.ranges.name[i]];
+        own = own || name.find("_SingleProcessDataLoaderIter") != std::string::npos;
+        if (name.find("_MultiProcessingDataLoaderIter") == std::string::npos) continue;
+        waits.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
+        workers = true;
+      }
+      by_workers_[t] = IntervalSet::Of(std::move(waits));
+    }
+    result_.loader = own && workers ? "" : own ? "own" : workers ? "workers" : "";
+  }
+  bool WaitsForWorkers(const GapPiece& piece, std::uint32_t thread) const {
+    return thread != kNone && by_workers_[thread].Contains(piece.start);
+  }
+
+  // Threads that load beside the launching ones: what they read, and when they are at work.
+  void Loaders() {
+    std::vector<Interval> busy;
+    for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      if (std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
+        continue;
+      const bool worker = run_.names.ThreadRole(t) == Role::kLoaderWorker;
+      const bool recorded = !run_.os_of_thread[t].empty() || !run_.ranges_of_thread[t].empty();
+      if (worker && (recorded || !SameProcessHasLaunches(t))) workers_.push_back(t);
+      std::vector<Interval> waits;
+      Nanos first = 0;
+      Nanos last = 0;
+      for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+        const OsClass os = run_.names.Os(trace_.os_calls.name[i]);
+        const Interval when{trace_.os_calls.start[i], trace_.os_calls.end[i]};
+        if (i == run_.os_of_thread[t].first) first = when.start;
+        last = std::max(last, when.end);
+        if (os == OsClass::kFileIo) {
+          file_.push_back(when);
+          if (!worker) busy.push_back(when);
+        } else if (os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
+                   os == OsClass::kNetwork) {
+          waits.push_back(when);
+        }
+      }
+      if (worker && last > first) {  // at work whenever it does not wait
+        const IntervalSet at_work = IntervalSet::Of(std::move(waits)).GapsWithin(first, last);
+        busy.insert(busy.end(), at_work.intervals().begin(), at_work.intervals().end());
+        worker_time_ += at_work.OverlapWith(run_.window.start, run_.window.end);
+      }
+      for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
+           ++i) {
+        if (run_.names.RangePhase(trace_.ranges.name[i]) == Phase::kDataLoading) {
+          busy.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
+        }
+      }
+    }
+    loader_busy_ = IntervalSet::Of(std::move(busy));
+    // Workers are processes; their helper threads do not count again.
+    std::map<std::uint32_t, std::size_t> processes;
+    for (const std::uint32_t t : workers_) ++processes[trace_.threads[t].process];
+    result_.workers = processes.size() > 1 ? processes.size() : workers_.size();
+    result_.background =
+        !loader_busy_.empty() || result_.workers > 0 || result_.loader == "workers";
+    const auto length = static_cast<double>(std::max<Nanos>(1, run_.window.Length()));
+    if (!workers_.empty() && worker_time_ > 0) {
+      result_.workers_busy =
+          static_cast<double>(worker_time_) / static_cast<double>(workers_.size()) / length;
+    }
+  }
+
+  bool SameProcessHasLaunches(std::uint32_t thread) const {
+    for (const std::uint32_t t : run_.launching_threads) {
+      if (trace_.threads[t].process == trace_.threads[thread].process) return true;
+    }
+    return false;
+  }
+
+  static bool Waits(const GapPiece& piece) {
+    return piece.activity == Activity::kOsWait || piece.activity == Activity::kSleep ||
+           piece.activity == Activity::kLock || piece.activity == Activity::kNetwork;
+  }
+
+  // One load a gap. A gap is of this kind when loading, or reading files, fills a fair part of it.
+  void Loads() {
+    LossBuilder loss(basis_);
+    const double part = run_.knowledge.Number("input.gap_share");
+    const auto& pieces = basis_.idle.pieces;
+    const double devices =
+        static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    double file = 0;
+    std::map<std::uint32_t, std::vector<Interval>> own;  // thread -> when it loads by itself
+    std::vector<std::uint8_t> affected(run_.steps.all.size(), 0);
+    for (std::size_t i = 0; i < pieces.size();) {
+      std::size_t last = i;
+      Nanos loading = 0;
+      while (last < pieces.size() && pieces[last].gap == pieces[i].gap) {
+        const IdleCause cause = pieces[last].cause;
+        const bool writes = pieces[last].activity == Activity::kFileWrite;
+        if ((cause == IdleCause::kDataLoading || cause == IdleCause::kFileIo) && !writes) {
+          loading += pieces[last].Length();
+        }
+        ++last;
+      }
+      const Gap gap = basis_.idle.gaps[pieces[i].gap];
+      if (loading > 0 && static_cast<double>(loading) >= part * static_cast<double>(gap.Length())) {
+        Load load;
+        load.gap = pieces[i].gap;
+        load.start = pieces[i].start;
+        for (std::size_t k = i; k < last; ++k) {
+          const GapPiece piece = pieces[k];
+          const bool counts =
+              piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
+              piece.cause == IdleCause::kHostCompute || piece.cause == IdleCause::kHostWait;
+          if (!counts || (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
+            continue;
+          loss.AddSpan(piece.device, piece.start, piece.end);
+          load.end = piece.end;
+          load.lost += piece.Length();
+          const bool for_others = Waits(piece) ||
+                                  (piece.activity == Activity::kFileIo && result_.workers > 0) ||
+                                  WaitsForWorkers(piece, gap.thread);
+          (for_others ? load.waiting : load.own) += piece.Length();
+          if (piece.activity == Activity::kFileIo && result_.workers == 0)
+            load.file += piece.Length();
+          if (!for_others && gap.thread != kNone)
+            own[gap.thread].push_back({piece.start, piece.end});
+        }
+        loss.Count(load.start, 0, load.lost);
+        result_.own_ns += static_cast<double>(load.own) / devices;
+        result_.waiting_ns += static_cast<double>(load.waiting) / devices;
+        file += static_cast<double>(load.file);
+        loads_.push_back(load);
+        const std::uint32_t step = run_.steps.At(load.start + (load.end - load.start) / 2);
+        if (step != kNone && step >= run_.steps.first_steady) affected[step] = 1;
+      }
+      i = last;
+    }
+    Remedies(std::move(own), &loss);
+    result_.loss = loss.Build();
+    const std::size_t steady = run_.steps.known() ? run_.steps.steady_count() : 0;
+    if (steady > 0) {
+      result_.steps_affected =
+          static_cast<double>(std::count(affected.begin(), affected.end(), 1)) /
+          static_cast<double>(steady);
+    }
+    std::vector<double> lengths;
+    for (const Load& load : loads_) {
+      lengths.push_back(static_cast<double>(load.lost));
+      result_.load_max_ns = std::max(result_.load_max_ns, lengths.back());
+    }
+    result_.loads = static_cast<std::int64_t>(loads_.size());
+    result_.load_median_ns = Median(lengths);
+    const double own_total = result_.own_ns * devices;
+    if (own_total >= result_.waiting_ns * devices) {
+      result_.file_share = own_total > 0 ? file / own_total : 0;
+    } else if (worker_time_ > 0) {
+      const IntervalSet files = IntervalSet::Of(file_);
+      Nanos reading = 0;
+      for (const Interval& i : file_) {
+        reading += std::max<Nanos>(
+            0, std::min(i.end, run_.window.end) - std::max(i.start, run_.window.start));
+      }
+      result_.file_share =
+          std::min(1.0, static_cast<double>(reading) / static_cast<double>(worker_time_));
+    } else if (!loader_busy_.empty()) {
+      const IntervalSet files = IntervalSet::Of(file_);
+      const auto at_work =
+          static_cast<double>(loader_busy_.OverlapWith(run_.window.start, run_.window.end));
+      if (at_work > 0) {
+        result_.file_share = std::min(
+            1.0,
+            static_cast<double>(files.OverlapWith(run_.window.start, run_.window.end)) / at_work);
+      }
+    }
+  }
+
+  // Loading moves off the launching thread and is shared by workers: it cannot be faster than load
+  // / workers.
+  void Remedies(std::map<std::uint32_t, std::vector<Interval>> own, LossBuilder* loss) {
+    loss->remedy().data_ready = true;
+    const double most = run_.knowledge.Number("input.workers");
+    const double workers =
+        trace_.cpu_cores > 0 ? std::clamp<double>(trace_.cpu_cores - 1, 1, most) : most;
+    for (auto& [thread, intervals] : own) {
+      // The whole of each loading range, also what lies beside a busy GPU, moves with it.
+      for (std::uint32_t i = run_.ranges_of_thread[thread].first;
+           i < run_.ranges_of_thread[thread].last; ++i) {
+        if (run_.names.RangePhase(trace_.ranges.name[i]) != Phase::kDataLoading) continue;
+        intervals.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
+      }
+      IntervalSet when =
+          IntervalSet::Of(std::move(intervals)).Clip(run_.window.start, run_.window.end);
+      const auto floor = static_cast<Nanos>(static_cast<double>(when.Total()) / workers);
+      loss->remedy().floor_ns = std::max(loss->remedy().floor_ns, floor);
+      loss->remedy().floor_reason = "loading, now done in parallel,";
+      loss->remedy().host_cuts.push_back({thread, std::move(when)});
+    }
+  }
+
+  void Slow() {
+    LossBuilder loss(basis_);
+    const double factor = run_.knowledge.Number("input.slow_factor");
+    std::map<std::uint32_t, std::vector<Interval>> cuts;
+    if (loads_.size() >= 5) {
+      for (const Load& load : loads_) {
+        const double excess = static_cast<double>(load.lost) - result_.load_median_ns;
+        if (static_cast<double>(load.lost) <= factor * result_.load_median_ns) continue;
+        const Gap gap = basis_.idle.gaps[load.gap];
+        loss.Count(load.start, 0, load.lost);
+        result_.slow_excess_ns += excess;
+        const Nanos from = load.end - static_cast<Nanos>(excess);
+        loss.AddSpan(gap.device, std::max(load.start, from), load.end);
+        if (gap.thread != kNone) cuts[gap.thread].push_back({std::max(load.start, from), load.end});
+      }
+    }
+    for (auto& [thread, intervals] : cuts) {
+      loss.remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+    }
+    result_.slow = loss.Build();
+  }
+
+  void Maps() {
+    LossBuilder loss(basis_);
+    std::map<std::uint32_t, std::vector<Interval>> cuts;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.activity != Activity::kMemoryMap) continue;
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.start, piece.end});
+    }
+    for (auto& [thread, intervals] : cuts) {
+      if (thread != kNone)
+        loss.remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+    }
+    result_.map = loss.Build();
+  }
+
+  // Did the loaders rest while the GPU worked, and begin only when it was done?
+  void AfterGpu() {
+    if (loads_.empty() || loader_busy_.empty()) return;
+    std::size_t late = 0;
+    std::size_t judged = 0;
+    for (std::size_t i = 1; i < loads_.size(); ++i) {
+      const Nanos from = loads_[i - 1].end;
+      const Nanos to = loads_[i].start;
+      const Nanos gap_work = loader_busy_.OverlapWith(loads_[i].start, loads_[i].end);
+      if (to <= from || 2 * gap_work < loads_[i].end - loads_[i].start) continue;
+      ++judged;
+      if (10 * loader_busy_.OverlapWith(from, to) < to - from) ++late;
+    }
+    result_.after_gpu = judged == 0 ? 0 : static_cast<double>(late) / static_cast<double>(judged);
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  std::vector<std::uint32_t> workers_;
+  std::vector<Interval> file_;
+  IntervalSet loader_busy_;
+  Nanos worker_time_ = 0;
+  std::vector<Load> loads_;
+  std::vector<IntervalSet> by_workers_;  // per thread: in a loader that has workers
+  Input result_;
+};
+
+}  // namespace
+
+Input FindInput(const Basis& basis) { return InputFinder(basis).Find(); }
+
+}  // namespace advise

@@ -1,0 +1,32 @@
+// The data pipeline as the GPU feels it: gaps in which the launching thread loads data or waits for
+// it.
+#pragma once
+
+#include <string>
+
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+struct Input {
+  Loss loss;              // all of it
+  double own_ns = 0;      // the launching thread loads by itself (average over devices)
+  double waiting_ns = 0;  // it waits for a loader
+  std::size_t workers = 0;
+  double workers_busy = -1;  // share of the window, -1 not seen
+  double steps_affected = 0;
+  std::int64_t loads = 0;
+  double load_median_ns = 0;
+  double load_max_ns = 0;
+  Loss slow;  // loads of more than three times the median
+  double slow_excess_ns = 0;
+  double file_share = 0;
+  Loss map;  // mapping and unmapping memory
+  double after_gpu = 0;
+  std::string loader;       // "own": a loader without workers; "workers": one with; "" not known
+  bool background = false;  // somebody beside the launching thread loads
+};
+
+Input FindInput(const Basis& basis);
+
+}  // namespace advise

@@ -1,0 +1,380 @@
+#include "engine/metrics/losses/kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <map>
+#include <string_view>
+
+#include "engine/metrics/kernels/waves.h"
+#include "engine/metrics/losses/kernel_tallies.h"
+
+namespace advise {
+namespace {
+
+class KernelFinder {
+ public:
+  KernelFinder(const Basis& basis, const Phases& phases, double tensor_speedup)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        phases_(phases),
+        tensor_speedup_(tensor_speedup),
+        room_share_(run_.knowledge.Number("kernel.room_share")),
+        tail_waste_(run_.knowledge.Number("kernel.tail_waste")) {
+    kernels_.reserve(trace_.ops.size());
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      kernels_.push_back(op);
+    }
+  }
+
+  Kernels Find() {
+    Tables();
+    Grids();
+    ByClass();
+    Elementwise();
+    Attention();
+    Optimizer();
+    Precision();
+    Concurrency();
+    return std::move(result_);
+  }
+
+ private:
+  double Length(std::uint32_t op) const {
+    return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+  }
+  const KernelShape& Shape(std::uint32_t op) const { return trace_.shapes[trace_.ops.detail[op]]; }
+  const KernelClass& Class(std::uint32_t op) const {
+    return run_.names.Kernel(trace_.ops.detail[op]);
+  }
+  // Where a table by stream has the op's row; damaged reports have kernels of no stream.
+  std::size_t Slot(std::uint32_t op) const {
+    return std::min<std::size_t>(trace_.ops.stream[op], trace_.streams.size());
+  }
+  bool In(const ShapeSet& shapes, std::uint32_t op) const {
+    return shapes.Has(trace_.ops.detail[op]);
+  }
+  // The shapes of classes with one of these names.
+  ShapeSet Named(std::initializer_list<std::string_view> names) const {
+    return run_.names.Shapes([&](const KernelClass& c) {
+      return std::find(names.begin(), names.end(), c.name) != names.end();
+    });
+  }
+  ShapeSet WithTrait(std::string_view trait) const {
+    return run_.names.Shapes([&](const KernelClass& c) { return c.Has(trait); });
+  }
+  void Count(std::uint32_t op, LossBuilder* loss) const {
+    loss->Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
+    loss->AddOp(op);
+  }
+
+  // Totals by name and by class.
+  void Tables() {
+    Tallies all(run_);
+    for (const std::uint32_t op : kernels_) all.Add(op);
+    result_.count = static_cast<std::int64_t>(kernels_.size());
+    result_.top = all.ByName();
+    result_.classes = all.ByClass();
+    for (const KernelRow& row : result_.classes) result_.time_ns += row.time_ns;
+    for (const std::uint32_t d : run_.active_devices) {
+      result_.compute_ns += static_cast<double>(basis_.times[d].ComputeNs());
+    }
+  }
+
+  // Blocks that the device holds at once: by threads alone, since registers and shared memory can
+  // only lower it.
+  double BlocksAtOnce(std::uint32_t op, int sms) const {
+    const double threads_per_sm =
+        std::max(1024, trace_.devices[trace_.ops.device[op]].max_threads_per_sm);
+    const auto threads = static_cast<double>(Shape(op).ThreadsPerBlock());
+    return sms * std::clamp(std::floor(threads_per_sm / std::max<double>(1, threads)), 1.0, 32.0);
+  }
+
+  // Kernels with fewer blocks than the device has SMs, and the last partial wave of larger ones.
+  void Grids() {
+    LossBuilder small(basis_);
+    LossBuilder tail(basis_);
+    Tallies small_rows(run_);
+    Tallies tail_rows(run_);
+    Tallies spilling(run_);
+    const ShapeSet persistent = WithTrait("persistent");
+    std::map<double, double> time_of_blocks;  // of the small ones
+    double fill = 0;
+    double fill_time = 0;
+    std::vector<Nanos> alone = Alone();
+    const std::vector<double> per_wave = CountedBlocksPerWave(trace_);
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const std::uint32_t op = kernels_[i];
+      if (run_.IsComm(op)) continue;
+      const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
+      const KernelShape& shape = Shape(op);
+      const auto blocks = static_cast<double>(shape.Blocks());
+      if (shape.local_bytes > 0) {
+        KernelRow& row = spilling.Add(op);
+        row.local_bytes = shape.local_bytes;
+        row.registers = shape.registers;
+        result_.spilling_ns += Length(op);
+      }
+      if (sms <= 0 || blocks <= 0 || In(persistent, op)) continue;
+      if (blocks < sms && alone[i] * 10 >= (trace_.ops.end[op] - trace_.ops.start[op]) * 9) {
+        Count(op, &small);
+        small_rows.Add(op).blocks = blocks;
+        time_of_blocks[blocks] += Length(op);
+        fill += blocks / sms * Length(op);
+        fill_time += Length(op);
+      } else if (blocks >= sms) {
+        const double counted = per_wave[trace_.ops.detail[op]];
+        const double waves = blocks / (counted > 0 ? counted : BlocksAtOnce(op, sms));
+        const double waste = waves > 1 ? (std::ceil(waves) - waves) / std::ceil(waves) : 0;
+        if (waves <= 1 || waves > 8 || waste < tail_waste_) continue;
+        Count(op, &tail);
+        tail_rows.Add(op).waves = waves;
+        result_.tail_waste_ns += waste * Length(op);
+        if (counted > 0) result_.tail_counted_ns += Length(op);
+      }
+    }
+    result_.small_grid = small.Build();
+    result_.tail = tail.Build();
+    result_.small_grid_rows = small_rows.ByName();
+    result_.tail_rows = tail_rows.ByName();
+    result_.spilling_rows = spilling.ByName();
+    result_.small_grid_fill = fill_time > 0 ? fill / fill_time : 0;
+    double half = fill_time / 2;
+    for (const auto& [blocks, time] : time_of_blocks) {
+      result_.small_grid_blocks = blocks;
+      half -= time;
+      if (half <= 0) break;
+    }
+  }
+
+  // For each kernel of kernels_: how long it ran with no other kernel beside it on its device.
+  std::vector<Nanos> Alone() {
+    std::vector<Nanos> alone(kernels_.size(), 0);
+    struct Reached {
+      Nanos end = 0;           // latest end so far
+      std::size_t holder = 0;  // who reaches there
+      bool any = false;
+    };
+    std::vector<Reached> devices(trace_.devices.size());
+    double busy = 0;
+    double sum = 0;
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const std::uint32_t op = kernels_[i];
+      const Nanos start = trace_.ops.start[op];
+      const Nanos end = trace_.ops.end[op];
+      Reached& reached = devices[trace_.ops.device[op]];
+      sum += static_cast<double>(end - start);
+      if (!reached.any || start >= reached.end) {
+        alone[i] = end - start;
+      } else {
+        alone[reached.holder] -= std::min(reached.end, end) - start;
+        alone[i] = std::max<Nanos>(0, end - reached.end);
+      }
+      busy += static_cast<double>(
+          std::max<Nanos>(0, end - (reached.any ? std::max(start, reached.end) : start)));
+      if (!reached.any || end > reached.end) reached = {end, i, true};
+    }
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const std::uint32_t op = kernels_[i];
+      const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
+      if (sms > 0 && static_cast<double>(Shape(op).Blocks()) <= room_share_ * sms) {
+        result_.narrow_ns += static_cast<double>(std::max<Nanos>(0, alone[i]));
+      }
+    }
+    result_.concurrency = busy > 0 ? sum / busy : 0;
+    return alone;
+  }
+
+  void ByClass() {
+    LossBuilder layout(basis_);
+    LossBuilder cast(basis_);
+    const ShapeSet moves = run_.names.Shapes(
+        [](const KernelClass& c) { return c.name == "transpose" || c.Has("layout"); });
+    const ShapeSet casts =
+        run_.names.Shapes([](const KernelClass& c) { return c.name == "cast" || c.Has("cast"); });
+    for (const std::uint32_t op : kernels_) {
+      if (In(moves, op)) {
+        Count(op, &layout);
+        layout.remedy().scaled_ops.emplace_back(op, 0.0F);
+      } else if (In(casts, op)) {
+        Count(op, &cast);
+        cast.remedy().scaled_ops.emplace_back(
+            op, static_cast<float>(1 - run_.knowledge.Number("kernel.cast_removable")));
+      }
+    }
+    result_.layout = layout.Build();
+    result_.cast = cast.Build();
+  }
+
+  // Runs of element-wise kernels on one stream: each reads and writes memory that one kernel would
+  // touch once.
+  void Elementwise() {
+    const auto residual = static_cast<float>(run_.knowledge.Number("kernel.fused_residual"));
+    LossBuilder loss(basis_);
+    StepCounter runs(run_);
+    const ShapeSet light = run_.names.Shapes([](const KernelClass& c) {
+      const bool simple = c.name == "elementwise" || c.name == "copy" || c.name == "cast";
+      return simple && !c.Has("fused") && !c.Has("tiny-optimizer");
+    });
+    const auto fusable = [&](std::uint32_t op) {
+      return In(light, op) && trace_.ops.in_graph[op] == 0 &&
+             phases_.OfOp(run_, op) != Phase::kOptimizer;
+    };
+    std::vector<std::vector<std::uint32_t>> open(trace_.streams.size() + 1);
+    const auto close = [&](std::vector<std::uint32_t>* list) {
+      if (list->size() >= 2) {
+        runs.Count(trace_.ops.start[list->front()]);
+        for (std::size_t i = 1; i < list->size(); ++i) {
+          loss.remedy().scaled_ops.emplace_back((*list)[i], residual);
+          const std::uint32_t call = trace_.ops.call[(*list)[i]];
+          if (call != kNone) loss.remedy().vanished_calls.push_back(call);
+        }
+      }
+      list->clear();
+    };
+    for (const std::uint32_t op : kernels_) {
+      std::vector<std::uint32_t>& list = open[Slot(op)];
+      if (!fusable(op)) {
+        close(&list);
+        continue;
+      }
+      Count(op, &loss);
+      list.push_back(op);
+    }
+    for (std::vector<std::uint32_t>& list : open) close(&list);
+    result_.elementwise_runs = runs.PerStep();
+    result_.elementwise = loss.Build();
+  }
+
+  // matmul, softmax with what stands around it, matmul: the scores are written and read again.
+  void Attention() {
+    LossBuilder loss(basis_);
+    const ShapeSet softmaxes = Named({"softmax"});
+    const ShapeSet products = Named({"matrix"});
+    const ShapeSet between =
+        Named({"elementwise", "cast", "copy", "softmax", "random", "transpose"});
+    std::vector<std::vector<std::uint32_t>> by_stream(trace_.streams.size() + 1);
+    if (!softmaxes.empty()) {
+      for (const std::uint32_t op : kernels_) by_stream[Slot(op)].push_back(op);
+    }
+    constexpr std::ptrdiff_t kReach =
+        8;  // kernels between the two products: scale, mask, cast, softmax, dropout
+    const auto light = [&](std::uint32_t op) { return In(between, op); };
+    for (const std::vector<std::uint32_t>& ops : by_stream) {
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        if (!In(softmaxes, ops[i])) continue;
+        std::ptrdiff_t before = static_cast<std::ptrdiff_t>(i) - 1;
+        while (before >= 0 && static_cast<std::ptrdiff_t>(i) - before < kReach &&
+               light(ops[static_cast<std::size_t>(before)]))
+          --before;
+        std::size_t after = i + 1;
+        while (after < ops.size() && after - i < static_cast<std::size_t>(kReach) &&
+               light(ops[after]))
+          ++after;
+        if (before < 0 || after >= ops.size()) continue;
+        if (!In(products, ops[static_cast<std::size_t>(before)]) || !In(products, ops[after]))
+          continue;
+        loss.Count(trace_.ops.start[ops[i]], 0, 0);
+        for (auto k = static_cast<std::size_t>(before); k <= after; ++k) {
+          loss.AddOp(ops[k]);
+          if (!In(products, ops[k])) loss.remedy().scaled_ops.emplace_back(ops[k], 0.0F);
+        }
+        i = after - 1;
+      }
+    }
+    result_.attention = loss.Build();
+  }
+
+  // A parameter update of many small kernels: one or more a tensor.
+  void Optimizer() {
+    LossBuilder loss(basis_);
+    const double small_ns = run_.knowledge.Number("kernel.optimizer_small");
+    const auto residual = static_cast<float>(run_.knowledge.Number("kernel.multi_tensor_residual"));
+    const ShapeSet updates = Named({"elementwise", "optimizer", "copy"});
+    const ShapeSet tiny = WithTrait("tiny-optimizer");
+    std::vector<std::uint8_t> grouped;  // by shape
+    for (const KernelShape& shape : trace_.shapes) {
+      grouped.push_back(trace_.strings[shape.name].find("multi_tensor") != std::string::npos);
+    }
+    // By stream: the op of the update before.
+    std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
+    for (const std::uint32_t op : kernels_) {
+      const bool by_phase = In(updates, op) && phases_.OfOp(run_, op) == Phase::kOptimizer;
+      std::uint32_t& last = previous[Slot(op)];
+      if ((!by_phase && !In(tiny, op)) || grouped[trace_.ops.detail[op]] != 0 ||
+          Length(op) > small_ns || trace_.ops.in_graph[op] != 0) {
+        last = kNone;
+        continue;
+      }
+      Count(op, &loss);
+      if (last != kNone) {
+        // The gap between two kernels of the update.
+        const std::uint32_t device = trace_.ops.device[op];
+        const IntervalSet gap =
+            basis_.times[device].idle.Clip(trace_.ops.end[last], trace_.ops.start[op]);
+        for (const Interval& g : gap.intervals()) loss.AddSpan(device, g.start, g.end);
+        if (trace_.ops.call[op] != kNone)
+          loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+        loss.remedy().scaled_ops.emplace_back(op, residual);
+      }
+      last = op;
+    }
+    result_.optimizer = loss.Build();
+  }
+
+  void Precision() {
+    LossBuilder fp32(basis_);
+    LossBuilder unaligned(basis_);
+    std::map<std::string, double> names;
+    const double speedup = std::clamp(tensor_speedup_ * run_.knowledge.Number("precision.achieved"),
+                                      1.0, run_.knowledge.Number("precision.most"));
+    const ShapeSet products = Named({"matrix", "convolution"});
+    for (const std::uint32_t op : kernels_) {
+      if (!In(products, op)) continue;
+      result_.matrix_ns += Length(op);
+      if (Class(op).tensor_core == 1) result_.tensor_ns += Length(op);
+      if (Class(op).precision == "fp32" && Class(op).tensor_core != 1) {
+        Count(op, &fp32);
+        names[trace_.strings[Shape(op).name]] += Length(op);
+        fp32.remedy().scaled_ops.emplace_back(op, static_cast<float>(1 / speedup));
+      } else if (Class(op).Has("unaligned")) {
+        Count(op, &unaligned);
+        unaligned.remedy().scaled_ops.emplace_back(
+            op, static_cast<float>(run_.knowledge.Number("precision.aligned_residual")));
+      }
+    }
+    double most = 0;
+    for (const auto& [name, time] : names) {
+      if (time > most) most = time, result_.fp32_top = name;
+    }
+    result_.fp32 = fp32.Build();
+    result_.unaligned = unaligned.Build();
+  }
+
+  void Concurrency() {
+    std::vector<std::uint8_t> used(trace_.streams.size() + 1, 0);
+    for (const std::uint32_t op : kernels_) used[Slot(op)] = 1;
+    result_.streams = static_cast<std::size_t>(std::count(used.begin(), used.end(), 1));
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const Phases& phases_;
+  double tensor_speedup_;
+  double room_share_;
+  double tail_waste_;
+  std::vector<std::uint32_t> kernels_;  // ops of the window, in time order
+  Kernels result_;
+};
+
+}  // namespace
+
+Kernels FindKernels(const Basis& basis, const Phases& phases, double tensor_speedup) {
+  return KernelFinder(basis, phases, tensor_speedup).Find();
+}
+
+}  // namespace advise

@@ -1,0 +1,47 @@
+// What runs on the GPU: classes, precision, shape of the grids, and sequences that a better kernel
+// would replace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/metrics/losses/loss.h"
+#include "engine/timeline/phase.h"
+
+namespace advise {
+
+struct KernelRow {
+  std::string name;
+  std::string kernel_class;
+  std::int64_t count = 0;
+  double time_ns = 0;
+  double median_ns = 0;
+  double blocks = 0;
+  double waves = 0;
+  double local_bytes = 0;
+  double registers = 0;
+};
+
+struct Kernels {
+  std::int64_t count = 0;
+  double time_ns = 0;              // summed over kernels
+  double compute_ns = 0;           // device time with compute, summed over devices
+  std::vector<KernelRow> top;      // by time
+  std::vector<KernelRow> classes;  // by time
+  Loss small_grid, tail, elementwise, attention, optimizer, layout, fp32, cast, unaligned;
+  std::vector<KernelRow> small_grid_rows, tail_rows, spilling_rows;
+  double small_grid_blocks = 0, small_grid_fill = 0;
+  double elementwise_runs = 0;
+  double tail_waste_ns = 0, tail_counted_ns = 0;  // the latter: of kernels with counted waves
+  double spilling_ns = 0;
+  double matrix_ns = 0, tensor_ns = 0;
+  std::string fp32_top;
+  double concurrency = 0;
+  double narrow_ns = 0;
+  std::size_t streams = 0;
+};
+
+// `tensor_speedup`: peak tensor rate over peak FP32 rate of the device, 0 unknown or none. O(ops).
+Kernels FindKernels(const Basis& basis, const Phases& phases, double tensor_speedup);
+
+}  // namespace advise

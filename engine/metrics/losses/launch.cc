@@ -1,0 +1,300 @@
+#include "engine/metrics/losses/launch.h"
+
+#include <algorithm>
+#include <map>
+
+namespace advise {
+namespace {
+
+class LaunchFinder {
+ public:
+  explicit LaunchFinder(const Basis& basis)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        long_gap_ns_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
+        tiny_ns_(static_cast<Nanos>(run_.knowledge.Number("launch.tiny_kernel"))) {}
+
+  Launches Find() {
+    Kernels();
+    Queue();
+    Gaps();
+    Sequence();
+    Slow();
+    Trains();
+    return std::move(result_);
+  }
+
+ private:
+  bool IsLaunch(std::uint32_t call) const {
+    const CallClass c = run_.ClassOfCall(call);
+    return c == CallClass::kLaunch || c == CallClass::kGraphLaunch;
+  }
+  Nanos CallLength(std::uint32_t call) const {
+    return trace_.calls.end[call] - trace_.calls.start[call];
+  }
+
+  void Kernels() {
+    std::vector<float> lengths;
+    StepCounter counter(run_);
+    std::size_t tiny = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      lengths.push_back(static_cast<float>(length));
+      counter.Count(trace_.ops.start[op]);
+      if (length < tiny_ns_ && trace_.ops.in_graph[op] == 0) {
+        ++tiny;
+        result_.tiny_ns += static_cast<double>(length);
+      }
+    }
+    const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    result_.tiny_share =
+        lengths.empty() ? 0 : static_cast<double>(tiny) / static_cast<double>(lengths.size());
+    result_.kernel_median_ns = static_cast<double>(Median(std::move(lengths)));
+    result_.kernels_per_step = counter.PerStep() / devices;
+    result_.tiny_ns /= devices;
+  }
+
+  // Calls `visit(op, call, until)` for each launched op of the window in time order; `until` is
+  // when what came before it on the device had ended.
+  template <typename Visit>
+  void ForEachLaunch(Visit visit) const {
+    std::vector<Nanos> until(trace_.devices.size(), 0);
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      Nanos& ended = until[trace_.ops.device[op]];
+      if (call != kNone && run_.first_op_of_call[call] == op && IsLaunch(call) &&
+          basis_.InWindow(trace_.ops.start[op])) {
+        visit(op, call, ended);
+      }
+      ended = std::max(ended, trace_.ops.end[op]);
+    }
+  }
+
+  // Had the device anything left to do when the op's launch could reach it? A launch takes its time
+  // from call to device: work that ends meanwhile is no queue. How long it takes is what ops needed
+  // that were launched to an idle device.
+  void Queue() {
+    std::size_t all = 0;
+    std::vector<float> calls;
+    std::vector<float> latencies;
+    ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
+      ++all;
+      const Nanos lead = trace_.ops.start[op] - trace_.calls.end[call];
+      if (lead < 100 * tiny_ns_) calls.push_back(static_cast<float>(CallLength(call)));
+      if (until <= trace_.calls.end[call]) latencies.push_back(static_cast<float>(lead));
+    });
+    const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.latency_count"));
+    const auto longest = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    const Nanos latency =
+        latencies.size() < least
+            ? 0
+            : std::clamp<Nanos>(static_cast<Nanos>(Median(std::move(latencies))), 0, longest);
+    std::size_t empty = 0;
+    ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
+      const Nanos ready = trace_.calls.end[call] + latency;
+      const bool waited = trace_.ops.start[op] > until;
+      if (until <= trace_.calls.end[call] || (waited && until < ready)) ++empty;
+    });
+    result_.count = static_cast<std::int64_t>(all);
+    result_.queue_empty = all == 0 ? 0 : static_cast<double>(empty) / static_cast<double>(all);
+    result_.call_median_ns = static_cast<double>(Median(std::move(calls)));
+  }
+
+  // Gaps between kernels that are short and that launching (or the code between launches) makes.
+  void Gaps() {
+    LossBuilder bound(basis_);
+    LossBuilder framework(basis_);
+    std::vector<float> lengths;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const Gap gap = basis_.idle.gaps[piece.gap];
+      const bool launching =
+          piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
+      const bool special = piece.phase >= Phase::kEvaluation;
+      if (!launching || special || gap.op == kNone) continue;
+      if (gap.Length() <= long_gap_ns_) {
+        bound.AddSpan(piece.device, piece.start, piece.end);
+        if (piece.start == gap.start) {
+          lengths.push_back(static_cast<float>(gap.Length()));
+          bound.Count(piece.start, 0, gap.Length());
+        }
+      } else if (piece.cause == IdleCause::kHostCompute) {
+        framework.AddSpan(piece.device, piece.start, piece.end);
+        if (piece.start == gap.start) framework.Count(piece.start, 0, gap.Length());
+      }
+    }
+    result_.gap_median_ns = static_cast<double>(Median(std::move(lengths)));
+    // In a graph the launches and the code between them are no longer there.
+    for (const std::uint32_t thread : run_.launching_threads) {
+      Nanos previous = 0;
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        const Nanos between = trace_.calls.start[c] - previous;
+        previous = std::max(previous, trace_.calls.end[c]);
+        if (!basis_.InWindow(trace_.calls.start[c]) || between > long_gap_ns_) continue;
+        const CallClass call_class = run_.ClassOfCall(c);
+        const std::uint32_t op = run_.first_op_of_call[c];
+        const bool kernel =
+            call_class == CallClass::kLaunch && op != kNone && trace_.ops.in_graph[op] == 0;
+        const bool small_help = call_class == CallClass::kMemsetAsync ||
+                                call_class == CallClass::kEventRecord ||
+                                call_class == CallClass::kStreamWaitEvent ||
+                                call_class == CallClass::kQuery || call_class == CallClass::kOther;
+        if (kernel || small_help) bound.remedy().vanished_calls.push_back(c);
+      }
+    }
+    result_.bound = bound.Build();
+    result_.framework = framework.Build();
+  }
+
+  // Do the steps launch the same kernels, with the same grids, in the same order? What would break
+  // a capture?
+  void Sequence() {
+    const Steps& steps = run_.steps;
+    if (!steps.known()) return;
+    std::uint32_t busiest = kNone;
+    for (const std::uint32_t d : run_.active_devices) {
+      if (busiest == kNone || run_.ops_of_device[d].size() > run_.ops_of_device[busiest].size())
+        busiest = d;
+    }
+    const std::vector<std::uint32_t>& ops = run_.ops_of_device[busiest];
+    std::map<std::uint64_t, std::size_t> hashes;
+    std::vector<double> lengths;
+    std::size_t at = 0;
+    for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
+      while (at < ops.size() && trace_.ops.start[ops[at]] < steps.all[i].start) ++at;
+      std::uint64_t hash = 1469598103934665603ULL;  // FNV-1a
+      std::size_t length = 0;
+      for (; at < ops.size() && trace_.ops.start[ops[at]] < steps.all[i].end; ++at) {
+        if (trace_.ops.kind[ops[at]] != OpKind::kKernel || run_.IsComm(ops[at])) continue;
+        hash = (hash ^ trace_.ops.detail[ops[at]]) * 1099511628211ULL;
+        ++length;
+      }
+      ++hashes[hash];
+      lengths.push_back(static_cast<double>(length));
+    }
+    std::size_t most = 0;
+    for (const auto& [hash, count] : hashes) most = std::max(most, count);
+    result_.sequence_length = Median(lengths);
+    result_.sequence_same = static_cast<double>(most) / static_cast<double>(steps.steady_count());
+    StepCounter breaks(run_);
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (BlocksHost(run_, c) && basis_.InWindow(trace_.calls.start[c]))
+        breaks.Count(trace_.calls.start[c]);
+    }
+    result_.sequence_breaks = breaks.PerStep();
+  }
+
+  void Slow() {
+    LossBuilder loss(basis_);
+    const double usual = run_.knowledge.Number("launch.usual_call");
+    const double slow = run_.knowledge.Number("launch.slow_call");
+    result_.threads = CountThreads();
+    if (result_.call_median_ns >= slow) {
+      result_.slow_median_ns = result_.call_median_ns;
+      std::size_t contended = 0;
+      std::size_t all = 0;
+      for (const std::uint32_t thread : run_.launching_threads) {
+        IntervalSet beyond;
+        for (std::uint32_t c = run_.calls_of_thread[thread].first;
+             c < run_.calls_of_thread[thread].last; ++c) {
+          if (!IsLaunch(c) || !basis_.InWindow(trace_.calls.start[c])) continue;
+          beyond.Append(trace_.calls.start[c] + static_cast<Nanos>(usual), trace_.calls.end[c]);
+          loss.Count(trace_.calls.start[c], 0, CallLength(c));
+          ++all;
+          if (OverlapsOtherCall(c)) ++contended;
+        }
+        loss.remedy().host_cuts.push_back({thread, std::move(beyond)});
+      }
+      result_.slow_contended =
+          all == 0 ? 0 : static_cast<double>(contended) / static_cast<double>(all);
+      for (const GapPiece piece : basis_.idle.pieces) {
+        if (piece.cause == IdleCause::kLaunch) loss.AddSpan(piece.device, piece.start, piece.end);
+      }
+    }
+    result_.slow = loss.Build();
+  }
+
+  // Threads of one process that make launching calls in the window.
+  std::size_t CountThreads() const {
+    std::map<std::uint32_t, std::size_t> per_process;
+    std::size_t most = 0;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      most = std::max(most, ++per_process[trace_.threads[thread].process]);
+    }
+    return most;
+  }
+
+  bool OverlapsOtherCall(std::uint32_t call) const {
+    const std::uint32_t process = run_.ProcessOfCall(call);
+    for (const std::uint32_t other : run_.launching_threads) {
+      if (other == trace_.calls.thread[call] || trace_.threads[other].process != process) continue;
+      const RowRange rows = run_.calls_of_thread[other];
+      const auto first = trace_.calls.start.begin() + rows.first;
+      const auto last = trace_.calls.start.begin() + rows.last;
+      const auto after = std::lower_bound(first, last, trace_.calls.end[call]);
+      if (after == first) continue;
+      const auto row = static_cast<std::size_t>(std::prev(after) - trace_.calls.start.begin());
+      if (trace_.calls.end[row] > trace_.calls.start[call]) return true;
+    }
+    return false;
+  }
+
+  // Tiny device copies and memsets back to back on one stream.
+  void Trains() {
+    const double small_bytes = run_.knowledge.Number("copy.small_bytes");
+    const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.train_length"));
+    LossBuilder loss(basis_);
+    StepCounter ops_in_trains(run_);
+    std::vector<std::vector<std::uint32_t>> open(trace_.streams.size());
+    const auto close = [&](std::vector<std::uint32_t>* train) {
+      if (train->size() >= least) {
+        loss.Count(trace_.ops.start[train->front()], 0, 0);
+        loss.AddSpan(trace_.ops.device[train->front()], trace_.ops.start[train->front()],
+                     trace_.ops.end[train->back()]);
+        for (std::size_t i = 0; i < train->size(); ++i) {
+          const std::uint32_t op = (*train)[i];
+          ops_in_trains.Count(trace_.ops.start[op]);
+          if (i == 0) continue;
+          loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+          if (trace_.ops.call[op] != kNone)
+            loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+        }
+      }
+      train->clear();
+    };
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.stream[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      const std::uint32_t detail = trace_.ops.detail[op];
+      const bool device_copy = trace_.ops.kind[op] == OpKind::kCopy &&
+                               trace_.copies.direction[detail] == CopyDirection::kDeviceToDevice &&
+                               static_cast<double>(trace_.copies.bytes[detail]) <= small_bytes;
+      const bool memset = trace_.ops.kind[op] == OpKind::kMemset &&
+                          static_cast<double>(trace_.memsets.bytes[detail]) <= small_bytes;
+      std::vector<std::uint32_t>& train = open[trace_.ops.stream[op]];
+      if ((device_copy || memset) && trace_.ops.in_graph[op] == 0) {
+        train.push_back(op);
+      } else {
+        close(&train);
+      }
+    }
+    for (std::vector<std::uint32_t>& train : open) close(&train);
+    result_.trains_ops_per_step = ops_in_trains.PerStep();
+    result_.trains = loss.Build();
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  Nanos long_gap_ns_;
+  Nanos tiny_ns_;
+  Launches result_;
+};
+
+}  // namespace
+
+Launches FindLaunches(const Basis& basis) { return LaunchFinder(basis).Find(); }
+
+}  // namespace advise

@@ -1,0 +1,79 @@
+#include "engine/metrics/losses/loss.h"
+
+#include <algorithm>
+
+namespace advise {
+
+void StepCounter::Count(Nanos when) {
+  ++all_;
+  const std::vector<Step>& steps = run_.steps.all;
+  const auto holds = [&](std::size_t i) {
+    return i < steps.size() && when >= steps[i].start && when < steps[i].end;
+  };
+  if (!holds(last_) && !holds(++last_)) {
+    const std::uint32_t at = run_.steps.At(when);
+    last_ = at == kNone ? 0 : at;
+    if (at == kNone) return;
+  }
+  ++counts_[last_];
+}
+
+double StepCounter::PerStep() const {
+  std::vector<std::uint32_t> steady;
+  for (std::size_t i = run_.steps.first_steady; i < counts_.size(); ++i) {
+    const Step& step = run_.steps.all[i];
+    if (step.end > run_.window.start && step.start < run_.window.end) steady.push_back(counts_[i]);
+  }
+  return static_cast<double>(steady.empty() ? all_ : Median(std::move(steady)));
+}
+
+double PerStep(const Run& run, const std::vector<Nanos>& whens) {
+  StepCounter counter(run);
+  for (const Nanos when : whens) counter.Count(when);
+  return counter.PerStep();
+}
+
+void LossBuilder::Count(Nanos when, double bytes, Nanos time_ns) {
+  ++loss_.count;
+  loss_.bytes += bytes;
+  loss_.time_ns += static_cast<double>(time_ns);
+  counter_.Count(when);
+}
+
+void LossBuilder::AddOp(std::uint32_t op) {
+  const OpTable& ops = basis_.run.trace.ops;
+  AddSpan(ops.device[op], std::max(ops.start[op], basis_.run.window.start),
+          std::min(ops.end[op], basis_.run.window.end));
+}
+
+void LossBuilder::AddExposed(std::uint32_t op) {
+  const OpTable& ops = basis_.run.trace.ops;
+  const DeviceTime& time = basis_.times[ops.device[op]];
+  const IntervalSet& exposed = ops.kind[op] == OpKind::kCopy     ? time.copy_exposed
+                               : ops.kind[op] == OpKind::kMemset ? time.memset_exposed
+                                                                 : time.comm_exposed;
+  const IntervalSet part = exposed.Clip(ops.start[op], ops.end[op]);
+  for (const Interval& i : part.intervals()) AddSpan(ops.device[op], i.start, i.end);
+}
+
+void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
+  if (std::find(calls.begin(), calls.end(), 1) == calls.end()) return;
+  for (const GapPiece piece : basis_.idle.pieces) {
+    const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
+    if (by == kNone || calls[by] == 0) continue;
+    if (piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
+        piece.cause == IdleCause::kJitOrModuleLoad || piece.cause == IdleCause::kProfilerOverhead) {
+      continue;
+    }
+    AddSpan(piece.device, piece.start, piece.end);
+  }
+}
+
+Loss LossBuilder::Build() {
+  loss_.per_step = counter_.PerStep();
+  for (auto& intervals : spans_)
+    loss_.lost->by_device.push_back(IntervalSet::Of(std::move(intervals)));
+  return std::move(loss_);
+}
+
+}  // namespace advise

@@ -1,0 +1,94 @@
+// Time that one thing costs: how often it happens, what it loses on the GPUs, and what removing it
+// would change.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/base/median.h"
+#include "engine/replay/remedy.h"
+#include "engine/timeline/idle.h"
+#include "engine/trace/spans.h"
+
+namespace advise {
+
+// What the subjects share.
+struct Basis {
+  const Run& run;
+  const std::vector<DeviceTime>& times;
+  const Idle& idle;
+
+  bool InWindow(Nanos time) const { return run.InWindow(time); }
+  // Inside the steady loop: what happens before and after it is not "a step", also when the window
+  // holds it.
+  bool InLoop(Nanos time) const {
+    const Steps& steps = run.steps;
+    return InWindow(time) && (!steps.known() || (time >= steps.all[steps.first_steady].start &&
+                                                 time < steps.all.back().end));
+  }
+  Nanos Device() const {  // device time: window times devices that did work
+    return run.window.Length() *
+           static_cast<Nanos>(std::max<std::size_t>(1, run.active_devices.size()));
+  }
+};
+
+struct Loss {
+  std::int64_t count = 0;
+  double per_step = 0;
+  double bytes = 0;
+  double time_ns = 0;  // summed, of the things themselves
+  std::shared_ptr<Spans> lost = std::make_shared<Spans>();
+  std::shared_ptr<Remedy> remedy = std::make_shared<Remedy>();
+};
+
+// Counts events by step. O(1) an event when they come in about the order of time.
+class StepCounter {
+ public:
+  explicit StepCounter(const Run& run) : run_(run), counts_(run.steps.all.size(), 0) {}
+  void Count(Nanos when);
+  std::size_t all() const { return all_; }
+  // Median over the steady steps of the window; all there are when there are no steps.
+  double PerStep() const;
+
+ private:
+  const Run& run_;
+  std::vector<std::uint32_t> counts_;
+  std::size_t all_ = 0;
+  std::size_t last_ = 0;  // step of the last one counted
+};
+
+// The same for times that are at hand: how many fall into a step.
+double PerStep(const Run& run, const std::vector<Nanos>& whens);
+
+// Collects the times and spans of one Loss.
+class LossBuilder {
+ public:
+  explicit LossBuilder(const Basis& basis)
+      : basis_(basis), counter_(basis.run), spans_(basis.run.trace.devices.size()) {}
+
+  void Count(Nanos when, double bytes, Nanos time_ns);
+  void AddSpan(std::uint32_t device, Nanos start, Nanos end) {
+    std::vector<Interval>& spans = spans_[device];
+    if (!spans.empty() && spans.back().end == start) {
+      spans.back().end = end;  // pieces of one gap
+    } else {
+      spans.push_back({start, end});
+    }
+  }
+  void AddOp(std::uint32_t op);  // the op's whole time, within the window
+  void AddExposed(
+      std::uint32_t op);  // the part of a copy, memset or collective that nothing better covers
+  void AddBlamed(const std::vector<std::uint8_t>&
+                     calls);  // gaps whose blocking call is marked, less input and compile time
+  Remedy& remedy() { return *loss_.remedy; }
+  std::int64_t count() const { return loss_.count; }
+  Loss Build();
+
+ private:
+  const Basis& basis_;
+  Loss loss_;
+  StepCounter counter_;
+  std::vector<std::vector<Interval>> spans_;
+};
+
+}  // namespace advise

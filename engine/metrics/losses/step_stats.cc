@@ -1,0 +1,266 @@
+#include "engine/metrics/losses/step_stats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace advise {
+namespace {
+
+class StepFinder {
+ public:
+  StepFinder(const Basis& basis, const Phases& phases)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        phases_(phases),
+        median_(run_.steps.Median()) {}
+
+  StepStats Find() {
+    result_.outlier = LossBuilder(basis_).Build();
+    result_.stall = LossBuilder(basis_).Build();
+    if (!run_.steps.known()) return std::move(result_);
+    Jitter();
+    Warmup();
+    Outliers();
+    Phased();
+    return std::move(result_);
+  }
+
+ private:
+  const std::vector<Step>& Steps() const { return run_.steps.all; }
+
+  void Jitter() {
+    std::vector<double> lengths;
+    for (std::size_t i = run_.steps.first_steady; i < Steps().size(); ++i) {
+      lengths.push_back(static_cast<double>(Steps()[i].Length()));
+    }
+    std::sort(lengths.begin(), lengths.end());
+    if (lengths.size() < 4 || median_ <= 0) return;
+    result_.jitter = (lengths[lengths.size() * 3 / 4] - lengths[lengths.size() / 4]) /
+                     static_cast<double>(median_);
+  }
+
+  // What the leading slow steps did that the others do not: host time by kind of call.
+  void Warmup() {
+    double compiling = 0;
+    double allocating = 0;
+    for (std::size_t i = 0; i < run_.steps.first_steady; ++i) {
+      result_.warmup_excess_ns +=
+          static_cast<double>(std::max<Nanos>(0, Steps()[i].Length() - median_));
+    }
+    if (run_.steps.first_steady == 0) return;
+    const Nanos end = Steps()[run_.steps.first_steady - 1].end;
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (trace_.calls.start[c] >= end || trace_.calls.start[c] < Steps().front().start) continue;
+      const CallClass call_class = run_.ClassOfCall(c);
+      const auto length = static_cast<double>(trace_.calls.end[c] - trace_.calls.start[c]);
+      if (call_class == CallClass::kModuleLoad || call_class == CallClass::kJit)
+        compiling += length;
+      if (IsAllocation(call_class)) allocating += length;
+    }
+    const double excess = result_.warmup_excess_ns;
+    const double least = run_.knowledge.Number("step.warmup_share") * excess;
+    result_.warmup_cause = compiling >= allocating && compiling > least
+                               ? "loading and compiling GPU code"
+                           : allocating > least ? "allocating memory"
+                                                : "first-time work on the host";
+  }
+
+  // A copy by direction and size (to a power of two).
+  using CopyClass = std::pair<CopyDirection, long>;
+  CopyClass ClassOfCopy(std::uint32_t op) const {
+    const std::uint32_t row = trace_.ops.detail[op];
+    const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
+    return {trace_.copies.direction[row], std::lround(std::log2(1.0 + bytes))};
+  }
+
+  // The classes of copies that at least half of the steady steps make.
+  std::set<CopyClass> UsualCopies() const {
+    std::map<CopyClass, std::set<std::size_t>> steps_with;
+    for (const auto& [op, step] : CopiesOfSteps()) steps_with[ClassOfCopy(op)].insert(step);
+    std::set<CopyClass> usual;
+    for (const auto& [kind, steps] : steps_with) {
+      if (2 * steps.size() >= run_.steps.steady_count()) usual.insert(kind);
+    }
+    return usual;
+  }
+
+  // Copies inside steady steps, with the step's number.
+  std::vector<std::pair<std::uint32_t, std::size_t>> CopiesOfSteps() const {
+    std::vector<std::pair<std::uint32_t, std::size_t>> copies;
+    std::size_t step = run_.steps.first_steady;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      while (step < Steps().size() && trace_.ops.start[op] >= Steps()[step].end) ++step;
+      if (step == Steps().size()) break;
+      if (trace_.ops.kind[op] == OpKind::kCopy && trace_.ops.start[op] >= Steps()[step].start)
+        copies.emplace_back(op, step);
+    }
+    return copies;
+  }
+
+  // Copies that a usual step does not make (of a checkpoint): they could run beside the kernels,
+  // and hold no thread, when they go to pinned memory on a stream of their own. Returns the time
+  // in which only they run.
+  Nanos ExtraCopies(const Step& step, LossBuilder* loss) const {
+    Nanos exposed = 0;
+    for (const std::uint32_t op : extra_copies_) {
+      if (trace_.ops.start[op] < step.start || trace_.ops.start[op] >= step.end) continue;
+      loss->AddExposed(op);
+      exposed += basis_.times[trace_.ops.device[op]].copy_exposed.OverlapWith(trace_.ops.start[op],
+                                                                              trace_.ops.end[op]);
+      loss->remedy().detached_ops.push_back(op);
+      if (trace_.ops.call[op] != kNone)
+        loss->remedy().unblocked_calls.push_back(trace_.ops.call[op]);
+    }
+    return exposed / static_cast<Nanos>(run_.active_devices.size());
+  }
+
+  // What a step took beyond the median: its extra copies, then its longest gaps.
+  void Excess(const Step& step, LossBuilder* loss, std::map<std::string, double>* what) {
+    Nanos left = step.Length() - median_;
+    loss->Count(step.start, 0, left);
+    const Nanos copying = std::min(left, ExtraCopies(step, loss));
+    left -= copying;
+    if (copying > 0) (*what)["copies that other steps do not make"] += static_cast<double>(copying);
+    std::vector<GapPiece> pieces;
+    const GapPieces& all = basis_.idle.pieces;
+    const std::uint32_t device = run_.active_devices.front();
+    for (std::size_t i = all.FirstEndingAfter(device, step.start); i < all.size(); ++i) {
+      const GapPiece piece = all[i];
+      if (piece.device != device || piece.start >= step.end) break;
+      if (piece.start >= step.start) pieces.push_back(piece);
+    }
+    std::stable_sort(pieces.begin(), pieces.end(),
+                     [](const GapPiece& a, const GapPiece& b) { return a.Length() > b.Length(); });
+    for (const GapPiece& piece : pieces) {
+      if (left <= 0) break;
+      const Nanos part = std::min(left, piece.Length());
+      left -= part;
+      for (const std::uint32_t d : run_.active_devices) {
+        const IntervalSet idle = basis_.times[d].idle.Clip(piece.end - part, piece.end);
+        for (const Interval& i : idle.intervals()) loss->AddSpan(d, i.start, i.end);
+      }
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      (*what)[Describe(piece)] += static_cast<double>(part);
+      if (thread == kNone) continue;
+      IntervalSet cut;
+      cut.Append(piece.end - part, piece.end);
+      loss->remedy().host_cuts.push_back({thread, std::move(cut)});
+    }
+    // What is not idle is extra work: ops that the median step does not have are not known, so it
+    // stays unclaimed.
+    if (left > 0) (*what)["more work on the GPU"] += static_cast<double>(left);
+  }
+
+  static std::string Describe(const GapPiece& piece) {
+    if (piece.phase >= Phase::kEvaluation) return PhaseName(piece.phase);
+    switch (piece.cause) {
+      case IdleCause::kDataLoading:
+        return "data loading";
+      case IdleCause::kFileIo:
+        return "file calls";
+      case IdleCause::kHostSync:
+        return "synchronising calls";
+      case IdleCause::kAllocation:
+        return "memory allocation";
+      case IdleCause::kJitOrModuleLoad:
+        return "compiling or loading code";
+      case IdleCause::kHostWait:
+        return "waiting in the OS";
+      case IdleCause::kProfilerOverhead:
+        return "the profiler";
+      default:
+        return "host code";
+    }
+  }
+
+  void Outliers() {
+    const auto& slow = run_.steps.outliers;
+    if (slow.empty()) return;
+    // Periodic: at least two, evenly apart, and not every step.
+    std::vector<std::size_t> apart;
+    for (std::size_t i = 1; i < slow.size(); ++i) apart.push_back(slow[i] - slow[i - 1]);
+    const std::size_t every = Median(apart);
+    const auto even = static_cast<std::size_t>(std::count(apart.begin(), apart.end(), every));
+    const bool periodic = !apart.empty() && every >= 2 && 5 * even >= 4 * apart.size();
+    const std::set<CopyClass> usual = UsualCopies();
+    for (const auto& [op, step] : CopiesOfSteps()) {
+      if (!usual.contains(ClassOfCopy(op))) extra_copies_.push_back(op);
+    }
+    LossBuilder loss(basis_);
+    std::map<std::string, double> total;
+    double excess = 0;
+    for (const std::size_t i : slow) {
+      std::map<std::string, double> what;
+      Excess(Steps()[i], &loss, &what);
+      excess += static_cast<double>(Steps()[i].Length() - median_);
+      result_.outliers.push_back({i, static_cast<double>(Steps()[i].Length()),
+                                  static_cast<double>(median_), Largest(what)});
+      for (const auto& [name, time] : what) total[name] += time;
+    }
+    std::stable_sort(
+        result_.outliers.begin(), result_.outliers.end(),
+        [](const OutlierRow& a, const OutlierRow& b) { return a.time_ns > b.time_ns; });
+    if (periodic) {
+      result_.stall_every = every;
+      result_.stall_excess_ns = excess;
+      result_.stall_what = Largest(total);
+      result_.stall = loss.Build();
+    } else {
+      result_.outlier_excess_ns = excess;
+      result_.outlier = loss.Build();
+    }
+  }
+
+  static std::string Largest(const std::map<std::string, double>& what) {
+    std::string name;
+    double most = 0;
+    for (const auto& [n, time] : what) {
+      if (time > most) most = time, name = n;
+    }
+    return name;
+  }
+
+  void Phased() {
+    const auto steps = static_cast<double>(run_.steps.steady_count());
+    const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (!basis_.InWindow(trace_.ops.start[op]) || run_.IsComm(op)) continue;
+      const Phase phase = phases_.OfOp(run_, op);
+      const auto length =
+          static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]) / steps / devices;
+      if (phase == Phase::kForward) result_.forward_gpu_ns += length;
+      if (phase == Phase::kBackward) result_.backward_gpu_ns += length;
+    }
+    double processes = 0;
+    for (std::uint32_t p = 0; p < trace_.processes.size(); ++p) {
+      const Nanos forward =
+          phases_.Of(p, Phase::kForward).OverlapWith(run_.window.start, run_.window.end);
+      const Nanos backward =
+          phases_.Of(p, Phase::kBackward).OverlapWith(run_.window.start, run_.window.end);
+      if (forward > 0 || backward > 0) processes += 1;
+      result_.forward_host_ns += static_cast<double>(forward) / steps;
+      result_.backward_host_ns += static_cast<double>(backward) / steps;
+    }
+    if (processes > 0) result_.forward_host_ns /= processes, result_.backward_host_ns /= processes;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const Phases& phases_;
+  Nanos median_;
+  std::vector<std::uint32_t> extra_copies_;
+  StepStats result_;
+};
+
+}  // namespace
+
+StepStats FindStepStats(const Basis& basis, const Phases& phases) {
+  return StepFinder(basis, phases).Find();
+}
+
+}  // namespace advise

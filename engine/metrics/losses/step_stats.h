@@ -1,0 +1,36 @@
+// How even the steps are: outliers, periodic stalls, warm-up, and the time of the phases.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/metrics/losses/loss.h"
+#include "engine/timeline/phase.h"
+
+namespace advise {
+
+struct OutlierRow {
+  std::size_t index = 0;
+  double time_ns = 0;
+  double median_ns = 0;
+  std::string what;
+};
+
+struct StepStats {
+  double jitter = 0;  // interquartile range over median
+  double warmup_excess_ns = 0;
+  std::string warmup_cause;
+  std::vector<OutlierRow> outliers;
+  double outlier_excess_ns = 0;
+  Loss outlier;
+  std::size_t stall_every = 0;  // 0: slow steps are not periodic
+  double stall_excess_ns = 0;
+  std::string stall_what;
+  Loss stall;
+  double forward_gpu_ns = 0, backward_gpu_ns = 0;    // a step, 0 unknown
+  double forward_host_ns = 0, backward_host_ns = 0;  // a step, 0 unknown
+};
+
+StepStats FindStepStats(const Basis& basis, const Phases& phases);
+
+}  // namespace advise

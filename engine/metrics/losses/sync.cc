@@ -1,0 +1,269 @@
+#include "engine/metrics/losses/sync.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace advise {
+namespace {
+
+class SyncFinder {
+ public:
+  SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        copies_(copies),
+        phases_(phases),
+        room_share_(basis.run.knowledge.Number("kernel.room_share")) {}
+
+  Syncs Find() {
+    Loops();
+    Items();
+    Memsets();
+    Streams();
+    BusyWait();
+    return std::move(result_);
+  }
+
+ private:
+  Nanos CallLength(std::uint32_t call) const {
+    return trace_.calls.end[call] - trace_.calls.start[call];
+  }
+  bool InForward(std::uint32_t call) const { return phases_.OfCall(call) == Phase::kForward; }
+
+  void Loops() {
+    LossBuilder loss(basis_);
+    forward_calls_.assign(trace_.calls.size(), 0);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    std::map<StringId, double> by_name;
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
+      result_.count += 1;
+      result_.time_ns += static_cast<double>(CallLength(c));
+      const auto copy = copies_.copy_of_sync.find(c);
+      if (copy != copies_.copy_of_sync.end()) {
+        const std::uint32_t op = run_.first_op_of_call[copy->second];
+        const CopyKind kind = copies_.kind_of_op[op];
+        if (kind == CopyKind::kTiny || kind == CopyKind::kPageable || kind == CopyKind::kSmall)
+          continue;
+      }
+      loss.Count(trace_.calls.start[c], 0, CallLength(c));
+      blamed[c] = 1;
+      loss.remedy().unblocked_calls.push_back(c);
+      by_name[trace_.calls.name[c]] += static_cast<double>(CallLength(c));
+      if (InForward(c)) forward_calls_[c] = 1;
+    }
+    loss.AddBlamed(blamed);
+    double most = -1;
+    for (const auto& [name, time] : by_name) {
+      if (time > most) most = time, result_.loop_name = trace_.strings[name];
+    }
+    result_.loop = loss.Build();
+  }
+
+  void Items() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    std::vector<double> sizes;
+    bool up = false;
+    bool down = false;
+    std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy;
+    for (const auto& [sync, copy] : copies_.copy_of_sync) sync_of_copy[copy] = sync;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kCopy || copies_.kind_of_op[op] != CopyKind::kTiny)
+        continue;
+      const std::uint32_t call = trace_.ops.call[op];
+      const auto bytes = static_cast<double>(trace_.copies.bytes[trace_.ops.detail[op]]);
+      sizes.push_back(bytes);
+      (trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice ? up : down) =
+          true;
+      loss.Count(trace_.ops.start[op], bytes, trace_.ops.end[op] - trace_.ops.start[op]);
+      loss.AddExposed(op);
+      std::vector<std::uint32_t> calls = {call};
+      if (const auto sync = sync_of_copy.find(call); sync != sync_of_copy.end())
+        calls.push_back(sync->second);
+      for (const std::uint32_t c : calls) {
+        blamed[c] = 1;
+        loss.remedy().unblocked_calls.push_back(c);
+        if (InForward(call)) forward_calls_[c] = 1;
+      }
+    }
+    loss.AddBlamed(blamed);
+    result_.item = loss.Build();
+    result_.item_median_bytes = Median(sizes);
+    result_.item_direction = up && down ? "both ways" : up ? "host to device" : "device to host";
+
+    LossBuilder forward(basis_);
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (forward_calls_[c] == 0) continue;
+      forward.Count(trace_.calls.start[c], 0, CallLength(c));
+      forward.remedy().unblocked_calls.push_back(c);
+    }
+    forward.AddBlamed(forward_calls_);
+    result_.forward = forward.Build();
+  }
+
+  void Memsets() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (trace_.ops.kind[op] != OpKind::kMemset || call == kNone ||
+          !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      if (run_.ClassOfCall(call) != CallClass::kMemset ||
+          trace_.calls.end[call] < trace_.ops.end[op])
+        continue;
+      loss.Count(trace_.ops.start[op],
+                 static_cast<double>(trace_.memsets.bytes[trace_.ops.detail[op]]),
+                 trace_.ops.end[op] - trace_.ops.start[op]);
+      loss.AddExposed(op);
+      blamed[call] = 1;
+      loss.remedy().unblocked_calls.push_back(call);
+    }
+    loss.AddBlamed(blamed);
+    result_.memset = loss.Build();
+  }
+
+  // Streams of one process and device that take turns: an op that was launched in time, whose own
+  // stream was free, and that starts only when an op of another stream has ended. Either the
+  // program says so (stream waits) or the legacy default stream does, which waits for all and is
+  // waited for by all. It costs time where both leave room for each other.
+  void Streams() {
+    const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    LossBuilder by_default(basis_);
+    LossBuilder chain(basis_);
+    struct Last {
+      std::uint32_t op = kNone;
+      Nanos end = 0;
+    };
+    using Lasts = std::map<std::uint32_t, Last>;  // per stream: its last op
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Lasts> places;
+    std::vector<Lasts*> place_of(trace_.streams.size(), nullptr);
+    std::vector<std::uint8_t> counted(trace_.ops.size(), 0);
+    std::set<std::uint32_t> others;
+    std::set<std::uint32_t> chained;
+    double default_ns = 0;
+    double all_ns = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || trace_.ops.stream[op] == kNone ||
+          run_.IsComm(op))
+        continue;
+      if (!basis_.InWindow(trace_.ops.start[op])) continue;
+      const std::uint32_t stream = trace_.ops.stream[op];
+      const std::uint32_t process = trace_.streams[stream].process;
+      // A stream is one device's.
+      if (place_of[stream] == nullptr) place_of[stream] = &places[{process, trace_.ops.device[op]}];
+      Lasts& lasts = *place_of[stream];
+      const Nanos start = trace_.ops.start[op];
+      const auto length = static_cast<double>(trace_.ops.end[op] - start);
+      all_ns += length;
+      if (trace_.streams[stream].is_default) default_ns += length;
+      const std::uint32_t holder = Holder(op, lasts, latency);
+      if (holder != kNone && LeavesRoom(op) && LeavesRoom(holder)) {
+        const std::uint32_t held_by = trace_.ops.stream[holder];
+        const bool by_null =
+            trace_.streams[stream].is_default || trace_.streams[held_by].is_default;
+        const bool by_event = WaitsForEvent(trace_.ops.call[op]);
+        LossBuilder& loss = by_event || !by_null ? chain : by_default;
+        for (const std::uint32_t part : {holder, op}) {
+          if (counted[part] != 0) continue;
+          counted[part] = 1;
+          loss.AddOp(part);
+          if (by_event || !by_null) {
+            chained.insert(trace_.ops.stream[part]);
+          } else if (!trace_.streams[trace_.ops.stream[part]].is_default) {
+            others.insert(trace_.ops.stream[part]);
+          }
+        }
+        loss.Count(start, 0, trace_.ops.end[op] - start);
+        loss.remedy().freed_ops.push_back(op);
+      }
+      Last& last = lasts[stream];
+      if (trace_.ops.end[op] >= last.end) last = {op, trace_.ops.end[op]};
+    }
+    result_.default_share = all_ns > 0 ? default_ns / all_ns : 0;
+    result_.other_streams = others.size();
+    result_.chain_streams = chained.size();
+    result_.default_stream = by_default.Build();
+    result_.event_chain = chain.Build();
+  }
+
+  // A stream wait was asked for since the launch before this one.
+  bool WaitsForEvent(std::uint32_t call) const {
+    const std::uint32_t first = run_.calls_of_thread[trace_.calls.thread[call]].first;
+    for (std::uint32_t c = call; c > first;) {
+      if (run_.ClassOfCall(--c) == CallClass::kStreamWaitEvent) return true;
+      if (run_.first_op_of_call[c] != kNone) return false;
+    }
+    return false;
+  }
+
+  // The op of another stream whose end released `op`: it ended just before, `op` had been launched
+  // before that, and the stream of `op` had been free for longer.
+  template <typename Lasts>
+  std::uint32_t Holder(std::uint32_t op, const Lasts& lasts, Nanos latency) const {
+    if (lasts.size() < 2 && lasts.contains(trace_.ops.stream[op])) return kNone;
+    const std::uint32_t call = trace_.ops.call[op];
+    if (call == kNone) return kNone;
+    const Nanos start = trace_.ops.start[op];
+    Nanos own_free = 0;
+    std::uint32_t holder = kNone;
+    Nanos latest = 0;
+    for (const auto& [stream, last] : lasts) {
+      if (last.op == kNone) continue;
+      if (stream == trace_.ops.stream[op]) {
+        own_free = last.end;
+      } else if (last.end <= start && last.end > latest) {
+        latest = last.end;
+        holder = last.op;
+      }
+    }
+    const bool just_ended = holder != kNone && start - latest <= latency;
+    const bool launched_before = trace_.calls.end[call] + latency < latest;
+    return just_ended && launched_before && own_free + latency < start ? holder : kNone;
+  }
+
+  // A kernel that fills the GPU by itself gains nothing from company.
+  bool LeavesRoom(std::uint32_t op) const {
+    const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
+    const auto blocks = static_cast<double>(trace_.shapes[trace_.ops.detail[op]].Blocks());
+    return sms > 0 && blocks <= room_share_ * sms;
+  }
+
+  void BusyWait() {
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        if (!IsSync(run_.ClassOfCall(c)) || !basis_.InWindow(trace_.calls.start[c])) continue;
+        Nanos least = CallLength(c);
+        for (const std::uint32_t d : run_.active_devices) {
+          const Nanos computing =
+              basis_.times[d].compute.OverlapWith(trace_.calls.start[c], trace_.calls.end[c]);
+          least = std::min(least, CallLength(c) - computing);
+        }
+        result_.busy_wait_ns += static_cast<double>(least);
+      }
+    }
+    result_.busy_wait_ns /=
+        static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const Copies& copies_;
+  const Phases& phases_;
+  double room_share_;
+  std::vector<std::uint8_t> forward_calls_;
+  Syncs result_;
+};
+
+}  // namespace
+
+Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases) {
+  return SyncFinder(basis, copies, phases).Find();
+}
+
+}  // namespace advise

@@ -1,0 +1,33 @@
+// Waiting that need not be: which calls hold the host, and what the GPU loses until the host is
+// ahead again.
+#pragma once
+
+#include <string>
+
+#include "engine/metrics/losses/copy.h"
+#include "engine/metrics/losses/loss.h"
+#include "engine/timeline/phase.h"
+
+namespace advise {
+
+struct Syncs {
+  std::int64_t count = 0;
+  double time_ns = 0;
+  Loss loop;     // synchronise calls that are not part of a read-back
+  Loss item;     // tiny copies that the host waits for
+  Loss forward;  // the part of both inside forward ranges
+  Loss memset;
+  Loss default_stream;
+  Loss event_chain;
+  std::string loop_name;
+  double item_median_bytes = 0;
+  std::string item_direction;
+  double default_share = 0;  // of the compute time
+  std::size_t other_streams = 0;
+  std::size_t chain_streams = 0;
+  double busy_wait_ns = 0;  // in synchronise calls while the device was not computing
+};
+
+Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases);
+
+}  // namespace advise

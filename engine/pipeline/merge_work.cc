@@ -1,0 +1,182 @@
+#include "engine/pipeline/merge_work.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "engine/compare/compare.h"
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kMostRows = 500;
+
+double NumberIn(const Row& row, std::string_view column) {
+  for (const auto& [name, cell] : row) {
+    if (name == column && std::holds_alternative<double>(cell)) return std::get<double>(cell);
+  }
+  return 0;
+}
+
+std::string TextIn(const Row& row, std::string_view column) {
+  for (const auto& [name, cell] : row) {
+    if (name == column && std::holds_alternative<std::string>(cell))
+      return std::get<std::string>(cell);
+  }
+  return "";
+}
+
+class Merger {
+ public:
+  Merger(const std::vector<const Report*>& parts, const std::vector<Nanos>& steps, Report* run)
+      : parts_(parts), steps_(steps), run_(run) {}
+
+  void Merge() {
+    Steps();
+    Kernels();
+    Uploads();
+    Numbers();
+    Words();
+  }
+
+ private:
+  void Put(const std::string& name, Value value) {
+    for (NamedFact& fact : run_->facts) {
+      if (fact.info.name != name) continue;
+      if (std::holds_alternative<Absent>(fact.fact.value)) fact.fact.value = std::move(value);
+      return;
+    }
+  }
+
+  // From the steps of one report to those of the run.
+  double Factor(const Report& part) const {
+    const double own = FactNumber(part, "steps.count").value_or(0);
+    return own > 0 && !steps_.empty() ? static_cast<double>(steps_.size()) / own : 1;
+  }
+
+  void Steps() {
+    if (steps_.empty()) return;
+    Rows rows;
+    const std::size_t stride =
+        std::max<std::size_t>(1, (steps_.size() + kMostRows - 1) / kMostRows);
+    for (std::size_t i = 0; i < steps_.size(); i += stride) {
+      rows.push_back({{"index", static_cast<double>(i)},
+                      {"time", static_cast<double>(steps_[i])},
+                      {"outlier", 0.0}});
+    }
+    Put("work.steps", rows);
+    if (const auto idle = FactNumber(*run_, "budget.idle")) {
+      Put("work.idle_per_step", *idle / static_cast<double>(steps_.size()));
+    }
+  }
+
+  void Kernels() {
+    struct Sum {
+      std::string kind;
+      double count = 0, time = 0;
+    };
+    std::map<std::tuple<std::string, double, double>, Sum> sums;
+    for (const Report* part : parts_) {
+      const Rows* rows = FactRows(*part, "work.kernels");
+      if (rows == nullptr) continue;
+      for (const Row& row : *rows) {
+        Sum& sum = sums[{TextIn(row, "name"), NumberIn(row, "blocks"), NumberIn(row, "threads")}];
+        sum.kind = TextIn(row, "class");
+        sum.count += NumberIn(row, "count") * Factor(*part);
+        sum.time += NumberIn(row, "time") * Factor(*part);
+      }
+    }
+    if (sums.empty()) return;
+    Rows rows;
+    for (const auto& [key, sum] : sums) {
+      rows.push_back({{"name", std::get<0>(key)},
+                      {"class", sum.kind},
+                      {"blocks", std::get<1>(key)},
+                      {"threads", std::get<2>(key)},
+                      {"count", sum.count},
+                      {"time", sum.time}});
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+      return NumberIn(a, "time") > NumberIn(b, "time");
+    });
+    rows.resize(std::min(rows.size(), kMostRows));
+    Put("work.kernels", std::move(rows));
+  }
+
+  void Uploads() {
+    std::map<double, double> counts;
+    for (const Report* part : parts_) {
+      const Rows* rows = FactRows(*part, "work.uploads");
+      if (rows == nullptr) continue;
+      for (const Row& row : *rows) {
+        counts[NumberIn(row, "bytes")] += NumberIn(row, "count") * Factor(*part);
+      }
+    }
+    if (counts.empty()) return;
+    Rows rows;
+    for (const auto& [bytes, count] : counts) {
+      const auto steps = static_cast<double>(steps_.size());
+      rows.push_back(
+          {{"bytes", bytes}, {"count", count}, {"per_step", steps > 0 ? count / steps : 0.0}});
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+      return NumberIn(a, "bytes") * NumberIn(a, "count") >
+             NumberIn(b, "bytes") * NumberIn(b, "count");
+    });
+    Put("work.uploads", std::move(rows));
+  }
+
+  void Numbers() {
+    for (const NamedFact& fact : std::vector<NamedFact>(run_->facts)) {
+      const std::string& name = fact.info.name;
+      if (!std::holds_alternative<Absent>(fact.fact.value)) continue;
+      const bool counted = name.ends_with(".count") || name.ends_with(".ranges");
+      const bool ours = name.starts_with("collective.") || name.starts_with("gemm.") ||
+                        name.starts_with("phase.") || name == "work.upload_bytes" ||
+                        name == "run.processes" || name == "input.workers" ||
+                        name == "memory.peak" || name == "nic.rate";
+      if (!ours) continue;
+      double sum = 0, most = 0, known = 0;
+      for (const Report* part : parts_) {
+        const auto value = FactNumber(*part, name);
+        if (!value) continue;
+        sum += *value * (counted ? Factor(*part) : 1);
+        most = std::max(most, *value);
+        known += 1;
+      }
+      if (known == 0) continue;
+      const bool total = counted || name == "run.processes" || name == "input.workers";
+      Put(name, total ? sum : name == "memory.peak" ? most : sum / known);
+    }
+  }
+
+  void Words() {
+    for (const char* name : {"hw.name", "work.upload_memory", "work.top_class", "phase.most_idle",
+                             "link.kind", "driver.thread", "driver.process"}) {
+      std::set<std::string> words;
+      for (const Report* part : parts_) {
+        const std::string word = FactWord(*part, name, "");
+        if (!word.empty()) words.insert(word);
+      }
+      std::string joined;
+      for (const std::string& word : words) joined += (joined.empty() ? "" : ", ") + word;
+      if (!joined.empty()) Put(name, joined);
+    }
+  }
+
+  const std::vector<const Report*>& parts_;
+  const std::vector<Nanos>& steps_;
+  Report* run_;
+};
+
+}  // namespace
+
+void MergeWork(const std::vector<const Report*>& parts, const std::vector<Nanos>& steps,
+               Report* run) {
+  Merger(parts, steps, run).Merge();
+}
+
+}  // namespace advise

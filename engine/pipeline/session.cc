@@ -1,0 +1,125 @@
+#include "engine/pipeline/session.h"
+
+#include <algorithm>
+#include <future>
+#include <iterator>
+
+#include "engine/base/text.h"
+#include "engine/facts/catalog.h"
+
+namespace advise {
+namespace {
+
+bool IsKnowledge(const Knowledge::File& file) { return file.path.starts_with("kb/"); }
+
+void Append(std::vector<Error>& errors, std::vector<Error> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(errors));
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Knowledge>, std::vector<Error>> LoadKnowledge(
+    const std::vector<Knowledge::File>& files, const std::vector<Knowledge::File>& site,
+    const std::vector<std::string>& settings) {
+  auto loaded = Knowledge::Load(files);
+  if (!loaded) return tl::make_unexpected(loaded.error());
+  auto knowledge = std::make_unique<Knowledge>(std::move(*loaded));
+  std::vector<Error> errors;
+  for (const Knowledge::File& file : site) Append(errors, knowledge->ApplySite(file));
+  for (const std::string& setting : settings) Append(errors, knowledge->ApplySetting(setting));
+  if (!errors.empty()) return tl::make_unexpected(errors);
+  return knowledge;
+}
+
+std::vector<RuleFile> RuleFilesOf(std::vector<Knowledge::File> files, bool of_site) {
+  std::vector<RuleFile> rules;
+  for (Knowledge::File& file : files) {
+    const bool rule = file.path.ends_with(".lua") && file.path.find("/_") == std::string::npos &&
+                      file.path.find("/lib/") == std::string::npos;
+    if (rule) rules.push_back({std::move(file.path), std::move(file.text), of_site});
+  }
+  return rules;
+}
+
+tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& options) {
+  const auto fail = [](const Error& error) {
+    return tl::make_unexpected(std::vector<Error>{error});
+  };
+  auto shipped = ShippedFiles();
+  if (!shipped) return fail(shipped.error());
+  const auto site = SiteFiles(options.config, !options.ignore_working_directory);
+  if (!site) return fail(site.error());
+  std::vector<Knowledge::File> kb;  // read beside the rules, whose texts move on
+  std::copy_if(shipped->begin(), shipped->end(), std::back_inserter(kb), IsKnowledge);
+  std::vector<RuleFile> rules = RuleFilesOf(std::move(*shipped), false);
+  for (const std::string& directory : options.rule_dirs) {
+    auto files = ReadTree(directory, directory + "/", ".lua");
+    if (!files) return fail(files.error());
+    std::vector<RuleFile> more = RuleFilesOf(std::move(*files), true);
+    std::move(more.begin(), more.end(), std::back_inserter(rules));
+  }
+  // Rules are compiled beside the reading of the knowledge that they are checked against.
+  auto reading =
+      std::async(std::launch::async, [&] { return LoadKnowledge(kb, *site, options.set); });
+  CompiledRules compiled(std::move(rules), InlineTests::kLeftOut);
+  auto knowledge = reading.get();
+  if (!knowledge) return tl::make_unexpected(knowledge.error());
+  auto set = RuleSet::Load(std::move(compiled), **knowledge, FactList());
+  if (!set) return tl::make_unexpected(set.error());
+  return Session{std::move(*knowledge), std::move(*set)};
+}
+
+std::vector<const RuleInfo*> RuleInfos(const Session& session) {
+  std::vector<const RuleInfo*> rules;
+  for (const RuleInfo& rule : session.rules.rules()) rules.push_back(&rule);
+  return rules;
+}
+
+Result<const RuleInfo*> FindRule(const Session& session, const std::string& id) {
+  const RuleInfo* rule = session.rules.Find(id);
+  if (rule != nullptr) return rule;
+  std::vector<std::string> ids;
+  for (const RuleInfo& known : session.rules.rules()) {
+    ids.push_back(known.id);
+    if (known.id.ends_with("/" + id)) {
+      return Fail("there is no rule \"" + id + "\"", "", "did you mean " + known.id + "?");
+    }
+  }
+  const std::string near = DidYouMean(id, ids);
+  return Fail("there is no rule \"" + id + "\"", "",
+              near.empty() ? "all of them: advise rules list" : "did you mean " + near + "?");
+}
+
+RulePage MakeRulePage(const Session& session, const RuleInfo& rule) {
+  const Knowledge& knowledge = *session.knowledge;
+  RulePage page;
+  page.rule = &rule;
+  for (const std::string& name : rule.thresholds) {
+    const Threshold* threshold = knowledge.FindThreshold(rule.id, name);
+    // A site's rule may lean on the thresholds of the one it replaces.
+    if (threshold == nullptr) threshold = knowledge.FindThreshold(rule.replaces, name);
+    if (threshold == nullptr) continue;
+    page.thresholds.push_back({name, threshold->value, threshold->unit, threshold->why,
+                               threshold->source, threshold->set_by});
+  }
+  for (const std::string& key : rule.references) {
+    const Reference* reference = knowledge.FindReference(key);
+    if (reference != nullptr) page.links.push_back({reference->title, reference->url});
+  }
+  for (const auto* names : {&rule.needs, &rule.optional}) {
+    for (const std::string& name : *names) {
+      const auto fact = session.rules.catalogue().find(name);
+      if (fact != session.rules.catalogue().end()) page.facts.push_back(fact->second);
+    }
+  }
+  for (const std::string& id : rule.knowledge) {
+    const auto row = knowledge.rows().find(id);
+    if (row != knowledge.rows().end()) page.rows.push_back(id + ": " + row->second.text);
+  }
+  for (const SuppressedRule& suppressed : knowledge.suppressed()) {
+    if (suppressed.id == rule.id) page.suppressed = suppressed.reason;
+  }
+  return page;
+}
+
+}  // namespace advise

@@ -1,0 +1,108 @@
+// Replays the window with a fix applied: the dependency graph of the run (who launched what, who
+// waited for whom) is run again with changed durations, and the new length of the window tells what
+// the fix wins until the next bound shows.
+//
+// The model: a host thread makes its calls in order, with the recorded code between them; an op
+// starts when it has been launched (plus latency) and its stream is free, or when what it visibly
+// waited for has ended; collectives end together; a blocking call returns when the op it waited for
+// has ended. Without a fix the replay gives the recorded window.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/replay/remedy.h"
+#include "engine/timeline/idle.h"
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+// From rows of a trace to rows of the replay, as far as the replayed part reaches.
+using RowIndex = std::vector<std::uint32_t>;
+inline std::uint32_t At(const RowIndex& index, std::uint32_t row) {  // kNone: not replayed
+  return row < index.size() ? index[row] : kNone;
+}
+
+class Replay {
+ public:
+  // O(n log n) in the calls and ops of the window.
+  Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle);
+
+  struct Result {
+    Nanos length_ns = 0;     // of the window after the fix
+    std::string next_bound;  // what holds the run back then: "the GPU's compute" …
+  };
+  // One pass over the graph.
+  Result With(const Remedy& remedy) const;
+
+  // Length without any fix; differs from the window only by what the model cannot explain.
+  Nanos BaselineNs() const {
+    return static_cast<Nanos>(static_cast<double>(baseline_ns_) * scale_);
+  }
+
+  // By how much the window gets shorter. Never negative. Of a long run the first steps are replayed
+  // and stand for all.
+  Nanos Gain(const Remedy& remedy, std::string* next_bound = nullptr) const;
+
+ private:
+  struct HostCall {
+    Nanos start, end;
+    std::uint32_t row;  // in trace.calls
+    std::uint32_t thread;
+    std::uint32_t previous;  // call before it on this thread, kNone
+    std::uint32_t
+        released_by;  // call on another thread that this thread had been waiting for, kNone
+    std::uint32_t awaited_op;  // whose end lets it return, kNone
+    std::uint32_t arrival;     // batch it needed, kNone
+    Nanos own;                 // its cost when nothing holds it
+  };
+  struct GpuOp {
+    Nanos start, end;
+    std::uint32_t row;       // in trace.ops
+    std::uint32_t call;      // in calls_, kNone when launched before the window or unknown
+    std::uint32_t previous;  // in its stream
+    std::uint32_t awaited;   // op elsewhere that it visibly waited for
+    std::uint32_t group;     // collective, kNone
+    std::uint32_t device;
+    bool early;     // launched before the window: ready whenever its turn comes
+    bool wide;      // a compute kernel that fills the device by itself
+    Nanos latency;  // from the start of the call
+    Nanos spacing;  // from the end of the previous op of its stream, when it was queued behind it
+  };
+  enum class Event : std::uint8_t { kGroupEnd, kCallEnd, kCallStart, kOpStart };
+  struct Node {
+    Nanos time;
+    Event event;
+    std::uint32_t index;
+  };
+
+  void Shorten(const Run& run);
+  void AddCalls(const Run& run);
+  void AddOps(const Run& run);
+  void LinkCalls(const Run& run, const Idle& idle);
+  void LinkOps();
+  void GroupCollectives(const Run& run);
+  void Order();
+
+  Nanos from_, to_;
+  std::size_t device_count_;
+  std::vector<HostCall> calls_;
+  std::vector<GpuOp> ops_;
+  RowIndex call_index_;          // trace call -> calls_
+  RowIndex op_index_;            // trace op -> ops_
+  std::vector<Nanos> arrivals_;  // recorded end of each wait for a batch
+  std::vector<std::vector<std::uint32_t>> groups_;
+  std::vector<std::uint32_t>
+      last_calls_;  // the last caller of each process: its tail reaches to the window's end
+  std::vector<Node> order_;
+  Nanos nominal_call_ns_;
+  Nanos latency_ns_;            // the longest that a launch takes to reach an idle device
+  Nanos usual_latency_ns_ = 0;  // as this run shows it
+  std::vector<double>
+      wide_union_;  // per device: union over sum of its wide kernels, 1 when they never overlap
+  Nanos baseline_ns_ = 0;
+  double busy_share_, input_share_;  // what names the next bound
+  double scale_ = 1;                 // the window over the part of it that is replayed
+};
+
+}  // namespace advise

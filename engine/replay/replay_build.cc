@@ -1,0 +1,400 @@
+// Building the graph that the replay runs: which calls and ops lie in the window, and what each
+// waited for.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "engine/base/median.h"
+#include "engine/replay/replay.h"
+#include "engine/timeline/collective_match.h"
+
+namespace advise {
+namespace {
+
+// Per thread: when its calls were held because the queue to the device was full.
+std::vector<IntervalSet> BackPressure(const Run& run) {
+  std::vector<IntervalSet> held(run.trace.threads.size());
+  for (const std::uint32_t t : run.launching_threads) {
+    for (std::uint32_t i = run.overheads_of_thread[t].first; i < run.overheads_of_thread[t].last;
+         ++i) {
+      if (ActivityOfOverhead(run.trace.strings[run.trace.overheads.name[i]]) != Activity::kLaunch)
+        continue;
+      held[t].Append(run.trace.overheads.start[i], run.trace.overheads.end[i]);
+    }
+  }
+  return held;
+}
+
+// Per thread: when it was blocked in the OS.
+std::vector<IntervalSet> WaitsOfThreads(const Run& run) {
+  std::vector<IntervalSet> waits(run.trace.threads.size());
+  for (const std::uint32_t t : run.launching_threads) {
+    std::vector<Interval> intervals;
+    for (std::uint32_t i = run.os_of_thread[t].first; i < run.os_of_thread[t].last; ++i) {
+      const OsClass os = run.names.Os(run.trace.os_calls.name[i]);
+      if (os == OsClass::kWait || os == OsClass::kLock || os == OsClass::kNetwork) {
+        intervals.push_back({run.trace.os_calls.start[i], run.trace.os_calls.end[i]});
+      }
+    }
+    waits[t] = IntervalSet::Of(std::move(intervals));
+  }
+  return waits;
+}
+
+Nanos MedianCallNs(const Run& run, Nanos fallback) {
+  std::vector<Nanos> lengths;
+  for (std::uint32_t c = 0; c < run.trace.calls.size(); ++c) {
+    if (run.ClassOfCall(c) == CallClass::kLaunch && run.first_op_of_call[c] != kNone) {
+      lengths.push_back(run.trace.calls.end[c] - run.trace.calls.start[c]);
+    }
+  }
+  return lengths.empty() ? fallback : Median(std::move(lengths));
+}
+
+}  // namespace
+
+Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle)
+    : from_(run.window.start),
+      to_(run.window.end),
+      device_count_(std::max<std::size_t>(1, times.size())),
+      nominal_call_ns_(
+          MedianCallNs(run, static_cast<Nanos>(run.knowledge.Number("replay.call_cost")))),
+      latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
+      busy_share_(run.knowledge.Number("replay.busy_share")),
+      input_share_(run.knowledge.Number("replay.input_share")) {
+  Shorten(run);
+  AddCalls(run);
+  AddOps(run);
+  LinkCalls(run, idle);
+  LinkOps();
+  GroupCollectives(run);
+  Order();
+  if (!ops_.empty()) baseline_ns_ = With(Remedy{}).length_ns;
+}
+
+// Long runs repeat themselves: as many whole steps as the limit allows stand for all.
+void Replay::Shorten(const Run& run) {
+  const auto most = static_cast<std::size_t>(run.knowledge.Number("replay.most_ops"));
+  const OpTable& ops = run.trace.ops;
+  const auto first = std::lower_bound(ops.start.begin(), ops.start.end(), from_);
+  const auto last = std::lower_bound(first, ops.start.end(), to_);
+  if (static_cast<std::size_t>(last - first) <= most) return;
+  const Nanos length = to_ - from_;
+  const Nanos limit = *(first + static_cast<std::ptrdiff_t>(most));
+  Nanos end = limit;
+  for (const Step& step : run.steps.all) {
+    if (step.start > from_ && step.start <= limit) end = step.start;
+  }
+  to_ = end;
+  scale_ = static_cast<double>(length) / static_cast<double>(to_ - from_);
+}
+
+void Replay::AddCalls(const Run& run) {
+  const CallTable& calls = run.trace.calls;
+  for (const std::uint32_t t : run.launching_threads) {
+    std::uint32_t previous = kNone;
+    Nanos covered = std::numeric_limits<Nanos>::min();
+    std::uint32_t outer = kNone;
+    for (std::uint32_t c = run.calls_of_thread[t].first; c < run.calls_of_thread[t].last; ++c) {
+      if (calls.end[c] <= from_ || calls.start[c] >= to_) continue;
+      call_index_.resize(c + 1, kNone);
+      if (calls.start[c] < covered) {  // nested in a call that stands for it
+        call_index_[c] = outer;
+        continue;
+      }
+      covered = calls.end[c];
+      HostCall call{};
+      call.start = std::max(calls.start[c], from_);
+      call.end = std::max(call.start + 1, std::min(calls.end[c], to_));
+      call.row = c;
+      call.thread = t;
+      call.previous = previous;
+      call.released_by = call.awaited_op = call.arrival = kNone;
+      call.own = call.end - call.start;
+      previous = outer = static_cast<std::uint32_t>(calls_.size());
+      call_index_[c] = previous;
+      calls_.push_back(call);
+    }
+  }
+  std::map<std::uint32_t, std::uint32_t> last;
+  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+    const std::uint32_t process = run.trace.threads[calls_[i].thread].process;
+    const auto [at, is_new] = last.try_emplace(process, i);
+    if (!is_new && calls_[i].end > calls_[at->second].end) at->second = i;
+  }
+  // A host that had queued all its work before the end does not hold the window open; one whose
+  // device is idle then does.
+  for (const auto& [process, call] : last) {
+    bool busy_at_end = false;
+    for (const std::uint32_t d : run.active_devices) {
+      for (auto op = run.ops_of_device[d].rbegin(); op != run.ops_of_device[d].rend(); ++op) {
+        const std::uint32_t launch = run.trace.ops.call[*op];
+        if (run.trace.ops.start[*op] >= to_ || launch == kNone ||
+            run.ProcessOfCall(launch) != process)
+          continue;
+        busy_at_end = busy_at_end || run.trace.ops.end[*op] + latency_ns_ >= to_;
+        break;
+      }
+    }
+    if (!busy_at_end) last_calls_.push_back(call);
+  }
+}
+
+void Replay::AddOps(const Run& run) {
+  const OpTable& table = run.trace.ops;
+  std::vector<std::uint32_t> last_of_stream(run.trace.streams.size(), kNone);
+  const double room = run.knowledge.Number("kernel.room_share");
+  for (std::uint32_t row = 0; row < table.size(); ++row) {
+    if (table.end[row] <= from_ || table.start[row] > to_) continue;
+    GpuOp op{};
+    op.start = std::max(table.start[row], from_);
+    op.end = std::min(std::max(table.end[row], op.start + 1), std::max(to_, op.start + 1));
+    // Where the window ends because the next step begins, the op that begins it is part of the
+    // replay, without its length: when it can start tells how long the steps before it took.
+    const bool opens_next = op.start == to_;
+    if (opens_next) op.end = to_;
+    op.row = row;
+    op.call = At(call_index_, table.call[row]);
+    op.early = op.call == kNone && table.call[row] != kNone;
+    op.device = table.device[row];
+    const int sms = run.trace.devices[op.device].sm_count;
+    const bool computes = table.kind[row] == OpKind::kKernel && !run.IsComm(row);
+    op.wide = computes && !opens_next &&
+              (sms == 0 ||
+               static_cast<double>(run.trace.shapes[table.detail[row]].Blocks()) > room * sms);
+    op.awaited = op.group = op.previous = kNone;
+    const std::uint32_t stream = table.stream[row];
+    const auto index = static_cast<std::uint32_t>(ops_.size());
+    if (stream != kNone) {
+      op.previous = last_of_stream[stream];
+      last_of_stream[stream] = index;
+    }
+    op_index_.resize(row + 1, kNone);
+    op_index_[row] = index;
+    ops_.push_back(op);
+  }
+  std::vector<IntervalSet> wide(device_count_);
+  std::vector<double> sum(device_count_, 0);
+  for (const GpuOp& op : ops_) {
+    if (!op.wide) continue;
+    wide[op.device].Append(op.start, op.end);
+    sum[op.device] += static_cast<double>(op.end - op.start);
+  }
+  for (std::size_t d = 0; d < device_count_; ++d) {
+    wide_union_.push_back(sum[d] > 0 ? static_cast<double>(wide[d].Total()) / sum[d] : 1);
+  }
+}
+
+void Replay::LinkCalls(const Run& run, const Idle& idle) {
+  const std::vector<IntervalSet> waits = WaitsOfThreads(run);
+  const std::vector<IntervalSet> back_pressure = BackPressure(run);
+  const bool os_known = !run.trace.os_calls.start.empty();
+  // Calls by process in order of their end: who released whom.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;
+  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+    by_process[run.trace.threads[calls_[i].thread].process].push_back(i);
+  }
+  for (auto& [process, list] : by_process) {
+    std::sort(list.begin(), list.end(),
+              [&](auto a, auto b) { return calls_[a].end < calls_[b].end; });
+  }
+  // Batches: ends of waits for data, per thread. Fetching a batch that lies ready takes a moment
+  // and says nothing of how fast the loader is; only a wait that fills a fair part of the time
+  // since the last batch does.
+  const double real = run.knowledge.Number("input.wait_share");
+  std::map<std::uint32_t, std::vector<Nanos>> batches;
+  std::map<std::uint32_t, Nanos> last_batch;
+  for (const GapPiece piece : idle.pieces) {
+    const bool waited = piece.activity == Activity::kOsWait ||
+                        piece.activity == Activity::kFileIo || piece.activity == Activity::kSleep ||
+                        piece.activity == Activity::kNetwork || piece.activity == Activity::kLock;
+    const std::uint32_t thread = idle.gaps[piece.gap].thread;
+    if (piece.cause != IdleCause::kDataLoading || !waited || thread == kNone) continue;
+    if (2 * waits[thread].OverlapWith(piece.start, piece.end) < piece.Length()) continue;
+    const auto [last, is_first] = last_batch.try_emplace(thread, from_);
+    const Nanos apart = piece.end - last->second;
+    last->second = piece.end;
+    if (static_cast<double>(piece.Length()) >= real * static_cast<double>(apart))
+      batches[thread].push_back(piece.end);
+  }
+  for (auto& [thread, ends] : batches) std::sort(ends.begin(), ends.end());
+
+  for (HostCall& call : calls_) {
+    const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
+    const auto& peers = by_process[run.trace.threads[call.thread].process];
+    auto at = std::upper_bound(peers.begin(), peers.end(), call.start,
+                               [&](Nanos t, std::uint32_t p) { return t < calls_[p].end; });
+    while (at != peers.begin()) {
+      const std::uint32_t peer = *--at;
+      if (calls_[peer].end <= since) break;
+      if (calls_[peer].thread == call.thread) continue;
+      const Nanos gap = call.start - since;
+      const bool waited = !os_known || 2 * waits[call.thread].OverlapWith(since, call.start) >= gap;
+      if (waited) call.released_by = peer;
+      break;
+    }
+    const auto found = batches.find(call.thread);
+    if (found != batches.end()) {
+      const auto& ends = found->second;
+      const auto next = std::upper_bound(ends.begin(), ends.end(), call.start);
+      if (next != ends.begin() && *std::prev(next) > since) {
+        call.arrival = static_cast<std::uint32_t>(arrivals_.size());
+        arrivals_.push_back(*std::prev(next));
+      }
+    }
+  }
+
+  // What each blocking call waited for: the last op to end before it returned, among those launched
+  // before it.
+  std::vector<std::uint32_t> by_end(ops_.size());
+  for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
+  std::sort(by_end.begin(), by_end.end(),
+            [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
+  const auto held_ns = static_cast<Nanos>(run.knowledge.Number("replay.held_factor") *
+                                          static_cast<double>(nominal_call_ns_));
+  for (HostCall& call : calls_) {
+    const CallClass call_class = run.ClassOfCall(call.row);
+    const bool blocks = BlocksHost(run, call.row);
+    // A launch that takes far longer than usual with the device busy throughout is held back by a
+    // full queue.
+    const bool held =
+        !blocks && call.own > held_ns &&
+        (call_class == CallClass::kLaunch || call_class == CallClass::kCopyAsync ||
+         call_class == CallClass::kGraphLaunch || call_class == CallClass::kMemsetAsync);
+    // Newer captures say so themselves.
+    const bool pressed =
+        !blocks &&
+        2 * back_pressure[call.thread].OverlapWith(call.start, call.end) > call.end - call.start;
+    if (!blocks && !held && !pressed) continue;
+    const std::uint32_t process = run.trace.threads[call.thread].process;
+    auto at = std::upper_bound(by_end.begin(), by_end.end(), call.end,
+                               [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
+    for (int tries = 0; at != by_end.begin() && tries < 64; ++tries) {
+      const std::uint32_t op = *--at;
+      if (ops_[op].end <= call.start) break;
+      const std::uint32_t launch = run.trace.ops.call[ops_[op].row];
+      const std::uint32_t stream = run.trace.ops.stream[ops_[op].row];
+      // The launch may be missing in the capture: then the op's stream tells whose it is.
+      const std::uint32_t of = launch != kNone   ? run.ProcessOfCall(launch)
+                               : stream != kNone ? run.trace.streams[stream].process
+                                                 : kNone;
+      if (of != process) continue;
+      if (launch != kNone && run.trace.calls.start[launch] > run.trace.calls.start[call.row])
+        continue;
+      if (held && !pressed && call.end - ops_[op].end > latency_ns_) break;
+      call.awaited_op = op;
+      call.own = std::min(call.own, std::max(nominal_call_ns_, call.end - ops_[op].end));
+      break;
+    }
+  }
+}
+
+void Replay::LinkOps() {
+  // The usual latency: of ops that found their stream free.
+  std::vector<Nanos> free_latencies;
+  for (const GpuOp& op : ops_) {
+    if (op.call == kNone) continue;
+    const Nanos latency = op.start - calls_[op.call].start;
+    const bool stream_free = op.previous == kNone || ops_[op.previous].end + latency_ns_ < op.start;
+    if (stream_free && latency >= 0 && latency < 10 * latency_ns_)
+      free_latencies.push_back(latency);
+  }
+  usual_latency_ns_ = latency_ns_;
+  if (!free_latencies.empty()) {
+    auto middle = free_latencies.begin() + static_cast<std::ptrdiff_t>(free_latencies.size() / 2);
+    std::nth_element(free_latencies.begin(), middle, free_latencies.end());
+    usual_latency_ns_ = *middle;
+  }
+  // By end, for each device and (last) for all.
+  std::vector<std::vector<std::uint32_t>> by_end(device_count_ + 1);
+  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+    by_end[ops_[i].device].push_back(i);
+    by_end.back().push_back(i);
+  }
+  for (auto& list : by_end) {
+    std::sort(list.begin(), list.end(), [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
+  }
+  // The op of `list` that ended last before `op` began, when that was just before.
+  const auto released = [&](const std::vector<std::uint32_t>& list, std::uint32_t i) {
+    const Nanos start = ops_[i].start;
+    const auto at = std::upper_bound(list.begin(), list.end(), start,
+                                     [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
+    if (at == list.begin()) return kNone;
+    const std::uint32_t before = *std::prev(at);
+    return before != i && start - ops_[before].end <= latency_ns_ && ops_[before].start < start
+               ? before
+               : kNone;
+  };
+  std::vector<std::uint32_t> last_node(calls_.size(),
+                                       kNone);  // of each call: graphs launch many ops
+  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+    GpuOp& op = ops_[i];
+    const Nanos since_launch = op.call != kNone ? op.start - calls_[op.call].start
+                               : op.early       ? op.start - from_ + 4 * usual_latency_ns_
+                                                : 0;
+    // Queued: launched while the op before it in its stream had not ended. Else only its launch
+    // held it.
+    const bool queued =
+        op.previous != kNone &&
+        (op.early || (op.call != kNone && calls_[op.call].start < ops_[op.previous].end));
+    const Nanos behind = op.previous == kNone ? 0 : op.start - ops_[op.previous].end;
+    op.latency = queued ? std::min(since_launch, usual_latency_ns_) : since_launch;
+    op.spacing =
+        !queued || behind < 0
+            ? std::min<Nanos>(0, behind)
+            : std::min({behind, std::max<Nanos>(0, since_launch - usual_latency_ns_), latency_ns_});
+    const bool stream_explains = queued && behind <= latency_ns_;
+    if (op.call != kNone && last_node[op.call] != kNone) {
+      // A later node of the same graph: it follows the node before it.
+      op.awaited = last_node[op.call];
+      op.latency = std::min(since_launch, usual_latency_ns_);
+    } else if (!stream_explains && since_launch > 2 * usual_latency_ns_ &&
+               (op.early || op.start > calls_[op.call].end + latency_ns_)) {
+      // Launched early and not held by its own stream: the op that ended just before it let it go.
+      std::uint32_t before = released(by_end[op.device], i);
+      if (before == kNone) before = released(by_end.back(), i);
+      if (before != kNone) {
+        op.awaited = before;
+        op.latency = usual_latency_ns_;
+      }
+    }
+    if (op.latency < 0) op.latency = 0;
+    if (op.call != kNone) last_node[op.call] = i;
+  }
+}
+
+void Replay::GroupCollectives(const Run& run) {
+  for (const std::vector<std::uint32_t>& rows : MatchCollectives(run)) {
+    std::vector<std::uint32_t> members;
+    for (const std::uint32_t row : rows) {
+      if (At(op_index_, row) != kNone) members.push_back(op_index_[row]);
+    }
+    if (members.size() != rows.size()) continue;  // cut by the window
+    for (const std::uint32_t i : members)
+      ops_[i].group = static_cast<std::uint32_t>(groups_.size());
+    groups_.push_back(std::move(members));
+  }
+}
+
+void Replay::Order() {
+  order_.reserve(2 * calls_.size() + ops_.size() + groups_.size());
+  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+    order_.push_back({calls_[i].start, Event::kCallStart, i});
+    order_.push_back({calls_[i].end, Event::kCallEnd, i});
+  }
+  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+    const Nanos launched = ops_[i].call == kNone ? ops_[i].start : calls_[ops_[i].call].start;
+    order_.push_back({std::max(ops_[i].start, launched), Event::kOpStart, i});
+  }
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+    // All members have started, and nothing that follows one of them has.
+    Nanos time = std::numeric_limits<Nanos>::max();
+    for (const std::uint32_t i : groups_[g]) time = std::min(time, ops_[i].end);
+    order_.push_back({time, Event::kGroupEnd, g});
+  }
+  std::stable_sort(order_.begin(), order_.end(), [](const Node& a, const Node& b) {
+    return a.time != b.time ? a.time < b.time : a.event < b.event;
+  });
+}
+
+}  // namespace advise

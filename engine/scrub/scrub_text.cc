@@ -1,0 +1,282 @@
+#include "engine/scrub/scrub_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace advise {
+namespace {
+
+bool IsWord(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+}
+// Of a path between slashes.
+bool IsPathPart(char c) {
+  return IsWord(c) || c == '.' || c == '+' || c == '@' || c == '~' || c == '%' || c == ',' ||
+         (static_cast<unsigned char>(c) >= 0x80);
+}
+
+std::string Upper(std::string_view text) {
+  std::string upper;
+  for (const char c : text) {
+    upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return upper;
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Tokens that services hand out, told by how they begin.
+bool LooksLikeKey(std::string_view word) {
+  struct Kind {
+    const char* prefix;
+    std::size_t least;
+  };
+  constexpr std::array<Kind, 12> kKinds = {{{"sk-", 16},
+                                            {"ghp_", 20},
+                                            {"gho_", 20},
+                                            {"ghs_", 20},
+                                            {"github_pat_", 20},
+                                            {"glpat-", 16},
+                                            {"hf_", 16},
+                                            {"AKIA", 16},
+                                            {"ASIA", 16},
+                                            {"AIza", 30},
+                                            {"xox", 16},
+                                            {"eyJ", 24}}};
+  return std::any_of(kKinds.begin(), kKinds.end(), [&](const Kind& kind) {
+    return word.size() >= kind.least && word.starts_with(kind.prefix);
+  });
+}
+
+bool IsAddress(std::string_view word) {
+  int parts = 0;
+  std::size_t at = 0;
+  while (at <= word.size()) {
+    const std::size_t end = std::min(word.find('.', at), word.size());
+    const std::string_view part = word.substr(at, end - at);
+    if (part.empty() || part.size() > 3) return false;
+    int value = 0;
+    for (const char c : part) {
+      if (c < '0' || c > '9') return false;
+      value = value * 10 + (c - '0');
+    }
+    if (value > 255) return false;
+    ++parts;
+    at = end + 1;
+  }
+  return parts == 4;
+}
+
+// What comes with the system or the framework, and what a diagnosis tells modules by.
+bool IsKnownFile(std::string_view directory, std::string_view file) {
+  if (Contains(file, ".so") || file.starts_with("python")) return true;
+  for (const char* root : {"/usr/", "/lib", "/bin/", "/sbin/", "/opt/nvidia/", "/dev/", "/proc/"}) {
+    if (directory.starts_with(root)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool TextScrubber::IsSecretName(std::string_view name) {
+  const std::string upper = Upper(name);
+  for (const char* part :
+       {"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "COOKIE", "CERT"}) {
+    if (Contains(upper, part)) return true;
+  }
+  return false;
+}
+
+bool TextScrubber::IsSwitch(std::string_view name, std::string_view value) {
+  if (IsSecretName(name) || value.size() > 48) return false;
+  bool known = name == "PYTORCH_CUDA_ALLOC_CONF" || name == "PYTORCH_ALLOC_CONF";
+  for (const char* prefix : {"NCCL_", "TORCH_NCCL_", "RCCL_", "CUDA_", "OMP_", "HIP_", "ROCR_"}) {
+    known = known || name.starts_with(prefix);
+  }
+  bool number = false;
+  for (const char* exact :
+       {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "SLURM_PROCID",
+        "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_NODEID", "SLURM_NNODES", "OMPI_COMM_WORLD_RANK",
+        "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK", "PMI_SIZE"}) {
+    number = number || name == exact;
+  }
+  if (number) {
+    return !value.empty() &&
+           std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+  }
+  return known && Clean(value) == value;
+}
+
+void TextScrubber::LearnHost(std::string_view host) {
+  if (host.size() < 3 || host == "localhost") return;
+  hosts_.emplace(host);
+  // node17.cluster.example.org is node17 elsewhere.
+  const std::size_t dot = host.find('.');
+  if (dot != std::string_view::npos && dot >= 3) hosts_.emplace(host.substr(0, dot));
+}
+
+void TextScrubber::LearnUser(std::string_view user) {
+  if (user.size() < 2 || user == "root" || user == "user") return;
+  users_.emplace(user);
+}
+
+void TextScrubber::LearnSecret(std::string_view value) {
+  if (value.size() >= 6) secrets_.emplace(value);
+}
+
+void TextScrubber::LearnVariable(std::string_view name, std::string_view value) {
+  const std::string upper = Upper(name);
+  if (IsSecretName(name)) LearnSecret(value);
+  if (upper == "HOSTNAME" || upper == "HOST" || upper == "SLURMD_NODENAME" ||
+      upper == "SLURM_NODELIST" || upper == "SLURM_JOB_NODELIST" || upper == "MASTER_ADDR") {
+    LearnHost(value);
+  }
+  if (upper == "USER" || upper == "LOGNAME" || upper == "USERNAME" || upper == "SUDO_USER" ||
+      upper == "SLURM_JOB_USER") {
+    LearnUser(value);
+  }
+  LearnPaths(value);
+}
+
+void TextScrubber::LearnPaths(std::string_view text) {
+  for (const char* root : {"/home/", "/Users/", "/users/", "\\Users\\"}) {
+    const std::string_view start = root;
+    for (std::size_t at = text.find(start); at != std::string_view::npos;
+         at = text.find(start, at + 1)) {
+      std::size_t end = at + start.size();
+      while (end < text.size() && IsPathPart(text[end])) ++end;
+      LearnUser(text.substr(at + start.size(), end - at - start.size()));
+    }
+  }
+}
+
+std::string TextScrubber::CleanFile(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  const std::string_view directory = slash == std::string_view::npos ? "" : path.substr(0, slash);
+  const std::string_view file = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  std::string clean;
+  if (!directory.empty()) {
+    clean = fmt::format("/p{}/",
+                        directories_.emplace(directory, directories_.size() + 1).first->second);
+  }
+  return clean + FileAlias(file);
+}
+
+std::string TextScrubber::FileAlias(std::string_view file) {
+  const std::size_t one = files_.emplace(file, files_.size() + 1).first->second;
+  const std::size_t dot = file.rfind('.');
+  const bool ending = dot != std::string_view::npos && file.size() - dot <= 8 && dot > 0;
+  return fmt::format("f{}{}", one, ending ? std::string(file.substr(dot)) : "");
+}
+
+std::string TextScrubber::CleanPath(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view directory = path.substr(0, slash);
+  const std::string_view file = path.substr(slash + 1);
+  const std::size_t number = directories_.emplace(directory, directories_.size() + 1).first->second;
+  std::string clean = fmt::format("/p{}", number);
+  if (file.empty()) return clean + "/";
+  if (IsKnownFile(directory, file)) return clean + "/" + CleanWord(file);
+  return clean + "/" + FileAlias(file);
+}
+
+// A run of letters, digits, "_", "-" and dots.
+std::string TextScrubber::CleanWord(std::string_view word) {
+  if (LooksLikeKey(word)) {
+    ++keys_;
+    return "key";
+  }
+  if (secrets_.contains(word)) return "key";
+  if (hosts_.contains(word)) return "host";
+  if (users_.contains(word)) return "user";
+  if (IsAddress(word)) return "address";
+  // Parts between dots and dashes: "alice.log", "rank0-node17", "max_alice" stays when it is a
+  // word.
+  std::string clean;
+  std::size_t at = 0;
+  while (at < word.size()) {
+    std::size_t end = at;
+    while (end < word.size() && word[end] != '.' && word[end] != '-' && word[end] != '_') ++end;
+    const std::string_view part = word.substr(at, end - at);
+    clean += hosts_.contains(part) ? "host" : users_.contains(part) ? "user" : std::string(part);
+    if (end < word.size()) clean += word[end];
+    at = end + 1;
+  }
+  return clean;
+}
+
+std::string TextScrubber::Clean(std::string_view text) {
+  std::string source(text);
+  // Secrets may hold any character: they go first, as they stand.
+  for (const std::string& secret : secrets_) {
+    for (std::size_t at = source.find(secret); at != std::string::npos;
+         at = source.find(secret, at + 3)) {
+      source.replace(at, secret.size(), "key");
+    }
+  }
+  std::string clean;
+  std::size_t at = 0;
+  while (at < source.size()) {
+    const char c = source[at];
+    const bool begins = at == 0 || !(IsPathPart(source[at - 1]) || source[at - 1] == '/');
+    if (c == '/' && begins && at + 1 < source.size() && IsPathPart(source[at + 1])) {
+      std::size_t end = at;
+      std::size_t parts = 0;
+      while (end < source.size() && (source[end] == '/' || IsPathPart(source[end]))) {
+        parts += source[end] == '/' ? 1 : 0;
+        ++end;
+      }
+      // Sentences end paths with these.
+      while (end > at + 1 && (source[end - 1] == '.' || source[end - 1] == ',')) --end;
+      if (parts >= 2) {
+        clean += CleanPath(std::string_view(source).substr(at, end - at));
+        at = end;
+        continue;
+      }
+    }
+    if (IsWord(c) || static_cast<unsigned char>(c) >= 0x80) {
+      std::size_t end = at;
+      while (end < source.size() && (IsWord(source[end]) || source[end] == '.' ||
+                                     static_cast<unsigned char>(source[end]) >= 0x80)) {
+        ++end;
+      }
+      while (end > at + 1 && source[end - 1] == '.') --end;
+      const std::string_view word = std::string_view(source).substr(at, end - at);
+      clean += CleanWord(word);
+      // NAME=value, with a name that promises a secret.
+      if (end + 1 < source.size() && source[end] == '=' && IsSecretName(word) &&
+          std::isspace(static_cast<unsigned char>(source[end + 1])) == 0) {
+        std::size_t value = end + 1;
+        while (value < source.size() &&
+               std::isspace(static_cast<unsigned char>(source[value])) == 0) {
+          ++value;
+        }
+        if (source.compare(end + 1, value - end - 1, "key") != 0) ++keys_;
+        clean += "=key";
+        end = value;
+      }
+      at = end;
+      continue;
+    }
+    clean += c;
+    ++at;
+  }
+  return clean;
+}
+
+std::set<std::string> TextScrubber::MustBeGone() const {
+  std::set<std::string> gone;
+  for (const auto* list : {&hosts_, &secrets_}) {
+    for (const std::string& one : *list) {
+      if (one.size() >= 6) gone.insert(one);
+    }
+  }
+  return gone;
+}
+
+}  // namespace advise

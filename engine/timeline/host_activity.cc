@@ -1,0 +1,163 @@
+#include "engine/timeline/host_activity.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kPhaseCount = static_cast<std::size_t>(Phase::kDataLoading) + 1;
+
+Activity ActivityOfOs(OsClass os_class) {
+  switch (os_class) {
+    case OsClass::kFileIo:
+      return Activity::kFileIo;
+    case OsClass::kFileWrite:
+      return Activity::kFileWrite;
+    case OsClass::kWait:
+      return Activity::kOsWait;
+    case OsClass::kSleep:
+      return Activity::kSleep;
+    case OsClass::kMemoryMap:
+      return Activity::kMemoryMap;
+    case OsClass::kNetwork:
+      return Activity::kNetwork;
+    case OsClass::kLock:
+      return Activity::kLock;
+    case OsClass::kOther:
+      break;
+  }
+  return Activity::kCode;
+}
+
+}  // namespace
+
+// Names as the profiler's overhead tables print them; what is not CUDA's own work is the
+// profiler's.
+Activity ActivityOfOverhead(std::string_view name) {
+  const auto has = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  if (has("compiler") || has("Compiler")) return Activity::kJit;
+  if (has("loading") || has("Loading")) return Activity::kModuleLoad;
+  if (has("ommand buffer") || has("ommand Buffer")) return Activity::kLaunch;  // back-pressure
+  return Activity::kProfiler;
+}
+
+Activity ActivityOfCall(CallClass call_class) {
+  switch (call_class) {
+    case CallClass::kLaunch:
+      return Activity::kLaunch;
+    case CallClass::kGraphLaunch:
+      return Activity::kGraphLaunch;
+    case CallClass::kCopyAsync:
+    case CallClass::kMemsetAsync:
+      return Activity::kCopyCall;
+    case CallClass::kCopy:
+    case CallClass::kMemset:
+      return Activity::kBlockingCopy;
+    case CallClass::kSyncDevice:
+    case CallClass::kSyncStream:
+    case CallClass::kSyncEvent:
+      return Activity::kSync;
+    case CallClass::kAllocDevice:
+    case CallClass::kFreeDevice:
+    case CallClass::kAllocHost:
+    case CallClass::kAllocAsync:
+    case CallClass::kAllocManaged:
+      return Activity::kAllocation;
+    case CallClass::kModuleLoad:
+      return Activity::kModuleLoad;
+    case CallClass::kJit:
+      return Activity::kJit;
+    default:
+      return Activity::kOtherCall;
+  }
+}
+
+HostPainter::HostPainter(const Run& run, std::uint32_t thread)
+    : run_(run),
+      calls_(run.calls_of_thread[thread]),
+      ranges_(run.ranges_of_thread[thread]),
+      os_(run.os_of_thread[thread]),
+      overheads_(run.overheads_of_thread[thread]),
+      first_event_(std::numeric_limits<Nanos>::max()) {
+  const Trace& trace = run.trace;
+  if (!calls_.empty()) first_event_ = std::min(first_event_, trace.calls.start[calls_.first]);
+  if (!ranges_.empty()) first_event_ = std::min(first_event_, trace.ranges.start[ranges_.first]);
+  if (!os_.empty()) first_event_ = std::min(first_event_, trace.os_calls.start[os_.first]);
+}
+
+void HostPainter::Admit(Nanos before) {
+  const Trace& trace = run_.trace;
+  const auto admit = [&](const auto& table, RowRange* rows, auto slot_of) {
+    while (rows->first < rows->last && table.start[rows->first] < before) {
+      const std::uint32_t i = rows->first++;
+      const std::uint8_t slot = slot_of(i);
+      if (slot != 0) active_.push_back({table.start[i], table.end[i], slot});
+    }
+  };
+  const auto activity_slot = [](Activity a) { return static_cast<std::uint8_t>(a); };
+  admit(trace.calls, &calls_,
+        [&](std::uint32_t i) { return activity_slot(ActivityOfCall(run_.ClassOfCall(i))); });
+  admit(trace.os_calls, &os_, [&](std::uint32_t i) {
+    return activity_slot(ActivityOfOs(run_.names.Os(trace.os_calls.name[i])));
+  });
+  admit(trace.overheads, &overheads_, [&](std::uint32_t i) {
+    return activity_slot(ActivityOfOverhead(trace.strings[trace.overheads.name[i]]));
+  });
+  admit(trace.ranges, &ranges_, [&](std::uint32_t i) {
+    const auto phase = static_cast<std::uint8_t>(run_.names.RangePhase(trace.ranges.name[i]));
+    return phase == 0 ? phase : static_cast<std::uint8_t>(kActivityCount + phase);
+  });
+}
+
+std::vector<HostPiece> HostPainter::Paint(Nanos from, Nanos to) {
+  std::erase_if(active_, [from](const Event& e) { return e.end <= from; });
+  Admit(to);
+  struct Edge {
+    Nanos time;
+    std::uint8_t slot;
+    bool opens;
+  };
+  std::vector<Edge> edges;
+  for (const Event& e : active_) {
+    const Nanos start = std::max(e.start, from);
+    const Nanos end = std::min(e.end, to);
+    if (end <= start) continue;
+    edges.push_back({start, e.slot, true});
+    edges.push_back({end, e.slot, false});
+  }
+  std::sort(edges.begin(), edges.end(),
+            [](const Edge& a, const Edge& b) { return a.time < b.time; });
+
+  std::array<int, kActivityCount + kPhaseCount> open{};
+  const auto top = [&open](std::size_t low, std::size_t high) {
+    for (std::size_t slot = high; slot > low; --slot) {
+      if (open[slot - 1] > 0) return slot - 1 - low;
+    }
+    return std::size_t{0};
+  };
+  std::vector<HostPiece> pieces;
+  Nanos at = from;
+  const auto emit = [&](Nanos until) {
+    if (until <= at) return;
+    const auto activity = static_cast<Activity>(top(0, kActivityCount));
+    const auto phase = static_cast<Phase>(top(kActivityCount, open.size()));
+    if (!pieces.empty() && pieces.back().activity == activity && pieces.back().phase == phase) {
+      pieces.back().end = until;
+    } else {
+      pieces.push_back({at, until, activity, phase});
+    }
+    at = until;
+  };
+  for (const Edge& edge : edges) {
+    emit(edge.time);
+    open[edge.slot] += edge.opens ? 1 : -1;
+  }
+  emit(to);
+  return pieces;
+}
+
+}  // namespace advise

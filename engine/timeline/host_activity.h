@@ -1,0 +1,74 @@
+// What one host thread did over time, as far as the report shows: the innermost, most specific
+// thing at each instant.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+// From the least to the most specific: where several hold at once, the later one names the time.
+enum class Activity : std::uint8_t {
+  kCode,       // between recorded events: code that the report does not show
+  kOtherCall,  // a CUDA call that neither launches nor waits
+  kLaunch,
+  kGraphLaunch,
+  kCopyCall,  // an asynchronous copy or memset call
+  kSleep,
+  kOsWait,  // blocked in the OS: poll, condition, semaphore
+  kNetwork,
+  kLock,
+  kMemoryMap,
+  kFileWrite,
+  kFileIo,
+  kSync,          // waiting for the GPU by a synchronize call
+  kBlockingCopy,  // a copy or memset call that returns when the data has moved
+  kAllocation,
+  kModuleLoad,
+  kJit,
+  kProfiler,
+};
+inline constexpr std::size_t kActivityCount = 18;
+
+struct HostPiece {
+  Nanos start = 0;
+  Nanos end = 0;
+  Activity activity = Activity::kCode;
+  Phase phase = Phase::kUnnamed;
+};
+
+// Walks one thread forward in time. Calls to Paint must come with ascending, non-overlapping [from,
+// to). All calls together are O(events of the thread x log(nesting)).
+class HostPainter {
+ public:
+  HostPainter(const Run& run, std::uint32_t thread);
+
+  // Pieces that cover [from, to) exactly, in order; neighbours differ.
+  std::vector<HostPiece> Paint(Nanos from, Nanos to);
+
+  // When the thread is first seen doing anything; the end of time when never.
+  Nanos FirstEvent() const { return first_event_; }
+
+ private:
+  struct Event {
+    Nanos start;
+    Nanos end;
+    std::uint8_t slot;  // activity, or kActivityCount + phase
+  };
+  void Admit(Nanos before);
+
+  const Run& run_;
+  RowRange calls_, ranges_, os_, overheads_;  // what is still ahead
+  std::vector<Event> active_;                 // may reach into what is still to be painted
+  Nanos first_event_;
+};
+
+Activity ActivityOfCall(CallClass call_class);
+// Of a row of an overhead table, by its name: the profiler's own work, or CUDA's (loading,
+// compiling, a full queue).
+Activity ActivityOfOverhead(std::string_view name);
+
+}  // namespace advise

@@ -1,0 +1,428 @@
+#include "engine/timeline/idle.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace advise {
+namespace {
+
+IdleCause CauseOf(const HostPiece& piece) {
+  switch (piece.activity) {
+    case Activity::kProfiler:
+      return IdleCause::kProfilerOverhead;
+    case Activity::kJit:
+    case Activity::kModuleLoad:
+      return IdleCause::kJitOrModuleLoad;
+    case Activity::kAllocation:
+      return IdleCause::kAllocation;
+    case Activity::kSync:
+    case Activity::kBlockingCopy:
+      return IdleCause::kHostSync;
+    default:
+      break;
+  }
+  if (piece.phase == Phase::kDataLoading) return IdleCause::kDataLoading;
+  if (piece.phase == Phase::kCompilation) return IdleCause::kJitOrModuleLoad;
+  // Inside a call of a communication library (MPI) the thread waits for its peer.
+  if (piece.phase == Phase::kCommunication && piece.activity == Activity::kCode)
+    return IdleCause::kPeerWait;
+  switch (piece.activity) {
+    case Activity::kFileIo:
+    case Activity::kFileWrite:
+    case Activity::kMemoryMap:
+      return IdleCause::kFileIo;
+    case Activity::kLock:
+    case Activity::kNetwork:
+    case Activity::kOsWait:
+    case Activity::kSleep:
+      return IdleCause::kHostWait;
+    case Activity::kLaunch:
+    case Activity::kGraphLaunch:
+    case Activity::kCopyCall:
+    case Activity::kOtherCall:
+      return IdleCause::kLaunch;
+    default:
+      return IdleCause::kHostCompute;
+  }
+}
+
+// Who a waiting thread may be waiting for: threads that load data, and other threads that launch
+// GPU work.
+class Awaited {
+ public:
+  explicit Awaited(const Run& run)
+      : run_(run), awaited_share_(run.knowledge.Number("input.awaited_share")) {
+    const Trace& trace = run.trace;
+    std::vector<std::vector<Interval>> loading(trace.processes.size() + 1);
+    for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+      if (run.names.ThreadRole(t) == Role::kLoaderWorker) has_workers_ = true;
+      const bool launches =
+          std::binary_search(run.launching_threads.begin(), run.launching_threads.end(), t);
+      const std::uint32_t process = trace.threads[t].process;
+      if (launches || process == kNone) continue;
+      for (std::uint32_t i = run.os_of_thread[t].first; i < run.os_of_thread[t].last; ++i) {
+        const OsClass os = run.names.Os(trace.os_calls.name[i]);
+        const bool receives =
+            os == OsClass::kNetwork && run.names.ThreadRole(t) != Role::kCommunication;
+        if (os == OsClass::kFileIo || receives) {
+          loading[process].push_back({trace.os_calls.start[i], trace.os_calls.end[i]});
+        }
+      }
+      for (std::uint32_t i = run.ranges_of_thread[t].first; i < run.ranges_of_thread[t].last; ++i) {
+        if (run.names.RangePhase(trace.ranges.name[i]) == Phase::kDataLoading) {
+          loading[process].push_back({trace.ranges.start[i], trace.ranges.end[i]});
+        }
+      }
+    }
+    for (auto& intervals : loading) loading_.push_back(IntervalSet::Of(std::move(intervals)));
+  }
+
+  // True when the wait [start, end) of `thread` is for data: loader workers exist, or threads of
+  // its own process read files during it; and no other launching thread of the process was at work
+  // meanwhile.
+  bool IsLoader(std::uint32_t thread, Nanos start, Nanos end) {
+    const std::uint32_t process = run_.trace.threads[thread].process;
+    if (process == kNone || OtherCallerActive(thread, process, start, end)) return false;
+    return has_workers_ || static_cast<double>(loading_[process].OverlapWith(start, end)) >=
+                               awaited_share_ * static_cast<double>(end - start);
+  }
+
+ private:
+  bool OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start, Nanos end) {
+    const CallTable& calls = run_.trace.calls;
+    for (const std::uint32_t other : run_.launching_threads) {
+      if (other == thread || run_.trace.threads[other].process != process) continue;
+      const RowRange rows = run_.calls_of_thread[other];
+      const auto first = calls.start.begin() + rows.first;
+      const auto last = calls.start.begin() + rows.last;
+      const auto next = std::lower_bound(first, last, start);
+      if (next != last && *next < end) return true;
+    }
+    return false;
+  }
+
+  const Run& run_;
+  double awaited_share_;
+  bool has_workers_ = false;
+  std::vector<IntervalSet> loading_;
+};
+
+class Explainer {
+ public:
+  Explainer(const Run& run, const std::vector<DeviceTime>& times,
+            const std::vector<std::uint32_t>& blocks)
+      : run_(run),
+        times_(times),
+        awaited_(run),
+        blocks_(blocks),
+        latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
+    idle_.by_device.resize(times.size());
+    slow_launch_ns_ = static_cast<Nanos>(run.knowledge.Number("idle.first_launch_factor") *
+                                         run.knowledge.Number("launch.usual_call"));
+    const OpTable& ops = run.trace.ops;
+    std::vector<std::uint32_t> met(run.trace.shapes.size(), kNone);  // the last process to use it
+    for (std::uint32_t op = 0; op < ops.size(); ++op) {
+      if (ops.kind[op] != OpKind::kKernel || ops.call[op] == kNone) continue;
+      const std::uint32_t process = run.ProcessOfCall(ops.call[op]);
+      if (met[ops.detail[op]] == process) continue;
+      met[ops.detail[op]] = process;
+      first_launch_.try_emplace({process, run.trace.shapes[ops.detail[op]].name}, op);
+    }
+  }
+
+  Idle Explain() {
+    const GapTimes when(times_);
+    idle_.gaps = Gaps(when);
+    idle_.pieces = GapPieces(when);
+    for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
+    for (const GapPiece piece : idle_.pieces) {
+      idle_.by_device[piece.device][static_cast<std::size_t>(piece.cause)] += piece.Length();
+    }
+    return std::move(idle_);
+  }
+
+ private:
+  void ExplainDevice(std::uint32_t d) {
+    painters_.clear();
+    painters_.resize(run_.trace.threads.size());
+    const OpTable& ops = run_.trace.ops;
+    const std::vector<std::uint32_t>& device_ops = run_.ops_of_device[d];
+    std::size_t next = 0;
+    std::uint32_t previous = kNone;
+    for (const Interval& interval : times_[d].idle.intervals()) {
+      while (next < device_ops.size() && ops.start[device_ops[next]] < interval.end)
+        previous = device_ops[next++];
+      Gap gap;
+      gap.start = interval.start;
+      gap.end = interval.end;
+      gap.device = static_cast<std::uint16_t>(d);
+      gap.op = next < device_ops.size() ? device_ops[next] : kNone;
+      const std::uint32_t call = CallOf(run_.trace, gap);
+      const std::uint32_t from = call != kNone       ? call
+                                 : previous == kNone ? kNone
+                                                     : ops.call[previous];
+      if (from != kNone) gap.thread = run_.trace.calls.thread[from];
+      if (call != kNone) {
+        gap.host_late = run_.trace.calls.start[call] > gap.start;
+        gap.blocked_by = blocks_[call];
+      }
+      idle_.gaps.Append(gap);
+      told_ = gap.start;
+      ExplainGap(gap);
+    }
+  }
+
+  // The gap from where it is explained so far up to `end`.
+  void Add(const Gap& gap, Nanos end, IdleCause cause, Activity activity = Activity::kCode,
+           Phase phase = Phase::kUnnamed) {
+    if (end <= told_) return;
+    const auto row = static_cast<std::uint32_t>(idle_.gaps.size() - 1);
+    idle_.pieces.Append({told_, end, row, gap.device, cause, phase, activity});
+    told_ = end;
+  }
+
+  void ExplainGap(const Gap& gap) {
+    if (run_.ops_of_device[gap.device].empty()) {
+      Add(gap, gap.end, IdleCause::kNoWorkQueued);
+      return;
+    }
+    if (gap.op != kNone && CallOf(run_.trace, gap) == kNone) {  // its launch was not captured
+      Add(gap, gap.end, IdleCause::kUnknown);
+      return;
+    }
+    if (gap.thread == kNone) {
+      Add(gap, gap.end, IdleCause::kNoWorkQueued);
+      return;
+    }
+    if (CallOf(run_.trace, gap) ==
+        kNone) {  // nothing follows: whatever the last launching thread did, no work came of it
+      Host(gap, gap.start, gap.end);
+      return;
+    }
+    const Nanos launch_start = run_.trace.calls.start[CallOf(run_.trace, gap)];
+    if (gap.host_late) {
+      Host(gap, gap.start, std::min(launch_start, gap.end));
+      Launch(gap, std::min(launch_start, gap.end), gap.end);
+    } else {
+      Awaiting(gap);
+    }
+  }
+
+  // The host was late: what did the launching thread do?
+  void Host(const Gap& gap, Nanos start, Nanos end) {
+    if (end <= start) return;
+    HostPainter& painter = Painter(gap.thread);
+    // Before its thread did anything at all, the device had nobody to work for.
+    const Nanos seen = std::clamp(painter.FirstEvent(), start, end);
+    Add(gap, seen, IdleCause::kNoWorkQueued);
+    if (seen == end) return;
+    for (const HostPiece& piece : painter.Paint(seen, end)) {
+      IdleCause cause = CauseOf(piece);
+      // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
+      const bool waits = piece.activity == Activity::kOsWait ||
+                         piece.activity == Activity::kFileIo ||
+                         piece.activity == Activity::kNetwork || piece.activity == Activity::kSleep;
+      const bool may_be_loader = cause == IdleCause::kHostWait || cause == IdleCause::kFileIo;
+      if (waits && may_be_loader && awaited_.IsLoader(gap.thread, piece.start, piece.end)) {
+        cause = IdleCause::kDataLoading;
+      }
+      Add(gap, piece.end, cause, piece.activity, piece.phase);
+    }
+  }
+
+  // From the start of the launching call to the start of its op: the call itself and the latency,
+  // unless something else is recorded inside (lazy loading, compilation, the profiler, an
+  // allocation).
+  void Launch(const Gap& gap, Nanos start, Nanos end) {
+    if (end <= start) return;
+    // Older captures do not record lazy loading: it hides in the first launch of a kernel.
+    const Nanos loaded =
+        IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[CallOf(run_.trace, gap)]) : start;
+    Add(gap, loaded, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
+    for (const HostPiece& piece : Painter(gap.thread).Paint(loaded, end)) {
+      const IdleCause cause = CauseOf(piece);
+      const bool inside_call = cause == IdleCause::kJitOrModuleLoad ||
+                               cause == IdleCause::kProfilerOverhead ||
+                               cause == IdleCause::kAllocation;
+      Add(gap, piece.end, inside_call ? cause : IdleCause::kLaunch,
+          inside_call ? piece.activity : Activity::kLaunch, piece.phase);
+    }
+  }
+
+  // The first launch of its kernel in the process, and far slower than launches are.
+  bool IsFirstAndSlow(const Gap& gap) const {
+    const Trace& trace = run_.trace;
+    if (trace.ops.kind[gap.op] != OpKind::kKernel ||
+        run_.ClassOfCall(CallOf(run_.trace, gap)) != CallClass::kLaunch)
+      return false;
+    const Nanos length =
+        trace.calls.end[CallOf(run_.trace, gap)] - trace.calls.start[CallOf(run_.trace, gap)];
+    const std::uint32_t process = run_.ProcessOfCall(CallOf(run_.trace, gap));
+    const StringId name = trace.shapes[trace.ops.detail[gap.op]].name;
+    const auto first = first_launch_.find({process, name});
+    return first != first_launch_.end() && first->second == gap.op && length > slow_launch_ns_;
+  }
+
+  // The host was in time: the op itself waited for something.
+  void Awaiting(const Gap& gap) {
+    const Nanos launched = run_.trace.calls.end[CallOf(run_.trace, gap)];
+    const Nanos latency_end = std::min(gap.end, std::max(launched, gap.start) + latency_ns_);
+    Add(gap, latency_end, IdleCause::kLaunch, Activity::kLaunch);
+    if (latency_end >= gap.end) return;
+    Add(gap, gap.end, PeerReleased(gap) ? IdleCause::kPeerWait : IdleCause::kUnknown);
+  }
+
+  // Did an op on another device end just before this one began?
+  bool PeerReleased(const Gap& gap) {
+    if (run_.IsComm(gap.op)) return true;
+    for (const std::uint32_t d : run_.active_devices) {
+      if (d == gap.device) continue;
+      const std::vector<Nanos>& ends = EndsOf(d);
+      const auto after = std::upper_bound(ends.begin(), ends.end(), gap.end);
+      if (after != ends.begin() && *std::prev(after) >= gap.end - latency_ns_) return true;
+    }
+    return false;
+  }
+
+  // When the ops of a device ended, ascending.
+  const std::vector<Nanos>& EndsOf(std::uint32_t device) {
+    std::vector<Nanos>& ends = ends_[device];
+    if (ends.empty()) {
+      for (const std::uint32_t op : run_.ops_of_device[device])
+        ends.push_back(run_.trace.ops.end[op]);
+      std::sort(ends.begin(), ends.end());
+    }
+    return ends;
+  }
+
+  HostPainter& Painter(std::uint32_t thread) {
+    std::optional<HostPainter>& painter = painters_[thread];
+    if (!painter) painter.emplace(run_, thread);
+    return *painter;
+  }
+
+  const Run& run_;
+  const std::vector<DeviceTime>& times_;
+  Awaited awaited_;
+  const std::vector<std::uint32_t>& blocks_;
+  Nanos latency_ns_;
+  Nanos slow_launch_ns_ = 0;
+  std::map<std::uint32_t, std::vector<Nanos>> ends_;
+  std::map<std::pair<std::uint32_t, StringId>, std::uint32_t>
+      first_launch_;  // (process, kernel) -> its first op
+  Idle idle_;
+  Nanos told_ = 0;  // up to where the gap at hand is explained
+  std::vector<std::optional<HostPainter>> painters_;
+};
+
+}  // namespace
+
+const char* IdleCauseName(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kDataLoading:
+      return "data_loading";
+    case IdleCause::kHostSync:
+      return "host_sync";
+    case IdleCause::kAllocation:
+      return "allocation";
+    case IdleCause::kJitOrModuleLoad:
+      return "jit_or_module_load";
+    case IdleCause::kFileIo:
+      return "file_io";
+    case IdleCause::kHostWait:
+      return "host_wait";
+    case IdleCause::kLaunch:
+      return "launch";
+    case IdleCause::kHostCompute:
+      return "host_compute";
+    case IdleCause::kPeerWait:
+      return "peer_wait";
+    case IdleCause::kProfilerOverhead:
+      return "profiler_overhead";
+    case IdleCause::kNoWorkQueued:
+      return "no_work_queued";
+    case IdleCause::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::size_t GapPieces::FirstEndingAfter(std::uint32_t device, Nanos time) const {
+  std::size_t first = 0;
+  std::size_t last = rows_.size();
+  while (first < last) {
+    const std::size_t middle = first + (last - first) / 2;
+    const GapPiece piece = (*this)[middle];
+    const bool before = piece.device < device || (piece.device == device && piece.end <= time);
+    (before ? first : last) = before ? middle + 1 : middle;
+  }
+  return first;
+}
+
+Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
+                 const std::vector<std::uint32_t>& blocks) {
+  return Explainer(run, times, blocks).Explain();
+}
+
+bool BlocksHost(const Run& run, std::uint32_t call) {
+  const CallClass call_class = run.ClassOfCall(call);
+  if (IsSync(call_class) || IsAllocation(call_class)) return true;
+  const std::uint32_t op = run.first_op_of_call[call];
+  const bool copies = op != kNone && run.trace.ops.kind[op] == OpKind::kCopy;
+  if (call_class == CallClass::kCopy || call_class == CallClass::kMemset) {
+    // Device-to-device copies and device memsets return at once whatever their name says.
+    const Nanos held = run.trace.calls.end[call] -
+                       (op == kNone ? run.trace.calls.start[call] : run.trace.ops.start[op]);
+    return op != kNone && held > 0;
+  }
+  if (call_class != CallClass::kCopyAsync || !copies) return false;
+  const std::uint32_t copy = run.trace.ops.detail[op];
+  const bool pageable = run.trace.copies.source[copy] == MemoryKind::kPageable ||
+                        run.trace.copies.target[copy] == MemoryKind::kPageable;
+  // Small uploads are staged and return; what counts is whether the call was still there when the
+  // copy ended.
+  return pageable && run.trace.calls.end[call] >= run.trace.ops.end[op];
+}
+
+std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run) {
+  const Trace& trace = run.trace;
+  const auto ahead_ns = static_cast<Nanos>(run.knowledge.Number("idle.host_ahead"));
+  // How long before its start each op had been launched, when it was queued behind other work: by
+  // one pass in time order.
+  std::vector<Nanos> busy_until(trace.devices.size(), 0);
+  std::vector<float> lead(trace.calls.size(), 0);  // ns
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    Nanos& until = busy_until[trace.ops.device[op]];
+    const std::uint32_t call = trace.ops.call[op];
+    if (call != kNone && run.first_op_of_call[call] == op &&
+        until + ahead_ns > trace.ops.start[op]) {
+      lead[call] = static_cast<float>(trace.ops.start[op] - trace.calls.end[call]);
+    }
+    until = std::max(until, trace.ops.end[op]);
+  }
+  std::vector<std::uint32_t> blocks(trace.calls.size(), kNone);
+  for (const std::uint32_t thread : run.launching_threads) {
+    std::uint32_t last = kNone;
+    float usual = 0;   // the lead that the thread had before it was blocked
+    float recent = 0;  // the largest lead since the last blocking call
+    for (std::uint32_t call = run.calls_of_thread[thread].first;
+         call < run.calls_of_thread[thread].last; ++call) {
+      if (run.first_op_of_call[call] != kNone) {
+        recent = std::max(recent, lead[call]);
+        if (last != kNone && lead[call] > std::max(static_cast<float>(ahead_ns), usual))
+          last = kNone;
+        blocks[call] = last;
+      }
+      if (BlocksHost(run, call)) {
+        // Blocked again before it had recovered: what it had before the first time still counts.
+        usual = last == kNone ? recent : std::max(usual, recent);
+        last = call;
+        recent = 0;
+      }
+    }
+  }
+  return blocks;
+}
+
+}  // namespace advise

@@ -1,0 +1,47 @@
+// Why each GPU was idle: every idle nanosecond of the window gets exactly one cause, found from the
+// op that ends the gap, its launching call, and what the launching thread did since the gap began
+// (docs/architecture.md, "Why a gap is there").
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "engine/timeline/gap.h"
+
+namespace advise {
+
+// The call that launched the op that ends the gap; kNone when there is none or it was not captured.
+inline std::uint32_t CallOf(const Trace& trace, const Gap& gap) {
+  return gap.op == kNone ? kNone : trace.ops.call[gap.op];
+}
+
+struct Idle {
+  Gaps gaps;
+  GapPieces pieces;  // together they are the idle time exactly
+  std::vector<std::array<Nanos, kIdleCauseCount>> by_device;
+
+  // The pieces that `keep` accepts, per device.
+  template <typename Keep>
+  std::vector<IntervalSet> Select(std::size_t device_count, Keep keep) const {
+    std::vector<IntervalSet> sets(device_count);
+    for (const GapPiece piece : pieces) {
+      if (keep(piece)) sets[piece.device].Append(piece.start, piece.end);
+    }
+    return sets;
+  }
+};
+
+// `blocks` are those of UnrecoveredBlocks. O((ops + host events) log nesting).
+Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
+                 const std::vector<std::uint32_t>& blocks);
+
+// For each call that launched an op: the last blocking call of its thread (synchronise, blocking or
+// pageable copy, allocation) after which no op has yet been queued behind a busy device; kNone
+// otherwise. O(calls).
+std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run);
+
+// True when the call holds its thread until the GPU has done something: a synchronise or blocking
+// call by its class, or an asynchronous copy that its pageable memory makes wait.
+bool BlocksHost(const Run& run, std::uint32_t call);
+
+}  // namespace advise

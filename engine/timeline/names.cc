@@ -1,0 +1,154 @@
+#include "engine/timeline/names.h"
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace advise {
+namespace {
+
+CallClass CallClassOf(const std::string& name) {
+  static const std::map<std::string, CallClass, std::less<>> kClasses = {
+      {"launch", CallClass::kLaunch},
+      {"graph_launch", CallClass::kGraphLaunch},
+      {"copy", CallClass::kCopy},
+      {"copy_async", CallClass::kCopyAsync},
+      {"memset", CallClass::kMemset},
+      {"memset_async", CallClass::kMemsetAsync},
+      {"sync_device", CallClass::kSyncDevice},
+      {"sync_stream", CallClass::kSyncStream},
+      {"sync_event", CallClass::kSyncEvent},
+      {"query", CallClass::kQuery},
+      {"alloc_device", CallClass::kAllocDevice},
+      {"free_device", CallClass::kFreeDevice},
+      {"alloc_host", CallClass::kAllocHost},
+      {"free_host", CallClass::kAllocHost},
+      {"register_host", CallClass::kAllocHost},
+      {"alloc_async", CallClass::kAllocAsync},
+      {"free_async", CallClass::kAllocAsync},
+      {"alloc_managed", CallClass::kAllocManaged},
+      {"module_load", CallClass::kModuleLoad},
+      {"jit", CallClass::kJit},
+      {"graph_build", CallClass::kOther},
+      {"event_record", CallClass::kEventRecord},
+      {"stream_wait_event", CallClass::kStreamWaitEvent},
+      {"context", CallClass::kContext},
+  };
+  const auto found = kClasses.find(name);
+  return found == kClasses.end() ? CallClass::kOther : found->second;
+}
+
+OsClass OsClassOf(const std::string& name) {
+  if (name == "file_io") return OsClass::kFileIo;
+  if (name == "file_write") return OsClass::kFileWrite;
+  if (name == "wait") return OsClass::kWait;
+  if (name == "sleep") return OsClass::kSleep;
+  if (name == "memory_map") return OsClass::kMemoryMap;
+  if (name == "network") return OsClass::kNetwork;
+  if (name == "lock") return OsClass::kLock;
+  return OsClass::kOther;
+}
+
+Phase PhaseOf(const std::string& name) {
+  if (name == "data_loading") return Phase::kDataLoading;
+  if (name == "transfer") return Phase::kTransfer;
+  if (name == "forward") return Phase::kForward;
+  if (name == "backward") return Phase::kBackward;
+  if (name == "optimizer") return Phase::kOptimizer;
+  if (name == "checkpoint") return Phase::kCheckpoint;
+  if (name == "logging") return Phase::kLogging;
+  if (name == "evaluation") return Phase::kEvaluation;
+  if (name == "garbage_collection") return Phase::kGarbageCollection;
+  if (name == "compilation") return Phase::kCompilation;
+  if (name == "communication") return Phase::kCommunication;
+  return Phase::kUnnamed;
+}
+
+Role RoleOf(const std::string& name) {
+  if (name == "loader_worker") return Role::kLoaderWorker;
+  if (name == "autograd") return Role::kAutograd;
+  if (name == "main") return Role::kMain;
+  if (name == "pin_memory") return Role::kPinMemory;
+  if (name == "profiler") return Role::kProfiler;
+  if (name == "nccl") return Role::kCommunication;
+  return Role::kUnknown;
+}
+
+}  // namespace
+
+const char* PhaseName(Phase phase) {
+  switch (phase) {
+    case Phase::kForward:
+      return "forward";
+    case Phase::kBackward:
+      return "backward";
+    case Phase::kOptimizer:
+      return "optimizer";
+    case Phase::kTransfer:
+      return "transfer";
+    case Phase::kCommunication:
+      return "communication";
+    case Phase::kEvaluation:
+      return "evaluation";
+    case Phase::kLogging:
+      return "logging";
+    case Phase::kCheckpoint:
+      return "checkpoint";
+    case Phase::kGarbageCollection:
+      return "garbage collection";
+    case Phase::kCompilation:
+      return "compilation";
+    case Phase::kDataLoading:
+      return "data loading";
+    case Phase::kUnnamed:
+      break;
+  }
+  return "";
+}
+
+Names::Names(const Trace& trace, const Knowledge& knowledge)
+    : calls_(trace.strings.size(), CallClass::kOther),
+      os_(trace.strings.size(), OsClass::kOther),
+      phases_(trace.strings.size(), Phase::kUnnamed),
+      step_(trace.strings.size(), 0),
+      thread_roles_(trace.threads.size(), Role::kUnknown) {
+  std::vector<std::uint8_t> seen(trace.strings.size(), 0);
+  enum : std::uint8_t { kCall = 1, kOs = 2, kRange = 4 };
+  for (const StringId id : trace.calls.name) {
+    if ((seen[id] & kCall) != 0) continue;
+    seen[id] |= kCall;
+    calls_[id] = CallClassOf(knowledge.CudaCallClass(trace.strings[id]));
+  }
+  for (const StringId id : trace.os_calls.name) {
+    if ((seen[id] & kOs) != 0) continue;
+    seen[id] |= kOs;
+    os_[id] = OsClassOf(knowledge.OsCallClass(trace.strings[id]));
+  }
+  for (const StringId id : trace.ranges.name) {
+    if ((seen[id] & kRange) != 0) continue;
+    seen[id] |= kRange;
+    phases_[id] = PhaseOf(knowledge.RangePhase(trace.strings[id]));
+    step_[id] = knowledge.IsStepRange(trace.strings[id]) ? 1 : 0;
+  }
+  for (std::size_t t = 0; t < trace.threads.size(); ++t) {
+    const Thread& thread = trace.threads[t];
+    Role role = RoleOf(knowledge.ThreadRole(trace.strings[thread.name]));
+    if (role == Role::kUnknown && thread.process != kNone) {
+      const Role by_process = RoleOf(knowledge.ThreadRole(trace.processes[thread.process].name));
+      if (by_process == Role::kLoaderWorker) role = by_process;
+    }
+    thread_roles_[t] = role;
+  }
+  std::unordered_map<StringId, std::uint32_t> class_of_name;
+  shape_class_.reserve(trace.shapes.size());
+  communication_.reserve(trace.shapes.size());
+  for (const KernelShape& shape : trace.shapes) {
+    const auto [at, is_new] =
+        class_of_name.try_emplace(shape.name, static_cast<std::uint32_t>(kernel_classes_.size()));
+    if (is_new) kernel_classes_.push_back(knowledge.ClassifyKernel(trace.strings[shape.name]));
+    shape_class_.push_back(at->second);
+    communication_.push_back(kernel_classes_[at->second].name == "communication" ? 1 : 0);
+  }
+}
+
+}  // namespace advise

@@ -1,0 +1,63 @@
+#include "engine/timeline/phase.h"
+
+#include <algorithm>
+
+namespace advise {
+
+Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
+  const RangeTable& ranges = run.trace.ranges;
+  std::vector<std::array<std::vector<Interval>, kCount>> collected(sets_.size());
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    const auto phase = static_cast<std::size_t>(run.names.RangePhase(ranges.name[i]));
+    if (phase == 0 || ranges.thread[i] == kNone) continue;
+    const std::uint32_t process = run.trace.threads[ranges.thread[i]].process;
+    if (process == kNone) continue;
+    collected[process][phase].push_back({ranges.start[i], ranges.end[i]});
+    known_[phase] = true;
+  }
+  for (std::size_t p = 0; p < sets_.size(); ++p) {
+    for (std::size_t phase = 1; phase < kCount; ++phase) {
+      sets_[p][phase] = IntervalSet::Of(std::move(collected[p][phase]));
+    }
+  }
+  FromOperators(run);
+  if (std::any_of(known_.begin(), known_.end(), [](bool known) { return known; })) LabelCalls(run);
+}
+
+void Phases::LabelCalls(const Run& run) {
+  of_call_.assign(run.trace.calls.size(), Phase::kUnnamed);
+  for (const std::uint32_t thread : run.launching_threads) {
+    const std::uint32_t process = run.trace.threads[thread].process;
+    if (process == kNone) continue;
+    // Calls of a thread ascend in time: one cursor a phase that the process has.
+    struct Cursor {
+      Phase phase;
+      std::vector<Interval>::const_iterator at, end;
+    };
+    std::vector<Cursor> cursors;
+    for (std::size_t phase = 1; phase < kCount; ++phase) {
+      const auto& intervals = sets_[process][phase].intervals();
+      if (intervals.empty()) continue;
+      cursors.push_back({static_cast<Phase>(phase), intervals.begin(), intervals.end()});
+    }
+    for (std::uint32_t call = run.calls_of_thread[thread].first;
+         call < run.calls_of_thread[thread].last; ++call) {
+      const Nanos time = run.trace.calls.start[call];
+      for (Cursor& cursor : cursors) {
+        while (cursor.at != cursor.end && cursor.at->end <= time) ++cursor.at;
+        // The most specific phase is the last one that holds.
+        if (cursor.at != cursor.end && cursor.at->start <= time) of_call_[call] = cursor.phase;
+      }
+    }
+  }
+}
+
+Phase Phases::At(std::uint32_t process, Nanos time) const {
+  if (process == kNone) return Phase::kUnnamed;
+  for (std::size_t phase = kCount; phase > 1; --phase) {
+    if (sets_[process][phase - 1].Contains(time)) return static_cast<Phase>(phase - 1);
+  }
+  return Phase::kUnnamed;
+}
+
+}  // namespace advise

@@ -1,0 +1,63 @@
+#include "engine/timeline/run.h"
+
+#include <algorithm>
+#include <future>
+
+namespace advise {
+
+Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
+    : trace(trace_in),
+      knowledge(knowledge_in),
+      first_op_of_call(trace_in.calls.size(), kNone),
+      calls_of_thread(RowsByThread(trace_in.calls.thread, trace_in.threads.size())),
+      ranges_of_thread(RowsByThread(trace_in.ranges.thread, trace_in.threads.size())),
+      os_of_thread(RowsByThread(trace_in.os_calls.thread, trace_in.threads.size())),
+      overheads_of_thread(RowsByThread(trace_in.overheads.thread, trace_in.threads.size())),
+      ops_of_device(trace_in.devices.size()) {
+  auto named = std::async(std::launch::async, [this] { names = Names(trace, knowledge); });
+  std::vector<std::size_t> ops(ops_of_device.size(), 0);
+  for (const std::uint16_t device : trace.ops.device) ++ops[device];
+  for (std::size_t d = 0; d < ops.size(); ++d) ops_of_device[d].reserve(ops[d]);
+  std::vector<std::uint8_t> launches(trace.threads.size(), 0);
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    ops_of_device[trace.ops.device[op]].push_back(op);
+    const std::uint32_t call = trace.ops.call[op];
+    if (call == kNone) continue;
+    if (first_op_of_call[call] == kNone) first_op_of_call[call] = op;
+    launches[trace.calls.thread[call]] = 1;
+  }
+  for (std::uint32_t d = 0; d < ops_of_device.size(); ++d) {
+    if (!ops_of_device[d].empty()) active_devices.push_back(d);
+  }
+  for (std::uint32_t t = 0; t < launches.size(); ++t) {
+    if (launches[t] != 0) launching_threads.push_back(t);
+  }
+  named.get();
+}
+
+void ChooseWindow(const WindowRequest& request, Run* run) {
+  const OpTable& ops = run->trace.ops;
+  Window window;
+  if (ops.size() > 0) {
+    window.start = ops.start.front();
+    window.end = *std::max_element(ops.end.begin(), ops.end.end());
+  }
+  const Steps& steps = run->steps;
+  if (request.mode == WindowRequest::Mode::kGiven) {
+    // Zero of the trace's clock; of normalised clocks (nanoseconds since 1970), the first op.
+    const Nanos origin = window.start > static_cast<Nanos>(1e15) ? window.start : 0;
+    const Nanos last = window.end;
+    window.mode = "given";
+    window.start = std::clamp(origin + static_cast<Nanos>(request.from_s * kNanosPerSecond),
+                              window.start, last);
+    window.end =
+        std::clamp(origin + static_cast<Nanos>(request.to_s * kNanosPerSecond), window.start, last);
+  } else if (request.mode != WindowRequest::Mode::kAll && steps.known()) {
+    window.mode = "steady";
+    window.start = steps.all[steps.first_steady].start;
+    window.end = steps.all.back().end;
+  }
+  run->window = window;
+}
+
+}  // namespace advise

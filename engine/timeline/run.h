@@ -1,0 +1,83 @@
+// A trace made ready for questions: names looked up, calls and ops tied together, the time window
+// chosen. Built once; every metric reads it. Rows are never copied: indices point into the Trace.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/timeline/names.h"
+#include "engine/trace/intervals.h"
+#include "engine/trace/tables.h"
+
+namespace advise {
+
+struct WindowRequest {
+  enum class Mode { kAuto, kAll, kSteady, kGiven } mode = Mode::kAuto;
+  double from_s = 0;  // kGiven: seconds on the clock of the trace
+  double to_s = 0;
+};
+
+struct Window {
+  std::string mode = "all";  // "all" | "steady" | "given"
+  Nanos start = 0;
+  Nanos end = 0;
+  Nanos Length() const { return end - start; }
+};
+
+struct Step {
+  Nanos start = 0;
+  Nanos end = 0;
+  Nanos Length() const { return end - start; }
+};
+
+struct Steps {
+  std::string source;                 // "annotation" | "range" | "period" | "" when there are none
+  std::string name;                   // of the ranges, or of the kernel that opens each period
+  std::vector<Step> all;              // in time order, warm-up included
+  std::size_t first_steady = 0;       // the first after warm-up
+  std::vector<std::size_t> outliers;  // indices into all, inside the steady part, ascending
+  std::uint32_t thread = kNone;       // of the ranges
+  bool known() const { return all.size() > first_steady; }
+  std::size_t steady_count() const { return all.size() - first_steady; }
+  bool IsOutlier(std::size_t step) const {  // O(log n)
+    return std::binary_search(outliers.begin(), outliers.end(), step);
+  }
+  // The step that a time lies in; kNone for none. O(log n).
+  std::uint32_t At(Nanos time) const;
+  Nanos Median() const;  // of the steady steps without outliers; 0 when none
+};
+
+struct Run {
+  Run(const Trace& trace_in, const Knowledge& knowledge_in);
+
+  const Trace& trace;
+  const Knowledge& knowledge;
+  Names names;
+
+  std::vector<std::uint32_t> first_op_of_call;  // a call's first op in time, kNone
+  std::vector<RowRange> calls_of_thread;        // per thread
+  std::vector<RowRange> ranges_of_thread;
+  std::vector<RowRange> os_of_thread;
+  std::vector<RowRange> overheads_of_thread;
+  std::vector<std::vector<std::uint32_t>> ops_of_device;  // in time order
+  std::vector<std::uint32_t> active_devices;              // devices with ops
+  std::vector<std::uint32_t> launching_threads;           // threads with at least one op
+  Steps steps;
+  Window window;
+
+  bool InWindow(Nanos time) const { return time >= window.start && time < window.end; }
+  bool IsComm(std::uint32_t op) const {
+    return trace.ops.kind[op] == OpKind::kKernel && names.IsCommunication(trace.ops.detail[op]);
+  }
+  std::uint32_t ProcessOfCall(std::uint32_t call) const {
+    return trace.threads[trace.calls.thread[call]].process;
+  }
+  CallClass ClassOfCall(std::uint32_t call) const { return names.Call(trace.calls.name[call]); }
+};
+
+// Chooses run.window from the request and run.steps (contract: "steady" when steps are known, else
+// "all").
+void ChooseWindow(const WindowRequest& request, Run* run);
+
+}  // namespace advise

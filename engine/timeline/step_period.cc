@@ -1,0 +1,293 @@
+// Steps without annotations: from the periodicity of the GPU work itself.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "engine/base/median.h"
+#include "engine/timeline/step.h"
+
+namespace advise {
+
+namespace {
+
+// One token an op: what it is, and for copies how large (to a power of two).
+std::vector<std::uint64_t> Tokens(const Run& run, const std::vector<std::uint32_t>& ops,
+                                  bool with_grid) {
+  std::vector<std::uint64_t> tokens;
+  tokens.reserve(ops.size());
+  const Trace& trace = run.trace;
+  for (const std::uint32_t op : ops) {
+    const std::uint32_t detail = trace.ops.detail[op];
+    switch (trace.ops.kind[op]) {
+      case OpKind::kKernel:
+        tokens.push_back(with_grid ? detail : 0x100000000ULL | trace.shapes[detail].name);
+        break;
+      case OpKind::kCopy:
+        tokens.push_back(0x200000000ULL |
+                         (static_cast<std::uint64_t>(trace.copies.direction[detail]) << 8U) |
+                         static_cast<std::uint64_t>(
+                             std::lround(std::log2(1.0 + static_cast<double>(std::max<std::int64_t>(
+                                                             0, trace.copies.bytes[detail]))))));
+        break;
+      case OpKind::kMemset:
+        tokens.push_back(0x300000000ULL);
+        break;
+      case OpKind::kGraph:
+        tokens.push_back(0x400000000ULL | detail);
+        break;
+    }
+  }
+  return tokens;
+}
+
+struct Period {
+  std::size_t length = 0;           // tokens
+  std::vector<std::size_t> starts;  // token indices
+  double match = 0;                 // share of tokens equal to the one a period later
+};
+
+// How many tokens of two stretches are alike. Of unequal lengths, one holds something extra (a
+// checkpoint, an evaluation): then what is alike from the front and from the back counts.
+std::size_t Alike(const std::uint64_t* one, std::size_t one_length, const std::uint64_t* two,
+                  std::size_t two_length) {
+  std::size_t same = 0;
+  if (one_length == two_length) {
+    for (std::size_t k = 0; k < one_length; ++k) same += one[k] == two[k] ? 1 : 0;
+    return same;
+  }
+  const std::size_t most = std::min(one_length, two_length);
+  while (same < most && one[same] == two[same]) ++same;
+  std::size_t back = 0;
+  while (same + back < most && one[one_length - 1 - back] == two[two_length - 1 - back]) ++back;
+  return same + back;
+}
+
+// Share of the tokens from the second anchor on that are as in the stretch before.
+double MatchFrom(const std::vector<std::uint64_t>& tokens, const std::vector<std::size_t>& anchors,
+                 std::size_t period) {
+  std::size_t same = 0;
+  std::size_t all = 0;
+  for (std::size_t i = 1; i < anchors.size(); ++i) {
+    const std::size_t before = anchors[i] - anchors[i - 1];
+    // The last stretch may be cut off by the end of the trace: as much as there is, from the front.
+    const bool last = i + 1 == anchors.size();
+    const std::size_t length =
+        last ? std::min({period, before, tokens.size() - anchors[i]}) : anchors[i + 1] - anchors[i];
+    same += Alike(&tokens[anchors[i - 1]], last ? length : before, &tokens[anchors[i]], length);
+    all += length;
+  }
+  return all == 0 ? 0 : static_cast<double>(same) / static_cast<double>(all);
+}
+
+// An iteration meets the host: it takes in data, hands something back, or is waited for. The layers
+// of a model do not. Told by the calls between that of op `first` and that of op `last`, for the
+// host may run far ahead of the steps.
+bool HostTakesPart(const Run& run, std::uint32_t first, std::uint32_t last, std::size_t steps) {
+  const Trace& trace = run.trace;
+  if (trace.ops.call[first] == kNone || trace.ops.call[last] == kNone)
+    return true;  // cannot be told: benefit of the doubt
+  const Nanos from = trace.calls.start[trace.ops.call[first]];
+  const Nanos to = trace.calls.start[trace.ops.call[last]];
+  std::size_t met = 0;
+  for (const std::uint32_t thread : run.launching_threads) {
+    for (std::uint32_t call = run.calls_of_thread[thread].first;
+         call < run.calls_of_thread[thread].last; ++call) {
+      if (trace.calls.start[call] < from || trace.calls.start[call] > to) continue;
+      const std::uint32_t op = run.first_op_of_call[call];
+      const bool copies =
+          op != kNone && trace.ops.kind[op] == OpKind::kCopy &&
+          (trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kHostToDevice ||
+           trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kDeviceToHost);
+      if (copies || IsSync(run.ClassOfCall(call))) ++met;
+    }
+  }
+  return 5 * met >= 3 * steps;
+}
+
+// Tokens that come back at even distances open a period; the rarest such token gives the longest
+// one.
+// `meets_host(first, last, count)`: whether the host takes part in each of `count` iterations
+// between two tokens.
+Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& tokens,
+                  const std::function<bool(std::size_t, std::size_t, std::size_t)>& meets_host) {
+  const auto min_count = static_cast<std::size_t>(knowledge.Number("step.min_count"));
+  const double min_match = knowledge.Number("step.period_match");
+  const double min_cover = knowledge.Number("step.period_cover");
+  const double exact = knowledge.Number("step.period_exact");
+  const double most_loss = knowledge.Number("step.period_loss");
+  const double extra = knowledge.Number("step.period_extra");
+  std::map<std::uint64_t, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < tokens.size(); ++i) places[tokens[i]].push_back(i);
+  std::vector<const std::vector<std::size_t>*> by_rarity;
+  for (const auto& [token, at] : places) {
+    if (at.size() >= min_count) by_rarity.push_back(&at);
+  }
+  std::stable_sort(by_rarity.begin(), by_rarity.end(),
+                   [](const auto* a, const auto* b) { return a->size() < b->size(); });
+  Period best;
+  std::map<std::size_t, double> tried;
+  for (const auto* at : by_rarity) {
+    std::vector<std::size_t> apart;
+    for (std::size_t i = 1; i < at->size(); ++i) apart.push_back((*at)[i] - (*at)[i - 1]);
+    const std::size_t period = Median(apart);
+    const auto even = static_cast<std::size_t>(
+        std::count_if(apart.begin(), apart.end(), [period](std::size_t d) { return d == period; }));
+    if (5 * even < 3 * apart.size()) continue;
+    const std::size_t from = at->front();
+    const std::size_t to = std::min(tokens.size(), at->back() + period);
+    if (static_cast<double>(to - from) < min_cover * static_cast<double>(tokens.size())) continue;
+    if (tried.contains(period)) continue;
+    const double match = MatchFrom(tokens, *at, period);
+    tried[period] = match;
+    if (match < min_match) continue;
+    // A later (shorter) period wins when it leaves hardly more unexplained than the longer one:
+    // layers leave what stands between two passes through them. Or when each period takes in data
+    // from the host, which layers do not: then the longer one is several iterations with something
+    // extra in the last (a checkpoint, an evaluation).
+    const double loss = best.match - match;
+    const bool as_good =
+        match >= exact && loss <= most_loss && loss * static_cast<double>(best.length) < extra;
+    if (best.length == 0 ||
+        (period < best.length && (as_good || meets_host(at->front(), at->back(), at->size())))) {
+      best = {period, *at, match};
+    }
+    if (tried.size() > 64) break;  // enough distinct candidates
+  }
+  return best;
+}
+
+}  // namespace
+
+namespace {
+
+// Median absolute deviation of the steady lengths over their median: what is usual, whatever stands
+// out now and then (a checkpoint every few steps). 0 for fewer than four.
+double Spread(const Steps& steps) {
+  std::vector<Nanos> lengths;
+  for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i)
+    lengths.push_back(steps.all[i].Length());
+  if (lengths.size() < 4) return 0;
+  const Nanos median = Median(lengths);
+  for (Nanos& length : lengths) length = std::abs(length - median);
+  return median > 0 ? static_cast<double>(Median(std::move(lengths))) / static_cast<double>(median)
+                    : 0;
+}
+
+}  // namespace
+
+Steps StepsFromPeriod(const Run& run) {
+  Steps steps;
+  const OpTable& ops = run.trace.ops;
+  // The busiest stream of the device with most ops, in time order without communication (whose
+  // order varies).
+  std::uint32_t busiest = kNone;
+  for (const std::uint32_t d : run.active_devices) {
+    if (busiest == kNone || run.ops_of_device[d].size() > run.ops_of_device[busiest].size())
+      busiest = d;
+  }
+  if (busiest == kNone) return steps;
+  std::map<std::uint32_t, std::size_t> per_stream;
+  for (const std::uint32_t op : run.ops_of_device[busiest]) {
+    if (!run.IsComm(op)) per_stream[ops.stream[op]]++;
+  }
+  std::uint32_t stream = kNone;
+  std::size_t most = 0;
+  for (const auto& [s, count] : per_stream) {
+    if (s != kNone && count > most) stream = s, most = count;
+  }
+  std::vector<std::uint32_t> sequence;
+  for (const std::uint32_t op : run.ops_of_device[busiest]) {
+    if (ops.stream[op] == stream && !run.IsComm(op)) sequence.push_back(op);
+  }
+  const auto meets_host = [&](std::size_t first, std::size_t last, std::size_t count) {
+    return HostTakesPart(run, sequence[first], sequence[last], count);
+  };
+  Period period;
+  for (const bool with_grid : {true, false}) {
+    period = FindPeriod(run.knowledge, Tokens(run, sequence, with_grid), meets_host);
+    if (period.length > 0) break;
+  }
+  if (period.length == 0) return steps;
+
+  // Cut where the device usually waits longest: that is where one iteration ends and the next
+  // begins.
+  const std::vector<std::size_t>& starts = period.starts;
+  const auto usual_wait = [&](std::size_t k) {
+    std::vector<Nanos> waits;
+    for (const std::size_t start : starts) {
+      if (start + k + 1 >= sequence.size()) continue;
+      waits.push_back(
+          std::max<Nanos>(0, ops.start[sequence[start + k + 1]] - ops.end[sequence[start + k]]));
+    }
+    if (waits.empty()) return Nanos{0};
+    // The lower median: a wait that only half of the repeats have is not their boundary.
+    const auto middle = waits.begin() + static_cast<std::ptrdiff_t>((waits.size() - 1) / 2);
+    std::nth_element(waits.begin(), middle, waits.end());
+    return *middle;
+  };
+  // Where no wait stands out, no cut is better than another: the anchor's own place keeps the most
+  // whole iterations.
+  auto longest = static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"));
+  std::size_t cut = 0;
+  for (std::size_t k = 0; k < period.length; ++k) {
+    const Nanos wait = usual_wait(k);
+    if (wait > longest) longest = wait, cut = k + 1;
+  }
+  std::vector<Nanos> bounds;
+  const std::size_t offset = cut % period.length;
+  if (starts.front() + offset >=
+      period.length) {  // an iteration before the first anchor may be whole
+    bounds.push_back(ops.start[sequence[starts.front() + offset - period.length]]);
+  }
+  for (const std::size_t start : starts) {
+    if (start + offset < sequence.size()) bounds.push_back(ops.start[sequence[start + offset]]);
+  }
+  std::sort(bounds.begin(), bounds.end());
+  bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+  for (std::size_t i = 1; i < bounds.size(); ++i) steps.all.push_back({bounds[i - 1], bounds[i]});
+  // The last one is complete when all its ops are there, and the first of the next. Where nothing
+  // follows, it ends with its last op, unless each iteration ends with a wait.
+  std::vector<Interval> gaps;
+  for (const std::size_t start : starts) {
+    const std::size_t first = start + offset;
+    if (first == 0 || first >= sequence.size()) continue;
+    gaps.push_back({ops.end[sequence[first - 1]], ops.start[sequence[first]]});
+  }
+  const Nanos usual = (bounds.back() - bounds.front()) /
+                      static_cast<Nanos>(std::max<std::size_t>(2, bounds.size()) - 1);
+  const std::size_t next = starts.back() + offset + period.length;
+  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  if (next < sequence.size() ||
+      (next == sequence.size() &&
+       (steps.all.size() < min_count || !StepsEndWithWait(run, gaps, usual)))) {
+    const Nanos end = next < sequence.size() ? ops.start[sequence[next]] : ops.end[sequence.back()];
+    if (end > bounds.back()) steps.all.push_back({bounds.back(), end});
+  }
+  if (steps.all.size() < min_count) return {};
+  const bool waits_at_cut = cut > 0;
+  // A graph launched as a whole is an iteration by itself.
+  const bool graph = std::any_of(
+      sequence.begin() + static_cast<std::ptrdiff_t>(starts.front()),
+      sequence.begin() +
+          static_cast<std::ptrdiff_t>(std::min(sequence.size(), starts.front() + period.length)),
+      [&ops](std::uint32_t op) { return ops.kind[op] == OpKind::kGraph; });
+  const bool uniform = period.length <= 2 && static_cast<double>(starts.size()) >=
+                                                 run.knowledge.Number("step.uniform_count");
+  const bool longer_than_a_layer =
+      static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
+  if (!waits_at_cut && !graph && !uniform && !longer_than_a_layer &&
+      !HostTakesPart(run, sequence[starts.front()], sequence[starts.back()], steps.all.size()))
+    return {};
+  steps.source = "period";
+  const std::uint32_t anchor = sequence[starts.front()];
+  if (ops.kind[anchor] == OpKind::kKernel) {
+    steps.name = run.trace.strings[run.trace.shapes[ops.detail[anchor]].short_name];
+  }
+  SplitWarmup(run, &steps);
+  // Iterations of one loop take about the same time; repeats that do not are something else.
+  if (Spread(steps) > run.knowledge.Number("step.period_spread")) return {};
+  return steps;
+}
+
+}  // namespace advise

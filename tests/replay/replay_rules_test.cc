@@ -1,0 +1,138 @@
+// What holds for every replay, whatever the run.
+#include "engine/replay/replay.h"
+#include "tests/support/analysed.h"
+#include "tests/support/dice.h"
+#include "tests/support/stories.h"
+
+namespace advise {
+namespace {
+
+// One host thread that launches, copies, waits and computes; streams in order; sometimes ahead of
+// the GPU and sometimes not. All of it can have happened.
+TraceBuilder RandomRun(Dice* dice) {
+  TraceBuilder story;
+  Nanos host = 0;
+  Nanos gpu = 0;
+  for (std::int64_t n = dice->Between(10, 60); n > 0; --n) {
+    host += dice->Between(1, 30) * 1_us * (dice->Chance(8) ? 10 : 1);
+    const Interval call{host, host + dice->Between(2, 8) * 1_us};
+    const Nanos start = std::max(gpu, call.start + 8_us);
+    host = call.end;
+    switch (dice->Roll(6)) {
+      case 0: {
+        gpu = start + dice->Between(20, 200) * 1_us;
+        host = gpu + 2_us;
+        story.CopyToGpu(dice->Between(100, 2000) * 1024, MemoryKind::kPageable, {call.start, host},
+                        {start, gpu});
+        break;
+      }
+      case 1:
+        host = std::max(gpu, call.start) + 3_us;
+        story.Sync({call.start, host});
+        break;
+      case 2:
+        story.Range("load_batch", {host, host + 40_us});
+        host += 40_us;
+        break;
+      default:
+        gpu = start + dice->Between(3, 150) * 1_us;
+        story.Launch("work", call, {start, gpu});
+    }
+  }
+  const Nanos end = std::max(gpu, host + 8_us) + 100_us;
+  story.Launch("last", {host, host + 5_us}, {end - 100_us, end});
+  story.Sync({host + 6_us, end}, "cudaDeviceSynchronize");
+  return story;
+}
+
+Remedy RandomRemedy(const Analysed& run, Dice* dice) {
+  Remedy remedy;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
+    if (dice->Chance(4)) remedy.scaled_ops.emplace_back(op, dice->Chance(2) ? 0.5F : 0.0F);
+  }
+  for (std::uint32_t call = 0; call < run.trace().calls.size(); ++call) {
+    if (dice->Chance(4)) remedy.unblocked_calls.push_back(call);
+    if (dice->Chance(6)) remedy.vanished_calls.push_back(call);
+  }
+  return remedy;
+}
+
+TEST_CASE("without a fix the replay of any run gives its window") {
+  Dice dice(1);
+  for (int round = 0; round < 200; ++round) {
+    const Analysed run(RandomRun(&dice));
+    REQUIRE(run->replay().BaselineNs() == run.Window());
+  }
+}
+
+TEST_CASE("no fix loses time, and none wins more than the window") {
+  Dice dice(2);
+  for (int round = 0; round < 200; ++round) {
+    const Analysed run(RandomRun(&dice));
+    const Remedy remedy = RandomRemedy(run, &dice);
+    const Nanos gain = run->replay().Gain(remedy);
+    REQUIRE(gain >= 0);
+    REQUIRE(gain <= run.Window());
+  }
+}
+
+TEST_CASE("a call that is gone never lengthens the run") {
+  Dice dice(3);
+  for (int round = 0; round < 200; ++round) {
+    const Analysed run(RandomRun(&dice));
+    Remedy remedy;
+    remedy.vanished_calls = {
+        static_cast<std::uint32_t>(dice.Roll(static_cast<Nanos>(run.trace().calls.size())))};
+    REQUIRE(run->replay().With(remedy).length_ns <= run->replay().BaselineNs());
+  }
+}
+
+TEST_CASE("a wait that is gone never lengthens the run") {
+  Dice dice(4);
+  for (int round = 0; round < 200; ++round) {
+    const Analysed run(RandomRun(&dice));
+    Remedy remedy;
+    remedy.unblocked_calls = run.Calls("cudaStreamSynchronize");
+    REQUIRE(run->replay().With(remedy).length_ns <= run->replay().BaselineNs());
+  }
+}
+
+TEST_CASE("no fix takes the run below the work that is left on the GPU") {
+  Dice dice(5);
+  for (int round = 0; round < 200; ++round) {
+    const Analysed run(RandomRun(&dice));
+    Remedy remedy;
+    for (std::uint32_t call = 0; call < run.trace().calls.size(); ++call) {
+      remedy.unblocked_calls.push_back(call);
+      remedy.vanished_calls.push_back(call);
+    }
+    REQUIRE(run->replay().With(remedy).length_ns >= run.Window() - run->times[0].idle.Total());
+  }
+}
+
+TEST_CASE("a kernel that is faster by half wins at most half its time") {
+  Dice dice(6);
+  for (int round = 0; round < 200; ++round) {
+    const Analysed run(RandomRun(&dice));
+    const auto op =
+        static_cast<std::uint32_t>(dice.Roll(static_cast<Nanos>(run.trace().ops.size())));
+    Remedy remedy;
+    remedy.scaled_ops = {{op, 0.5F}};
+    const Nanos length = run.trace().ops.end[op] - run.trace().ops.start[op];
+    REQUIRE(run->replay().Gain(remedy) <= length / 2 + 1);
+  }
+}
+
+TEST_CASE("a run that is moved in time wins the same") {
+  Dice dice(7);
+  for (int round = 0; round < 100; ++round) {
+    TraceBuilder story = RandomRun(&dice);
+    const Analysed here(story);
+    const Analysed later(story.Shift(3'000_ms));
+    const Remedy remedy = RandomRemedy(here, &dice);
+    REQUIRE(here->replay().Gain(remedy) == later->replay().Gain(remedy));
+  }
+}
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,227 @@
+// What a fix would win: the run again with the fix in it, until the next bound shows.
+#include "engine/replay/replay.h"
+
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+// 20 kernels of 200 us that the host queues far ahead of the GPU, and then waits for.
+TraceBuilder GpuBound() {
+  TraceBuilder story;
+  story.Launch("work", {0_us, 5_us}, {10_us, 1_ms});
+  const Nanos end = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
+  story.Sync({1_ms + 700_us, end}, "cudaDeviceSynchronize");
+  return story;
+}
+
+// 100 kernels of 5 us, one every 25 us.
+TraceBuilder HostBound() {
+  TraceBuilder story;
+  AddEmptyQueue(&story, "tiny", 0, 100, 5_us, 25_us);
+  return story;
+}
+
+// Full, then drained by a synchronise and 100 us of host code, then full again.
+TraceBuilder Drained() {
+  TraceBuilder story;
+  const Nanos drained = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
+  story.Sync({1_ms + 1_us, drained + 5_us}, "cudaDeviceSynchronize");
+  for (int i = 0; i < 20; ++i) {
+    const Nanos call = drained + 100_us + i * 5_us;
+    const Nanos start = drained + 110_us + i * 200_us;
+    story.Launch("work", {call, call + 4_us}, {start, start + 200_us});
+  }
+  return story;
+}
+
+Remedy AllOps(const Analysed& run, float factor) {
+  Remedy remedy;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    remedy.scaled_ops.emplace_back(op, factor);
+  return remedy;
+}
+
+TEST_CASE("without a fix the replay gives the recorded window") {
+  for (const TraceBuilder& story : {GpuBound(), HostBound(), Drained(), GapStory()}) {
+    const Analysed run(story);
+    CHECK(run->replay().BaselineNs() == run.Window());
+    CHECK(run->replay().Gain(Remedy{}) == 0);
+  }
+}
+
+TEST_CASE("copies beside a host that is the limit win no more than one of them") {
+  TraceBuilder story;  // the host computes for 20 ms a step; copying and computing take 19 ms
+  Repeat(10, 20_ms, [&](int, Nanos at) {
+    story.Range("step", {at, at + 20_ms});
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 5_us}, {at + 10_us, at + 11_ms});
+    story.Launch("work", {at + 10_us, at + 15_us}, {at + 11_ms, at + 14_ms});
+    story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {at + 20_us, at + 25_us},
+                      {at + 14_ms, at + 19_ms});
+  });
+  const Analysed run(story, kAuto);
+  Remedy remedy;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
+    if (run.trace().ops.kind[op] == OpKind::kCopy) remedy.detached_ops.push_back(op);
+  }
+  CHECK(run->run.window.end == 9 * 20_ms + 11_ms);  // where the last step begins to compute
+  CHECK(run->replay().BaselineNs() == run.Window());
+  CHECK(run->replay().Gain(remedy) <= 11_ms);
+}
+
+TEST_CASE("removing a harmless synchronise gains nothing") {
+  TraceBuilder story = GpuBound();
+  story.Sync({960_us, 1_ms + 600_us}, "cudaEventSynchronize");
+  const Analysed run(story);
+  Remedy remedy;
+  remedy.unblocked_calls = run.Calls("cudaEventSynchronize");
+  REQUIRE(remedy.unblocked_calls.size() == 1);
+  CHECK(run->replay().Gain(remedy) <= 5_us);
+}
+
+TEST_CASE("removing a costly synchronise gains the bubble after it") {
+  const Analysed run(Drained());
+  Remedy remedy;
+  remedy.unblocked_calls = run.Calls("cudaDeviceSynchronize");
+  REQUIRE(remedy.unblocked_calls.size() == 1);
+  const Nanos gain = run->replay().Gain(remedy);
+  CHECK(gain >= 105_us);
+  CHECK(gain <= 110_us);
+}
+
+TEST_CASE("making a kernel faster in a run that the GPU bounds gains exactly that") {
+  const Analysed run(GpuBound());
+  Remedy remedy;
+  remedy.scaled_ops = {{7, 0.25F}};  // one of 200 us
+  std::string bound;
+  CHECK(run->replay().Gain(remedy, &bound) == 150_us);
+  CHECK(bound == "the work on the GPU itself");
+}
+
+TEST_CASE("a host that queued all its work early does not hold the window open") {
+  TraceBuilder story;
+  story.Launch("work", {0_us, 5_us}, {10_us, 1_ms});
+  AddFullQueue(&story, "work", 1_ms, 20, 200_us);  // the last call ends at 1 ms, the work at 5 ms
+  const Analysed run(story);
+  Remedy remedy;
+  remedy.scaled_ops = {{7, 0.25F}};  // one of 200 us
+  CHECK(run->replay().Gain(remedy) == 150_us);
+}
+
+TEST_CASE("a last wait that returns after the last op does not lengthen the baseline") {
+  TraceBuilder story;
+  story.Launch("work", {0_us, 5_us}, {10_us, 1_ms});
+  story.Sync({10_us, 1_ms + 3_us}, "cudaDeviceSynchronize");
+  const Analysed run(story);
+  CHECK(run->replay().BaselineNs() == run.Window());
+}
+
+TEST_CASE("making kernels faster in a run that the host bounds gains no more than the last one") {
+  const Analysed run(HostBound());
+  std::string bound;
+  const Nanos gain = run->replay().Gain(AllOps(run, 0.2F), &bound);
+  CHECK(gain <= 4_us);
+  CHECK(bound == "the thread that launches the work");
+}
+
+TEST_CASE("launches that are gone from a run that the host bounds leave the kernels alone") {
+  const Analysed run(HostBound());
+  Remedy remedy;
+  remedy.vanished_calls = run.Calls("cudaLaunchKernel");
+  remedy.vanished_calls.erase(remedy.vanished_calls.begin());  // the graph's own launch
+  const Nanos length = run->replay().With(remedy).length_ns;
+  CHECK(length >= 100 * 5_us);
+  CHECK(length <= 100 * 5_us + 20_us);
+}
+
+TEST_CASE("launches that are gone from a run that the GPU bounds gain nothing") {
+  const Analysed run(GpuBound());
+  Remedy remedy;
+  remedy.vanished_calls = run.Calls("cudaLaunchKernel");
+  CHECK(run->replay().Gain(remedy) <= 5_us);
+}
+
+// Ten steps: 400 us of loading on the launching thread, 600 us of GPU work that it waits for.
+TraceBuilder LoadsItself() {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int, Nanos at) {
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 610_us});
+    story.Range("load_batch", {at + 10_us, at + 995_us});
+  });
+  return story;
+}
+
+TEST_CASE("loading that moves off the launching thread leaves the GPU's work") {
+  const Analysed run(LoadsItself());
+  std::string bound;
+  const Nanos gain = run->replay().Gain(*run->input.loss.remedy, &bound);
+  CHECK(gain >= 9 * 350_us);
+  CHECK(gain <= 9 * 400_us);
+  CHECK(bound == "the work on the GPU itself");
+}
+
+// A pageable upload of 1 ms (at a quarter of the link's rate) before each 500 us of work. With a
+// loader whose batches come every 2 ms, when there is one.
+TraceBuilder Uploads(bool loader) {
+  TraceBuilder story;
+  const Nanos apart = loader ? 2_ms : 1520_us;
+  for (int i = 0; i < 10; ++i) {
+    const Nanos at = i * apart;
+    story.CopyToGpu(3'000'000, MemoryKind::kPageable, {at, at + 1_ms}, {at + 5_us, at + 995_us});
+    story.Launch("work", {at + 1001_us, at + 1005_us}, {at + 1010_us, at + 1510_us});
+    if (loader && i < 9) story.OsCall("poll", {at + 1010_us, at + apart - 5_us});
+  }
+  if (loader) {
+    story.Process("worker").Thread("pt_data_worker");
+    for (int i = 0; i < 10; ++i) story.OsCall("read", {i * apart, (i + 1) * apart - 10_us});
+  }
+  return story;
+}
+
+TEST_CASE("pinning brings a pageable upload to the rate of the link") {
+  const Analysed run(Uploads(false));
+  // 3 MB at the assumed 12 GB/s take 250 us in place of 990 us.
+  const Nanos gain = run->replay().Gain(*run->copies.pageable.remedy);
+  CHECK(gain >= 10 * 700_us);
+  CHECK(gain <= 10 * 800_us);
+}
+
+TEST_CASE("behind a slow loader pinning gains next to nothing: the loader is the next bound") {
+  const Analysed run(Uploads(true));
+  std::string bound;
+  const Nanos gain = run->replay().Gain(*run->copies.pageable.remedy, &bound);
+  CHECK(gain <= 2_ms);  // of 20 ms: the last step alone may gain its own copy
+  CHECK(bound == "the data loader");
+}
+
+TEST_CASE("remedies join: two fixes together win at least what each wins alone") {
+  TraceBuilder story = Drained();
+  const Analysed run(story);
+  Remedy sync;
+  sync.unblocked_calls = run.Calls("cudaDeviceSynchronize");
+  const Remedy faster = AllOps(run, 0.5F);
+  Remedy both = sync;
+  both.Join(faster);
+  CHECK(both.scaled_ops.size() == run.trace().ops.size());
+  CHECK(both.unblocked_calls.size() == 1);
+  const Nanos together = run->replay().Gain(both);
+  CHECK(together >= run->replay().Gain(sync));
+  CHECK(together >= run->replay().Gain(faster));
+}
+
+TEST_CASE("a floor is the least that a fix can leave") {
+  const Analysed run(HostBound());
+  Remedy remedy;
+  remedy.vanished_calls = run.Calls("cudaLaunchKernel");
+  remedy.floor_ns = 2_ms;
+  CHECK(run->replay().With(remedy).length_ns == 2_ms);
+}
+
+TEST_CASE("a trace without work can be replayed and gains nothing") {
+  const Analysed run(TraceBuilder().Sync({0_us, 10_us}));
+  CHECK(run->replay().Gain(Remedy{}) == 0);
+}
+
+}  // namespace
+}  // namespace advise

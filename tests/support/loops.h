@@ -1,0 +1,42 @@
+// Training loops: the same step again and again.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tests/support/stories.h"
+#include "tests/support/trace_builder.h"
+
+namespace advise {
+
+// Calls `step(i, start)` for each step, every `apart`.
+inline void Repeat(int steps, Nanos apart, const std::function<void(int, Nanos)>& step) {
+  for (int i = 0; i < steps; ++i) step(i, i * apart);
+}
+
+// One step of a model with layers: the host is ahead of the GPU by 60 us throughout, and works for
+// 200 us between steps. Its GPU work takes 14 x `length`.
+inline void AddLayeredStep(TraceBuilder* story, Nanos at, Nanos length) {
+  Nanos next = at + 100_us;
+  const auto kernel = [&](const char* name) {
+    story->Launch(name, {next - 60_us, next - 57_us}, {next, next + length});
+    next += length;
+  };
+  kernel("embed");
+  for (int layer = 0; layer < 6; ++layer) {
+    kernel("attention_part");
+    kernel("mlp_part");
+  }
+  kernel("head");
+}
+
+// One step of ten kernels that are all different, with the same pace.
+inline void AddPlainStep(TraceBuilder* story, Nanos at, Nanos length) {
+  for (int k = 0; k < 10; ++k) {
+    const Nanos start = at + 100_us + k * length;
+    story->Launch("kernel_" + std::string(1, static_cast<char>('a' + k)),
+                  {start - 60_us, start - 57_us}, {start, start + length});
+  }
+}
+
+}  // namespace advise

@@ -1,0 +1,193 @@
+// Why each GPU was idle: for each cause of the contract a timeline that a person would name so.
+#include "engine/timeline/idle.h"
+
+#include "tests/support/analysed.h"
+#include "tests/support/stories.h"
+
+namespace advise {
+namespace {
+
+std::string Told(std::vector<std::pair<const char*, Nanos>> parts) {
+  std::string text;
+  for (const auto& [name, time] : parts)
+    text += (text.empty() ? "" : ", ") + std::string(name) + " " + std::to_string(time);
+  return text;
+}
+
+TEST_CASE("code that the report does not show is host compute, the launch and its latency launch") {
+  const Analysed run(GapStory());
+  CHECK(run.Causes() == Told({{"launch", 10_us}, {"host_compute", 100_us}}));
+}
+
+TEST_CASE("a gap under a range that loads data is data loading") {
+  const Analysed run(GapStory().Range("load_batch", {90_us, 195_us}));
+  CHECK(run.Causes() == Told({{"data_loading", 95_us}, {"launch", 10_us}, {"host_compute", 5_us}}));
+}
+
+TEST_CASE("reading files inside a range that loads data is data loading") {
+  const Analysed run(
+      GapStory().Range("load_batch", {100_us, 200_us}).OsCall("read", {120_us, 180_us}));
+  CHECK(run.Idle(IdleCause::kDataLoading) == 100_us);
+  CHECK(run.Idle(IdleCause::kFileIo) == 0);
+}
+
+TEST_CASE("waiting in the OS while loader workers are at work is data loading") {
+  TraceBuilder story = GapStory().OsCall("poll", {102_us, 195_us});
+  story.Process("python worker").Thread("pt_data_worker").OsCall("read", {90_us, 190_us});
+  const Analysed run(story);
+  CHECK(run.Causes() == Told({{"data_loading", 93_us}, {"launch", 10_us}, {"host_compute", 7_us}}));
+}
+
+TEST_CASE("waiting in a synchronise after the GPU has finished is host sync") {
+  const Analysed run(GapStory().Sync({20_us, 150_us}));
+  CHECK(run.Causes() == Told({{"host_sync", 50_us}, {"launch", 10_us}, {"host_compute", 50_us}}));
+}
+
+TEST_CASE("a synchronise that ends with its kernel leaves no time to host sync") {
+  const Analysed run(GapStory().Sync({20_us, 100_us}));
+  CHECK(run.Idle(IdleCause::kHostSync) == 0);
+}
+
+TEST_CASE("allocating, freeing and registering memory is allocation") {
+  for (const char* call : {"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaHostRegister",
+                           "cuMemCreate", "cudaFreeHost"}) {
+    INFO(call);
+    const Analysed run(GapStory().Call(call, {110_us, 190_us}));
+    CHECK(run.Causes() ==
+          Told({{"allocation", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));
+  }
+}
+
+TEST_CASE("an allocation inside a range that loads data is still an allocation") {
+  const Analysed run(
+      GapStory().Range("load_batch", {100_us, 200_us}).Call("cudaHostAlloc", {120_us, 150_us}));
+  CHECK(run.Causes() == Told({{"data_loading", 70_us}, {"allocation", 30_us}, {"launch", 10_us}}));
+}
+
+TEST_CASE("loading a module and compiling are jit or module load") {
+  for (const char* call : {"cuModuleLoadData", "nvrtcCompileProgram", "cuLibraryLoadData"}) {
+    INFO(call);
+    const Analysed run(GapStory().Call(call, {110_us, 190_us}));
+    CHECK(run.Causes() ==
+          Told({{"jit_or_module_load", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));
+  }
+}
+
+TEST_CASE("lazy loading inside the launching call is no launch latency") {
+  const Analysed run(TraceBuilder()
+                         .Launch("before", {0_us, 5_us}, {10_us, 100_us})
+                         .Launch("first of its kind", {120_us, 200_us}, {205_us, 300_us})
+                         .Overhead("Lazy function loading", {125_us, 195_us}));
+  CHECK(run.Causes() ==
+        Told({{"jit_or_module_load", 70_us}, {"launch", 15_us}, {"host_compute", 20_us}}));
+}
+
+TEST_CASE("reading files with no loader in sight is file IO") {
+  const Analysed run(GapStory().OsCall("read", {110_us, 190_us}));
+  CHECK(run.Causes() == Told({{"file_io", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));
+}
+
+TEST_CASE("blocked in the OS with no loader in sight is host wait") {
+  for (const char* call : {"pthread_cond_wait", "poll", "pthread_mutex_lock", "usleep"}) {
+    INFO(call);
+    const Analysed run(GapStory().OsCall(call, {110_us, 190_us}));
+    CHECK(run.Causes() == Told({{"host_wait", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));
+  }
+}
+
+TEST_CASE("the profiler at work is profiler overhead") {
+  const Analysed run(GapStory().Overhead("Buffer flush", {110_us, 190_us}));
+  CHECK(run.Causes() ==
+        Told({{"launch", 10_us}, {"host_compute", 20_us}, {"profiler_overhead", 80_us}}));
+}
+
+TEST_CASE("a short gap before work that was launched in time is launch latency") {
+  const Analysed run(TraceBuilder()
+                         .Launch("before", {0_us, 5_us}, {10_us, 100_us})
+                         .Launch("after", {50_us, 55_us}, {104_us, 200_us}));
+  CHECK(run.Causes() == Told({{"launch", 4_us}}));
+}
+
+TEST_CASE("launched work that another device lets go of waits for a peer") {
+  const Analysed run(TraceBuilder()
+                         .Launch("before", {0_us, 5_us}, {10_us, 100_us})
+                         .Launch("after", {20_us, 25_us}, {300_us, 400_us})
+                         .OnDevice(1)
+                         .Launch("slow", {6_us, 9_us}, {10_us, 298_us}));
+
+  // Up to the usual latency may be called launch.
+  CHECK(run.Idle(IdleCause::kPeerWait) >= 180_us);
+  CHECK(run.Idle(IdleCause::kPeerWait) + run.Idle(IdleCause::kLaunch) == 200_us);
+}
+
+TEST_CASE("launched work that another device lets go of waits for a peer that goes on working") {
+  const Analysed run(TraceBuilder()
+                         .Launch("before", {0_us, 5_us}, {10_us, 100_us})
+                         .Launch("after", {20_us, 25_us}, {300_us, 400_us})
+                         .OnDevice(1)
+                         .Launch("slow", {6_us, 9_us}, {10_us, 298_us})
+                         .Launch("slow", {26_us, 29_us}, {298_us, 400_us}));
+  // Up to the usual latency may be called launch.
+  CHECK(run.Idle(IdleCause::kPeerWait) >= 180_us);
+  CHECK(run.Idle(IdleCause::kPeerWait) + run.Idle(IdleCause::kLaunch) == 200_us);
+}
+
+TEST_CASE("a device without ops has no work queued") {
+  const Analysed run(GapStory().OnDevice(1).OnDevice(0));
+  CHECK(run.Causes(1) == Told({{"no_work_queued", run.Window()}}));
+}
+
+TEST_CASE("before its launching thread was first seen, a device has no work queued") {
+  TraceBuilder story;
+  story.Launch("alone", {0_us, 5_us}, {10_us, 300_us});
+  story.Process("second").Thread("late").OnDevice(1);
+  story.Launch("first", {200_us, 205_us}, {210_us, 300_us});
+  const Analysed run(story);
+  CHECK(run.Causes(1) == Told({{"launch", 10_us}, {"no_work_queued", 190_us}}));
+}
+
+TEST_CASE("a gap that ends with work whose launch was not captured is unknown") {
+  const Analysed run(TraceBuilder()
+                         .Launch("before", {0_us, 5_us}, {10_us, 100_us})
+                         .Kernel("from elsewhere", {150_us, 200_us}));
+  CHECK(run.Causes() == Told({{"unknown", 50_us}}));
+}
+
+// Thirty steps of 1 ms: 200 us of work, launched after 750 us of code.
+TraceBuilder SlowCode() {
+  TraceBuilder story;
+  for (int i = 0; i < 30; ++i) {
+    const Nanos at = i * 1_ms;
+    story.Range("step " + std::to_string(i), {at, at + 990_us});
+    story.Launch("kernel", {at + 750_us, at + 755_us}, {at + 760_us, at + 960_us});
+  }
+  return story;
+}
+
+TEST_CASE("long code of the launching thread is lost time, and gone when it runs elsewhere") {
+  const Analysed run(SlowCode(), kAuto);
+  const Nanos window = run.Window();
+  const auto share = [&](Nanos time) {
+    return static_cast<double>(time) / static_cast<double>(window);
+  };
+  CHECK(share(run->host.compute.lost->Total()) == Approx(0.79).margin(0.02));
+  std::string limit;
+  CHECK(share(run->replay().Gain(*run->host.compute.remedy, &limit)) == Approx(0.78).margin(0.04));
+}
+
+TEST_CASE("code beside the profiler's own work, whose thread nobody knows, is not blamed") {
+  Trace trace = SlowCode().Build();
+  for (int i = 0; i < 30; ++i) {
+    trace.overheads.start.push_back(i * 1_ms + 100_us);
+    trace.overheads.end.push_back(i * 1_ms + 700_us);
+    trace.overheads.thread.push_back(kNone);
+    trace.overheads.name.push_back(0);
+  }
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  REQUIRE(analysis.idle.by_device[0][static_cast<std::size_t>(IdleCause::kHostCompute)] > 0);
+  CHECK(analysis.host.compute.lost->Total() == 0);
+  CHECK(analysis.host.compute.remedy->host_cuts.empty());
+}
+
+}  // namespace
+}  // namespace advise

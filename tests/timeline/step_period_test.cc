@@ -1,0 +1,198 @@
+// Steps of a run that names none: from the rhythm of its kernels.
+#include "engine/timeline/step.h"
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+TraceBuilder Unnamed(int steps, Nanos apart = 1_ms) {
+  TraceBuilder story;
+  Repeat(steps, apart, [&](int, Nanos at) { AddLayeredStep(&story, at, 50_us); });
+  return story;
+}
+
+TEST_CASE("a repeating sequence of kernels is a step, the layers inside it are not") {
+  const Analysed run(Unnamed(10), kAuto);
+  const Steps& steps = run->run.steps;
+  CHECK(steps.source == "period");
+  CHECK(steps.Median() == 1_ms);
+  CHECK(steps.all.size() >= 9);
+  CHECK(steps.all.size() <= 10);
+}
+
+TEST_CASE("a step found by its rhythm begins after the gap between steps") {
+  const Analysed run(Unnamed(10), kAuto);
+  for (const Step& step : run->run.steps.all) {
+    // The first kernel of each step starts 100 us into its millisecond.
+    CHECK(step.start % 1_ms == 100_us);
+  }
+}
+
+TEST_CASE("the last step of a rhythm is complete or left out") {
+  TraceBuilder story = Unnamed(10);
+  const Nanos at = 10_ms;  // an eleventh step, cut after four kernels
+  for (int k = 0; k < 4; ++k) {
+    const Nanos start = at + 100_us + k * 50_us;
+    story.Launch(k == 0       ? "embed"
+                 : k % 2 == 1 ? "attention_part"
+                              : "mlp_part",
+                 {start - 60_us, start - 57_us}, {start, start + 50_us});
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.known());
+  CHECK(run->run.steps.all.back().end <= 10_ms + 100_us);
+  CHECK(run->run.window.end <= 10_ms + 100_us);
+}
+
+TEST_CASE("a rhythm with waits ends where the last of its steps begins") {
+  const Analysed run(Unnamed(10), kAuto);  // 700 us of work each millisecond
+  CHECK(run->run.steps.all.size() == 9);
+  CHECK(run->run.window.end == 9_ms + 100_us);
+  CHECK(run->times[0].idle.Total() == 9 * 300_us);
+}
+
+TEST_CASE("a rhythm without waits ends with its last kernel") {
+  TraceBuilder story;
+  Repeat(10, 700_us, [&](int, Nanos at) {
+    story.Sync({at + 10_us, at + 20_us}, "cudaEventSynchronize");
+    AddLayeredStep(&story, at, 50_us);
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.all.size() == 10);
+  CHECK(run->run.window.end == 7_ms + 100_us);
+}
+
+TEST_CASE("the wait for code that a rhythm meets a few steps late is warm-up") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 60; ++i) {
+    if (i == 4) story.Call("cuModuleLoadData", {at, at + 8_ms});
+    if (i == 4) at += 8_ms;
+    AddLayeredStep(&story, at, 50_us);
+    at += 1_ms;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.first_steady == 4);  // the wait lies at the end of the fourth
+  CHECK(run->run.window.start == 12_ms + 100_us);
+}
+
+TEST_CASE("fewer than three repetitions are no steps") {
+  TraceBuilder story;
+  Repeat(2, 1_ms, [&](int, Nanos at) { AddPlainStep(&story, at, 50_us); });
+  const Analysed run(story, kAuto);
+  CHECK_FALSE(run->run.steps.known());
+  CHECK(run->run.window.mode == "all");
+}
+
+TEST_CASE("work without a rhythm has no steps") {
+  TraceBuilder story;
+  std::uint32_t state = 12345;
+  for (int i = 0; i < 300; ++i) {
+    state = state * 1664525U + 1013904223U;
+    const Nanos start = 100_us + i * 60_us;
+    story.Launch("kernel_" + std::to_string(state >> 28U), {start - 50_us, start - 46_us},
+                 {start, start + 50_us});
+  }
+  CHECK_FALSE(Analysed(story, kAuto)->run.steps.known());
+}
+
+TEST_CASE("communication on the same stream does not break the rhythm") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    AddLayeredStep(&story, at, 50_us);
+    // One all-reduce in some steps, two in the others.
+    for (int k = 0; k <= i % 2; ++k) {
+      const Nanos start = at + 810_us + k * 20_us;
+      story.Launch(kAllReduce, {start - 50_us, start - 47_us}, {start, start + 15_us});
+    }
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == 1_ms);
+}
+
+TEST_CASE("a stream full of communication is not the one that gives the rhythm") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.OnStream(7);
+    AddLayeredStep(&story, at, 50_us);
+    story.OnStream(13);  // more collectives than kernels, and not the same number in each step
+    for (int k = 0; k < 20 + i % 3; ++k) {
+      const Nanos start = at + 110_us + k * 30_us;
+      story.Launch(kAllReduce, {start - 50_us, start - 49_us}, {start, start + 15_us});
+    }
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == 1_ms);
+}
+
+// Every fourth of 16 steps of 1 ms ends with eight downloads of 500 us each, which hold the host.
+TraceBuilder WithCheckpoints() {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 16; ++i) {
+    AddPlainStep(&story, at, 80_us);
+    at += 1_ms;
+    if (i % 4 != 3) continue;
+    for (int k = 0; k < 8; ++k) {
+      story.CopyFromGpu(4_MiB, MemoryKind::kPageable, {at, at + 500_us}, {at, at + 500_us});
+      at += 500_us;
+    }
+  }
+  return story;
+}
+
+TEST_CASE("copies between some steps do not break the rhythm of the others") {
+  const Analysed run(WithCheckpoints(), kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == 1_ms);
+  CHECK(run->run.steps.all.size() >= 15);
+}
+
+TEST_CASE("copies that other steps do not make are what a periodic stall loses") {
+  const Analysed run(WithCheckpoints(), kAuto);
+  CHECK(run->step_stats.stall_every == 4);
+  // Three whole checkpoints lie between steps; a fourth one may end the window.
+  CHECK(run->step_stats.stall.lost->Total() >= 3 * 4_ms);
+  CHECK(run->step_stats.stall.lost->Total() <= 4 * 4_ms);
+  // Beside the kernels, eight copies of 500 us fit into four steps of 1 ms.
+  CHECK(run->replay().Gain(*run->step_stats.stall.remedy) >= 3 * 3_ms);
+}
+
+TEST_CASE("the first steps of a rhythm that load code are warm-up") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 12; ++i) {
+    if (i == 0) story.Call("cuModuleLoadData", {at, at + 4_ms});
+    if (i == 0) at += 4_ms;
+    AddLayeredStep(&story, at, 50_us);
+    at += 1_ms;
+    if (i == 0) at += 5_ms;  // the rest of the first step's own waiting
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.known());
+  CHECK(run->run.steps.first_steady == 1);
+  CHECK(run->run.steps.Median() == 1_ms);
+}
+
+TEST_CASE("asking for all work keeps the steps and widens the window") {
+  const TraceBuilder story = Unnamed(10);
+  const Analysed all(story, WindowRequest::Mode::kAll);
+  CHECK(all->run.steps.known());
+  CHECK(all->run.window.start == 100_us);
+  CHECK(all->run.window.end == 9_ms + 800_us);
+}
+
+TEST_CASE("times that are moved as a whole move the steps and change nothing else") {
+  const Analysed here(Unnamed(10), kAuto);
+  const Analysed later(Unnamed(10).Shift(700_ms), kAuto);
+  REQUIRE(here->run.steps.all.size() == later->run.steps.all.size());
+  for (std::size_t i = 0; i < here->run.steps.all.size(); ++i)
+    CHECK(here->run.steps.all[i].start + 700_ms == later->run.steps.all[i].start);
+  CHECK(here->run.steps.Median() == later->run.steps.Median());
+}
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,215 @@
+// Which iterations a run has: from its ranges, or from the rhythm of its GPU work.
+#include "engine/timeline/step.h"
+
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+std::string Numbered(const char* name, int i) { return std::string(name) + std::to_string(i); }
+
+// Every step of a millisecond has a range around the launching of its work.
+TraceBuilder RangedLoop(int steps, const std::function<std::string(int)>& name) {
+  TraceBuilder story;
+  Repeat(steps, 1_ms, [&](int i, Nanos at) {
+    story.Range(name(i), {at, at + 900_us});
+    AddLayeredStep(&story, at, 50_us);
+  });
+  return story;
+}
+
+// What all the loops above are.
+void CheckMillisecondSteps(const Steps& steps, std::size_t count) {
+  REQUIRE(steps.all.size() == count);
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK(steps.all[i].start == static_cast<Nanos>(i) * 1_ms);
+    if (i + 1 < count) CHECK(steps.all[i].end == steps.all[i + 1].start);
+  }
+  CHECK(steps.Median() == 1_ms);
+  CHECK(steps.first_steady == 0);
+  CHECK(steps.outliers.empty());
+}
+
+TEST_CASE("ranges with numbers are steps, each until the next begins") {
+  const Analysed run(RangedLoop(10, [](int i) { return Numbered("step ", i); }), kAuto);
+  CHECK(run->run.steps.source == "range");
+  CheckMillisecondSteps(run->run.steps, 10);
+}
+
+TEST_CASE("ranges of one name that looks like a step are steps") {
+  const Analysed run(RangedLoop(8, [](int) { return "train_step"; }), kAuto);
+  CHECK(run->run.steps.source == "range");
+  CHECK(run->run.steps.name == "train_step");
+  CheckMillisecondSteps(run->run.steps, 8);
+}
+
+TEST_CASE("annotations of the framework are taken before other ranges") {
+  TraceBuilder story = RangedLoop(8, [](int i) { return Numbered("ProfilerStep#", i); });
+  Repeat(16, 500_us, [&](int i, Nanos at) {
+    story.Range(Numbered("batch ", i), {at, at + 499_us});
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.source == "annotation");
+  CheckMillisecondSteps(run->run.steps, 8);
+}
+
+TEST_CASE("of nested ranges the outer ones are the steps") {
+  TraceBuilder story = RangedLoop(8, [](int i) { return Numbered("step ", i); });
+  Repeat(16, 500_us, [&](int i, Nanos at) {
+    story.Range(Numbered("iteration ", i), {at + 1_us, at + 400_us});
+  });
+  const Analysed run(story, kAuto);
+  CheckMillisecondSteps(run->run.steps, 8);
+}
+
+TEST_CASE("ranges that were never closed end where the next begins") {
+  TraceBuilder story;
+  Repeat(8, 1_ms, [&](int i, Nanos at) {
+    story.Range(Numbered("step ", i), {at, 8_ms});  // all reach to the end of the trace
+    AddLayeredStep(&story, at, 50_us);
+  });
+  const Analysed run(story, kAuto);
+  CheckMillisecondSteps(run->run.steps, 8);
+  CHECK(run->run.steps.all.back().end == 8_ms);
+}
+
+TEST_CASE("one range that was never closed does not hide those after it") {
+  TraceBuilder story;
+  Repeat(8, 1_ms, [&](int i, Nanos at) {
+    story.Range(Numbered("step ", i), {at, i == 3 ? 8_ms : at + 900_us});
+    AddLayeredStep(&story, at, 50_us);
+  });
+  const Analysed run(story, kAuto);
+  CheckMillisecondSteps(run->run.steps, 8);
+}
+
+TEST_CASE("when the host runs ahead, steps are as long as the GPU's work for them") {
+  TraceBuilder story;
+  Repeat(8, 100_us, [&](int i, Nanos at) {
+    story.Range(Numbered("step ", i), {at, at + 90_us});  // the host is done after a tenth
+    for (int k = 0; k < 10; ++k) {
+      const Nanos start = i * 1_ms + k * 100_us + 50_us;
+      story.Launch("work", {at + k * 8_us, at + k * 8_us + 4_us}, {start, start + 100_us});
+    }
+  });
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.all.size() == 8);
+  CHECK(run->run.steps.Median() == 1_ms);
+  CHECK(run->run.steps.all[3].start == 3_ms + 50_us);
+}
+
+// Loads for 600 us on the thread that then launches 390 us of work, again and again.
+TraceBuilder LoadThenCompute(int steps) {
+  TraceBuilder story;
+  Repeat(steps, 1_ms, [&](int i, Nanos at) {
+    story.Range(Numbered("step ", i), {at, at + 1_ms});
+    story.Launch("work", {at + 600_us, at + 603_us}, {at + 610_us, at + 1_ms});
+  });
+  return story;
+}
+
+TEST_CASE("the steady window holds whole steps: as many waits as computations") {
+  const Analysed run(LoadThenCompute(10), kAuto);
+  CHECK(run->run.steps.all.size() == 9);  // what follows the tenth is not known
+  CHECK(run->run.window.start == 610_us);
+  CHECK(run->run.window.end == 9_ms + 610_us);
+  CHECK(run->times[0].compute.Total() == 9 * 390_us);
+  CHECK(run->times[0].idle.Total() == 9 * 610_us);
+}
+
+TEST_CASE("of very few steps none is left out") {
+  CHECK(Analysed(LoadThenCompute(3), kAuto)->run.steps.all.size() == 3);
+}
+
+TEST_CASE("communication between the computing of steps is no wait") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range(Numbered("step ", i), {at, at + 1_ms});
+    story.Launch("ncclDevKernel_SendRecv", {at + 5_us, at + 8_us}, {at + 10_us, at + 610_us});
+    story.Launch("work", {at + 600_us, at + 603_us}, {at + 610_us, at + 1_ms + 10_us});
+  });
+  CHECK(Analysed(story, kAuto)->run.steps.all.size() == 10);
+}
+
+TEST_CASE("what is loaded in an early step is warm-up, even behind usual ones") {
+  for (const int slow : {4, 30}) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 60; ++i) {
+      const Nanos length = i == slow ? 9_ms : 1_ms;
+      story.Range(Numbered("step ", i), {at, at + length});
+      if (i == slow) story.Call("cuModuleLoadData", {at + 10_us, at + 8_ms});
+      AddLayeredStep(&story, at + length - 1_ms, 50_us);
+      at += length;
+    }
+    const Analysed run(story, kAuto);
+    // The GPU waits for it at the end of the step before.
+    CHECK(run->run.steps.first_steady == (slow == 4 ? 4 : 0));
+    CHECK(run->run.window.start == (slow == 4 ? 12_ms + 100_us : 100_us));
+    CHECK(run->run.steps.outliers.size() == (slow == 4 ? 0 : 1));
+  }
+}
+
+TEST_CASE("leading slow steps are warm-up, and the steady window begins after them") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Nanos length = i < 2 ? 5_ms : 1_ms;
+    story.Range(Numbered("step ", i), {at, at + length});
+    AddLayeredStep(&story, at, 50_us);
+    at += length;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.first_steady == 2);
+  CHECK(run->run.steps.steady_count() == 8);
+  CHECK(run->run.steps.Median() == 1_ms);
+  CHECK(run->run.window.mode == "steady");
+  CHECK(run->run.window.start == 10_ms);
+  CHECK(run->run.window.end == 18_ms);
+}
+
+TEST_CASE("a slow step in the middle is an outlier that rates leave out") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 12; ++i) {
+    const Nanos length = i == 6 ? 4_ms : 1_ms;
+    story.Range(Numbered("step ", i), {at, at + length});
+    AddLayeredStep(&story, at, 50_us);
+    at += length;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.first_steady == 0);
+  CHECK(run->run.steps.outliers == std::vector<std::size_t>{6});
+  CHECK(run->run.steps.Median() == 1_ms);
+  CHECK(run->step_stats.outlier_excess_ns == Approx(3e6));
+}
+
+TEST_CASE("two ranges are no steps, and the window falls back to all work") {
+  TraceBuilder story;
+  Repeat(2, 1_ms, [&](int i, Nanos at) {
+    story.Range(Numbered("step ", i), {at, at + 900_us});
+    AddPlainStep(&story, at, 50_us);
+  });
+  const Analysed run(story, kAuto);
+  CHECK_FALSE(run->run.steps.known());
+  CHECK(run->run.steps.source.empty());
+  CHECK(run->run.steps.Median() == 0);
+  CHECK(run->run.window.mode == "all");
+}
+
+TEST_CASE("ranges around no GPU work are no steps") {
+  TraceBuilder story;
+  story.Launch("once", {0_us, 5_us}, {10_us, 20_us});
+  story.Thread("logger");
+  Repeat(8, 1_ms, [&](int i, Nanos at) { story.Range(Numbered("step ", i), {at, at + 900_us}); });
+  CHECK_FALSE(Analysed(story, kAuto)->run.steps.known());
+}
+
+TEST_CASE("names of phases and of single operators are no steps") {
+  const Analysed run(RangedLoop(8, [](int) { return "optimizer.step"; }), kAuto);
+  CHECK(run->run.steps.source != "range");
+}
+
+}  // namespace
+}  // namespace advise
