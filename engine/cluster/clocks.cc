@@ -48,9 +48,28 @@ std::vector<Nanos> SendsOf(const RankSummary& rank) {
   return ends;
 }
 
+// What the hosts' UTC says of the offset between two clocks, and how far it is trusted.
+struct Utc {
+  bool known = false;
+  Nanos offset = 0;
+  double scatter = 1;      // ns by which it is usually wrong
+  double end_scatter = 1;  // ns by which the ends of a collective usually differ
+  double most = 0;  // the most that it counts, in units of scatter: hosts without a time service
+
+  // How unlikely a fit is, smaller is better. Steps of a regular program are alike, so that a shift
+  // by whole steps fits as well as the true one: among shifts that fit about equally well, UTC
+  // decides; where it is off by far, every shift is as unlikely and the fit alone decides.
+  double Cost(Nanos found, Nanos deviation) const {
+    const double misfit = static_cast<double>(deviation) / end_scatter;
+    if (!known) return misfit;
+    return misfit + std::min(most, static_cast<double>(std::abs(found - offset)) / scatter);
+  }
+};
+
 struct Fit {
   Nanos offset = 0;
   Nanos deviation = std::numeric_limits<Nanos>::max();
+  double cost = std::numeric_limits<double>::max();  // see Utc::Cost
   // Of the best other shift. Steps of a regular program are alike: a shift by a step may fit nearly
   // as well as the true one.
   Nanos runner_up = std::numeric_limits<Nanos>::max();
@@ -113,18 +132,19 @@ void Refine(const std::vector<Event>& first, const std::vector<Event>& other, st
   }
 }
 
-// The shift that fits best. `guess` is tried first, and taken at once when it fits to `at_once`.
+// The likeliest shift. `guess` is tried first, and taken at once when it fits to `at_once`.
 Fit Best(const std::vector<Event>& first, const std::vector<Event>& other, std::int64_t guess,
-         Nanos at_once) {
+         const Utc& utc, Nanos at_once) {
   Fit best;
   const auto most = static_cast<std::int64_t>(std::max(first.size(), other.size()));
   std::int64_t shift_of_best = 0;
   std::int64_t until = std::min(kShifts, most);
   for (std::int64_t step = 0; step <= until; ++step) {
     for (const std::int64_t shift : {guess + step, guess - step}) {
-      const auto fit = Try(first, other, shift);
-      if (fit && fit->deviation < best.deviation) {
-        const Nanos beaten = best.deviation;
+      auto fit = Try(first, other, shift);
+      if (fit) fit->cost = utc.Cost(fit->offset, fit->deviation);
+      if (fit && fit->cost < best.cost) {
+        const Nanos beaten = std::min(best.deviation, best.runner_up);
         best = *fit;
         best.runner_up = beaten;
         shift_of_best = shift;
@@ -153,6 +173,19 @@ std::int64_t GuessShift(const std::vector<Event>& first, const std::vector<Event
   if (at == other.begin() || at == other.end()) return 0;  // these clocks do not overlap
   const auto nearest = std::prev(at)->end - wanted + (at->end - wanted) > 0 ? std::prev(at) : at;
   return (nearest - other.begin()) - static_cast<std::int64_t>(middle);
+}
+
+// Of the clock of `own` against that of `against`.
+Utc UtcBetween(const RankSummary& own, const RankSummary& against, const Knowledge& knowledge) {
+  Utc utc;
+  utc.end_scatter = knowledge.Number("cluster.end_scatter");
+  utc.known = own.utc_origin_ns > 0 && against.utc_origin_ns > 0;
+  if (!utc.known) return utc;
+  const bool one_host = !own.host.empty() && own.host == against.host;
+  utc.offset = own.utc_origin_ns - against.utc_origin_ns;
+  utc.scatter = knowledge.Number(one_host ? "cluster.utc_scatter_in_host" : "cluster.utc_scatter");
+  utc.most = knowledge.Number("cluster.utc_most");
+  return utc;
 }
 
 // For ranks that share only sends with ranks at powers of two before them, where neighbours of a
@@ -229,12 +262,11 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
         const auto look = [&](std::uint32_t reference, const std::vector<Event>& other) {
           if (events.size() < 3 || other.size() < 3 || best.deviation <= sharp) return;
           const RankSummary& against = *speaker[reference];
-          const bool utc = own.utc_origin_ns > 0 && against.utc_origin_ns > 0;
-          const Nanos utc_offset = utc ? own.utc_origin_ns - against.utc_origin_ns : 0;
-          const std::int64_t guess = utc ? GuessShift(other, events, utc_offset) : 0;
-          const Fit fit = Best(other, events, guess, at_once);
-          if (fit.deviation > within || fit.deviation >= best.deviation) return;
-          const bool agrees = !utc || std::abs(fit.offset - utc_offset) <= stray;
+          const Utc utc = UtcBetween(own, against, knowledge);
+          const std::int64_t guess = utc.known ? GuessShift(other, events, utc.offset) : 0;
+          const Fit fit = Best(other, events, guess, utc, at_once);
+          if (fit.deviation > within || fit.cost >= best.cost) return;
+          const bool agrees = !utc.known || std::abs(fit.offset - utc.offset) <= stray;
           if (!agrees && !fit.Distinct()) return;
           best = fit;
           best_reference = reference;
