@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/base/median.h"
+#include "engine/replay/hand_over.h"
 #include "engine/replay/replay.h"
 #include "engine/timeline/collective_match.h"
 
@@ -219,25 +220,36 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
   }
   for (auto& [thread, ends] : batches) std::sort(ends.begin(), ends.end());
 
-  for (HostCall& call : calls_) {
-    const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
+  std::vector<Pause> pauses;  // before each call
+  for (const HostCall& call : calls_) {
+    Pause pause{call.previous == kNone ? from_ : calls_[call.previous].end, call.start, call.row,
+                kNone};
     const auto& peers = by_process[run.trace.threads[call.thread].process];
     auto at = std::upper_bound(peers.begin(), peers.end(), call.start,
                                [&](Nanos t, std::uint32_t p) { return t < calls_[p].end; });
     while (at != peers.begin()) {
       const std::uint32_t peer = *--at;
-      if (calls_[peer].end <= since) break;
+      if (calls_[peer].end <= pause.start) break;
       if (calls_[peer].thread == call.thread) continue;
-      const Nanos gap = call.start - since;
-      const bool waited = !os_known || 2 * waits[call.thread].OverlapWith(since, call.start) >= gap;
-      if (waited) call.released_by = peer;
+      pause.peer = calls_[peer].row;
       break;
+    }
+    pauses.push_back(pause);
+  }
+  const std::vector<std::uint8_t> inferred = InferHandOvers(run, pauses);
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    HostCall& call = calls_[i];
+    const Pause& pause = pauses[i];
+    const bool recorded =
+        !os_known || 2 * waits[call.thread].OverlapWith(pause.start, pause.end) >= pause.Length();
+    if (pause.peer != kNone && (recorded || inferred[i] != 0)) {
+      call.released_by = call_index_[pause.peer];
     }
     const auto found = batches.find(call.thread);
     if (found != batches.end()) {
       const auto& ends = found->second;
       const auto next = std::upper_bound(ends.begin(), ends.end(), call.start);
-      if (next != ends.begin() && *std::prev(next) > since) {
+      if (next != ends.begin() && *std::prev(next) > pause.start) {
         call.arrival = static_cast<std::uint32_t>(arrivals_.size());
         arrivals_.push_back(*std::prev(next));
       }
