@@ -12,6 +12,7 @@ function(advise_embed_files target)
     endforeach()
   endforeach()
   file(GLOB_RECURSE files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${globs})
+  list(FILTER files EXCLUDE REGEX "[.]d[.]lua$") # for editors only
   list(SORT files)
 
   # The list is a file of its own: when a file goes away, nothing else would make the source again.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Makes a static site of the pages below docs/ (rules, facts, how-to): plain HTML with a search that needs no server, so that
-# it can be read from a folder. Needs sphinx-build with the MyST parser (scripts/setup.sh --site installs both).
-#   make-site.sh [FOLDER]      default: build/site
+# Makes a static site of the pages below docs/ and of the reference that the program writes (rules, facts): plain HTML with a
+# search that needs no server, so that it can be read from a folder. Needs sphinx-build with the MyST parser (scripts/setup.sh
+# --site installs both). Builds the program unless it is given.
+#   make-site.sh [FOLDER [ADVISE]]      default: build/site
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 site=${1:-build/site}
@@ -14,9 +15,15 @@ if [ -z "$python" ] || ! $python -c 'import myst_parser' 2>/dev/null; then
   exit 77
 fi
 
+advise=${2:-}
+if [ -z "$advise" ]; then
+  configure_and_build release advise >&2
+  advise=build/release/engine/app/advise
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r docs "$work/docs"
+XDG_CONFIG_HOME=$work "$advise" rules docs -o "$work/docs" >/dev/null
 cd "$work/docs"
 # The first page: what there is. Every page is reached from it, so that the sidebar and the search know all of them.
 {
@@ -32,7 +39,7 @@ cd "$work/docs"
   }
   mapfile -t pages < <(find . -maxdepth 1 -name '*.md' ! -name index.md | sed 's|^\./||; s|\.md$||' | sort)
   listed Overview "${pages[@]}"
-  mapfile -t pages < <(find howto examples decisions -name '*.md' 2>/dev/null | sed 's|\.md$||' | sort)
+  mapfile -t pages < <(find howto examples design decisions -name '*.md' 2>/dev/null | sed 's|\.md$||' | sort)
   listed 'How to' "${pages[@]}"
   for area in rules/*/; do
     [ -d "$area" ] || continue

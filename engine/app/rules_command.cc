@@ -9,7 +9,9 @@
 #include "engine/app/rule_tree.h"
 #include "engine/app/selection.h"
 #include "engine/base/text.h"
+#include "engine/facts/catalog.h"
 #include "engine/pipeline/session.h"
+#include "engine/report/fact_docs.h"
 #include "engine/report/json.h"
 #include "engine/report/rules.h"
 #include "engine/script/scaffold.h"
@@ -22,8 +24,7 @@ namespace fs = std::filesystem;
 
 const std::string kIndexHead =
     "# Rules\n\n"
-    "Every rule that is built in, with a page each. Made by `scripts/make-docs.sh` from the "
-    "program; do not edit.\n"
+    "Every rule that is built in, with a page each. Written by `advise rules docs`.\n"
     "A *root* names a cause that a person can change, a *symptom* is explained by roots, an *info* "
     "only informs.\n"
     "Effort: a *flag* or option to set, *code* to change, or the *design* to change.\n";
@@ -60,10 +61,11 @@ class RulesCommand : public Command {
     test_ = Job(app, "test", "the tests that stand in rule files",
                 "advise rules test rules/transfer/pageable-copy.lua");
     test_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
-    docs_ = Job(app, "docs", "a reference page a rule, as Markdown", "advise rules docs -o pages");
+    docs_ = Job(app, "docs", "the reference of rules and facts, as Markdown",
+                "advise rules docs -o pages");
     docs_->add_option("-o,--output", directory_,
-                      "the folder to write rules.md and rules/<area>/<name>.md to (default: all to "
-                      "the terminal)");
+                      "the folder to write to: rules.md, rules/<area>/<name>.md, facts.md, and "
+                      "facts.d.lua for editors (default: the rules, to the terminal)");
   }
 
   int Run() override {
@@ -139,24 +141,24 @@ class RulesCommand : public Command {
       for (const RulePage& page : pages) text += "\n" + RenderRuleMarkdown(page);
       return Write(text);
     }
-    const auto put = [](const fs::path& path, const std::string& text) {
+    const fs::path root = directory_;
+    std::vector<std::pair<fs::path, std::string>> files = {
+        {"rules.md", kIndexHead + index},
+        {"facts.md", RenderFactsMarkdown(FactList())},
+        {"facts.d.lua", RenderFactStubs(FactList())}};
+    for (const RulePage& page : pages) {
+      files.emplace_back(fs::path("rules") / (page.rule->id + ".md"), RenderRuleMarkdown(page));
+    }
+    for (const auto& [name, text] : files) {
+      const fs::path path = root / name;
       std::error_code failed;
       fs::create_directories(path.parent_path(), failed);
       std::ofstream file(path, std::ios::binary);
       file << text;
       file.close();
-      return static_cast<bool>(file);
-    };
-    const fs::path root = directory_;
-    for (const RulePage& page : pages) {
-      const fs::path path = root / "rules" / (page.rule->id + ".md");
-      if (!put(path, RenderRuleMarkdown(page)))
-        return Complain({"cannot be written", path.string(), ""}, kWrongUsage);
+      if (!file) return Complain({"cannot be written", path.string(), ""}, kWrongUsage);
     }
-    const fs::path path = root / "rules.md";
-    if (!put(path, kIndexHead + index))
-      return Complain({"cannot be written", path.string(), ""}, kWrongUsage);
-    return Write(fmt::format("wrote {} pages and {}\n", pages.size(), path.string()));
+    return Write(fmt::format("wrote {} pages to {}\n", files.size(), root.string()));
   }
 
   int New() const {

@@ -261,4 +261,13 @@ void WriteTable(Page& page, const std::vector<std::string>& header,
   for (const auto& row : rows) write(row, Ink::kPlain);
 }
 
+std::string MarkdownCell(std::string_view text) {
+  std::string cell;
+  for (const char c : SafeText(text)) {
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
 }  // namespace advise

@@ -25,6 +25,9 @@ std::string CutMiddle(std::string_view text, int width);
 // a path) stays whole, and a number stays with its unit. Never empty.
 std::vector<std::string> WrapWords(std::string_view text, int width);
 
+// Our own words as a cell of a Markdown table: a bar would end the cell.
+std::string MarkdownCell(std::string_view text);
+
 enum class Ink { kPlain, kBold, kDim, kRed, kYellow, kCyan, kGreen };
 
 // Text in lines of at most `width` columns, with colour when the reader's terminal takes it.

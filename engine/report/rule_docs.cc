@@ -4,22 +4,13 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
+#include "engine/report/layout.h"
 #include "engine/report/rules.h"
 
 namespace advise {
 namespace {
 
 std::string AreaOf(const std::string& id) { return id.substr(0, id.find('/')); }
-
-// In a table cell a bar ends the cell.
-std::string TableCell(std::string_view text) {
-  std::string cell;
-  for (const char c : SafeText(text)) {
-    if (c == '|') cell += '\\';
-    cell += c;
-  }
-  return cell;
-}
 
 // Braces of templates are places that the evidence fills: shown as such.
 std::string Words(std::string_view text) {
@@ -73,7 +64,7 @@ void Measured(const RulePage& item, std::string* page) {
     const auto& optional = item.rule->optional;
     const bool may = std::find(optional.begin(), optional.end(), fact.name) != optional.end();
     *page += fmt::format("| `{}`{} | {} | {} |\n", fact.name, may ? " (may be absent)" : "",
-                         fact.unit, TableCell(fact.definition));
+                         fact.unit, MarkdownCell(fact.definition));
   }
 }
 
@@ -82,7 +73,7 @@ void Thresholds(const RulePage& item, std::string* page) {
   *page += "\n## Thresholds\n\n| name | value | why | source |\n|---|---|---|---|\n";
   for (const RulePage::Threshold& one : item.thresholds) {
     *page += fmt::format("| `{}` | {} | {} | {} |\n", one.name, FormatQuantity(one.value, one.unit),
-                         TableCell(one.why), TableCell(one.source));
+                         MarkdownCell(one.why), MarkdownCell(one.source));
   }
   *page += fmt::format("\nA site changes one with `--set {}.{}=VALUE` or in its settings file.\n",
                        item.rule->id, item.thresholds.front().name);
@@ -162,7 +153,7 @@ std::string RenderRuleIndexMarkdown(const std::vector<RulePage>& rules) {
                           area);
     }
     page += fmt::format("| [`{0}`](rules/{0}.md) | {1} | {2} | {3} |\n", rule.id,
-                        RuleKindName(rule.kind), rule.effort, TableCell(rule.title));
+                        RuleKindName(rule.kind), rule.effort, MarkdownCell(rule.title));
   }
   return page;
 }

@@ -10,15 +10,15 @@
 namespace advise {
 
 struct SourceFile {
-  std::string path;  // from the root of the tree
+  std::string path;  // from the root
   std::vector<std::string> lines;
 };
 
-// Every file below `folders` whose name ends in one of `endings`, by path.
-inline std::vector<SourceFile> SourceFiles(const std::vector<std::string>& folders,
-                                           const std::vector<std::string>& endings) {
+// Every file below `folders` of `root` whose name ends in one of `endings`, by path.
+inline std::vector<SourceFile> FilesBelow(const std::filesystem::path& root,
+                                          const std::vector<std::string>& folders,
+                                          const std::vector<std::string>& endings) {
   namespace fs = std::filesystem;
-  const fs::path root = ADVISE_SOURCE_DIR;
   std::vector<SourceFile> files;
   for (const std::string& folder : folders) {
     if (!fs::exists(root / folder)) continue;
@@ -36,6 +36,11 @@ inline std::vector<SourceFile> SourceFiles(const std::vector<std::string>& folde
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.path < b.path; });
   return files;
+}
+
+inline std::vector<SourceFile> SourceFiles(const std::vector<std::string>& folders,
+                                           const std::vector<std::string>& endings) {
+  return FilesBelow(ADVISE_SOURCE_DIR, folders, endings);
 }
 
 }  // namespace advise

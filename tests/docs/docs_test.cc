@@ -63,37 +63,79 @@ TEST_CASE("the README gives the figures of docs/accuracy.md") {
   CHECK(readme.find(count) != std::string::npos);
 }
 
-TEST_CASE("what documents take from the program is fresh") {
-  const Folder folder;
-  const bool accept = std::getenv("ADVISE_ACCEPT") != nullptr;
-  std::string arguments = ADVISE_SOURCE_DIR "/scripts/make-docs.sh ";
-  arguments += accept ? "" : "--check ";
-  arguments += ADVISE_PROGRAM;
-#ifdef ADVISE_SIM_PROGRAM
-  arguments += " " ADVISE_SIM_PROGRAM;
-#endif
-  const Ran ran = RunAdvise(folder, arguments, "/bin/bash");
-  INFO(ran.err);
-  CHECK(ran.status == 0);
+// Where the links of a page lead, but for those to the web and within the page.
+std::vector<std::pair<std::size_t, std::string>> LinksOf(const SourceFile& document) {
+  static const std::regex kLink(R"(\]\(([^)#]+)(#[^)]*)?\))");
+  std::vector<std::pair<std::size_t, std::string>> links;
+  bool code = false;
+  for (std::size_t i = 0; i < document.lines.size(); ++i) {
+    const std::string& line = document.lines[i];
+    if (line.find("```") != std::string::npos) code = !code;
+    if (code) continue;
+    for (std::sregex_iterator at(line.begin(), line.end(), kLink), end; at != end; ++at) {
+      const std::string target = (*at)[1];
+      if (target.find("://") == std::string::npos) links.emplace_back(i + 1, target);
+    }
+  }
+  return links;
 }
 
 TEST_CASE("links between documents lead to files that exist") {
-  static const std::regex kLink(R"(\]\(([^)#]+)(#[^)]*)?\))");
   for (const SourceFile& document : Documents()) {
     const fs::path folder = (fs::path(ADVISE_SOURCE_DIR) / document.path).parent_path();
-    bool code = false;
-    for (std::size_t i = 0; i < document.lines.size(); ++i) {
-      const std::string& line = document.lines[i];
-      if (line.find("```") != std::string::npos) code = !code;
-      if (code) continue;
-      for (std::sregex_iterator at(line.begin(), line.end(), kLink), end; at != end; ++at) {
-        const std::string target = (*at)[1];
-        if (target.find("://") != std::string::npos) continue;
-        INFO(document.path << ":" << i + 1 << ": " << target);
-        CHECK(fs::exists(folder / target));
-      }
+    for (const auto& [line, target] : LinksOf(document)) {
+      INFO(document.path << ":" << line << ": " << target);
+      CHECK(fs::exists(folder / target));
     }
   }
+}
+
+TEST_CASE("the reference that the program writes is whole, linked, and the same each time") {
+  const Folder folder;
+  for (const char* where : {"first", "second"}) {
+    const Ran ran = RunAdvise(folder, std::string("rules docs -o ") + where);
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+  }
+  int pages = 0;
+  for (const SourceFile& page : FilesBelow(folder.path(), {"first"}, {".md", ".d.lua"})) {
+    INFO(page.path);
+    const std::string name = page.path.substr(std::string("first/").size());
+    CHECK(ReadAll(folder / page.path) == ReadAll(folder / ("second/" + name)));
+    for (const auto& [line, target] : LinksOf(page)) {
+      INFO(line << ": " << target);
+      CHECK(fs::exists(fs::path(folder / page.path).parent_path() / target));
+    }
+    if (!name.starts_with("rules/")) continue;
+    ++pages;
+    CHECK(ReadAll(folder / "first/rules.md").find("(" + name + ")") != std::string::npos);
+    for (const char* part : {"\n## Symptom\n", "\n## Cause\n", "\n## Fixes\n", "\n## Example\n",
+                             "\n## When the advice is wrong\n", "\n## Background\n"}) {
+      INFO(part);
+      CHECK(ReadAll(folder / page.path).find(part) != std::string::npos);
+    }
+  }
+  CHECK(pages > 100);
+  // Every fact of the catalogue stands on the page, and under its last name in the stubs.
+  const std::string facts = ReadAll(folder / "first/facts.md");
+  const std::string stubs = ReadAll(folder / "first/facts.d.lua");
+  std::istringstream list(RunAdvise(folder, "facts --list --format json").out);
+  const std::regex name(R"re("name": "([^"]+)")re");
+  int count = 0;
+  for (std::string line; std::getline(list, line);) {
+    std::smatch found;
+    if (!std::regex_search(line, found, name)) continue;
+    const std::string fact = found[1];
+    INFO(fact);
+    CHECK(facts.find("\n| `" + fact + "` | ") != std::string::npos);
+    const std::size_t dot = fact.rfind('.');
+    const std::size_t owner = stubs.find("\n---@class Facts." + fact.substr(0, dot) + "\n");
+    REQUIRE(owner != std::string::npos);
+    const std::string fields = stubs.substr(owner, stubs.find("\n\n", owner) - owner) + "\n";
+    CHECK(fields.find("\n---@field " + fact.substr(dot + 1) + " ") != std::string::npos);
+    ++count;
+  }
+  CHECK(count > 100);
 }
 
 TEST_CASE("sections of the architecture that the code refers to exist") {
@@ -136,6 +178,17 @@ void Furnish(const Folder& folder) {
   for (const char* name : {"REPORT", "demo.sqlite"}) {
     fs::create_symlink("run.sqlite", folder / name);
   }
+}
+
+TEST_CASE("the sample report in the README is what the program prints now") {
+  const Folder folder;
+  const bool accept = std::getenv("ADVISE_ACCEPT") != nullptr;
+  std::string arguments = ADVISE_SOURCE_DIR "/scripts/readme-sample.sh ";
+  arguments += accept ? "" : "--check ";
+  arguments += ADVISE_PROGRAM " " ADVISE_SIM_PROGRAM;
+  const Ran ran = RunAdvise(folder, arguments, "/bin/bash");
+  INFO(ran.err);
+  CHECK(ran.status == 0);
 }
 
 TEST_CASE("every command that a document shows runs") {

@@ -32,7 +32,9 @@ std::string Searched(const Folder& folder, const std::string& words) {
 TEST_CASE("the site is built from the pages, and fetches nothing") {
   const Folder folder;
   const Ran ran = RunAdvise(
-      folder, ADVISE_SOURCE_DIR "/scripts/make-site.sh '" + folder.path() + "/site'", "/bin/bash");
+      folder,
+      ADVISE_SOURCE_DIR "/scripts/make-site.sh '" + folder.path() + "/site' " ADVISE_PROGRAM,
+      "/bin/bash");
   if (ran.status == 77) {
     WARN("skipped: " + ran.err);
     return;
@@ -45,6 +47,7 @@ TEST_CASE("the site is built from the pages, and fetches nothing") {
   CHECK(search.find("howto/first-rule") != std::string::npos);
   CHECK(fs::exists(folder / "site/search.html"));
   CHECK(fs::exists(folder / "site/rules.html"));
+  CHECK(fs::exists(folder / "site/facts.html"));
   int pages = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder / "site")) {
     if (entry.path().extension() != ".html") continue;

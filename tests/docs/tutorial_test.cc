@@ -159,34 +159,5 @@ TEST_CASE("a rule that is off until a day is judged by the day of the capture") 
 
 #endif  // ADVISE_SIM_PROGRAM
 
-TEST_CASE("rules docs writes a page a rule and an index, the same each time") {
-  const Folder folder;
-  for (const char* where : {"first", "second"}) {
-    const Ran ran = RunAdvise(folder, std::string("rules docs -o ") + where);
-    INFO(ran.err);
-    REQUIRE(ran.status == 0);
-  }
-  const std::string index = ReadAll(folder / "first/rules.md");
-  CHECK(index == ReadAll(folder / "second/rules.md"));
-  int pages = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder / "first/rules")) {
-    if (!entry.is_regular_file()) continue;
-    const std::string path = entry.path().lexically_relative(folder / "first").string();
-    const std::string page = ReadAll(entry.path().string());
-    INFO(path);
-    CHECK(page == ReadAll(folder / ("second/" + path)));
-    CHECK(index.find("(" + path + ")") != std::string::npos);
-    for (const char* part :
-         {"\n## Symptom\n", "\n## Cause\n", "\n## Fixes\n", "\n## When the advice is wrong\n",
-          "\n## Example\n", "\n## Background\n", "\n## Thresholds\n"}) {
-      const bool may_miss = std::string(part) == "\n## Thresholds\n";
-      INFO(part);
-      CHECK((may_miss || page.find(part) != std::string::npos));
-    }
-    ++pages;
-  }
-  CHECK(pages > 100);
-}
-
 }  // namespace
 }  // namespace advise
