@@ -1,8 +1,9 @@
-// Facts of a run from its analysis: names and definitions stand in fact_list.cc.
+// The catalogue, and the facts of a run: declarations (declare.h), and what is written by hand.
 #include "engine/facts/catalog.h"
 
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/summarize.h"
+#include "engine/facts/declare.h"
 #include "engine/facts/fact_writer.h"
 #include "engine/metrics/analysis.h"
 
@@ -42,14 +43,43 @@ void FactWriter::SpansOf(std::string name, std::vector<IntervalSet> by_device) {
   facts_[std::move(name)].value = std::shared_ptr<const Spans>(std::move(spans));
 }
 
+namespace {
+
+Catalog Declare() {
+  Catalog catalog;
+  DeclareCopyFacts(&catalog);
+  DeclareSyncFacts(&catalog);
+  DeclareFamilyFacts(&catalog);
+  return catalog;
+}
+
+const Catalog& Declared() {
+  static const Catalog kCatalog = Declare();
+  return kCatalog;
+}
+
+std::vector<FactInfo> AllFacts() {
+  std::vector<FactInfo> all;
+  for (const auto& subject : Declared().subjects()) {
+    all.insert(all.end(), subject->list().begin(), subject->list().end());
+  }
+  const std::vector<FactInfo> listed = ListedFacts();
+  all.insert(all.end(), listed.begin(), listed.end());
+  return all;
+}
+
+}  // namespace
 }  // namespace facts
+
+const std::vector<FactInfo>& FactList() {
+  static const std::vector<FactInfo> kFacts = facts::AllFacts();
+  return kFacts;
+}
 
 std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const std::vector<RankSummary>& ranks) {
   facts::FactWriter writer;
   facts::WriteRunFacts(analysis, &writer);
   facts::WriteStepFacts(analysis, &writer);
-  facts::WriteCopyFacts(analysis, &writer);
-  facts::WriteSyncFacts(analysis, &writer);
   facts::WriteLaunchFacts(analysis, &writer);
   facts::WriteKernelFacts(analysis, &writer);
   facts::WriteInputFacts(analysis, &writer);
@@ -63,14 +93,15 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const std::vector<Ran
   facts::WriteTopologyFacts(analysis, &writer);
   facts::WriteWorkFacts(analysis, &writer);
   facts::WriteScaleFacts(&writer);
-  facts::WriteFamilyFacts(analysis, &writer);
   facts::WriteSummaryFacts(analysis, &writer);
   facts::WriteHabitFacts(analysis, &writer);
   facts::WriteEnvironmentFacts(analysis, &writer);
   facts::WriteCommHabitFacts(analysis, &writer);
   facts::WriteClusterFacts(Cluster(ranks, analysis.run.knowledge), true, &writer);
   if (!analysis.run.trace.HasTimeline()) facts::LeaveOutTimeline(&writer);
-  return std::make_unique<MapFacts>(writer.Take());
+  std::map<std::string, Fact, std::less<>> facts = writer.Take();
+  for (const auto& subject : facts::Declared().subjects()) subject->Evaluate(analysis, &facts);
+  return std::make_unique<MapFacts>(std::move(facts));
 }
 
 }  // namespace advise

@@ -330,35 +330,29 @@ std::vector<FactInfo> HostAndGpuFactList() {
   };
 }
 
-std::vector<FactInfo> AllFacts() {
+}  // namespace
+
+std::vector<FactInfo> facts::ListedFacts() {
   std::vector<FactInfo> all;
   for (const std::vector<FactInfo>& part :
-       {RunFactList(), facts::CopyFactList(), HostAndGpuFactList(), facts::OperatorFactList(),
-        facts::CounterFactList(), facts::MonitorFactList(), facts::TopologyFactList(),
-        facts::WorkFactList(), facts::ScaleFactList(), facts::FamilyFactList(),
-        facts::HabitFactList(), facts::EnvironmentFactList(), facts::CommHabitFactList(),
-        facts::ClusterFactList(), facts::SummaryFactList(), facts::ShapeFactList()}) {
+       {RunFactList(), HostAndGpuFactList(), OperatorFactList(), CounterFactList(),
+        MonitorFactList(), TopologyFactList(), WorkFactList(), ScaleFactList(), HabitFactList(),
+        EnvironmentFactList(), CommHabitFactList(), ClusterFactList(), SummaryFactList(),
+        ShapeFactList()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
 }
 
-}  // namespace
-
 void facts::LeaveOutTimeline(FactWriter* w) {
   // What other inputs say by themselves stays.
   constexpr const char* kStay[] = {"hw.",     "memory.capacity", "counter.",  "roofline.",
                                    "sample.", "monitor.",        "topology.", "nccl."};
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : ListedFacts()) {
     const bool stays = std::any_of(std::begin(kStay), std::end(kStay),
                                    [&](const char* start) { return info.name.starts_with(start); });
     if (!stays) w->Missing(info.name, "no timeline of the run was given", "cuda");
   }
-}
-
-const std::vector<FactInfo>& FactList() {
-  static const std::vector<FactInfo> kFacts = AllFacts();
-  return kFacts;
 }
 
 }  // namespace advise

@@ -1,4 +1,4 @@
-// How the catalogue is filled: one Write… function a subject, all into one map.
+// Facts that are not declared yet (declare.h): one Write… function a subject, all into one map.
 #pragma once
 
 #include <map>
@@ -35,8 +35,6 @@ class FactWriter {
 
 void WriteRunFacts(const Analysis& a, FactWriter* w);      // window, run, budget, idle, hw
 void WriteStepFacts(const Analysis& a, FactWriter* w);     // steps
-void WriteCopyFacts(const Analysis& a, FactWriter* w);     // copy
-void WriteSyncFacts(const Analysis& a, FactWriter* w);     // sync
 void WriteLaunchFacts(const Analysis& a, FactWriter* w);   // launch
 void WriteKernelFacts(const Analysis& a, FactWriter* w);   // kernel, precision
 void WriteInputFacts(const Analysis& a, FactWriter* w);    // input
@@ -44,7 +42,9 @@ void WriteHostFacts(const Analysis& a, FactWriter* w);     // host, memory
 void WriteCommFacts(const Analysis& a, FactWriter* w);     // comm, rank
 void WriteCaptureFacts(const Analysis& a, FactWriter* w);  // capture
 
-// All facts that only a timeline can give, said to be absent: zeros would read like measurements.
+// The catalogue of these facts.
+std::vector<FactInfo> ListedFacts();
+// Those that only a timeline can give are said to be absent: zeros would read like measurements.
 void LeaveOutTimeline(FactWriter* w);
 
 // Subjects with a list of their own: the catalogue's part stands in the file that writes it.
@@ -62,8 +62,6 @@ std::vector<FactInfo> WorkFactList();
 void WriteWorkFacts(const Analysis& a, FactWriter* w);  // work, driver, gemm, phase, collective, …
 std::vector<FactInfo> ScaleFactList();
 void WriteScaleFacts(FactWriter* w);  // scale: of one run alone
-std::vector<FactInfo> FamilyFactList();
-void WriteFamilyFacts(const Analysis& a, FactWriter* w);  // family, calls, ranges, os
 
 std::vector<FactInfo> SummaryFactList();
 void WriteSummaryFacts(const Analysis& a, FactWriter* w);  // summary
@@ -74,7 +72,6 @@ void WriteEnvironmentFacts(const Analysis& a, FactWriter* w);  // environment
 
 std::vector<FactInfo> CommHabitFactList();
 void WriteCommHabitFacts(const Analysis& a, FactWriter* w);  // comm.micro, comm.replicate, …
-std::vector<FactInfo> CopyFactList();
 std::vector<FactInfo> ClusterFactList();
 // cluster, rank.imbalance, rank.node, strategy, pipeline, comm.path; spans by device of the one
 // report, else by rank.

@@ -1,130 +1,113 @@
-// family.*, calls.*, ranges.*, os.*: one group of facts a family of names.
-#include "engine/facts/fact_writer.h"
-#include "engine/metrics/analysis.h"
+// family.*, calls.*, ranges.*, os.*: one loss for each family of names. Which names belong to which
+// family is said by kb/families.toml.
+#include "engine/facts/declare.h"
 
 namespace advise::facts {
 namespace {
 
-// What each family is, in the order of its list.
-constexpr std::array<const char*, kKernelFamilies.size()> kKernelWords = {
-    "kernels that join batch statistics over ranks",
-    "kernels that look for wrong values, or check assertions",
-    "kernels that measure and scale gradients",
-    "kernels that a compiler made (Triton of torch.compile)",
-    "kernels that concatenate or stack tensors",
-    "kernels of the loss over classes",
-    "attention kernels of single tokens (decode)",
-    "kernels that unpack quantised weights",
-    "kernels that draw random numbers",
-    "embedding, gather and scatter kernels",
-    "kernels that fill tensors with a constant",
-    "multi-tensor kernels of an optimizer that is not fused",
-    "fused optimizer kernels",
-    "matrix-vector products",
-    "kernels that add gradients up by index",
-    "kernels that write, gather or move the key-value cache",
-    "kernels of the gradient scaler",
-    "kernels that route tokens to experts",
-    "convolutions by a plain or fallback algorithm",
-    "kernels whose result size depends on the data",
-    "normalisation kernels",
-    "tensor-core kernels written for an older generation of GPUs",
-    "attention kernels of whole prompts (prefill)",
-    "reductions",
-    "rotary-embedding kernels",
-    "kernels that choose tokens",
-    "scans (cumulative sums)",
-    "sorts and top-k",
-    "kernels that interpolate or resample"};
-constexpr std::array<const char*, kCallFamilies.size()> kCallWords = {
-    "questions to the driver about devices and memory",
-    "calls that read the time between events",
-    "calls that build or change graphs",
-    "calls that capture graphs",
-    "calls that pin or unpin host memory",
-    "calls that open memory of other processes",
-    "calls that create or destroy streams and events",
-    "calls of the stream-ordered allocator",
-    "calls that ask whether work is done",
-    "strided copies",
-    "copies to or from symbols"};
-constexpr std::array<const char*, kRangeFamilies.size()> kRangeWords = {
-    "set-up of communicators",
-    "turning tokens into text",
-    "collectives on the CPU (Gloo)",
-    "collectives of Python objects",
-    "preparation of inputs",
-    "choosing tokens",
-    "searches for parameters without a gradient"};
-constexpr std::array<const char*, kOsFamilies.size()> kOsWords = {
-    "calls that open or look up files", "calls that start processes"};
+struct Named {
+  const char* group;   // of facts: "family.gemv"
+  const char* things;  // what is lost to, as a noun phrase
+};
 
-std::string Name(const char* prefix, std::string_view family) {
-  return std::string(prefix) + "." + std::string(family);
+// In the order of the lists in metrics/losses/families.h.
+constexpr std::array<Named, kKernelFamilies.size()> kKernels = {
+    {{"family.batch_norm_sync", "kernels that join batch statistics over ranks"},
+     {"family.checks", "kernels that look for wrong values, or check assertions"},
+     {"family.clip", "kernels that measure and scale gradients"},
+     {"family.compiled", "kernels that a compiler made (Triton of torch.compile)"},
+     {"family.concat", "kernels that concatenate or stack tensors"},
+     {"family.cross_entropy", "kernels of the loss over classes"},
+     {"family.decode", "attention kernels of single tokens (decode)"},
+     {"family.dequantise", "kernels that unpack quantized weights"},
+     {"family.dropout", "kernels that draw random numbers"},
+     {"family.embedding", "embedding, gather and scatter kernels"},
+     {"family.fill", "kernels that fill tensors with a constant"},
+     {"family.foreach", "multi-tensor kernels of an optimizer that is not fused"},
+     {"family.fused_update", "fused optimizer kernels"},
+     {"family.gemv", "matrix-vector products"},
+     {"family.index_backward", "kernels that add gradients up by index"},
+     {"family.kv_cache", "kernels that write, gather or move the key-value cache"},
+     {"family.loss_scaling", "kernels of the gradient scaler"},
+     {"family.moe_routing", "kernels that route tokens to experts"},
+     {"family.naive_convolution", "convolutions by a plain or fallback algorithm"},
+     {"family.nonzero", "kernels whose result size depends on the data"},
+     {"family.normalisation", "normalization kernels"},
+     {"family.old_tensor", "tensor-core kernels written for an older generation of GPUs"},
+     {"family.prefill", "attention kernels of whole prompts (prefill)"},
+     {"family.reduction", "reduction kernels"},
+     {"family.rotary", "rotary-embedding kernels"},
+     {"family.sampling", "kernels that choose tokens"},
+     {"family.scan", "scans (cumulative sums)"},
+     {"family.sort", "sorts and top-k kernels"},
+     {"family.upsample", "kernels that interpolate or resample"}}};
+constexpr std::array<Named, kCallFamilies.size()> kCalls = {
+    {{"calls.device_query", "questions to the driver about devices and memory"},
+     {"calls.event_timing", "calls that read the time between events"},
+     {"calls.graph_build", "calls that build or change graphs"},
+     {"calls.graph_capture", "calls that capture graphs"},
+     {"calls.host_register", "calls that pin or unpin host memory"},
+     {"calls.ipc", "calls that open memory of other processes"},
+     {"calls.objects", "calls that create or destroy streams and events"},
+     {"calls.pool", "calls of the stream-ordered allocator"},
+     {"calls.query", "calls that ask whether work is done"},
+     {"calls.strided_copy", "calls of strided copies"},
+     {"calls.symbol_copy", "calls of copies to or from symbols"}}};
+constexpr std::array<Named, kRangeFamilies.size()> kRanges = {
+    {{"ranges.communicator", "ranges that set up communicators"},
+     {"ranges.detokenise", "ranges that turn tokens into text"},
+     {"ranges.gloo", "ranges of collectives on the CPU (Gloo)"},
+     {"ranges.object_collective", "ranges of collectives of Python objects"},
+     {"ranges.prepare", "ranges that prepare inputs"},
+     {"ranges.sampling", "ranges that choose tokens"},
+     {"ranges.unused_search", "searches for parameters without a gradient"}}};
+constexpr std::array<Named, kOsFamilies.size()> kOs = {
+    {{"os.open", "OS calls that open or look up files"},
+     {"os.process", "OS calls that start processes"}}};
+
+template <std::size_t kSize>
+constexpr bool InOrder(const std::array<Named, kSize>& groups,
+                       const std::array<std::string_view, kSize>& families) {
+  for (std::size_t i = 0; i < kSize; ++i) {
+    const std::string_view group = groups[i].group;
+    if (group.substr(group.find('.') + 1) != families[i]) return false;
+  }
+  return true;
 }
+static_assert(InOrder(kKernels, kKernelFamilies) && InOrder(kCalls, kCallFamilies) &&
+              InOrder(kRanges, kRangeFamilies) && InOrder(kOs, kOsFamilies));
 
-void AddHost(const char* prefix, std::string_view family, const char* words,
-             std::vector<FactInfo>* list) {
-  const std::string name = Name(prefix, family);
-  const std::string what = words;
-  list->push_back({name + ".count", "count", "Number of " + what + ", in the steady loop."});
-  list->push_back({name + ".per_step", "count", "How many a step."});
-  list->push_back({name + ".time", "ns", "Their summed host time."});
-  list->push_back(
-      {name + ".lost", "spans", "Idle time while the launching thread is inside them."});
-  list->push_back({name + ".remedy", "remedy", "The host does not do them."});
-}
-
-void WriteHost(const std::string& name, const Loss& loss, FactWriter* w) {
-  w->Number(name + ".count", static_cast<double>(loss.count));
-  w->Number(name + ".per_step", loss.per_step);
-  w->Number(name + ".time", loss.time_ns);
-  w->Lost(name, loss);
+// What threads do in the steady loop.
+template <std::size_t kSize>
+void DeclareHost(const std::array<Named, kSize>& groups, std::vector<Loss> Families::*losses,
+                 Catalog* catalog) {
+  auto& families = catalog->Of(&Analysis::families);
+  for (std::size_t i = 0; i < kSize; ++i) {
+    const std::string things = groups[i].things;
+    families.AddLoss(groups[i].group, kOfCalls,
+                     {things + ", in the steady loop",
+                      "Idle time while the launching thread is inside " + things + ".",
+                      "The steady loop has no " + things + "."},
+                     [losses, i](const Families& f) -> const Loss& { return (f.*losses)[i]; });
+  }
 }
 
 }  // namespace
 
-std::vector<FactInfo> FamilyFactList() {
-  std::vector<FactInfo> list;
-  for (std::size_t i = 0; i < kKernelFamilies.size(); ++i) {
-    const std::string name = Name("family", kKernelFamilies[i]);
-    const std::string what = kKernelWords[i];
-    list.push_back({name + ".count", "count", "Number of " + what + "."});
-    list.push_back({name + ".per_step", "count", "How many a step."});
-    list.push_back({name + ".share", "share", "Their share of the compute time."});
-    list.push_back({name + ".lost", "spans", "Their time."});
-    list.push_back({name + ".remedy", "remedy", "They are gone."});
-    list.push_back({name + ".halved", "remedy", "They take half of their time."});
+void DeclareFamilyFacts(Catalog* catalog) {
+  auto& families = catalog->Of(&Analysis::families);
+  for (std::size_t i = 0; i < kKernels.size(); ++i) {
+    const std::string group = kKernels[i].group;
+    const std::string things = kKernels[i].things;
+    families.AddLoss(group, kCount | kPerStep | kShare | kLost | kRemedy,
+                     {things, "Time of " + things + ".", "There are no " + things + "."},
+                     [i](const Families& f) -> const Loss& { return f.kernels[i].loss; });
+    families.Add(group + ".halved", "remedy", "Half the time of " + things + " is saved.",
+                 [i](const Families& f) { return f.kernels[i].halved; });
   }
-  for (std::size_t i = 0; i < kCallFamilies.size(); ++i)
-    AddHost("calls", kCallFamilies[i], kCallWords[i], &list);
-  for (std::size_t i = 0; i < kRangeFamilies.size(); ++i)
-    AddHost("ranges", kRangeFamilies[i], kRangeWords[i], &list);
-  for (std::size_t i = 0; i < kOsFamilies.size(); ++i)
-    AddHost("os", kOsFamilies[i], kOsWords[i], &list);
-  return list;
-}
-
-void WriteFamilyFacts(const Analysis& a, FactWriter* w) {
-  const Families& f = a.families;
-  const double compute = a.kernels.compute_ns;
-  for (std::size_t i = 0; i < kKernelFamilies.size(); ++i) {
-    const std::string name = Name("family", kKernelFamilies[i]);
-    const Loss& loss = f.kernels[i].loss;
-    w->Number(name + ".count", static_cast<double>(loss.count));
-    w->Number(name + ".per_step", loss.per_step);
-    w->Number(name + ".share", compute > 0 ? static_cast<double>(loss.lost->Total()) / compute : 0);
-    w->Lost(name, loss);
-    Loss half;
-    half.remedy = f.kernels[i].halved;
-    w->Remedied(name + ".halved", half);
-  }
-  for (std::size_t i = 0; i < kCallFamilies.size(); ++i)
-    WriteHost(Name("calls", kCallFamilies[i]), f.calls[i], w);
-  for (std::size_t i = 0; i < kRangeFamilies.size(); ++i)
-    WriteHost(Name("ranges", kRangeFamilies[i]), f.ranges[i], w);
-  for (std::size_t i = 0; i < kOsFamilies.size(); ++i)
-    WriteHost(Name("os", kOsFamilies[i]), f.os[i], w);
+  DeclareHost(kCalls, &Families::calls, catalog);
+  DeclareHost(kRanges, &Families::ranges, catalog);
+  DeclareHost(kOs, &Families::os, catalog);
 }
 
 }  // namespace advise::facts

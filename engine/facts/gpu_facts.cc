@@ -1,4 +1,4 @@
-// copy.*, kernel.*, precision.*, comm.*, rank.*
+// kernel.*, precision.*, comm.*, rank.*
 #include <algorithm>
 
 #include "engine/facts/fact_writer.h"
@@ -33,91 +33,6 @@ Rows KernelRows(const std::vector<KernelRow>& rows, double whole, std::size_t mo
 }
 
 }  // namespace
-
-void WriteCopyFacts(const Analysis& a, FactWriter* w) {
-  const Copies& c = a.copies;
-  struct Sum {
-    double count = 0, bytes = 0, time = 0;
-  };
-  Sum all, h2d, d2h, d2d, p2p;
-  Rows groups;
-  for (const CopyGroup& g : c.groups) {
-    const auto add = [&g](Sum* sum) {
-      sum->count += static_cast<double>(g.count);
-      sum->bytes += g.bytes;
-      sum->time += g.time_ns;
-    };
-    add(&all);
-    if (g.direction == "host to device") add(&h2d);
-    if (g.direction == "device to host") add(&d2h);
-    if (g.direction == "device to device") add(&d2d);
-    if (g.direction == "peer to peer") add(&p2p);
-    groups.push_back({{"direction", g.direction},
-                      {"memory", g.memory},
-                      {"count", static_cast<double>(g.count)},
-                      {"bytes", g.bytes},
-                      {"time", g.time_ns},
-                      {"bandwidth", Share(g.bytes, g.time_ns) * kNanosPerSecond},
-                      {"exposed", g.exposed_ns}});
-  }
-  w->Table("copy.groups", std::move(groups));
-  w->Number("copy.count", all.count);
-  w->Number("copy.bytes", all.bytes);
-  double time = 0;
-  std::vector<IntervalSet> exposed;
-  for (const DeviceTime& t : a.times) {
-    time += static_cast<double>(t.copy.Total());
-    exposed.push_back(t.copy_exposed);
-  }
-  w->Number("copy.time",
-            time / static_cast<double>(std::max<std::size_t>(1, a.run.active_devices.size())));
-  w->SpansOf("copy.exposed", std::move(exposed));
-  const auto direction = [&](const std::string& name, const Sum& sum, bool with_time) {
-    w->Number("copy." + name + ".count", sum.count);
-    w->Number("copy." + name + ".bytes", sum.bytes);
-    if (with_time) w->Number("copy." + name + ".time", sum.time);
-  };
-  direction("h2d", h2d, true);
-  direction("d2h", d2h, true);
-  direction("d2d", d2d, true);
-  direction("p2p", p2p, false);
-
-  const auto common = [&](const std::string& group, const Loss& loss) {
-    w->Number(group + ".count", static_cast<double>(loss.count));
-    w->Number(group + ".bytes", loss.bytes);
-    w->Number(group + ".time", loss.time_ns);
-    w->Number(group + ".bandwidth", Share(loss.bytes, loss.time_ns) * kNanosPerSecond);
-    w->Number(group + ".per_step", loss.per_step);
-    w->Lost(group, loss);
-  };
-  common("copy.pageable", c.pageable);
-  common("copy.blocking", c.blocking);
-  w->Number("copy.blocking.pageable_share", c.blocking_pageable_share);
-  common("copy.small", c.small);
-  w->Number("copy.small.median_bytes", c.small_median_bytes);
-  common("copy.slow", c.slow);
-  common("copy.repeated", c.repeated);
-  w->Number(
-      "copy.repeated.bytes_per_step",
-      Share(c.repeated.bytes, static_cast<double>(std::max<std::int64_t>(1, c.repeated.count))) *
-          c.repeated.per_step);
-  w->Text("copy.repeated.memory", c.repeated_memory);
-  common("copy.roundtrip", c.roundtrip);
-  common("copy.through_host", c.through_host);
-  common("copy.serial", c.serial);
-  common("copy.migration", c.migration);
-  double faults = 0;
-  for (std::size_t i = 0; i < a.run.trace.faults.size(); ++i) {
-    const bool on_gpu = a.run.trace.faults.device[i] != kNone;
-    if (on_gpu && a.basis().InWindow(a.run.trace.faults.start[i]))
-      faults += a.run.trace.faults.count[i];
-  }
-  if (a.run.trace.faults.size() == 0) {
-    w->Missing("copy.migration.gpu_faults", "page faults were not recorded", "um-faults");
-  } else {
-    w->Number("copy.migration.gpu_faults", faults);
-  }
-}
 
 void WriteKernelFacts(const Analysis& a, FactWriter* w) {
   const Kernels& k = a.kernels;

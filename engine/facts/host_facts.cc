@@ -1,4 +1,4 @@
-// sync.*, launch.*, input.*, host.*, memory.*, capture.*
+// launch.*, input.*, host.*, memory.*, capture.*
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,33 +8,6 @@
 #include "engine/metrics/analysis.h"
 
 namespace advise::facts {
-
-void WriteSyncFacts(const Analysis& a, FactWriter* w) {
-  const Syncs& s = a.syncs;
-  w->Number("sync.count", static_cast<double>(s.count));
-  w->Number("sync.time", s.time_ns);
-  const auto common = [&](const std::string& group, const Loss& loss) {
-    w->Number(group + ".count", static_cast<double>(loss.count));
-    w->Number(group + ".per_step", loss.per_step);
-    w->Lost(group, loss);
-  };
-  common("sync.loop", s.loop);
-  w->Text("sync.loop.name", s.loop_name);
-  common("sync.item", s.item);
-  w->Number("sync.item.median_bytes", s.item_median_bytes);
-  w->Text("sync.item.direction", s.item_direction);
-  common("sync.forward", s.forward);
-  w->Number("sync.default_stream.kernels", static_cast<double>(s.default_stream.count));
-  w->Number("sync.default_stream.share", s.default_share);
-  w->Number("sync.default_stream.other_streams", static_cast<double>(s.other_streams));
-  w->Lost("sync.default_stream", s.default_stream);
-  w->Number("sync.memset.count", static_cast<double>(s.memset.count));
-  w->Lost("sync.memset", s.memset);
-  w->Number("sync.event_chain.count", static_cast<double>(s.event_chain.count));
-  w->Number("sync.event_chain.streams", static_cast<double>(s.chain_streams));
-  w->Lost("sync.event_chain", s.event_chain);
-  w->Number("sync.busy_wait.time", s.busy_wait_ns);
-}
 
 void WriteLaunchFacts(const Analysis& a, FactWriter* w) {
   const Launches& l = a.launches;

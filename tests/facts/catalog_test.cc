@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/cluster/cluster.h"
+#include "engine/facts/fact_writer.h"
 #include "tests/facts/runs.h"
 
 namespace advise {
@@ -47,6 +49,22 @@ TEST_CASE("a fact that is there is of the kind that its unit says") {
       } else {
         CHECK(std::holds_alternative<double>(fact->value));
       }
+    }
+  }
+}
+
+TEST_CASE("what is written of ranks is what the catalogue lists of them") {
+  std::set<std::string> listed;
+  for (const FactInfo& info : facts::ClusterFactList()) listed.insert(info.name);
+  for (const std::uint32_t devices : {1U, 2U}) {
+    const Analysed run(TrainingRun(devices));
+    for (const bool one_report : {true, false}) {
+      facts::FactWriter writer;
+      facts::WriteClusterFacts(Cluster(SummarizeRanks(*run), ShippedKnowledge()), one_report,
+                               &writer);
+      std::set<std::string> written;
+      for (const auto& [name, fact] : writer.Take()) written.insert(name);
+      CHECK(written == listed);
     }
   }
 }

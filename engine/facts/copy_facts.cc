@@ -1,0 +1,187 @@
+// copy.*: copies and memsets.
+#include <algorithm>
+
+#include "engine/facts/declare.h"
+
+namespace advise::facts {
+namespace {
+
+struct Sum {
+  double count = 0, bytes = 0, time = 0;
+  void Add(const CopyGroup& g) {
+    count += static_cast<double>(g.count);
+    bytes += g.bytes;
+    time += g.time_ns;
+  }
+};
+struct Sums {
+  Sum all, h2d, d2h, d2d, p2p;
+};
+
+Sums SumByDirection(const Analysis& a) {
+  Sums sums;
+  for (const CopyGroup& g : a.copies.groups) {
+    sums.all.Add(g);
+    if (g.direction == "host to device") sums.h2d.Add(g);
+    if (g.direction == "device to host") sums.d2h.Add(g);
+    if (g.direction == "device to device") sums.d2d.Add(g);
+    if (g.direction == "peer to peer") sums.p2p.Add(g);
+  }
+  return sums;
+}
+
+Rows GroupRows(const Copies& copies) {
+  Rows rows;
+  for (const CopyGroup& g : copies.groups) {
+    rows.push_back({{"direction", g.direction},
+                    {"memory", g.memory},
+                    {"count", static_cast<double>(g.count)},
+                    {"bytes", g.bytes},
+                    {"time", g.time_ns},
+                    {"bandwidth", ShareOf(g.bytes, g.time_ns) * kNanosPerSecond},
+                    {"exposed", g.exposed_ns}});
+  }
+  return rows;
+}
+
+double TimePerDevice(const Analysis& a) {
+  double time = 0;
+  for (const DeviceTime& t : a.times) time += static_cast<double>(t.copy.Total());
+  return time / static_cast<double>(std::max<std::size_t>(1, a.run.active_devices.size()));
+}
+
+std::vector<IntervalSet> Exposed(const Analysis& a) {
+  std::vector<IntervalSet> exposed;
+  for (const DeviceTime& t : a.times) exposed.push_back(t.copy_exposed);
+  return exposed;
+}
+
+double RepeatedBytesPerStep(const Copies& c) {
+  const auto count = static_cast<double>(std::max<std::int64_t>(1, c.repeated.count));
+  return c.repeated.bytes / count * c.repeated.per_step;
+}
+
+double GpuFaults(const Analysis& a) {
+  double faults = 0;
+  const auto& table = a.run.trace.faults;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table.device[i] != kNone && a.basis().InWindow(table.start[i])) faults += table.count[i];
+  }
+  return faults;
+}
+
+void DeclareTotals(Catalog* catalog) {
+  auto& sums = catalog->Of(SumByDirection);
+  sums.Add("copy.count", "count", "Number of copies in the window.", In(&Sums::all, &Sum::count));
+  sums.Add("copy.bytes", "bytes", "Bytes of all copies in the window.",
+           In(&Sums::all, &Sum::bytes));
+  sums.Add("copy.h2d.count", "count", "Number of copies from host to device.",
+           In(&Sums::h2d, &Sum::count));
+  sums.Add("copy.h2d.bytes", "bytes", "Bytes copied from host to device.",
+           In(&Sums::h2d, &Sum::bytes));
+  sums.Add("copy.h2d.time", "ns", "Summed time of copies from host to device.",
+           In(&Sums::h2d, &Sum::time));
+  sums.Add("copy.d2h.count", "count", "Number of copies from device to host.",
+           In(&Sums::d2h, &Sum::count));
+  sums.Add("copy.d2h.bytes", "bytes", "Bytes copied from device to host.",
+           In(&Sums::d2h, &Sum::bytes));
+  sums.Add("copy.d2h.time", "ns", "Summed time of copies from device to host.",
+           In(&Sums::d2h, &Sum::time));
+  sums.Add("copy.d2d.count", "count", "Number of copies inside a device.",
+           In(&Sums::d2d, &Sum::count));
+  sums.Add("copy.d2d.bytes", "bytes", "Bytes copied inside a device.", In(&Sums::d2d, &Sum::bytes));
+  sums.Add("copy.d2d.time", "ns", "Summed time of copies inside a device.",
+           In(&Sums::d2d, &Sum::time));
+  sums.Add("copy.p2p.count", "count", "Number of copies between devices.",
+           In(&Sums::p2p, &Sum::count));
+  sums.Add("copy.p2p.bytes", "bytes", "Bytes copied between devices.", In(&Sums::p2p, &Sum::bytes));
+  auto& all = catalog->OfAll();
+  all.Add("copy.time", "ns", "Time in which at least one copy ran, mean over the devices.",
+          TimePerDevice);
+  all.Add("copy.exposed", "spans", "Time in which only copies ran on a device.", Exposed);
+}
+
+void DeclareKinds(Catalog* catalog) {
+  auto& copies = catalog->Of(&Analysis::copies);
+  copies.Add("copy.groups", "rows",
+             "Copies by direction and memory kind: direction, memory, count, bytes, time, "
+             "bandwidth, exposed.",
+             GroupRows);
+  copies.AddLoss(
+      "copy.pageable", kOfCopies,
+      {"asynchronous copies from or to pageable host memory, small ones left out",
+       "Exposed time of asynchronous pageable copies, and the idle time until the host is ahead "
+       "again.",
+       "Asynchronous pageable copies run at the pinned rate and do not hold the host."},
+      &Copies::pageable);
+  copies.AddLoss(
+      "copy.blocking", kOfCopies,
+      {"copies by calls that hold the host until the data has moved, tiny ones left out",
+       "Exposed time of blocking copies, and the idle time until the host is ahead again.",
+       "Blocking copies become asynchronous and pinned, and do not hold the host."},
+      &Copies::blocking);
+  copies.Add("copy.blocking.pageable_share", "share",
+             "Share of the bytes of blocking copies that lie in pageable memory.",
+             &Copies::blocking_pageable_share);
+  copies.AddLoss("copy.small", kOfCopies,
+                 {"small copies between host and device that come in trains, several in a row in "
+                  "one direction",
+                  "Exposed time of small copies in trains, and the idle time between them.",
+                  "One copy takes the place of each train of small copies."},
+                 &Copies::small);
+  copies.Add("copy.small.median_bytes", "bytes", "Median size of the small copies in trains.",
+             &Copies::small_median_bytes);
+  copies.AddLoss("copy.slow", kOfCopies,
+                 {"large pinned copies far below the rate of the link",
+                  "Exposed time of large pinned copies far below the rate of the link.",
+                  "Slow pinned copies run at the rate of the link."},
+                 &Copies::slow);
+  copies.AddLoss("copy.repeated", kOfCopies,
+                 {"uploads whose sizes come back in each step, where a batch does not explain so "
+                  "many",
+                  "Exposed time of uploads that come back in each step, and the idle time they "
+                  "cause.",
+                  "Uploads that come back in each step are gone."},
+                 &Copies::repeated);
+  copies.Add("copy.repeated.bytes_per_step", "bytes",
+             "Bytes of uploads whose sizes come back in each step, per step.",
+             RepeatedBytesPerStep);
+  copies.Add("copy.repeated.memory", "name",
+             "Host memory of the uploads that come back in each step: pinned, pageable or mixed.",
+             &Copies::repeated_memory);
+  copies.AddLoss("copy.roundtrip", kOfCopies,
+                 {"downloads whose bytes are uploaded again soon after",
+                  "Exposed time of both ways of round trips through the host, and the idle time "
+                  "between.",
+                  "Both copies of a round trip and the host work between them are gone."},
+                 &Copies::roundtrip);
+  copies.AddLoss("copy.through_host", kOfCopies,
+                 {"downloads from one device whose bytes are uploaded to another soon after",
+                  "Exposed time of copies from device to device through the host.",
+                  "One peer copy at twice the rate takes the place of two copies through the "
+                  "host."},
+                 &Copies::through_host);
+  copies.AddLoss("copy.serial", kOfCopies,
+                 {"pinned asynchronous copies on the stream of the kernels",
+                  "Exposed time of pinned asynchronous copies on the stream of the kernels.",
+                  "Copies on the stream of the kernels run on a stream of their own beside them."},
+                 &Copies::serial);
+  copies.AddLoss("copy.migration", kOfCopies,
+                 {"unified-memory migrations",
+                  "Exposed time of migrations, and kernel time with a migration inside.",
+                  "Data of unified memory is in place before it is used."},
+                 &Copies::migration);
+  catalog->OfAll().Add("copy.migration.gpu_faults", "count",
+                       "GPU page faults on unified memory; absent when not captured.",
+                       If([](const Analysis& a) { return a.run.trace.faults.size() > 0; },
+                          GpuFaults, "page faults were not recorded", "um-faults"));
+}
+
+}  // namespace
+
+void DeclareCopyFacts(Catalog* catalog) {
+  DeclareTotals(catalog);
+  DeclareKinds(catalog);
+}
+
+}  // namespace advise::facts

@@ -1,0 +1,245 @@
+// How facts are declared: each once, with its name, unit, definition and getter. The catalogue
+// (FactList) and the values (MakeFacts) both come from these declarations, one file a subject.
+//
+//   auto& syncs = catalog->Of(&Analysis::syncs);
+//   syncs.Add("sync.count", "count", "Synchronizing calls of the steady loop.", &Syncs::count);
+//   syncs.AddLoss("sync.item", kOfCalls, {"tiny copies …", "Idle time …", "The host …"},
+//   &Syncs::item);
+//
+// Definitions stand alone: they are read one at a time, in an editor or a search.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/facts/facts.h"
+#include "engine/metrics/analysis.h"
+
+namespace advise::facts {
+
+using FactMap = std::map<std::string, Fact, std::less<>>;
+
+// What a getter returns, as the value of a fact.
+template <typename T>
+Value ValueOf(T value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value;
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(value);
+  } else if constexpr (std::is_same_v<T, std::vector<IntervalSet>>) {
+    auto spans = std::make_shared<Spans>();
+    spans->by_device = std::move(value);
+    return std::shared_ptr<const Spans>(std::move(spans));
+  } else if constexpr (std::is_same_v<T, std::shared_ptr<Spans>>) {
+    return std::shared_ptr<const Spans>(std::move(value));
+  } else if constexpr (std::is_same_v<T, std::shared_ptr<Remedy>>) {
+    return std::shared_ptr<const Remedy>(std::move(value));
+  } else if constexpr (std::is_convertible_v<T, const char*>) {
+    return std::string(value);
+  } else {
+    return value;
+  }
+}
+
+// ---- getters whose value may be absent
+
+template <typename Get>
+auto IfPositive(Get get, const char* reason, const char* needs) {
+  return [=](const auto& source) -> Value {
+    const auto value = static_cast<double>(std::invoke(get, source));
+    if (value > 0) return value;
+    return Absent{reason, needs};
+  };
+}
+template <typename Get>
+auto UnlessNegative(Get get, const char* reason, const char* needs) {
+  return [=](const auto& source) -> Value {
+    const auto value = static_cast<double>(std::invoke(get, source));
+    if (value >= 0) return value;
+    return Absent{reason, needs};
+  };
+}
+template <typename Get>
+auto UnlessEmpty(Get get, const char* reason, const char* needs) {
+  return [=](const auto& source) -> Value {
+    std::string value = std::invoke(get, source);
+    if (!value.empty()) return value;
+    return Absent{reason, needs};
+  };
+}
+template <typename Condition, typename Get>
+auto If(Condition condition, Get get, const char* reason, const char* needs) {
+  return [=](const auto& source) -> Value {
+    if (std::invoke(condition, source)) return ValueOf(std::invoke(get, source));
+    return Absent{reason, needs};
+  };
+}
+
+// A member of a member.
+template <typename Outer, typename Inner>
+auto In(Outer outer, Inner inner) {
+  return [=](const auto& source) { return std::invoke(inner, std::invoke(outer, source)); };
+}
+
+inline double ShareOf(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+// ---- losses
+
+// What is told of a loss: a set of these, each a fact "group.part".
+enum LossParts : unsigned {
+  kCount = 1U,
+  kPerStep = 2U,
+  kBytes = 4U,
+  kTime = 8U,
+  kBandwidth = 16U,
+  kLost = 32U,
+  kRemedy = 64U,
+  kShare = 128U,         // of the compute time
+  kCountPerStep = 256U,  // ".count" that is per step, as losses of kernels have it
+
+  kOfCopies = kCount | kPerStep | kBytes | kTime | kBandwidth | kLost | kRemedy,
+  kOfCalls = kCount | kPerStep | kTime | kLost | kRemedy,
+  kOfGaps = kCount | kPerStep | kLost | kRemedy,
+  kOfKernels = kShare | kCountPerStep | kLost | kRemedy,
+  kChange = kLost | kRemedy,
+};
+
+struct LossWords {
+  std::string things;  // what is lost to, as a noun phrase that follows "Number of"
+  std::string lost;    // which time, a sentence
+  std::string remedy;  // what a fix changes, a sentence; empty without one
+};
+
+// ---- subjects
+
+// Facts that are read from one source.
+class Subject {
+ public:
+  Subject() = default;
+  Subject(const Subject&) = delete;
+  Subject& operator=(const Subject&) = delete;
+  virtual ~Subject() = default;
+
+  const std::vector<FactInfo>& list() const { return list_; }
+  // All values, or why there are none of them.
+  void Evaluate(const Analysis& analysis, FactMap* facts) const;
+
+ protected:
+  virtual void Read(const Analysis& analysis, FactMap* facts) const = 0;
+
+  struct Requirement {
+    std::function<bool(const Analysis&)> holds;
+    Absent otherwise;
+  };
+  std::vector<FactInfo> list_;
+  std::vector<Requirement> requirements_;
+  bool of_timeline_ = true;
+};
+
+// `Source`: a function of the analysis, or a member of it. Called once for all facts.
+template <typename Source>
+class SubjectOf : public Subject {
+ public:
+  using T = std::remove_cvref_t<std::invoke_result_t<Source, const Analysis&>>;
+
+  explicit SubjectOf(Source source) : source_(std::move(source)) {}
+
+  // Unless this holds, all facts of the subject are absent for this reason.
+  SubjectOf& Needs(std::function<bool(const Analysis&)> holds, const char* reason,
+                   const char* needs) {
+    requirements_.push_back({std::move(holds), {reason, needs}});
+    return *this;
+  }
+  // Other inputs than a timeline give these facts, too.
+  SubjectOf& AlsoWithoutTimeline() {
+    of_timeline_ = false;
+    return *this;
+  }
+
+  // `get`: a member of T, or a function of a T, or of a T and the analysis.
+  template <typename Get>
+  SubjectOf& Add(std::string name, std::string unit, std::string definition, Get get) {
+    list_.push_back({std::move(name), std::move(unit), std::move(definition)});
+    if constexpr (std::is_invocable_v<Get, const T&>) {
+      getters_.push_back([get = std::move(get)](const T& source, const Analysis&) {
+        return ValueOf<std::decay_t<std::invoke_result_t<Get, const T&>>>(std::invoke(get, source));
+      });
+    } else {
+      getters_.push_back([get = std::move(get)](const T& source, const Analysis& analysis) {
+        return ValueOf<std::decay_t<std::invoke_result_t<Get, const T&, const Analysis&>>>(
+            std::invoke(get, source, analysis));
+      });
+    }
+    return *this;
+  }
+
+  // `loss`: a member of T, or a function of a T, that is a Loss.
+  template <typename Get>
+  SubjectOf& AddLoss(const std::string& group, unsigned parts, const LossWords& words, Get loss) {
+    const std::string& things = words.things;
+    const auto add = [&](LossParts part, const char* name, const char* unit, std::string definition,
+                         auto get) {
+      if ((parts & part) == 0) return;
+      Add(group + name, unit, std::move(definition), In(loss, get));
+    };
+    add(kCount, ".count", "count", "Number of " + things + ".", &Loss::count);
+    add(kPerStep, ".per_step", "count", "Number of " + things + ", per step.", &Loss::per_step);
+    add(kCountPerStep, ".count", "count", "Number of " + things + ", per step.", &Loss::per_step);
+    add(kBytes, ".bytes", "bytes", "Bytes of " + things + ".", &Loss::bytes);
+    add(kTime, ".time", "ns", "Summed time of " + things + ".", &Loss::time_ns);
+    add(kBandwidth, ".bandwidth", "bytes_per_s", "Rate of " + things + ": bytes over time.",
+        [](const Loss& l) { return ShareOf(l.bytes, l.time_ns) * kNanosPerSecond; });
+    if ((parts & kShare) != 0) {
+      Add(group + ".share", "share", "Share of the compute time in " + things + ".",
+          [loss](const T& source, const Analysis& analysis) {
+            const auto lost = static_cast<double>(std::invoke(loss, source).lost->Total());
+            return ShareOf(lost, analysis.kernels.compute_ns);
+          });
+    }
+    add(kLost, ".lost", "spans", words.lost, &Loss::lost);
+    add(kRemedy, ".remedy", "remedy", words.remedy, &Loss::remedy);
+    return *this;
+  }
+
+ private:
+  void Read(const Analysis& analysis, FactMap* facts) const override {
+    const T& source = std::invoke(source_, analysis);  // a result lives as long as the reference
+    for (std::size_t i = 0; i < getters_.size(); ++i) {
+      (*facts)[list_[i].name].value = getters_[i](source, analysis);
+    }
+  }
+
+  Source source_;
+  std::vector<std::function<Value(const T&, const Analysis&)>> getters_;
+};
+
+// All declarations, in the order of the documentation.
+class Catalog {
+ public:
+  template <typename Source>
+  SubjectOf<Source>& Of(Source source) {
+    auto subject = std::make_unique<SubjectOf<Source>>(std::move(source));
+    SubjectOf<Source>& result = *subject;
+    subjects_.push_back(std::move(subject));
+    return result;
+  }
+  // Facts that need more than one part of the analysis.
+  auto& OfAll() {
+    return Of([](const Analysis& analysis) -> const Analysis& { return analysis; });
+  }
+  const std::vector<std::unique_ptr<Subject>>& subjects() const { return subjects_; }
+
+ private:
+  std::vector<std::unique_ptr<Subject>> subjects_;
+};
+
+void DeclareCopyFacts(Catalog* catalog);    // copy, memset
+void DeclareSyncFacts(Catalog* catalog);    // sync
+void DeclareFamilyFacts(Catalog* catalog);  // family, calls, ranges, os
+
+}  // namespace advise::facts

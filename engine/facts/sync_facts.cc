@@ -1,0 +1,72 @@
+// sync.*: the host waits for the GPU.
+#include "engine/facts/declare.h"
+
+namespace advise::facts {
+
+void DeclareSyncFacts(Catalog* catalog) {
+  auto& syncs = catalog->Of(&Analysis::syncs);
+  syncs.Add("sync.count", "count",
+            "Synchronizing calls of the steady loop (of the window when no steps were found).",
+            &Syncs::count);
+  syncs.Add("sync.time", "ns",
+            "Time that launching threads spend in synchronizing calls of the steady loop.",
+            &Syncs::time_ns);
+  syncs.AddLoss("sync.loop", kOfGaps,
+                {"device, stream and event synchronizations that are not part of a tiny read-back",
+                 "Idle time after synchronizations of the loop until the host is ahead again.",
+                 "Synchronizations of the loop do not wait."},
+                &Syncs::loop);
+  syncs.Add("sync.loop.name", "name", "The synchronizing call that costs most.", &Syncs::loop_name);
+  syncs.AddLoss("sync.item", kOfGaps,
+                {"tiny copies between device and host that the host waits for",
+                 "Exposed and idle time from the wait for a tiny copy until the host is ahead "
+                 "again.",
+                 "The host does not wait for tiny copies."},
+                &Syncs::item);
+  syncs.Add("sync.item.median_bytes", "bytes",
+            "Median size of the tiny copies that the host waits for.", &Syncs::item_median_bytes);
+  syncs.Add("sync.item.direction", "name",
+            "Direction of the tiny copies that the host waits for: d2h, h2d or both.",
+            &Syncs::item_direction);
+  syncs.AddLoss("sync.forward", kOfGaps,
+                {"waits of the host (of sync.loop or sync.item) inside forward ranges",
+                 "Idle and exposed time that waits inside forward ranges cause.",
+                 "Calls inside forward ranges do not wait."},
+                &Syncs::forward);
+  syncs.Add("sync.default_stream.kernels", "count",
+            "Kernels on the legacy default stream while other streams are in use.",
+            In(&Syncs::default_stream, &Loss::count));
+  syncs.Add("sync.default_stream.share", "share",
+            "Share of the compute time in kernels on the legacy default stream while other "
+            "streams are in use.",
+            &Syncs::default_share);
+  syncs.Add("sync.default_stream.other_streams", "count",
+            "Other (blocking) streams with kernels of the process that uses the legacy default "
+            "stream.",
+            &Syncs::other_streams);
+  syncs.AddLoss("sync.default_stream", kChange,
+                {"",
+                 "Compute time of kernels that the legacy default stream makes wait for each "
+                 "other although each leaves room for the other.",
+                 "Kernels on the legacy default stream run beside those of other streams."},
+                &Syncs::default_stream);
+  syncs.AddLoss("sync.memset", kOfGaps,
+                {"memset calls that hold the host",
+                 "Idle and exposed time that memset calls cause by holding the host.",
+                 "Memset calls do not hold the host."},
+                &Syncs::memset);
+  syncs.AddLoss("sync.event_chain", kOfGaps,
+                {"waits of one stream for another after which the streams never run side by side",
+                 "Work of the shorter streams of an event chain that could run beside the longest "
+                 "one.",
+                 "Streams that take turns run side by side."},
+                &Syncs::event_chain);
+  syncs.Add("sync.event_chain.streams", "count", "Streams that take turns by events.",
+            &Syncs::chain_streams);
+  syncs.Add("sync.busy_wait.time", "ns",
+            "Time that launching threads spend in synchronizing calls while their device does not "
+            "compute.",
+            &Syncs::busy_wait_ns);
+}
+
+}  // namespace advise::facts
