@@ -4,11 +4,12 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/store/compress.h"
 #include "engine/store/numbers.h"
-#include "engine/store/report_json.h"
+#include "engine/store/summary_json.h"
 
 namespace advise {
 namespace {
@@ -102,16 +103,11 @@ Result<Json> ReadJson(const Sections& sections, const char* name, const std::str
   return json;
 }
 
-// What was kept as JSON: in one section, or in three, as format 1 has it.
-Result<Json> ReadSummary(const Sections& sections, const std::string& where) {
-  if (Find(sections, "summary") != nullptr) return ReadJson(sections, "summary", where);
-  Json all;
-  for (const char* const name : {"report", "verdicts", "ranks"}) {
-    Result<Json> part = ReadJson(sections, name, where);
-    if (!part) return part;
-    all[name] = std::move(*part);
-  }
-  return all;
+// JSON knows no infinities: 0 in their place.
+void MakeFinite(Json* json) {
+  if (json->is_number_float() && !std::isfinite(json->get<double>())) *json = 0.0;
+  if (!json->is_structured()) return;
+  for (Json& item : *json) MakeFinite(&item);
 }
 
 }  // namespace
@@ -122,17 +118,15 @@ std::uint32_t ChecksumOf(const std::string& bytes) {
 }
 
 Sections Encode(const SavedReport& saved) {
-  Json summary;
-  summary["report"] = ReportToJson(saved.report);
-  summary["verdicts"] = VerdictsToJson(saved.report.verdicts);
-  summary["ranks"] = RanksToJson(saved.ranks);
+  Json summary = SummaryToJson(saved);
+  MakeFinite(&summary);
   return {{"summary", Compress(summary.dump(-1, ' ', false, Json::error_handler_t::replace))},
           {"collectives", Compress(EncodeCollectives(saved.ranks))}};
 }
 
 Result<SavedReport> Decode(const Sections& sections, const FindRuleInfo& find_rule,
                            const std::string& where) {
-  const Result<Json> summary = ReadSummary(sections, where);
+  const Result<Json> summary = ReadJson(sections, "summary", where);
   if (!summary) return tl::unexpected(summary.error());
   std::string collectives;
   const std::string* packed = Find(sections, "collectives");
@@ -141,9 +135,7 @@ Result<SavedReport> Decode(const Sections& sections, const FindRuleInfo& find_ru
   SavedReport saved;
   std::vector<std::string> unknown;
   try {
-    saved.report = ReportFromJson(summary->at("report"), find_rule, &unknown);
-    saved.report.verdicts = VerdictsFromJson(summary->at("verdicts"), find_rule);
-    saved.ranks = RanksFromJson(summary->at("ranks"));
+    saved = SummaryFromJson(*summary, find_rule, &unknown);
   } catch (const Json::exception& problem) {
     return Fail(std::string("the facts cannot be understood: ") + problem.what(), where,
                 "write them again: advise facts REPORT -o run.facts");

@@ -1,14 +1,9 @@
 // A saved report as named sections of bytes, the same for files and for messages between processes.
 //
-//   summary      JSON of
-//     report     findings, devices, facts, what was not checked; what the report shows
-//     verdicts   how each rule reached its verdict, for `advise why`
-//     ranks      identities, budgets, steps, kernels of each rank
-//   collectives  bytes  columns of each rank's collectives, as differences in variable-length
-//   numbers
+//   summary      JSON: the report with its facts, findings, verdicts and claims, and its ranks
+//   collectives  columns of each rank's collectives, as differences in variable-length numbers
 //
-// both compressed (compress.h). Format 1 has the three parts of the summary as sections of their
-// own; it is read as well. Readers ignore sections and JSON fields they do not know, and take
+// both compressed (compress.h). Readers ignore sections and JSON fields they do not know, and take
 // defaults for fields that are not there.
 #pragma once
 

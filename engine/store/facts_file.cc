@@ -13,8 +13,9 @@ namespace advise {
 namespace {
 
 constexpr int kApplication = 0x41445646;  // "ADVF"
-constexpr int kFormat = 2;                // raised when something is added
-constexpr int kReadsFrom = 2;             // raised when older readers would misread the file
+constexpr int kFormat = 3;                // raised when something is added
+constexpr int kReadsFrom = 3;             // raised when older readers would misread the file
+constexpr int kOldest = 3;                // that this version reads
 constexpr std::size_t kIdAt = 68;         // of the application id in SQLite's header
 
 const char* const kTables =
@@ -97,14 +98,24 @@ Result<Sections> ReadFactsSections(const std::string& path) {
   const char* const again = "write it again: advise facts REPORT -o run.facts";
   try {
     SQLite::Database db(path, SQLite::OPEN_READONLY);
-    const int format = NumberOf(
-        db.execAndGet("select coalesce((select value from meta where name = 'reads_from'), '0')")
-            .getString());
-    if (format > kFormat) {
+    const auto meta = [&db](const char* name) {
+      SQLite::Statement query(db, "select value from meta where name = ?");
+      query.bind(1, name);
+      return query.executeStep() ? NumberOf(query.getColumn(0).getString()) : 0;
+    };
+    const int reads_from = meta("reads_from");
+    if (reads_from > kFormat) {
       return Fail(
           fmt::format("facts of a later version of advise (format {}, this one reads up to {})",
-                      format, kFormat),
+                      reads_from, kFormat),
           path, "use that version, or write the facts with this one");
+    }
+    const int format = meta("format");
+    if (format < kOldest) {
+      return Fail(
+          fmt::format("facts of an earlier version of advise (format {}, this one reads from {})",
+                      format, kOldest),
+          path, again);
     }
     Sections sections;
     SQLite::Statement query(db, "select name, checksum, content from sections order by name");
