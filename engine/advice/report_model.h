@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -103,5 +105,11 @@ struct Report {
   std::vector<ClaimFate> fates;   // of every fired rule that claims time, for `advise why`
   std::shared_ptr<const ReportViews> views;  // for formats that draw; null for the others
 };
+
+// A fact of the report by name: a number, a flag as 0 or 1, spans as their total; nullopt when it
+// is absent or of another kind.
+std::optional<double> FactNumber(const Report& report, std::string_view name);
+std::string FactWord(const Report& report, std::string_view name, std::string_view otherwise);
+const Rows* FactRows(const Report& report, std::string_view name);
 
 }  // namespace advise

@@ -183,9 +183,9 @@ class GradeCommand : public Command {
       if (!files) return Complain(files.error(), kUnreadableInput);
       DiagnoseOptions options = run_.diagnose;
       options.reports = *files;
-      auto report = Diagnose(session, options);
-      if (!report) return Complain(report.error(), kUnreadableInput);
-      baseline = std::move(*report);
+      auto saved = Diagnose(session, options);
+      if (!saved) return Complain(saved.error(), kUnreadableInput);
+      baseline = std::move(saved->report);
     }
     GradedClass graded{&the_exercise_, {}};
     std::map<std::uint64_t, std::vector<std::size_t>> same;
@@ -266,12 +266,12 @@ class GradeCommand : public Command {
       }
       // What was read of a damaged file is judged, but a teacher must know.
       std::size_t warnings = 0;
-      for (const Diagnostic& item : made->diagnostics) {
+      for (const Diagnostic& item : made->report.diagnostics) {
         if (item.level != Level::kInfo && warnings++ < kMostWarnings) {
           json["notes"].push_back(JsonText(item.text));
         }
       }
-      *report = std::move(*made);
+      *report = std::move(made->report);
       return true;
     };
     if (!submission.answers.empty()) {

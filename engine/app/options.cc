@@ -8,7 +8,6 @@
 #include "engine/app/command.h"
 #include "engine/app/selection.h"
 #include "engine/pipeline/inputs.h"
-#include "engine/pipeline/judge.h"
 #include "engine/pipeline/session.h"
 
 namespace advise {
@@ -110,7 +109,7 @@ tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& opt
   DiagnoseOptions files = options.diagnose;
   files.reports = *reports;
   if (progress.on()) files.progress = [&](const std::string& stage) { progress.Stage(stage); };
-  auto saved = DiagnoseSaved(diagnosis->session, files);
+  auto saved = Diagnose(diagnosis->session, files);
   if (!saved) return fail(Complain(saved.error(), kUnreadableInput));
   diagnosis->report = std::move(saved->report);
   diagnosis->ranks = std::move(saved->ranks);

@@ -25,9 +25,9 @@ tl::expected<std::unique_ptr<SeveralRuns>, int> DiagnoseRuns(const RunOptions& o
     if (progress.on()) {
       one.progress = [&](const std::string& stage) { progress.Stage(runs[i] + ": " + stage); };
     }
-    auto report = Diagnose(made->session, one);
-    if (!report) return fail(Complain(report.error(), kUnreadableInput));
-    made->reports.push_back(std::move(*report));
+    auto saved = Diagnose(made->session, one);
+    if (!saved) return fail(Complain(saved.error(), kUnreadableInput));
+    made->reports.push_back(std::move(saved->report));
   }
   return made;
 }

@@ -9,7 +9,7 @@
 #include "engine/app/options.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
-#include "engine/pipeline/run_of_ranks.h"
+#include "engine/pipeline/parts.h"
 #include "engine/pipeline/session.h"
 #include "engine/report/layout.h"
 
@@ -115,7 +115,7 @@ class WhatIfCommand : public Command {
       if (!rule) return Complain(rule.error(), kWrongUsage);
     }
     const auto files = ExpandReports(run_.diagnose.reports);
-    if (files && NeedsReduction(*files)) {
+    if (files && !AreOneTrace(*files)) {
       return Complain({"one report is replayed at a time", "",
                        "name the report of one rank, and the report itself, not its facts file"},
                       kWrongUsage);

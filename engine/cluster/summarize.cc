@@ -24,6 +24,29 @@ std::string Canonical(const std::string& kind) {
   return plain;
 }
 
+RankTime TimeOf(const Analysis& analysis, std::uint32_t d, Nanos start, Nanos end) {
+  const DeviceTime& times = analysis.times[d];
+  RankTime time;
+  time.compute = times.compute.OverlapWith(start, end);
+  time.comm_exposed = times.comm_exposed.OverlapWith(start, end);
+  time.copy_exposed = times.copy_exposed.OverlapWith(start, end);
+  time.memset_exposed = times.memset_exposed.OverlapWith(start, end);
+  time.idle = times.idle.OverlapWith(start, end);
+  const Window& window = analysis.run.window;
+  if (start == window.start && end == window.end) {
+    time.causes = analysis.idle.by_device[d];
+    return time;
+  }
+  const GapPieces& pieces = analysis.idle.pieces;
+  for (std::size_t i = pieces.FirstEndingAfter(d, start); i < pieces.size(); ++i) {
+    const GapPiece piece = pieces[i];
+    if (piece.device != d || piece.start >= end) break;
+    time.causes[static_cast<std::size_t>(piece.cause)] +=
+        std::min(end, piece.end) - std::max(start, piece.start);
+  }
+  return time;
+}
+
 class Summarizer {
  public:
   explicit Summarizer(const Analysis& analysis)
@@ -47,13 +70,13 @@ class Summarizer {
     RankSummary rank = IdentityOf(trace_, d, ProcessOf(d));
     rank.window_start = run_.window.start;
     rank.window_end = run_.window.end;
-    rank.time = TimeOf(d, run_.window.start, run_.window.end);
+    rank.time = TimeInWindow(analysis_, d);
     rank.steps_source = run_.steps.source;
     if (run_.steps.known()) {
       for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
         const Step& step = run_.steps.all[i];
         if (step.start < run_.window.start || step.end > run_.window.end) continue;
-        rank.steps.push_back({step.start, step.end, TimeOf(d, step.start, step.end)});
+        rank.steps.push_back({step.start, step.end, TimeOf(analysis_, d, step.start, step.end)});
       }
     }
     rank.backwards = analysis_.comm_habits.backwards;
@@ -81,28 +104,6 @@ class Summarizer {
       if (most == kNone || count > ops[most]) most = process;
     }
     return most;
-  }
-
-  RankTime TimeOf(std::uint32_t d, Nanos start, Nanos end) {
-    const DeviceTime& times = analysis_.times[d];
-    RankTime time;
-    time.compute = times.compute.OverlapWith(start, end);
-    time.comm_exposed = times.comm_exposed.OverlapWith(start, end);
-    time.copy_exposed = times.copy_exposed.OverlapWith(start, end);
-    time.memset_exposed = times.memset_exposed.OverlapWith(start, end);
-    time.idle = times.idle.OverlapWith(start, end);
-    if (start == run_.window.start && end == run_.window.end) {
-      time.causes = analysis_.idle.by_device[d];
-      return time;
-    }
-    const GapPieces& pieces = analysis_.idle.pieces;
-    for (std::size_t i = pieces.FirstEndingAfter(d, start); i < pieces.size(); ++i) {
-      const GapPiece piece = pieces[i];
-      if (piece.device != d || piece.start >= end) break;
-      time.causes[static_cast<std::size_t>(piece.cause)] +=
-          std::min(end, piece.end) - std::max(start, piece.start);
-    }
-    return time;
   }
 
   // By name: counted first, then collected side by side, so that the lengths need no more memory
@@ -216,6 +217,10 @@ class Summarizer {
 };
 
 }  // namespace
+
+RankTime TimeInWindow(const Analysis& analysis, std::uint32_t device) {
+  return TimeOf(analysis, device, analysis.run.window.start, analysis.run.window.end);
+}
 
 std::vector<RankSummary> SummarizeRanks(const Analysis& analysis) {
   return Summarizer(analysis).All();

@@ -11,4 +11,7 @@ namespace advise {
 // One summary for each device that did work, by device. O(collectives + steps x gaps of a step).
 std::vector<RankSummary> SummarizeRanks(const Analysis& analysis);
 
+// Where a device's time in the window went.
+RankTime TimeInWindow(const Analysis& analysis, std::uint32_t device);
+
 }  // namespace advise

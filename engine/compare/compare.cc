@@ -12,13 +12,6 @@
 namespace advise {
 namespace {
 
-const NamedFact* Find(const Report& report, std::string_view name) {
-  for (const NamedFact& fact : report.facts) {
-    if (fact.info.name == name) return &fact;
-  }
-  return nullptr;
-}
-
 // Steady steps with their outliers: what a fix takes away may be just those. Without the last one:
 // it ends with the last GPU work and lacks the wait for a next step.
 std::vector<double> StepLengths(const Report& report, std::size_t least) {
@@ -248,28 +241,6 @@ class Comparer {
 };
 
 }  // namespace
-
-std::optional<double> FactNumber(const Report& report, std::string_view name) {
-  const NamedFact* fact = Find(report, name);
-  if (fact == nullptr) return std::nullopt;
-  if (const auto* number = std::get_if<double>(&fact->fact.value)) return *number;
-  if (const auto* flag = std::get_if<bool>(&fact->fact.value)) return *flag ? 1 : 0;
-  if (const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&fact->fact.value)) {
-    return *spans == nullptr ? 0 : static_cast<double>((*spans)->Total());
-  }
-  return std::nullopt;
-}
-
-std::string FactWord(const Report& report, std::string_view name, std::string_view otherwise) {
-  const NamedFact* fact = Find(report, name);
-  const auto* text = fact == nullptr ? nullptr : std::get_if<std::string>(&fact->fact.value);
-  return text == nullptr ? std::string(otherwise) : *text;
-}
-
-const Rows* FactRows(const Report& report, std::string_view name) {
-  const NamedFact* fact = Find(report, name);
-  return fact == nullptr ? nullptr : std::get_if<Rows>(&fact->fact.value);
-}
 
 RunComparison CompareRuns(const Report& before, const Report& after, const Knowledge& knowledge) {
   return Comparer(before, after, knowledge).Compare();

@@ -62,9 +62,4 @@ struct RunComparison {
 // `before` and `after` must outlive nothing: texts are copied. Deterministic. O(facts + resamples).
 RunComparison CompareRuns(const Report& before, const Report& after, const Knowledge& knowledge);
 
-// Numbers of a report by name; nullopt when absent.
-std::optional<double> FactNumber(const Report& report, std::string_view name);
-std::string FactWord(const Report& report, std::string_view name, std::string_view otherwise);
-const Rows* FactRows(const Report& report, std::string_view name);
-
 }  // namespace advise

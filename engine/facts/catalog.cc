@@ -2,7 +2,6 @@
 #include "engine/facts/catalog.h"
 
 #include "engine/cluster/cluster.h"
-#include "engine/cluster/summarize.h"
 #include "engine/facts/declare.h"
 #include "engine/facts/fact_writer.h"
 #include "engine/metrics/analysis.h"
@@ -76,7 +75,7 @@ const std::vector<FactInfo>& FactList() {
   return kFacts;
 }
 
-std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const std::vector<RankSummary>& ranks) {
+std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks) {
   facts::FactWriter writer;
   facts::WriteRunFacts(analysis, &writer);
   facts::WriteStepFacts(analysis, &writer);
@@ -97,7 +96,7 @@ std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const std::vector<Ran
   facts::WriteHabitFacts(analysis, &writer);
   facts::WriteEnvironmentFacts(analysis, &writer);
   facts::WriteCommHabitFacts(analysis, &writer);
-  facts::WriteClusterFacts(Cluster(ranks, analysis.run.knowledge), true, &writer);
+  facts::WriteClusterFacts(ranks, true, &writer);
   if (!analysis.run.trace.HasTimeline()) facts::LeaveOutTimeline(&writer);
   std::map<std::string, Fact, std::less<>> facts = writer.Take();
   for (const auto& subject : facts::Declared().subjects()) subject->Evaluate(analysis, &facts);

@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "engine/cluster/rank_summary.h"
 #include "engine/facts/facts.h"
 
 namespace advise {
@@ -15,8 +14,8 @@ struct Cluster;
 // Every fact there is, with unit and definition, in the order of the documentation.
 const std::vector<FactInfo>& FactList();
 
-// The facts of the whole run. `analysis` must outlive the result.
-std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const std::vector<RankSummary>& ranks);
+// The facts of one trace, and of the ranks in it together. `analysis` must outlive the result.
+std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks);
 
 // The facts of a run of several reports; spans are by rank, and remedies are of its ranks.
 std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster);

@@ -7,18 +7,18 @@
 #include <future>
 
 #include "engine/advice/ranking.h"
-#include "engine/base/text.h"
 #include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
-#include "engine/import/importer.h"
-#include "engine/metrics/analysis.h"
-#include "engine/pipeline/judge.h"
-#include "engine/pipeline/processes.h"
-#include "engine/pipeline/ranks_apart.h"
-#include "engine/pipeline/run_inputs.h"
-#include "engine/pipeline/run_of_ranks.h"
-#include "engine/pipeline/run_summary.h"
-#include "engine/pipeline/summary.h"
+#include "engine/pipeline/fill_report.h"
+#include "engine/pipeline/join_parts.h"
+#include "engine/pipeline/parts.h"
+#include "engine/pipeline/ranks_of_report.h"
+#include "engine/pipeline/run_rules.h"
+#include "engine/pipeline/run_views.h"
+
+// A run is made of parts: its reports, of which each may hold several ranks. What rules say of a
+// part is a Judgment: JudgeRank makes that of one rank, JudgeRanks that of the ranks in one report,
+// JoinParts that of several parts. One rank is a run of one rank: nothing is to be joined.
 
 namespace advise {
 namespace {
@@ -45,176 +45,153 @@ Result<WindowRequest> ParseWindow(const std::string& text) {
   return request;
 }
 
-void FillBudget(const Analysis& analysis, Report* report) {
-  const Trace& trace = analysis.run.trace;
-  for (const std::uint32_t d : analysis.run.active_devices) {
-    const DeviceTime& time = analysis.times[d];
-    DeviceBudget budget;
-    for (const Stream& stream : trace.streams) {
-      if (stream.device == d && stream.process != kNone &&
-          trace.processes[stream.process].rank >= 0) {
-        budget.rank = trace.processes[stream.process].rank;
-      }
+void Say(const DiagnoseOptions& options, const std::string& stage) {
+  if (options.progress) options.progress(stage);
+}
+
+// One rank by itself: its facts, what rules say of them, and what each fix would win by replay.
+Judgment JudgeRank(const Session& session, const DiagnoseOptions& options,
+                   const Analysis& analysis) {
+  const Knowledge& knowledge = *session.knowledge;
+  // Ranking asks the replay, which nothing needs before.
+  std::future<void> replay = std::async(std::launch::async, [&] { analysis.replay(); });
+  Judgment judged{Cluster(SummarizeRanks(analysis), knowledge), nullptr, {}, {}, {}};
+  judged.facts = MakeFacts(analysis, judged.ranks);
+  Say(options, "judging");
+  judged.verdicts = RunRules(session, options, Asked::kAll, *judged.facts,
+                             DayOf(analysis.run.trace.utc_origin_ns));
+  Say(options, "ranking");
+  replay.get();
+  judged.findings = Rank(judged.verdicts, analysis, knowledge, &judged.fates);
+  return judged;
+}
+
+// What the ranks of one report say, each judged as its own report would be, and then together;
+// nothing when one of them has no GPU work in the window. One rank at a time is in memory beside
+// the whole. Claims are by device of the whole.
+std::optional<Judgment> JudgeRanks(const Session& session, const DiagnoseOptions& options,
+                                   const AnalysisOptions& how, const Trace& trace,
+                                   const std::vector<RankPlace>& places,
+                                   const std::vector<InputInfo>& inputs) {
+  const std::vector<RankSummary> identities = IdentitiesIn(trace);
+  DiagnoseOptions quiet = options;
+  quiet.progress = nullptr;
+  std::vector<Part> parts;
+  for (const RankPlace& place : places) {
+    Say(options, fmt::format("rank {} of {}", parts.size() + 1, places.size()));
+    const Trace own = PartOf(trace, places, place);
+    const Analysis analysis(own, *session.knowledge, how);
+    if (analysis.run.window.Length() == 0 || analysis.run.active_devices.empty()) return {};
+    Judgment judged = JudgeRank(session, quiet, analysis);
+    Part part{trace.path, false, SavedReport(), std::nullopt, {}, {}};
+    std::vector<std::uint32_t> device_of(own.devices.size(), 0);
+    for (RankSummary& rank : judged.ranks.ranks) {
+      const std::uint32_t device = rank.device_index;
+      Identify(identities, &rank);
+      device_of[device] = rank.device_index;
     }
-    budget.device = static_cast<int>(trace.devices[d].ordinal);
-    budget.name = trace.devices[d].name;
-    budget.compute_ns = time.ComputeNs();
-    budget.comm_exposed_ns = time.comm_exposed.Total();
-    budget.copy_exposed_ns = time.copy_exposed.Total();
-    budget.memset_exposed_ns = time.memset_exposed.Total();
-    budget.idle_ns = time.idle.Total();
-    budget.window_ns = analysis.run.window.Length();
-    for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
-      budget.idle_causes.emplace_back(IdleCauseName(static_cast<IdleCause>(c)),
-                                      analysis.idle.by_device[d][c]);
+    for (Verdict& verdict : judged.verdicts) MoveClaims(device_of, &verdict);
+    part.saved->ranks = std::move(judged.ranks.ranks);
+    part.saved->report.inputs = inputs;
+    part.saved->report.verdicts = std::move(judged.verdicts);
+    part.saved->report.findings = std::move(judged.findings);
+    if (!analysis.support.verdict) {
+      part.saved->report.no_verdict_reason = analysis.support.reason;
     }
-    report->devices.push_back(std::move(budget));
+    parts.push_back(std::move(part));
   }
+  Result<Judgment> joined = JoinParts(session, quiet, &parts);
+  if (!joined) return {};
+  std::vector<std::uint32_t> device_of;  // claims of verdicts about ranks are by rank
+  for (const RankSummary& rank : joined->ranks.ranks) device_of.push_back(rank.device_index);
+  for (Verdict& verdict : joined->verdicts) {
+    if (AboutRanks(*verdict.rule)) MoveClaims(device_of, &verdict);
+  }
+  return std::move(*joined);
 }
 
-bool WorksWell(const Analysis& analysis) {
-  Nanos idle = 0;
-  Nanos compute = 0;
-  for (const std::uint32_t d : analysis.run.active_devices) {
-    idle += analysis.times[d].idle.Total();
-    compute += analysis.times[d].ComputeNs();
+// Several parts as one report.
+Result<SavedReport> DiagnoseParts(const Session& session, const DiagnoseOptions& options,
+                                  std::vector<Part>* parts) {
+  Result<Judgment> judged = JoinParts(session, options, parts);
+  if (!judged) return tl::unexpected(judged.error());
+  Cluster& ranks = judged->ranks;
+  Report report = ReportOfParts(*parts, ranks, *judged->facts);
+  report.verdicts = std::move(judged->verdicts);
+  report.findings = std::move(judged->findings);
+  Conclude(*session.knowledge, DayOfRanks(ranks.ranks), &ranks, &report);
+  if (options.draw) {
+    std::vector<PartViews> views;
+    for (std::size_t i = 0; i < parts->size(); ++i) {
+      const std::optional<SavedReport>& saved = (*parts)[i].saved;
+      const auto first = std::find_if(ranks.ranks.begin(), ranks.ranks.end(),
+                                      [&](const RankSummary& rank) { return rank.report == i; });
+      if (!saved || saved->report.views == nullptr || first == ranks.ranks.end()) continue;
+      const auto r = static_cast<std::size_t>(first - ranks.ranks.begin());
+      views.push_back({ranks.Label(r), saved->report.views});
+    }
+    report.views = MergeViews(views, ranks, report);
   }
-  return GpusWorkWell(compute, idle, analysis.basis().Device(), analysis.run.knowledge);
-}
-
-// FNV-1a over when each op begins after the first, and how long it lasts.
-std::uint64_t WorkDigest(const OpTable& ops) {
-  if (ops.size() == 0) return 0;
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  const auto add = [&hash](Nanos value) {
-    hash ^= static_cast<std::uint64_t>(value);
-    hash *= 0x100000001B3ULL;
-  };
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    add(ops.start[i] - ops.start.front());
-    add(ops.end[i] - ops.start[i]);
-  }
-  return hash;
-}
-
-// `facts` are kept by the report as values: the map itself dies with the diagnosis.
-void FillFacts(const Facts& facts, Report* report) {
-  for (const FactInfo& info : FactList()) {
-    if (const Fact* fact = facts.Find(info.name)) report->facts.push_back({info, *fact, "run"});
-  }
+  return SavedReport{std::move(report), std::move(ranks.ranks)};
 }
 
 }  // namespace
 
-bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options) {
-  const std::string area = rule.id.substr(0, rule.id.find('/'));
-  const auto names = [&](const std::vector<std::string>& list) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](const std::string& n) { return n == rule.id || n == area; });
-  };
-  return (options.only.empty() || names(options.only)) && !names(options.skip);
-}
-
-Result<SavedReport> JudgeTrace(const Session& session, const DiagnoseOptions& options,
-                               const WindowRequest& window, const Trace& trace,
-                               const std::vector<InputFile>& inputs) {
-  const auto stage = [&options](const char* name) {
-    if (options.progress) options.progress(name);
-  };
-  std::optional<SavedReport> run;  // of a report that holds several ranks
-  if (options.ranks_apart) run = JudgeRanksApart(session, options, window, trace, inputs);
-  stage("measuring");
+Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions& options,
+                                  const Trace& trace, const std::vector<InputInfo>& inputs) {
   const Knowledge& knowledge = *session.knowledge;
-  const Analysis analysis(trace, knowledge, AnalysisOptions{window, options.gpu});
-  if (window.mode == WindowRequest::Mode::kGiven && analysis.run.window.Length() == 0) {
+  const Result<WindowRequest> window = ParseWindow(options.window);
+  if (!window) return tl::unexpected(window.error());
+  const AnalysisOptions how{*window, options.gpu};
+
+  const std::vector<RankPlace> places =
+      options.ranks_apart ? RanksOf(trace, knowledge) : std::vector<RankPlace>();
+  std::optional<Judgment> together;
+  if (!places.empty()) together = JudgeRanks(session, options, how, trace, places, inputs);
+
+  Say(options, "measuring");
+  const Analysis analysis(trace, knowledge, how);
+  if (window->mode == WindowRequest::Mode::kGiven && analysis.run.window.Length() == 0) {
     return Fail("no GPU work lies in the window " + options.window, trace.path,
                 "seconds count from the start of the trace");
   }
-  // Ranking asks the replay, which nothing needs before.
-  std::future<void> replay;
-  if (!run) replay = std::async(std::launch::async, [&] { analysis.replay(); });
-  SavedReport saved;
-  saved.ranks = run ? std::move(run->ranks) : SummarizeRanks(analysis);
-  const std::unique_ptr<Facts> facts = MakeFacts(analysis, saved.ranks);
+  const bool apart = together.has_value();
+  Judgment judged = apart ? std::move(*together) : JudgeRank(session, options, analysis);
+  if (apart) judged.facts = MakeFacts(analysis, judged.ranks);
 
-  Report& report = saved.report;
-  const std::string day = DayOf(trace.utc_origin_ns);
-  if (run) {
-    report.verdicts = std::move(run->report.verdicts);
-    report.findings = std::move(run->report.findings);
-  } else {
-    stage("judging");
-    report.verdicts = JudgeRules(session, options, *facts, day);
-    stage("ranking");
-    replay.get();
-    report.findings = Rank(report.verdicts, analysis, knowledge, &report.fates);
-  }
-  report.healthy = analysis.support.verdict && WorksWell(analysis) &&
-                   std::none_of(report.findings.begin(), report.findings.end(),
-                                [](const Finding& f) { return f.severity != Severity::kInfo; });
-  report.tool_version = ADVISE_VERSION;
-  for (const InputFile& input : inputs) {
-    report.inputs.push_back(
-        {input.path, input.kind, input.producer, std::max(input.rank, 0), input.host});
-  }
-  report.window = {analysis.run.window.mode, analysis.run.window.start, analysis.run.window.end};
-  FillBudget(analysis, &report);
-  if (!trace.HasTimeline()) {
-    for (const Device& device : trace.devices) report.gpus.push_back(SafeText(device.name));
-  }
-  FillFacts(*facts, &report);
-  FillRanks(*facts, &report);
-  report.step_count =
-      analysis.run.steps.known() ? static_cast<int>(analysis.run.steps.steady_count()) : 0;
-  report.step_median_ns = analysis.run.steps.Median();
-  report.steps_source = analysis.run.steps.source;
-  report.work_digest = WorkDigest(trace.ops);
-  if (!analysis.support.verdict) report.no_verdict_reason = analysis.support.reason;
-  report.verdict = run && !report.healthy ? run->report.verdict : VerdictSentence(analysis, report);
-  report.read_with_care = ReadWithCare(analysis);
-  for (const Diagnostic& diagnostic : trace.diagnostics.list())
-    report.diagnostics.push_back(diagnostic);
-  FillNotChecked(report.verdicts, knowledge, trace.kind, &report);
-  report.site_changes = knowledge.SiteChanges(day);
+  Report report = ReportOfTrace(analysis, *judged.facts, inputs);
+  report.verdicts = std::move(judged.verdicts);
+  report.findings = std::move(judged.findings);
+  report.fates = std::move(judged.fates);
+  Conclude(knowledge, DayOf(trace.utc_origin_ns), apart ? &judged.ranks : nullptr, &report);
   if (options.inspect) options.inspect(analysis, &report);
+  return SavedReport{std::move(report), std::move(judged.ranks.ranks)};
+}
+
+Result<SavedReport> Diagnose(const Session& session, const DiagnoseOptions& options) {
+  if (const auto window = ParseWindow(options.window); !window) {
+    return tl::unexpected(window.error());
+  }
+  const auto judge = [&](const DiagnoseOptions& how, const Trace& trace,
+                         const std::vector<InputInfo>& inputs) {
+    return DiagnoseTrace(session, how, trace, inputs);
+  };
+  Result<std::vector<Part>> parts = ReadParts(session, options, judge);
+  if (!parts) return tl::unexpected(parts.error());
+  std::vector<Part*> readable;
+  for (Part& part : *parts) {
+    if (part.saved) readable.push_back(&part);
+  }
+  if (readable.empty()) return tl::unexpected(*parts->front().error);
+  Result<SavedReport> saved = readable.size() == 1 ? std::move(*readable.front()->saved)
+                                                   : DiagnoseParts(session, options, &*parts);
+  if (!saved) return saved;
+  if (options.draw && saved->report.views == nullptr) {  // of a facts file
+    const Cluster ranks(saved->ranks, *session.knowledge);
+    saved->report.views = MergeViews({}, ranks, saved->report);
+  }
+  AddUnreadable(*parts, &saved->report);
   return saved;
-}
-
-std::vector<Verdict> JudgeRules(const Session& session, const DiagnoseOptions& options,
-                                const Facts& facts, const std::string& day) {
-  std::vector<Verdict> verdicts;
-  // A rule is off up to a date: that of the capture, so that an old report reads the same tomorrow.
-  const std::vector<SuppressedRule> off = session.knowledge->suppressed(day);
-  for (const RuleInfo& rule : session.rules.rules()) {
-    if (!Chosen(rule, options) || rule.status == "retired") continue;
-    if (std::any_of(off.begin(), off.end(),
-                    [&](const SuppressedRule& s) { return s.id == rule.id; }))
-      continue;
-    verdicts.push_back(session.rules.Run(rule, facts, kNone));
-  }
-  return verdicts;
-}
-
-Result<SavedReport> DiagnoseSaved(const Session& session, const DiagnoseOptions& options) {
-  const Result<WindowRequest> window = ParseWindow(options.window);
-  if (!window) return tl::unexpected(window.error());
-  if (NeedsReduction(options.reports)) return DiagnoseRun(session, options, *window);
-  // One report is no work for several processes.
-  if (!options.by_itself && Processes::All().number() > 0) throw PartHandedIn();
-  if (options.progress) options.progress("reading");
-  Result<RunInputs> inputs = ReadRun(options.reports, ImportOptions{options.jobs});
-  if (!inputs) return tl::unexpected(inputs.error());
-  if (inputs->traces.size() != 1) {
-    return Fail(fmt::format("{} reports with a timeline were found", inputs->traces.size()), "",
-                "this is a mistake in the program: please report it");
-  }
-  return JudgeTrace(session, options, *window, inputs->traces.front(), inputs->inputs);
-}
-
-Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options) {
-  Result<SavedReport> saved = DiagnoseSaved(session, options);
-  if (!saved) return tl::unexpected(saved.error());
-  return std::move(saved->report);
 }
 
 }  // namespace advise

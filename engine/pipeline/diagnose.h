@@ -11,6 +11,8 @@
 #include "engine/knowledge/knowledge.h"
 #include "engine/metrics/analysis.h"
 #include "engine/script/runner.h"
+#include "engine/store/saved_report.h"
+#include "engine/trace/tables.h"
 
 namespace advise {
 
@@ -46,8 +48,15 @@ struct Session {
 // All problems of rules and configuration at once (exit 4).
 tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& options);
 
-// `options.reports` holds files only (see ExpandReports). Errors are of inputs (exit 3).
-// Verdicts point into the session's rules: the session must outlive the report.
-Result<Report> Diagnose(const Session& session, const DiagnoseOptions& options);
+// The life of a trace, from files to the finished report. `options.reports` holds files only (see
+// ExpandReports). A report that cannot be read is left out and named as long as others can be read;
+// errors are of inputs (exit 3). Verdicts point into the session's rules: the session must outlive
+// the result.
+Result<SavedReport> Diagnose(const Session& session, const DiagnoseOptions& options);
+
+// The same of one trace that is in memory. `inputs`: the files it was made of. The trace may go
+// afterwards.
+Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions& options,
+                                  const Trace& trace, const std::vector<InputInfo>& inputs);
 
 }  // namespace advise

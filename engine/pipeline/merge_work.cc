@@ -7,8 +7,6 @@
 #include <string>
 #include <tuple>
 
-#include "engine/compare/compare.h"
-
 namespace advise {
 namespace {
 

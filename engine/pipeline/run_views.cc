@@ -6,7 +6,7 @@
 
 #include "engine/advice/rank_timeline.h"
 #include "engine/base/median.h"
-#include "engine/facts/catalog.h"
+#include "engine/pipeline/run_rules.h"
 
 namespace advise {
 namespace {
@@ -172,11 +172,6 @@ std::shared_ptr<const ReportViews> MergeViews(const std::vector<PartViews>& part
   views.steps = JobSteps(cluster.job);
   views.lateness = JointLateness(cluster, kColumns, kRows);
   return std::make_shared<const ReportViews>(std::move(views));
-}
-
-bool AboutRanks(const RuleInfo& rule) {
-  return std::any_of(rule.needs.begin(), rule.needs.end(), IsAboutRanks) ||
-         std::any_of(rule.optional.begin(), rule.optional.end(), IsAboutRanks);
 }
 
 void TrimViews(Report* report) {

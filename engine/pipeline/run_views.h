@@ -24,9 +24,6 @@ struct PartViews {
 std::shared_ptr<const ReportViews> MergeViews(const std::vector<PartViews>& parts,
                                               const Cluster& cluster, const Report& report);
 
-// Whether a rule compares ranks: what single reports say of it does not count in a run of several.
-bool AboutRanks(const RuleInfo& rule);
-
 // Keeps of a report's views only what the run needs of all reports but the first.
 void TrimViews(Report* report);
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/import/importer.h"
+
 namespace advise {
 namespace {
 
@@ -69,6 +71,68 @@ class UsedDevices {
   std::vector<const Device*> devices_;
 };
 
+template <typename T>
+void MoveAll(std::vector<T>& from, std::vector<T>* to) {
+  for (T& one : from) to->push_back(std::move(one));
+  from.clear();
+}
+
+// What several logs of one job say together: each rank writes its own.
+void JoinNccl(NcclLog& from, NcclLog* to) {
+  if (to->empty() && to->ranks == 0) {
+    *to = std::move(from);
+    return;
+  }
+  if (to->version.empty()) to->version = from.version;
+  if (to->network.empty()) to->network = from.network;
+  to->gdr = std::max(to->gdr, from.gdr);
+  to->nodes = std::max(to->nodes, from.nodes);
+  to->several_groups = to->several_groups || from.several_groups ||
+                       (to->ranks > 0 && from.ranks > 0 && to->ranks != from.ranks);
+  if (from.ranks > to->ranks) to->rank_host.clear();
+  if (from.ranks >= to->ranks) to->rank_host.merge(from.rank_host);
+  to->ranks = std::max(to->ranks, from.ranks);
+  MoveAll(from.channels, &to->channels);
+  MoveAll(from.warnings, &to->warnings);
+  const auto add = [](auto& list, auto* all) {
+    for (auto& one : list) {
+      if (std::find(all->begin(), all->end(), one) == all->end()) all->push_back(std::move(one));
+    }
+  };
+  add(from.environment, &to->environment);
+  add(from.ib_devices, &to->ib_devices);
+  add(from.facts, &to->facts);
+  for (const NcclLog::Calls& calls : from.calls) {
+    const auto known =
+        std::find_if(to->calls.begin(), to->calls.end(),
+                     [&](const NcclLog::Calls& c) { return c.operation == calls.operation; });
+    if (known == to->calls.end()) {
+      to->calls.push_back(calls);
+    } else {
+      known->count += calls.count;
+      known->bytes += calls.bytes;
+    }
+  }
+  std::set<std::string> hosts;
+  for (const auto& [rank, host] : to->rank_host) hosts.insert(host);
+  to->nodes = std::max(to->nodes, static_cast<int>(hosts.size()));
+}
+
+// Adds what an input without a timeline says to a trace. `side` is left empty.
+void JoinSide(Trace& side, Trace* trace) {
+  MoveAll(side.counters, &trace->counters);
+  MoveAll(side.monitor.gpus, &trace->monitor.gpus);
+  trace->monitor.has_clock = trace->monitor.has_clock || side.monitor.has_clock;
+  MoveAll(side.topology.matrices, &trace->topology.matrices);
+  MoveAll(side.topology.ports, &trace->topology.ports);
+  JoinNccl(side.nccl, &trace->nccl);
+  // Without a timeline the devices are those of the first input that names any.
+  if (!trace->HasTimeline() && trace->devices.empty()) MoveAll(side.devices, &trace->devices);
+  for (const Diagnostic& diagnostic : side.diagnostics.list()) {
+    trace->diagnostics.Add(diagnostic.level, diagnostic.text, diagnostic.table, diagnostic.count);
+  }
+}
+
 std::string Key(std::size_t side, std::size_t gpu) { return fmt::format("{} {}", side, gpu); }
 
 // "GPU 3", "GPUs 3, 5"; some of many.
@@ -83,18 +147,22 @@ std::string Listed(const std::vector<std::string>& labels) {
 
 }  // namespace
 
-Result<SideInputs> SideInputs::Read(const std::vector<std::string>& files) {
+InputInfo InputOf(const Trace& trace) {
+  return {trace.path, trace.kind, trace.producer, std::max(trace.rank, 0), trace.host};
+}
+
+Result<SideInputs> SideInputs::Read(const std::vector<std::string>& files, int jobs) {
   SideInputs read;
   for (const std::string& file : files) {
-    Result<Trace> trace = ImportReport(file, ImportOptions{1});
+    Result<Trace> trace = ImportReport(file, ImportOptions{jobs});
     if (!trace) return tl::unexpected(trace.error());
-    read.inputs_.push_back({trace->path, trace->kind, trace->producer, trace->host, trace->rank});
+    read.inputs_.push_back(InputOf(*trace));
     read.sides_.push_back(std::move(*trace));
   }
   return read;
 }
 
-std::set<std::string> SideInputs::Join(bool first, Trace* trace) const {
+std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
   std::set<std::string> took;
   if (sides_.empty()) return took;
   const UsedDevices devices(*trace);
@@ -105,16 +173,20 @@ std::set<std::string> SideInputs::Join(bool first, Trace* trace) const {
     std::vector<std::string> guessed;
     for (std::size_t g = 0; g < side.monitor.gpus.size(); ++g) {
       const MonitoredGpu& gpu = side.monitor.gpus[g];
-      const Whose whose = devices.OwnerOf(gpu, side);
-      if (whose == Whose::kAnother || (whose == Whose::kUnknown && !first)) continue;
+      if (of != Of::kOnlyReport) {
+        const Whose whose = devices.OwnerOf(gpu, side);
+        const bool first = of == Of::kFirstReport;
+        if (whose == Whose::kAnother || (whose == Whose::kUnknown && !first)) continue;
+        if (whose == Whose::kUnknown) guessed.push_back(gpu.label);
+      }
       part.monitor.gpus.push_back(gpu);
       took.insert(Key(s, g));
-      if (whose == Whose::kUnknown) guessed.push_back(gpu.label);
     }
     part.monitor.has_clock = side.monitor.has_clock && !part.monitor.empty();
-    if (first) {
+    if (of != Of::kOtherReport) {
       part.topology = side.topology;
       part.nccl = side.nccl;
+      part.devices = side.devices;
       part.diagnostics = side.diagnostics;
       if (!guessed.empty()) {
         part.diagnostics.Add(
@@ -128,12 +200,12 @@ std::set<std::string> SideInputs::Join(bool first, Trace* trace) const {
   return took;
 }
 
-std::vector<Diagnostic> SideInputs::LeftOut(bool any_timeline,
+std::vector<Diagnostic> SideInputs::LeftOut(bool any_report,
                                             const std::set<std::string>& taken) const {
   std::vector<Diagnostic> left;
   for (std::size_t s = 0; s < sides_.size(); ++s) {
     const Trace& side = sides_[s];
-    if (!any_timeline) {
+    if (!any_report) {
       left.push_back({Level::kWarning,
                       fmt::format("{} was not used: facts files are finished, give it with the "
                                   "reports they were made of",

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <ctime>
 
-#include "engine/pipeline/judge.h"
+#include "engine/pipeline/diagnose.h"
 #include "tests/support/trace_builder.h"
 
 namespace advise {
@@ -55,7 +55,7 @@ Trace Training(int steps) {
 // Seconds of all cores: another program's work does not count.
 double SecondsFor(const Session& session, const Trace& trace) {
   const std::clock_t begin = std::clock();
-  const auto report = JudgeTrace(session, {}, {}, trace, {});
+  const auto report = DiagnoseTrace(session, {}, trace, {});
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   REQUIRE(report);
   REQUIRE(report->report.findings.size() > 2);

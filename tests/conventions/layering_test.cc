@@ -33,7 +33,7 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"compare", {"base", "trace", "knowledge", "facts", "advice"}},
     {"pipeline",
      {"base", "trace", "knowledge", "import", "timeline", "replay", "metrics", "cluster", "facts",
-      "advice", "store", "script", "report", "compare"}},
+      "advice", "store", "script", "report"}},
     {"app",
      {"base", "trace", "knowledge", "import", "scrub", "timeline", "replay", "metrics", "cluster",
       "facts", "advice", "store", "script", "report", "compare", "grade", "pipeline"}}};

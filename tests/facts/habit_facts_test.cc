@@ -19,7 +19,7 @@ TEST_CASE("switches of the environment are facts by name, and nothing else of it
                        {"NCCL_DEBUG", "IN\x1b[2JFO"},
                        {"WORLD_SIZE", "8"}};
   const Analysis analysis(trace, ShippedKnowledge(), {});
-  const auto facts = MakeFacts(analysis, SummarizeRanks(analysis));
+  const auto facts = MakeFacts(analysis, Cluster(SummarizeRanks(analysis), analysis.run.knowledge));
   CHECK(TextOf(*facts, "environment.launch_blocking") == "1");  // the last one holds
   CHECK(TextOf(*facts, "environment.nccl_debug").find('\x1b') == std::string::npos);
   CHECK(Number(*facts, "capture.world_size") == 8);

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "engine/cluster/cluster.h"
 #include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
 #include "tests/support/analysed.h"
@@ -41,7 +42,7 @@ inline TraceBuilder TrainingRun(std::uint32_t devices, int steps = 10) {
 }
 
 inline std::unique_ptr<Facts> FactsOf(const Analysed& run) {
-  return MakeFacts(*run, SummarizeRanks(*run));
+  return MakeFacts(*run, Cluster(SummarizeRanks(*run), run->run.knowledge));
 }
 
 // A number, or a failed test.

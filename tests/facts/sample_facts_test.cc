@@ -22,7 +22,7 @@ TEST_CASE("what samples of compute may claim is the compute time of the devices 
     AnalysisOptions options;
     options.window.mode = WindowRequest::Mode::kAll;
     const Analysis analysis(trace, ShippedKnowledge(), options);
-    return MakeFacts(analysis, SummarizeRanks(analysis));
+    return MakeFacts(analysis, Cluster(SummarizeRanks(analysis), analysis.run.knowledge));
   };
   CHECK(IsAbsent(*facts_of(), "sample.compute.lost"));
   trace.gpu_series.push_back(Sampled(1, 20, 4000));

@@ -40,7 +40,7 @@ std::unique_ptr<Facts> FactsOfProducts(const std::vector<Product>& products, boo
   AnalysisOptions options;
   options.window.mode = WindowRequest::Mode::kAll;
   const Analysis analysis(trace, ShippedKnowledge(), options);
-  return MakeFacts(analysis, SummarizeRanks(analysis));
+  return MakeFacts(analysis, Cluster(SummarizeRanks(analysis), analysis.run.knowledge));
 }
 
 TEST_CASE("each kind of product has its part of the kernel time") {

@@ -1,15 +1,10 @@
-#include "engine/pipeline/ranks_apart.h"
-
-#include <fmt/format.h>
+#include "engine/pipeline/ranks_of_report.h"
 
 #include <algorithm>
 #include <map>
 
 #include "engine/cluster/identity.h"
-#include "engine/pipeline/run_judge.h"
-#include "engine/pipeline/run_views.h"
 #include "engine/timeline/names.h"
-#include "engine/trace/part.h"
 
 namespace advise {
 namespace {
@@ -32,8 +27,8 @@ struct Talk {
   std::vector<std::uint8_t> any, as_equal;  // by device
 };
 
-// The ranks of the job that the report holds: processes that communicate, each with GPUs to itself,
-// or the GPUs of a process when all of these are equals. Empty when there are fewer than two.
+}  // namespace
+
 std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
   const std::vector<std::uint32_t> owners = OwnersOfGpus(trace);
   const auto working = std::count_if(owners.begin(), owners.end(),
@@ -58,8 +53,7 @@ std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
   return ranks.size() < 2 ? std::vector<RankPlace>() : ranks;
 }
 
-// Who the ranks are says the whole report: a part knows itself as the only one. One a GPU.
-std::vector<RankSummary> Identities(const Trace& trace) {
+std::vector<RankSummary> IdentitiesIn(const Trace& trace) {
   const std::vector<std::uint32_t> owners = OwnersOfGpus(trace);
   std::vector<RankSummary> ranks;
   for (std::uint32_t device = 0; device < owners.size(); ++device) {
@@ -82,7 +76,6 @@ void Identify(const std::vector<RankSummary>& whole, RankSummary* rank) {
   rank->devices_listed = same->devices_listed;
 }
 
-// Claims of verdicts, `device_of` their sets in the whole trace.
 void MoveClaims(const std::vector<std::uint32_t>& device_of, Verdict* verdict) {
   verdict->saving.remedies.clear();
   if (verdict->saving.claims == nullptr) return;
@@ -93,42 +86,6 @@ void MoveClaims(const std::vector<std::uint32_t>& device_of, Verdict* verdict) {
     moved->by_device[device_of[i]] = sets[i];
   }
   verdict->saving.claims = std::move(moved);
-}
-
-}  // namespace
-
-std::optional<SavedReport> JudgeRanksApart(const Session& session, const DiagnoseOptions& options,
-                                           const WindowRequest& window, const Trace& trace,
-                                           const std::vector<InputFile>& inputs) {
-  const std::vector<RankPlace> places = RanksOf(trace, *session.knowledge);
-  if (places.empty()) return std::nullopt;
-  const std::vector<RankSummary> ranks = Identities(trace);
-  DiagnoseOptions quiet = options;
-  quiet.progress = nullptr;
-  quiet.inspect = nullptr;
-  quiet.draw = false;
-  std::vector<Part> parts;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (options.progress) options.progress(fmt::format("rank {} of {}", i + 1, places.size()));
-    const Trace part = PartOf(trace, places, places[i]);
-    Result<SavedReport> saved = JudgeTrace(session, quiet, window, part, inputs);
-    if (!saved || saved->ranks.empty()) return std::nullopt;
-    for (RankSummary& rank : saved->ranks) Identify(ranks, &rank);
-    std::vector<std::uint32_t> device_of(part.devices.size(), 0);
-    for (std::size_t r = 0; r < saved->ranks.size(); ++r) {
-      device_of[r] = saved->ranks[r].device_index;
-    }
-    for (Verdict& verdict : saved->report.verdicts) MoveClaims(device_of, &verdict);
-    parts.push_back({trace.path, FileKind::kTimeline, std::move(*saved), std::nullopt, {}});
-  }
-  Result<SavedReport> run = JudgeRun(session, quiet, &parts);
-  if (!run) return std::nullopt;
-  std::vector<std::uint32_t> device_of;  // claims of verdicts about ranks are by rank
-  for (const RankSummary& rank : run->ranks) device_of.push_back(rank.device_index);
-  for (Verdict& verdict : run->report.verdicts) {
-    if (AboutRanks(*verdict.rule)) MoveClaims(device_of, &verdict);
-  }
-  return std::move(*run);
 }
 
 }  // namespace advise

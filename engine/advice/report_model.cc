@@ -1,0 +1,37 @@
+#include "engine/advice/report_model.h"
+
+namespace advise {
+namespace {
+
+const NamedFact* Find(const Report& report, std::string_view name) {
+  for (const NamedFact& fact : report.facts) {
+    if (fact.info.name == name) return &fact;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<double> FactNumber(const Report& report, std::string_view name) {
+  const NamedFact* fact = Find(report, name);
+  if (fact == nullptr) return std::nullopt;
+  if (const auto* number = std::get_if<double>(&fact->fact.value)) return *number;
+  if (const auto* flag = std::get_if<bool>(&fact->fact.value)) return *flag ? 1 : 0;
+  if (const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&fact->fact.value)) {
+    return *spans == nullptr ? 0 : static_cast<double>((*spans)->Total());
+  }
+  return std::nullopt;
+}
+
+std::string FactWord(const Report& report, std::string_view name, std::string_view otherwise) {
+  const NamedFact* fact = Find(report, name);
+  const auto* text = fact == nullptr ? nullptr : std::get_if<std::string>(&fact->fact.value);
+  return text == nullptr ? std::string(otherwise) : *text;
+}
+
+const Rows* FactRows(const Report& report, std::string_view name) {
+  const NamedFact* fact = Find(report, name);
+  return fact == nullptr ? nullptr : std::get_if<Rows>(&fact->fact.value);
+}
+
+}  // namespace advise

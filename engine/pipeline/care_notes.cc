@@ -1,0 +1,69 @@
+#include "engine/pipeline/care_notes.h"
+
+#include <fmt/format.h>
+
+#include "engine/base/text.h"
+
+namespace advise {
+
+std::vector<std::string> ReadWithCare(const Analysis& analysis) {
+  std::vector<std::string> notes;
+  const Trace& trace = analysis.run.trace;
+  if (!trace.HasTimeline()) {
+    if (!trace.counters.empty()) {
+      notes.emplace_back(
+          "savings are shares of the time under the kernel profiler, one kernel at a "
+          "time at its clocks");
+    }
+    return notes;
+  }
+  if (trace.ops.size() == 0) {
+    notes.emplace_back(
+        trace.kind == "kineto"
+            ? "profile the program while it works on the GPU, with ProfilerActivity.CUDA among the "
+              "activities; check that the profiler may use the GPU"
+            : "capture the program while it works on the GPU, with --trace=cuda; check that the "
+              "profiler may use the GPU");
+  } else if (!analysis.support.verdict) {
+    notes.emplace_back("no finding is rated above low, because the capture supports no verdict");
+  }
+  for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
+    if (message.level == Level::kError)
+      notes.emplace_back("the profiler said: " + SafeText(message.text));
+  }
+  if (trace.ops.size() > 0 && analysis.hardware.name.empty()) {
+    notes.emplace_back("the report does not name the GPU: peaks are unknown (see --gpu)");
+  } else if (trace.ops.size() > 0 && !analysis.hardware.known) {
+    notes.emplace_back(
+        fmt::format("{} is not in the knowledge base: tensor and link rates are unknown",
+                    SafeText(analysis.hardware.name)));
+  }
+  std::size_t launched = 0;
+  std::size_t unknown = 0;
+  for (std::size_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.stream[op] == kNone) continue;
+    ++launched;
+    unknown += trace.ops.call[op] == kNone ? 1 : 0;
+  }
+  if (10 * unknown > launched) {
+    notes.emplace_back(
+        fmt::format("the launching call of {} of {} GPU operations was not captured: causes of "
+                    "their gaps are unknown",
+                    unknown, launched));
+  }
+  if (trace.ops.size() > 0 && trace.os_calls.size() == 0) {
+    notes.emplace_back(
+        trace.kind == "kineto"
+            ? "PyTorch's profiler records no OS calls: waits for files, locks and other "
+              "processes look like host code"
+            : "no OS calls were recorded: waits for data and files look like host code");
+  }
+  if (analysis.run.steps.source == "period") {
+    notes.emplace_back("steps were found from the repeating GPU work, not from ranges");
+  } else if (!analysis.run.steps.known() && trace.ops.size() > 0) {
+    notes.emplace_back("no steps were found: the whole capture is analysed, start-up included");
+  }
+  return notes;
+}
+
+}  // namespace advise

@@ -1,0 +1,167 @@
+#include "engine/pipeline/join_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/advice/rank_run.h"
+#include "engine/facts/catalog.h"
+#include "engine/pipeline/run_rules.h"
+
+namespace advise {
+namespace {
+
+int Weight(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kBroken:
+      return 4;
+    case Outcome::kFired:
+      return 3;
+    case Outcome::kFine:
+      return 2;
+    case Outcome::kNotApplicable:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// Summaries of all parts, each with the part it is of. Ranks of one report share its clock.
+std::vector<RankSummary> TakeRanks(std::vector<Part>* parts) {
+  std::vector<RankSummary> ranks;
+  std::uint32_t clocks = 0;
+  std::map<std::string, std::uint32_t> clock_of;
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    Part& part = (*parts)[i];
+    if (!part.saved) continue;
+    const std::uint32_t first = clock_of.try_emplace(part.path, clocks).first->second;
+    for (RankSummary& rank : part.saved->ranks) {
+      rank.report = static_cast<std::uint32_t>(i);
+      rank.clock += first;
+      clocks = std::max(clocks, rank.clock + 1);
+      ranks.push_back(std::move(rank));
+    }
+  }
+  return ranks;
+}
+
+// Two reports that claim the same rank: one of them is of another run, or is an earlier capture.
+void LeaveOutDuplicates(std::vector<RankSummary>* ranks, std::vector<Part>* parts) {
+  std::map<int, std::string> seen;
+  std::vector<RankSummary> kept;
+  for (RankSummary& rank : *ranks) {
+    if (rank.rank >= 0) {
+      const auto [at, added] = seen.try_emplace(rank.rank, rank.path);
+      if (!added && at->second != rank.path) {
+        (*parts)[rank.report].left_out.push_back(
+            fmt::format("{} and {} both say that they are rank {} ({}): the second is left out",
+                        at->second, rank.path, rank.rank, rank.rank_source));
+        continue;
+      }
+    }
+    kept.push_back(std::move(rank));
+  }
+  *ranks = std::move(kept);
+}
+
+// What each part found about its own ranks.
+std::vector<ReportFindings> TakeFindings(const Cluster& cluster, std::vector<Part>* parts) {
+  std::vector<ReportFindings> findings(parts->size());
+  for (std::size_t r = 0; r < cluster.ranks.size(); ++r) {
+    findings[cluster.ranks[r].report].ranks.push_back(r);
+  }
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    Part& part = (*parts)[i];
+    if (!part.saved || !part.left_out.empty()) continue;
+    findings[i].supports_verdict = part.saved->report.no_verdict_reason.empty();
+    for (Finding& finding : part.saved->report.findings) {
+      if (!AboutRanks(*finding.rule)) findings[i].findings.push_back(std::move(finding));
+    }
+  }
+  return findings;
+}
+
+// Adds to the verdicts about ranks, for each rule about single ranks, the one that says most.
+void AddVerdicts(std::vector<Part>* parts, std::vector<Verdict>* verdicts) {
+  std::map<std::string, Verdict*> best;
+  for (Part& part : *parts) {
+    if (!part.saved) continue;
+    for (Verdict& verdict : part.saved->report.verdicts) {
+      if (AboutRanks(*verdict.rule)) continue;
+      Verdict*& known = best[verdict.rule->id];
+      if (known == nullptr || Weight(verdict.outcome) > Weight(known->outcome)) known = &verdict;
+    }
+  }
+  for (auto& [id, verdict] : best) verdicts->push_back(std::move(*verdict));
+  std::stable_sort(verdicts->begin(), verdicts->end(),
+                   [](const Verdict& a, const Verdict& b) { return a.rule->id < b.rule->id; });
+}
+
+// The condition that selects a rank's kernels in its report. Where that holds several ranks, each
+// process may call its GPU 0, so that processes tell them apart (the packed id holds the process's
+// own number), and GPUs those of one process.
+std::string KernelsOf(const Cluster& cluster, std::size_t r) {
+  const RankSummary& rank = cluster.ranks[r];
+  std::size_t in_report = 0, in_process = 0;
+  for (const RankSummary& one : cluster.ranks) {
+    if (one.path != rank.path) continue;
+    ++in_report;
+    if (one.pid == rank.pid) ++in_process;
+  }
+  std::string device = fmt::format("deviceId = {}", rank.device);
+  if (in_report == 1 || rank.pid == 0) return device;
+  const std::string process = fmt::format("globalPid / 16777216 % 16777216 = {}", rank.pid);
+  return in_process == 1 ? process : process + " and " + device;
+}
+
+// What is said of ranks together points into the report of one: its kernels at that time.
+void AddChecks(const std::vector<Part>& parts, const Cluster& cluster, Evidence* item) {
+  if (!item->sql.empty() || !item->find.empty() || item->end_ns <= item->start_ns) return;
+  for (std::size_t r = 0; r < cluster.ranks.size(); ++r) {
+    const RankSummary& rank = cluster.ranks[r];
+    if (rank.path != item->source || !item->what.ends_with(cluster.Label(r))) continue;
+    const std::vector<InputInfo>& inputs = parts[rank.report].saved->report.inputs;
+    if (inputs.empty() || !inputs.front().producer.starts_with("nsys")) continue;
+    item->table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    item->sql = fmt::format(
+        "select start, \"end\", \"end\" - start from {} where {} and start < {} and \"end\" > {};",
+        item->table, KernelsOf(cluster, r), item->end_ns, item->start_ns);
+  }
+}
+
+}  // namespace
+
+std::string DayOfRanks(const std::vector<RankSummary>& ranks) {
+  for (const RankSummary& rank : ranks) {
+    if (rank.utc_origin_ns > 0) return DayOf(rank.utc_origin_ns);
+  }
+  return "";
+}
+
+Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& options,
+                           std::vector<Part>* parts) {
+  std::vector<RankSummary> ranks = TakeRanks(parts);
+  const std::string mixed = DifferentRuns(ranks);
+  if (!mixed.empty()) {
+    return Fail("the reports are of different runs: " + mixed, "",
+                "name the reports of one run, or look at each by itself");
+  }
+  LeaveOutDuplicates(&ranks, parts);
+  Judgment joined{Cluster(std::move(ranks), *session.knowledge), nullptr, {}, {}, {}};
+  const Cluster& cluster = joined.ranks;
+  joined.facts = MakeRunFacts(cluster);
+  if (options.progress) options.progress("judging");
+  joined.verdicts =
+      RunRules(session, options, Asked::kAboutRanks, *joined.facts, DayOfRanks(cluster.ranks));
+  if (options.progress) options.progress("ranking");
+  joined.findings =
+      RankRun(joined.verdicts, TakeFindings(cluster, parts), cluster, *session.knowledge);
+  for (Finding& finding : joined.findings) {
+    for (Evidence& item : finding.evidence) AddChecks(*parts, cluster, &item);
+  }
+  AddVerdicts(parts, &joined.verdicts);
+  return joined;
+}
+
+}  // namespace advise

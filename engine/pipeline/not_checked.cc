@@ -1,0 +1,99 @@
+#include "engine/pipeline/not_checked.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace advise {
+namespace {
+
+NotChecked EntryOf(const Verdict& verdict, const Knowledge& knowledge, bool torch) {
+  NotChecked entry;
+  entry.rule = verdict.rule->id;
+  entry.needs = verdict.missing;
+  entry.reason = verdict.reason;
+  for (const CaptureHint& hint : knowledge.capture_hints()) {
+    if (std::find(entry.needs.begin(), entry.needs.end(), hint.tag) == entry.needs.end()) continue;
+    entry.how += (entry.how.empty() ? "" : " ") + hint.text;
+    if (torch && !hint.torch.empty()) {
+      entry.how += " With torch.profiler: " + hint.torch + ".";
+    } else if (torch && !hint.option.empty()) {
+      entry.how += " PyTorch's profiler cannot: nsys profile " + hint.option + ".";
+    }
+  }
+  if (entry.how.empty()) entry.how = verdict.reason;
+  return entry;
+}
+
+// What PyTorch's profiler must be asked for; what it cannot record is left to nsys.
+std::string TorchCommand(const std::vector<std::string>& options) {
+  return fmt::format(
+      "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], "
+      "schedule=schedule(wait=1, warmup=2, active=5){}{})   # and prof.step() after each step",
+      options.empty() ? "" : ", ", fmt::join(options, ", "));
+}
+
+// `tags`: what captures must hold that these did not.
+std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledge, bool torch) {
+  // Options of one name are joined: --trace=cuda and --trace=osrt are --trace=cuda,osrt.
+  std::vector<std::string> traced = {"cuda", "nvtx", "osrt"};
+  std::vector<std::string> others;
+  const auto add = [](std::vector<std::string>* list, const std::string& item) {
+    if (std::find(list->begin(), list->end(), item) == list->end()) list->push_back(item);
+  };
+  std::vector<std::string> torch_options;
+  const bool any = !tags.empty();
+  for (const CaptureHint& hint : knowledge.capture_hints()) {
+    if (!tags.contains(hint.tag)) continue;
+    if (torch && !hint.torch.empty()) {
+      const std::string name = hint.torch.substr(0, hint.torch.find('='));
+      if (name == "profile_memory" || name == "with_stack" || name == "record_shapes") {
+        add(&torch_options, hint.torch);
+      }
+      tags.erase(hint.tag);
+      continue;
+    }
+    if (hint.option.empty()) continue;
+    const std::string trace = "--trace=";
+    if (hint.option.starts_with(trace)) {
+      add(&traced, hint.option.substr(trace.size()));
+    } else {
+      add(&others, hint.option);
+    }
+  }
+  const std::string nsys =
+      fmt::format("nsys profile --trace={}{}{} -o run -- COMMAND", fmt::join(traced, ","),
+                  others.empty() ? "" : " ", fmt::join(others, " "));
+  if (!torch) return any ? nsys : "";
+  const bool has_rest = traced.size() > 3 || !others.empty() || tags.contains("osrt");
+  return TorchCommand(torch_options) + (has_rest ? "\n" + nsys : "");
+}
+
+}  // namespace
+
+void FillNotChecked(const Knowledge& knowledge, Report* report) {
+  const bool torch = !report->inputs.empty() && report->inputs.front().kind == "kineto";
+  std::set<std::string> missing;
+  for (const Verdict& verdict : report->verdicts) {
+    if (verdict.outcome == Outcome::kBroken) {
+      report->diagnostics.push_back({Level::kError, verdict.reason, "", 1});
+    } else if (verdict.outcome != Outcome::kCannotTell) {
+      ++report->checked;
+    } else {
+      report->not_checked.push_back(EntryOf(verdict, knowledge, torch));
+      missing.insert(verdict.missing.begin(), verdict.missing.end());
+    }
+  }
+  if (report->not_checked.empty()) return;
+  std::set<std::string> tags;  // that a profiler's option provides
+  for (const CaptureHint& hint : knowledge.capture_hints()) {
+    const bool provided = !hint.option.empty() || !hint.torch.empty();
+    if (provided && missing.contains(hint.tag)) tags.insert(hint.tag);
+  }
+  report->capture_command = CaptureCommand(std::move(tags), knowledge, torch);
+}
+
+}  // namespace advise

@@ -1,0 +1,226 @@
+#include "engine/pipeline/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "engine/base/side_by_side.h"
+#include "engine/import/importer.h"
+#include "engine/pipeline/processes.h"
+#include "engine/pipeline/run_rules.h"
+#include "engine/pipeline/run_views.h"
+#include "engine/pipeline/side_inputs.h"
+#include "engine/store/facts_file.h"
+
+namespace advise {
+namespace {
+
+// Whether a file has a timeline, as reports do. What no importer knows is taken for a report: its
+// reader says what is wrong with it.
+bool HasTimeline(const std::string& path) {
+  const std::string_view importer = ImporterNameOf(path);
+  return importer.empty() || importer.starts_with("nsys") || importer.starts_with("kineto");
+}
+
+FindRuleInfo RuleFinder(const Session& session) {
+  return [&session](const std::string& id) { return session.rules.Find(id); };
+}
+
+Result<SavedReport> ReadFacts(const Session& session, const DiagnoseOptions& options,
+                              const std::string& path) {
+  Result<SavedReport> saved = ReadFactsFile(path, RuleFinder(session));
+  if (!saved) return saved;
+  Report& report = saved->report;
+  const InputInfo first = report.inputs.empty() ? InputInfo() : report.inputs.front();
+  report.inputs = {{path, "facts", first.producer, first.rank, first.host}};
+  std::erase_if(report.findings, [&](const Finding& f) { return !Chosen(*f.rule, options); });
+  std::erase_if(report.verdicts, [&](const Verdict& v) { return !Chosen(*v.rule, options); });
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    report.findings[i].rank = static_cast<int>(i + 1);
+  }
+  if (options.window != "auto" || !options.gpu.empty()) {
+    report.diagnostics.push_back(
+        {Level::kWarning,
+         "a facts file keeps the window and the GPU that it was written with: --window and --gpu "
+         "change nothing",
+         "", 1});
+  }
+  return saved;
+}
+
+// Parts are dealt to processes in turn. Those other than 0 hand in what they have and end.
+void Collect(const Session& session, std::vector<Part>* parts) {
+  const Processes& processes = Processes::All();
+  Sections own;
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    const Part& part = (*parts)[i];
+    const std::string number = std::to_string(i);
+    if (part.error) {
+      own.emplace_back("what " + number, part.error->what);
+      own.emplace_back("where " + number, part.error->where);
+      own.emplace_back("hint " + number, part.error->hint);
+    } else if (part.saved) {
+      own.emplace_back("saved " + number, Pack(Encode(*part.saved)));
+    }
+    for (const std::string& gpu : part.took) own.emplace_back("took " + number, gpu);
+  }
+  const std::vector<std::string> all = processes.Gather(Pack(own));
+  if (processes.number() > 0) throw PartHandedIn();
+  for (std::size_t process = 1; process < all.size(); ++process) {
+    const Result<Sections> sections = Unpack(all[process]);
+    if (!sections) continue;
+    for (const auto& [name, bytes] : *sections) {
+      const std::size_t space = name.find(' ');
+      Part& part = (*parts)[std::stoul(name.substr(space + 1))];
+      const std::string what = name.substr(0, space);
+      if (what == "took") {
+        part.took.insert(bytes);
+        continue;
+      }
+      if (what != "saved" && !part.error) part.error = Error();
+      if (what == "what") part.error->what = bytes;
+      if (what == "where") part.error->where = bytes;
+      if (what == "hint") part.error->hint = bytes;
+      if (what != "saved") continue;
+      Result<Sections> inner = Unpack(bytes);
+      if (!inner) {
+        part.error = inner.error();
+        continue;
+      }
+      Result<SavedReport> saved = Decode(*inner, RuleFinder(session), part.path);
+      if (saved) {
+        part.saved = std::move(*saved);
+      } else {
+        part.error = saved.error();
+      }
+    }
+  }
+  for (Part& part : *parts) {
+    if (!part.saved && !part.error) part.error = Error{"another process lost it", part.path, ""};
+  }
+}
+
+class PartsReader {
+ public:
+  PartsReader(const Session& session, const DiagnoseOptions& options, const JudgeTrace& judge)
+      : session_(session), options_(options), judge_(judge), processes_(Processes::All()) {}
+
+  Result<std::vector<Part>> Read() {
+    Result<SideInputs> sides = Sort();
+    if (!sides) return tl::unexpected(sides.error());
+    const bool one = parts_.size() == 1;
+    const bool divided = !options_.by_itself && processes_.many();
+    if (one && divided && processes_.number() > 0) throw PartHandedIn();
+    if (one) {
+      ReadPart(options_, *sides, &parts_.front());
+    } else {
+      ReadAll(*sides, divided);
+      if (divided) Collect(session_, &parts_);
+    }
+    SayWhatIsLeft(*sides);
+    return std::move(parts_);
+  }
+
+ private:
+  // What is a part of the run, and what stands beside one.
+  Result<SideInputs> Sort() {
+    std::vector<std::string> beside;
+    for (const std::string& path : options_.reports) {
+      const bool is_facts = IsFactsFileAt(path);
+      if (is_facts || HasTimeline(path)) {
+        parts_.push_back({path, is_facts, std::nullopt, std::nullopt, {}, {}});
+      } else {
+        beside.push_back(path);
+      }
+    }
+    if (parts_.empty() && !beside.empty()) {
+      parts_.push_back({beside.front(), false, std::nullopt, std::nullopt, {}, {}});
+      beside.erase(beside.begin());
+    }
+    return SideInputs::Read(beside, options_.jobs);
+  }
+
+  void ReadPart(const DiagnoseOptions& options, const SideInputs& sides, Part* part) const {
+    Result<SavedReport> saved = part->is_facts ? ReadFacts(session_, options, part->path)
+                                               : ReadReport(options, sides, part);
+    if (saved) {
+      part->saved = std::move(*saved);
+    } else {
+      part->error = saved.error();
+    }
+  }
+
+  Result<SavedReport> ReadReport(const DiagnoseOptions& options, const SideInputs& sides,
+                                 Part* part) const {
+    if (options.progress) options.progress("reading");
+    const bool one = parts_.size() == 1;
+    Result<Trace> trace = ImportReport(part->path, ImportOptions{one ? options.jobs : 1});
+    if (!trace) return tl::unexpected(trace.error());
+    const bool first = std::none_of(&parts_.front(), static_cast<const Part*>(part),
+                                    [](const Part& before) { return !before.is_facts; });
+    std::vector<InputInfo> inputs = {InputOf(*trace)};
+    part->took = sides.Join(one     ? SideInputs::Of::kOnlyReport
+                            : first ? SideInputs::Of::kFirstReport
+                                    : SideInputs::Of::kOtherReport,
+                            &*trace);
+    if (first) inputs.insert(inputs.end(), sides.inputs().begin(), sides.inputs().end());
+    return judge_(options, *trace, inputs);
+  }
+
+  void ReadAll(const SideInputs& sides, bool divided) {
+    std::atomic<std::size_t> done{0};
+    std::mutex progress;
+    DiagnoseOptions quiet = options_;
+    quiet.progress = nullptr;
+    const auto jobs = static_cast<std::size_t>(std::max(1, options_.jobs));
+    SideBySide(parts_.size(), jobs, [&](std::size_t i) {
+      const bool ours = static_cast<int>(i) % processes_.count() == processes_.number();
+      if (divided && !ours) return;
+      ReadPart(quiet, sides, &parts_[i]);
+      if (i > 0 && parts_[i].saved) TrimViews(&parts_[i].saved->report);
+      const std::size_t ready = ++done;
+      if (!options_.progress) return;
+      const std::lock_guard<std::mutex> lock(progress);
+      options_.progress(fmt::format("{} of {} reports", ready, parts_.size()));
+    });
+  }
+
+  // The first report says what no report took.
+  void SayWhatIsLeft(const SideInputs& sides) {
+    bool any_report = false;
+    std::set<std::string> taken;
+    for (const Part& part : parts_) {
+      any_report = any_report || !part.is_facts;
+      taken.insert(part.took.begin(), part.took.end());
+    }
+    for (Part& part : parts_) {
+      if (!part.saved) continue;
+      for (Diagnostic& left : sides.LeftOut(any_report, taken)) {
+        part.saved->report.diagnostics.push_back(std::move(left));
+      }
+      break;
+    }
+  }
+
+  const Session& session_;
+  const DiagnoseOptions& options_;
+  const JudgeTrace& judge_;
+  const Processes& processes_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+bool AreOneTrace(const std::vector<std::string>& files) {
+  return std::none_of(files.begin(), files.end(), IsFactsFileAt) &&
+         std::count_if(files.begin(), files.end(), HasTimeline) < 2;
+}
+
+Result<std::vector<Part>> ReadParts(const Session& session, const DiagnoseOptions& options,
+                                    const JudgeTrace& judge) {
+  return PartsReader(session, options, judge).Read();
+}
+
+}  // namespace advise

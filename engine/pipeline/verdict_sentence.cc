@@ -1,0 +1,216 @@
+#include "engine/pipeline/verdict_sentence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/base/text.h"
+
+namespace advise {
+namespace {
+
+std::string Percent(double share) { return FormatQuantity(share, "share"); }
+
+// A title inside a sentence: "run matrix products …", but "FP32 …".
+std::string InSentence(std::string title) {
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (title.size() > 1 && is_upper(title[0]) && !is_upper(title[1])) {
+    title[0] = static_cast<char>(title[0] - 'A' + 'a');
+  }
+  return title;
+}
+
+// What the GPU does meanwhile: "waiting for data".
+const char* IdleWords(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kDataLoading:
+      return "waiting for data";
+    case IdleCause::kHostSync:
+      return "waiting for the host to come back from synchronising calls";
+    case IdleCause::kAllocation:
+      return "waiting for memory allocation";
+    case IdleCause::kJitOrModuleLoad:
+      return "waiting for code to be compiled or loaded";
+    case IdleCause::kFileIo:
+      return "waiting for file input";
+    case IdleCause::kHostWait:
+      return "waiting for a host thread that is blocked";
+    case IdleCause::kLaunch:
+      return "waiting for kernel launches";
+    case IdleCause::kHostCompute:
+      return "waiting for host code";
+    case IdleCause::kPeerWait:
+      return "waiting for another GPU";
+    case IdleCause::kProfilerOverhead:
+      return "waiting for the profiler";
+    case IdleCause::kNoWorkQueued:
+      return "without any work queued";
+    case IdleCause::kUnknown:
+      break;
+  }
+  return "idle for a reason that the capture does not show";
+}
+
+// "The capture supports no verdict. It holds a single pass."
+std::string NoVerdict(const Report& report) {
+  constexpr std::string_view kSubject = "the capture ";
+  const std::string& reason = report.no_verdict_reason;
+  if (report.ranks.reports > 1) return fmt::format("The captures support no verdict: {}.", reason);
+  if (!reason.starts_with(kSubject)) {
+    return fmt::format("The capture supports no verdict: {}.", reason);
+  }
+  return fmt::format("The capture supports no verdict. It {}.", reason.substr(kSubject.size()));
+}
+
+// Device time of all GPUs.
+struct Time {
+  double compute = 0, comm = 0, copy = 0, idle = 0, all = 0;
+  std::array<double, kIdleCauseCount> causes{};
+};
+
+Time TimeOf(const Report& report) {
+  Time time;
+  for (const DeviceBudget& device : report.devices) {
+    time.compute += static_cast<double>(device.compute_ns);
+    time.comm += static_cast<double>(device.comm_exposed_ns);
+    time.copy += static_cast<double>(device.copy_exposed_ns);
+    time.idle += static_cast<double>(device.idle_ns);
+    time.all += static_cast<double>(device.window_ns);
+    for (std::size_t c = 0; c < time.causes.size(); ++c) {
+      time.causes[c] += static_cast<double>(device.idle_causes[c].second);
+    }
+  }
+  return time;
+}
+
+// "The other rank waits 30 % of the time for rank 2: …"; "" when the first finding is another one.
+std::string StragglerSentence(const Report& report, const Cluster& ranks) {
+  if (report.findings.empty()) return "";
+  const Finding& first = report.findings.front();
+  if (first.rule->id != "rank/straggler" || first.where.ranks.size() != 1) return "";
+  const std::size_t others = ranks.ranks.size() - 1;
+  const double waited = report.ranks.waited * static_cast<double>(others + 1) /
+                        static_cast<double>(std::max<std::size_t>(1, others));
+  return fmt::format("{} {} of the time for rank {}: {}.",
+                     others == 1 ? "The other rank waits" : fmt::format("{} ranks wait", others),
+                     Percent(waited), first.where.ranks.front(), ranks.lateness.straggler.cause);
+}
+
+// The first sentence for inputs without a timeline: what each kind can say.
+std::string SideSentence(const Analysis& analysis) {
+  const Trace& trace = analysis.run.trace;
+  if (!analysis.counters.kernels.empty()) {
+    const CountedKernel& top = analysis.counters.kernels.front();
+    std::string limit = "its counters do not show what limits it";
+    const bool on_chip = top.dram >= 0 && 2 * top.dram < top.memory;
+    if (top.bound == "memory")
+      limit = on_chip ? "memory on the chip (caches, shared memory) limits it" : "memory limits it";
+    if (top.bound == "compute") limit = "the SMs limit it";
+    if (top.bound == "latency") limit = "it is near no limit of the GPU: latency holds it back";
+    const std::string name = SafeText(top.name);
+    constexpr std::size_t kShown = 60;
+    const std::string shown = name.size() > kShown ? name.substr(0, kShown) + "…" : name;
+    const std::size_t kernels = analysis.counters.kernels.size();
+    if (kernels == 1) return fmt::format("One kernel was counted, {}: {}.", shown, limit);
+    return fmt::format("Of {} kernels counted, {} takes {} of the counted time; {}.", kernels,
+                       shown, Percent(top.weight), limit);
+  }
+  if (!trace.monitor.empty()) {
+    const MonitorSummary& monitor = analysis.monitor;
+    const double busy = monitor.Mean(&MonitoredUse::utilization);
+    std::size_t at_work = 0;
+    for (const MonitoredUse& use : monitor.gpus) at_work += use.at_work ? 1 : 0;
+    if (busy < 0) {
+      return "The monitor's log does not hold utilisation, so it cannot show how busy the GPUs "
+             "were.";
+    }
+    if (at_work == 0) return "By the monitor's count no GPU did anything while it was logged.";
+    return fmt::format(
+        "By the monitor's coarse count {} in use {} of the time; what {} waited for it cannot "
+        "show.",
+        at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work), Percent(busy),
+        at_work == 1 ? "it" : "they");
+  }
+  const Paths& paths = analysis.paths;
+  if (!trace.nccl.empty() || trace.nccl.ranks > 0) {
+    const PairCounts& local = paths.local;
+    if (local.peer + local.shared + local.net + paths.remote == 0) {
+      return "NCCL's log does not say how the ranks talk to each other.";
+    }
+    const bool slow_node = local.shared + local.net > 0;
+    std::string words = local.peer + local.shared + local.net == 0 ? ""
+                        : slow_node ? "inside a node not all ranks reach each other directly"
+                                    : "inside a node the ranks reach each other directly";
+    if (paths.remote > 0) {
+      words += words.empty() ? "" : ", ";
+      words += paths.remote_socket > 0   ? "between nodes they use sockets"
+               : paths.remote_staged > 0 ? "between nodes RDMA goes through host memory"
+                                         : "between nodes they use GPUDirect RDMA";
+    }
+    return fmt::format("NCCL's log shows how the ranks talk: {}.", words);
+  }
+  return fmt::format("The topology lists {} GPUs and {} network cards; it is not a run.",
+                     paths.gpus, std::max(paths.nics, trace.topology.ports.size()));
+}
+
+}  // namespace
+
+std::string SentenceWithoutGpuWork(const Analysis& analysis) {
+  const Run& run = analysis.run;
+  if (!run.trace.HasTimeline()) return SideSentence(analysis);
+  if (!run.active_devices.empty()) return "";
+  std::size_t launches = 0;
+  for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {
+    const CallClass call_class = run.ClassOfCall(call);
+    launches += call_class == CallClass::kLaunch || call_class == CallClass::kGraphLaunch ? 1 : 0;
+  }
+  if (launches == 0) return "No GPU activity was recorded, so there is nothing to judge.";
+  return fmt::format(
+      "{} launches were recorded but no GPU activity: the profiler could not collect it.",
+      launches);
+}
+
+std::string VerdictSentence(const Report& report, const Cluster* ranks) {
+  const Time time = TimeOf(report);
+  if (time.all <= 0) return "No GPU activity was recorded, so there is nothing to judge.";
+  const auto pct = [&](double part) { return Percent(part / time.all); };
+  const bool many = ranks != nullptr || report.devices.size() > 1;
+  const std::string who = ranks != nullptr
+                              ? fmt::format("The GPUs of {} ranks", ranks->ranks.size())
+                          : many ? "The GPUs"
+                                 : "The GPU";
+  const char* const are = many ? "are" : "is";
+  const char* const s = many ? "" : "s";
+  if (!report.no_verdict_reason.empty()) return NoVerdict(report);
+  if (report.healthy) {
+    return fmt::format(
+        "{} {} busy {} of the time, and nothing was found whose fix would win one percent.", who,
+        are, pct(time.all - time.idle));
+  }
+  if (ranks != nullptr) {
+    const std::string straggler = StragglerSentence(report, *ranks);
+    if (!straggler.empty()) return straggler;
+  }
+  const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0;
+  if (time.compute >= 0.8 * time.all && has_advice) {
+    const char* const lies = ranks == nullptr ? " lies in what runs" : "";
+    return fmt::format("{} compute{} {} of the time; what can still be won{}: {}.", who, s,
+                       pct(time.compute), lies, InSentence(report.findings.front().rule->title));
+  }
+  if (time.copy >= time.comm && time.copy >= time.idle) {
+    return fmt::format("{} wait{} for copies {} of the time.", who, s, pct(time.copy));
+  }
+  if (time.comm >= time.idle) {
+    const double waited = ranks != nullptr ? report.ranks.waited * time.all : 0;
+    if (2 * waited >= time.comm) {
+      return fmt::format("{} wait for each other {} of the time.", who, pct(waited));
+    }
+    return fmt::format("{} wait{} for communication {} of the time.", who, s, pct(time.comm));
+  }
+  const auto worst = std::max_element(time.causes.begin(), time.causes.end());
+  return fmt::format("{} {} idle {} of the time, mostly {}.", who, are, pct(time.idle),
+                     IdleWords(static_cast<IdleCause>(worst - time.causes.begin())));
+}
+
+}  // namespace advise

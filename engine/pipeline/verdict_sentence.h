@@ -1,0 +1,20 @@
+// The first sentence of a report.
+#pragma once
+
+#include <string>
+
+#include "engine/advice/report_model.h"
+#include "engine/cluster/cluster.h"
+#include "engine/metrics/analysis.h"
+
+namespace advise {
+
+// What holds the run back, or that nothing does: told from the budget and the findings of the
+// report. `ranks`: those that were judged each by itself and then together; nullptr when all GPUs
+// are those of one rank.
+std::string VerdictSentence(const Report& report, const Cluster* ranks);
+
+// What a trace without a timeline, or without GPU work, can say instead; "" when it has both.
+std::string SentenceWithoutGpuWork(const Analysis& analysis);
+
+}  // namespace advise
