@@ -186,7 +186,7 @@ TEST_CASE(
 }
 
 TEST_CASE("devices that did no work are only listed; unlisted ones that did are added") {
-  const Trace trace = Imported(TraceText({Kernel("k", "1", "2", 1, 5)},
+  const Trace trace = Imported(TraceText({Kernel("k", "1", "2", 1, 0), Kernel("k", "4", "2", 2, 5)},
                                          "  \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA "
                                          "H100\", \"totalGlobalMem\": 85018279936, "
                                          "\"computeMajor\": 9, \"computeMinor\": 0, "
@@ -196,7 +196,7 @@ TEST_CASE("devices that did no work are only listed; unlisted ones that did are 
   CHECK(trace.devices[0].memory_bytes == 85018279936.0);
   CHECK(trace.devices[0].compute_capability() == "9.0");
   CHECK(trace.devices[1].ordinal == 5);
-  CHECK(trace.ops.device[0] == 1);
+  CHECK(trace.ops.device[1] == 1);
 }
 
 TEST_CASE("waits, event records and the profiler's own work have tables of their own") {

@@ -1,8 +1,10 @@
 // Puts the rows of a Kineto trace into order and ties them together: threads to processes, streams
 // to devices, GPU work to the calls that launched it.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <unordered_map>
 
 #include "engine/import/host_calls.h"
 #include "engine/import/kineto/kineto_tables.h"
@@ -26,11 +28,60 @@ void SortSpans(std::size_t threads, RangeTable* table) {
   if (!table->inputs.empty()) Reorder(order, table->inputs);
 }
 
+// From External ids to calls. Calls of one operator may share its id: its GPU work goes to those
+// that launch, one after the other.
+class ExternalLinks {
+ public:
+  explicit ExternalLinks(const Trace& trace) : trace_(trace) {}
+
+  // Of GPU work with this id, asked in the order of its start; kNone when no call has the id.
+  std::uint32_t NextLaunch(std::uint32_t id) {
+    if (id == 0) return kNone;
+    if (calls_.empty()) ListCalls();
+    const auto found = calls_.find(id);
+    if (found == calls_.end()) return kNone;
+    Launches& launches = found->second;
+    const std::uint32_t call = launches.rows[launches.next];
+    if (launches.next + 1 < launches.rows.size()) ++launches.next;
+    return call;
+  }
+
+ private:
+  struct Launches {
+    std::vector<std::uint32_t> rows;  // by start; all calls of the id where none launches
+    std::size_t next = 0;
+  };
+
+  void ListCalls() {
+    const CallTable& calls = trace_.calls;
+    for (std::uint32_t row = 0; row < calls.size(); ++row) {
+      if (calls.correlation[row] != 0) calls_[calls.correlation[row]].rows.push_back(row);
+    }
+    const auto launches = [&](std::uint32_t row) {
+      const std::string& name = trace_.strings[calls.name[row]];
+      return name.find("Launch") != std::string::npos || name.find("Mem") != std::string::npos;
+    };
+    for (auto& [id, own] : calls_) {
+      std::vector<std::uint32_t> rows;
+      std::copy_if(own.rows.begin(), own.rows.end(), std::back_inserter(rows), launches);
+      if (!rows.empty()) own.rows = std::move(rows);
+      std::sort(own.rows.begin(), own.rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return calls.start[a] != calls.start[b] ? calls.start[a] < calls.start[b] : a < b;
+      });
+    }
+  }
+
+  const Trace& trace_;
+  std::unordered_map<std::uint32_t, Launches> calls_;
+};
+
 }  // namespace
 
 void Tables::Assemble() {
   ListThreads();
-  ListDevicesAndStreams();
+  ListDevices();
+  ListStreams();
+  DropExternalLinks();
   SortTables();
   JoinCalls();
   JoinCollectives();
@@ -106,20 +157,7 @@ void Tables::NameThreads() {
   }
 }
 
-void Tables::ListDevicesAndStreams() {
-  for (const Device& device : trace_.devices) {
-    device_rows_.try_emplace(device.ordinal, static_cast<std::uint32_t>(device_rows_.size()));
-  }
-  const auto device_row = [&](std::int64_t ordinal) {
-    const auto [found, is_new] =
-        device_rows_.try_emplace(ordinal, static_cast<std::uint32_t>(trace_.devices.size()));
-    if (is_new) {
-      Device device;
-      device.report_id = device.ordinal = ordinal;
-      trace_.devices.push_back(device);
-    }
-    return found->second;
-  };
+void Tables::ListStreams() {
   std::set<StreamKey> keys(streams_.keys().begin(), streams_.keys().end());
   std::map<StreamKey, std::uint32_t> rows;
   for (const StreamKey& key : keys) {
@@ -127,16 +165,18 @@ void Tables::ListDevicesAndStreams() {
     const bool is_default = key.stream == (header_.is_rocm ? 0 : 7);
     rows[key] = static_cast<std::uint32_t>(trace_.streams.size());
     trace_.streams.push_back({.process = main_process_,
-                              .device = device_row(key.device),
+                              .device = DeviceRow(key.device),
                               .context = key.context,
                               .id = key.stream,
                               .is_default = is_default});
   }
   for (const StreamKey& key : streams_.keys()) stream_rows_.push_back(rows.at(key));
-  for (std::uint32_t& peer : trace_.copies.peer) {
-    if (peer != kNone) peer = device_row(peer);
-  }
-  for (std::uint32_t& device : trace_.memory.device) device = device_row(device);
+}
+
+// Where correlations are written, External ids number operators, or repeat them.
+void Tables::DropExternalLinks() {
+  if (!has_correlations_) return;
+  for (const auto& [column, row] : external_links_) (*column)[row] = 0;
 }
 
 void Tables::SortTables() {
@@ -172,6 +212,7 @@ void Tables::SortTables() {
 
 void Tables::JoinCalls() {
   const CallIndex index(trace_.calls, trace_.threads, trace_.processes.size());
+  ExternalLinks external(trace_);
   const auto find = [&](std::uint32_t correlation) {
     if (main_process_ == kNone) return kNone;
     std::uint32_t call = index.Find(main_process_, correlation);
@@ -191,7 +232,7 @@ void Tables::JoinCalls() {
   for (std::size_t i = 0; i < ops.size(); ++i) {
     ops.stream[i] = stream_rows_[ops.stream[i]];
     ops.device.push_back(static_cast<std::uint16_t>(trace_.streams[ops.stream[i]].device));
-    ops.call[i] = find(ops.call[i]);
+    ops.call[i] = has_correlations_ ? find(ops.call[i]) : external.NextLaunch(ops.call[i]);
     if (ops.call[i] != kNone && is_graph[trace_.calls.name[ops.call[i]]] == 2) ops.in_graph[i] = 1;
   }
   MapColumn(stream_rows_, &trace_.syncs.stream);

@@ -89,7 +89,7 @@ void Tables::OnEvent(const Event& event) {
       calls.end.push_back(end);
       calls.thread.push_back(ThreadOf(event));
       calls.name.push_back(Name(WithoutVersionSuffix(event.name)));
-      calls.correlation.push_back(Low32(event.Int(Arg::kCorrelation, 0)));
+      calls.correlation.push_back(LinkOf(event, &calls.correlation));
       calls.failed.push_back(0);
       break;
     }
@@ -133,6 +133,19 @@ bool Tables::Span(const Event& event, Nanos* start, Nanos* end) {
   *start = *begin;
   *end = *begin + *length;
   return true;
+}
+
+// The event's correlation. Some writers tie GPU work to its call by "External id" alone; others
+// number operators so: whether it serves is known at the end of the file.
+std::uint32_t Tables::LinkOf(const Event& event, std::vector<std::uint32_t>* column) {
+  const std::uint32_t correlation = Low32(event.Int(Arg::kCorrelation, 0));
+  if (correlation != 0) {
+    has_correlations_ = true;
+    return correlation;
+  }
+  const std::uint32_t external = Low32(event.Int(Arg::kExternalId, 0));
+  if (external != 0) external_links_.emplace_back(column, column->size());
+  return external;
 }
 
 StringId Tables::Name(std::string_view raw) {
@@ -203,7 +216,7 @@ void Tables::GpuWork(const Event& event, Nanos start, Nanos end) {
   ops.end.push_back(end);
   ops.kind.push_back(kind);
   ops.stream.push_back(StreamOf(event));
-  ops.call.push_back(Low32(event.Int(Arg::kCorrelation, 0)));
+  ops.call.push_back(LinkOf(event, &ops.call));
   ops.detail.push_back(detail);
   ops.in_graph.push_back(event.Int(Arg::kGraphNode, 0) != 0 ? 1 : 0);
 }
@@ -236,18 +249,17 @@ void Tables::Wait(const Event& event, Nanos start, Nanos end) {
   const std::int64_t device = DeviceOf(event);
   const StreamKey key{device, event.Int(Arg::kContext, 0), event.Int(Arg::kStream, -1)};
   const std::uint32_t stream = key.stream < 0 ? kNone : streams_.Of(key);
-  const std::uint32_t correlation = Low32(event.Int(Arg::kCorrelation, 0));
   const std::int64_t event_id = std::max<std::int64_t>(0, event.Int(Arg::kEventId, 0));
   if (event.category == Category::kEventRecord) {
     trace_.events.time.push_back(start);
-    trace_.events.call.push_back(correlation);
+    trace_.events.call.push_back(LinkOf(event, &trace_.events.call));
     trace_.events.stream.push_back(stream);
     trace_.events.event_id.push_back(event_id);
     return;
   }
   trace_.syncs.start.push_back(start);
   trace_.syncs.end.push_back(end);
-  trace_.syncs.call.push_back(correlation);
+  trace_.syncs.call.push_back(LinkOf(event, &trace_.syncs.call));
   trace_.syncs.stream.push_back(stream);
   trace_.syncs.event_id.push_back(event_id);
 }

@@ -5,7 +5,7 @@
 //   column          until assembled
 //   thread          number of the thread in `threads`
 //   stream          number of the stream in `streams`
-//   call            correlation id, 0 none
+//   call            the number that ties GPU work to its call (see LinkOf), 0 none
 #pragma once
 
 #include <array>
@@ -102,6 +102,7 @@ class Tables : public Visitor {
   };
 
   bool Span(const Event& event, Nanos* start, Nanos* end);
+  std::uint32_t LinkOf(const Event& event, std::vector<std::uint32_t>* column);
   StringId Name(std::string_view raw);
   std::uint32_t ThreadOf(const Event& event);
   std::uint32_t StreamOf(const Event& event);
@@ -119,7 +120,10 @@ class Tables : public Visitor {
   // kineto_assemble.cc
   void ListThreads();
   void NameThreads();
-  void ListDevicesAndStreams();
+  void ListDevices();  // kineto_devices.cc
+  std::uint32_t DeviceRow(std::int64_t number);
+  void ListStreams();
+  void DropExternalLinks();
   void SortTables();
   void JoinCalls();
   void JoinCollectives();  // kineto_collectives.cc
@@ -141,10 +145,13 @@ class Tables : public Visitor {
   std::vector<CollectiveRow> collectives_;
   std::vector<std::int64_t> memory_levels_;  // bytes allocated after each row of memory, -1 unknown
   std::array<std::int64_t, 16> rows_{};      // read, by category
-  std::vector<std::uint32_t> op_rows_;       // where each op came to lie when ops were sorted
-  std::vector<std::uint32_t> stream_rows_;   // number -> Trace::streams
-  std::vector<std::uint32_t> thread_rows_;   // number -> Trace::threads
-  std::map<std::int64_t, std::uint32_t> device_rows_;
+  bool has_correlations_ = false;            // GPU work or a call carries one
+  // Where an External id stands in for a correlation: a column, and its row.
+  std::vector<std::pair<std::vector<std::uint32_t>*, std::size_t>> external_links_;
+  std::vector<std::uint32_t> op_rows_;      // where each op came to lie when ops were sorted
+  std::vector<std::uint32_t> stream_rows_;  // number -> Trace::streams
+  std::vector<std::uint32_t> thread_rows_;  // number -> Trace::threads
+  std::map<std::int64_t, std::uint32_t> device_rows_;         // number -> Trace::devices
   std::uint32_t main_process_ = kNone;                        // that makes the calls
   std::map<std::string, std::int64_t, std::less<>> unknown_;  // categories that nobody heard of
   std::int64_t known_ = 0;
