@@ -129,5 +129,16 @@ TEST_CASE("between GPUs of two models nothing is guessed") {
   CHECK(trace.devices[trace.ops.device[0]].name.empty());
 }
 
+TEST_CASE("an AMD GPU without a name of its own is called by what tells it from others") {
+  const auto name = [](const std::string& given) {
+    return Imported(TraceText({Kernel("k", "1", "5", 1)}, Header(Properties(0, given))))
+        .devices[0]
+        .name;
+  };
+  CHECK(name("") == "AMD GPU with 304 compute units and 192 GiB");
+  CHECK(name("AMD Radeon Graphics") == "AMD Radeon Graphics with 304 compute units and 192 GiB");
+  CHECK(name("AMD Instinct MI300X") == "AMD Instinct MI300X");
+}
+
 }  // namespace
 }  // namespace advise

@@ -1,5 +1,6 @@
 // The peaks of GPUs as they are shipped: complete, and in agreement with clocks, units and balance
 // points. Figures printed with sparsity, in bits, or of both directions would not be.
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -47,17 +48,19 @@ Rates RatesOf(const HardwareEntry& entry) {
 
 // GeForce boards do half of the tensor operations where they add up in FP32.
 bool IsHalved(const HardwareEntry& entry) {
-  return entry.id == "rtx-3060" || entry.id == "rtx-3090" || entry.id == "rtx-4090";
+  return entry.id.starts_with("rtx-") && std::isdigit(static_cast<unsigned char>(entry.id[4])) != 0;
 }
 
 TEST_CASE("every GPU that must be known has all peaks that it can have, with kind and source") {
   const Knowledge knowledge = LoadKb(EmbeddedFiles());
-  const std::set<std::string> without_tf32 = {"v100-sxm2", "v100-pcie", "mi250x"};
+  const std::set<std::string> without_tf32 = {"v100-sxm2", "v100-pcie", "v100-dgxs", "v100s-pcie",
+                                              "mi250x",    "mi250",     "mi210"};
   for (const char* id :
-       {"v100-sxm2", "v100-pcie", "a100-40-pcie", "a100-40-sxm", "a100-80-pcie", "a100-80-sxm",
-        "a30",       "a10",       "a40",          "l4",          "l40s",         "rtx-3090",
-        "rtx-4090",  "h100-pcie", "h100-sxm",     "h100-nvl",    "h200",         "gh200",
-        "b200",      "gb200",     "mi250x",       "mi300x"}) {
+       {"v100-sxm2",  "v100-pcie", "a100-40-pcie", "a100-40-sxm", "a100-80-pcie", "a100-80-sxm",
+        "a30",        "a10",       "a40",          "l4",          "l40s",         "rtx-3090",
+        "rtx-4090",   "h100-pcie", "h100-sxm",     "h100-nvl",    "h200",         "gh200",
+        "b200",       "gb200",     "mi250x",       "mi300x",      "b300",         "v100-dgxs",
+        "v100s-pcie", "mi250",     "mi210"}) {
     INFO(id);
     const HardwareEntry& entry = Entry(knowledge, id);
     std::vector<const char*> facts = {
@@ -147,6 +150,30 @@ TEST_CASE("memory rates of one chip in two boards keep their distance") {
   CHECK(Value(Entry(knowledge, "h200"), "memory_bytes_per_s") == 4800e9);
   CHECK(Value(Entry(knowledge, "mi250x"), "memory_bytes_per_s") ==
         Approx(3277e9 / 2).epsilon(0.01));
+}
+
+TEST_CASE("names that drivers give are those of the GPU, and of no other") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const auto id = [&](const char* name) -> std::string {
+    const HardwareEntry* entry = knowledge.FindHardware(name);
+    return entry == nullptr ? "" : entry->id;
+  };
+  CHECK(id("NVIDIA B300 SXM6 AC") == "b300");
+  CHECK(id("NVIDIA GB300") != "b300");
+  CHECK(id("Tesla V100-DGXS-32GB") == "v100-dgxs");
+  CHECK(id("Tesla V100S-PCIE-32GB") == "v100s-pcie");
+  CHECK(id("Tesla V100-PCIE-16GB") == "v100-pcie");
+  CHECK(id("NVIDIA GeForce RTX 3060") == "rtx-3060");
+  CHECK(id("NVIDIA GeForce RTX 3060 Laptop GPU") == "rtx-3060-laptop");
+  CHECK(id("NVIDIA GeForce RTX 3080 Ti").empty());
+  CHECK(id("AMD Instinct MI300X VF") == "mi300x");
+  // A driver's name that says nothing, as the importer adds to it.
+  CHECK(id("AMD Radeon Graphics with 104 compute units and 64 GiB") == "mi250");
+  CHECK(id("AMD GPU with 304 compute units and 192 GiB") == "mi300x");
+  CHECK(id("AMD GPU with 304 compute units and 256 GiB").empty());  // an MI325X
+  CHECK(id("AMD Radeon Graphics with 96 compute units and 24 GiB").empty());
+  CHECK(id("AMD Radeon Graphics").empty());
+  CHECK(id("AMD INSTINCT MI250X / MI250") == "mi250x");
 }
 
 }  // namespace

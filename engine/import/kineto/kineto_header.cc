@@ -6,6 +6,7 @@
 //   with_stack …         options that were on                    → capture_options
 //
 // Any key may be missing; a value of another shape than expected says nothing.
+#include <fmt/format.h>
 #include <simdjson.h>
 
 #include "engine/import/kineto/kineto_names.h"
@@ -34,6 +35,17 @@ std::string TextOf(const dom::element& object, const char* key) {
   return "";
 }
 
+// Some drivers of AMD call every GPU "AMD Radeon Graphics", or nothing: what tells it from others
+// is added.
+std::string FullName(const Device& device) {
+  constexpr double kGiB = 1 << 30;
+  const bool says_nothing = device.name.empty() || device.name == "AMD Radeon Graphics";
+  if (!says_nothing || device.sm_count == 0 || device.memory_bytes <= 0) return device.name;
+  return fmt::format("{} with {} compute units and {:.0f} GiB",
+                     device.name.empty() ? "AMD GPU" : device.name, device.sm_count,
+                     device.memory_bytes / kGiB);
+}
+
 Device DeviceOf(const dom::element& item) {
   constexpr int kWavefront = 64;  // AMD's warp size; its version numbers are no compute capability
   Device device;
@@ -43,7 +55,9 @@ Device DeviceOf(const dom::element& item) {
   device.sm_count = static_cast<int>(IntOf(item, "numSms", 0));
   device.memory_bytes = static_cast<double>(IntOf(item, "totalGlobalMem", 0));
   device.max_threads_per_sm = static_cast<int>(IntOf(item, "maxThreadsPerMultiprocessor", 0));
-  if (IntOf(item, "warpSize", 32) != kWavefront) {
+  if (IntOf(item, "warpSize", 32) == kWavefront) {
+    device.name = FullName(device);
+  } else {
     device.compute_major = static_cast<int>(IntOf(item, "computeMajor", 0));
     device.compute_minor = static_cast<int>(IntOf(item, "computeMinor", 0));
   }
