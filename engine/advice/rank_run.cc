@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/advice/describe.h"
+#include "engine/advice/fix_list.h"
 #include "engine/replay/remedy.h"
 
 namespace advise {
@@ -19,65 +20,57 @@ struct Cuts {
   RankCuts other;
 };
 
+// Where a candidate comes from, and what its fix takes off the ranks.
 struct Item {
-  const RuleInfo* rule = nullptr;
   const Verdict* verdict = nullptr;  // of a rule about several ranks
-  std::vector<std::pair<const Finding*, const ReportFindings*>> found;  // of single reports
+  std::vector<std::pair<const Finding*, const ReportFindings*>> found;  // of single parts
   Cuts cuts;
   Nanos limit = 0;     // the job wins no more than this
   bool fixed = false;  // no cuts: `limit` is what the job wins
-  Nanos alone = 0;     // won by this alone
-  Nanos saving = 0;
   std::set<std::size_t> ranks;
-  std::vector<std::string> explains, explained_by;
 };
 
-void AddOnce(std::vector<std::string>* list, const std::string& id) {
-  if (std::find(list->begin(), list->end(), id) == list->end()) list->push_back(id);
-}
-
-class RunRanker {
+// Fixes take time off the steps of a job.
+class JobFixes : public FixList {
  public:
-  RunRanker(const std::vector<Verdict>& together, const std::vector<ReportFindings>& reports,
-            const Cluster& cluster, const Knowledge& knowledge)
-      : cluster_(cluster), knowledge_(knowledge), window_(cluster.job.Window()) {
+  JobFixes(const std::vector<Verdict>& together, const std::vector<ReportFindings>& reports,
+           const Cluster& cluster, const Knowledge& knowledge)
+      : FixList(cluster.job.Window(), knowledge), cluster_(cluster) {
     for (const Verdict& verdict : together) {
-      if (verdict.outcome == Outcome::kFired) AddVerdict(verdict);
+      if (verdict.outcome != Outcome::kFired) continue;
+      Add(verdict.rule);
+      items_.push_back(OfRanks(verdict));
     }
     std::map<std::string, std::size_t> of_rule;
     for (const ReportFindings& report : reports) {
       for (const Finding& finding : report.findings) {
         const auto [at, added] = of_rule.try_emplace(finding.rule->id, items_.size());
-        if (added) items_.emplace_back();
-        Item& item = items_[at->second];
-        item.rule = finding.rule;
-        item.found.emplace_back(&finding, &report);
+        if (added) {
+          Add(finding.rule);
+          items_.emplace_back();
+        }
+        items_[at->second].found.emplace_back(&finding, &report);
+        Candidate& candidate = candidates()[at->second];
+        for (const std::string& id : finding.explains) {
+          auto& known = candidate.explains;
+          if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
+        }
       }
     }
-    for (Item& item : items_) {
-      if (item.verdict == nullptr) AddCuts(&item);
+    for (Candidate& candidate : candidates()) {
+      Item& item = items_[candidate.id];
+      if (item.verdict == nullptr) AddCuts(*candidate.rule, &item);
       Bound(&item.cuts);
-      item.alone = item.fixed ? item.limit : std::min(item.limit, GainOf(item.cuts));
-      item.alone = std::clamp<Nanos>(item.alone, 0, window_);
+      const Nanos alone = item.fixed ? item.limit : std::min(item.limit, GainOf(item.cuts));
+      candidate.alone = std::clamp<Nanos>(alone, 0, window());
     }
-  }
-
-  std::vector<Finding> Rank() {
-    Serve();
-    Explain();
-    std::vector<Finding> findings;
-    for (const Item& item : items_) {
-      if (!item.explained_by.empty() && !Matters(item)) continue;
-      findings.push_back(item.verdict != nullptr ? OfVerdict(item) : OfReports(item));
-    }
-    OrderFindings(&findings, knowledge_);
-    return findings;
   }
 
  private:
-  void AddVerdict(const Verdict& verdict) {
+  const Item& ItemOf(const Candidate& candidate) const { return items_[candidate.id]; }
+
+  Item OfRanks(const Verdict& verdict) const {
     Item item;
-    item.rule = verdict.rule;
     item.verdict = &verdict;
     const SavingClaim& saving = verdict.saving;
     Nanos longest = 0;
@@ -88,8 +81,7 @@ class RunRanker {
         longest = std::max(longest, claimed);
       }
     }
-    item.limit = longest;
-    if (item.rule->kind == RuleKind::kInfo) item.limit = 0;
+    item.limit = verdict.rule->kind == RuleKind::kInfo ? 0 : longest;
     if (!saving.remedies.empty()) {
       Nanos gain = 0;
       for (const auto& remedy : saving.remedies) {
@@ -101,11 +93,15 @@ class RunRanker {
     } else {
       item.limit = static_cast<Nanos>(saving.part * static_cast<double>(item.limit));
     }
-    // The ranks that are to change, where the rule's fix says which. Cuts of nothing only name
-    // them.
+    NameRanks(&item);
+    return item;
+  }
+
+  // The ranks that are to change, where the rule's fix says which. Cuts of nothing only name them.
+  static void NameRanks(Item* item) {
     std::set<std::size_t> changed;
     std::set<std::size_t> named;
-    for (const RankCuts* cuts : {&item.cuts.comm, &item.cuts.other}) {
+    for (const RankCuts* cuts : {&item->cuts.comm, &item->cuts.other}) {
       for (std::size_t r = 0; r < cuts->size(); ++r) {
         const std::vector<Nanos>& of_rank = (*cuts)[r];
         if (std::any_of(of_rank.begin(), of_rank.end(), [](Nanos n) { return n > 0; })) {
@@ -114,10 +110,9 @@ class RunRanker {
         if (!of_rank.empty()) named.insert(r);
       }
     }
-    item.fixed = changed.empty();
+    item->fixed = changed.empty();
     if (changed.empty()) changed = named;
-    if (!changed.empty()) item.ranks = changed;
-    items_.push_back(std::move(item));
+    if (!changed.empty()) item->ranks = changed;
   }
 
   void Join(RankCuts* cuts, const RankCuts& more) const {
@@ -132,11 +127,11 @@ class RunRanker {
 
   // A finding of one report shortens each step of its ranks alike. What its rank waits for others
   // inside collectives is not its to win, nor is what shared layers need at once.
-  void AddCuts(Item* item) {
+  void AddCuts(const RuleInfo& rule, Item* item) const {
     const Job& job = cluster_.job;
     item->cuts.comm.resize(cluster_.ranks.size());
     item->cuts.other.resize(cluster_.ranks.size());
-    item->limit = window_;
+    item->limit = window();
     for (const auto& [finding, report] : item->found) {
       for (const std::size_t r : report->ranks) {
         if (r >= cluster_.ranks.size() || !Concerns(*finding, *report, r)) continue;
@@ -148,8 +143,8 @@ class RunRanker {
           double exposed = 0;
           double length = 0;
           for (std::size_t s = 0; s < job.steps; ++s) {
-            exposed += static_cast<double>(job.Transfer(cluster_.ranks, r, s) -
-                                           NeededAtOnce(*item->rule, r, s));
+            exposed +=
+                static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(rule, r, s));
             length += static_cast<double>(job.length[r * job.steps + s]);
           }
           const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
@@ -209,38 +204,19 @@ class RunRanker {
     return cluster_.job.Gain(all);
   }
 
-  void Serve() {
-    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
-      if (a.rule->priority != b.rule->priority) return a.rule->priority > b.rule->priority;
-      if (a.alone != b.alone) return a.alone > b.alone;
-      return a.rule->id < b.rule->id;
-    });
-    Cuts taken;
-    Nanos won = 0;  // by all so far
-    Nanos left = window_;
-    for (Item& item : items_) {
-      if (item.alone <= 0) continue;
-      if (item.fixed) {
-        item.saving = std::min(item.limit, left);
-      } else {
-        Cuts with = taken;
-        Join(&with.comm, item.cuts.comm);
-        Join(&with.other, item.cuts.other);
-        Bound(&with);
-        const Nanos together = GainOf(with);
-        item.saving = std::clamp<Nanos>(together - won, 0, std::min(item.limit, left));
-        taken = std::move(with);
-        won = together;
-      }
-      left -= item.saving;
-    }
-  }
-
-  double Share(const Item& item) const {
-    return window_ > 0 ? static_cast<double>(item.saving) / static_cast<double>(window_) : 0;
-  }
-  bool Matters(const Item& item) const {
-    return Share(item) >= knowledge_.Number("ranking.info_share");
+  // By how much the job gets shorter beyond what came before it.
+  Nanos Take(const Candidate& candidate, Nanos left) override {
+    const Item& item = ItemOf(candidate);
+    if (item.fixed) return std::min(item.limit, left);
+    Cuts with = taken_;
+    Join(&with.comm, item.cuts.comm);
+    Join(&with.other, item.cuts.other);
+    Bound(&with);
+    const Nanos together = GainOf(with);
+    const Nanos saving = std::clamp<Nanos>(together - won_, 0, std::min(item.limit, left));
+    taken_ = std::move(with);
+    won_ = together;
+    return saving;
   }
 
   // Time that both would take off the same rank and step.
@@ -257,24 +233,28 @@ class RunRanker {
     return Shared(a.cuts.comm, b.cuts.comm) + Shared(a.cuts.other, b.cuts.other);
   }
 
-  void Explain() {
-    for (Item& effect : items_) {
-      for (const auto& [finding, report] : effect.found) {
-        for (const std::string& id : finding->explains) AddOnce(&effect.explains, id);
-      }
-      for (Item& cause : items_) {
-        if (&cause == &effect || !Matters(cause) || cause.rule->kind == RuleKind::kInfo) continue;
-        if (cause.saving < effect.saving) continue;
-        const auto& says = cause.rule->explains;
-        const bool said = std::find(says.begin(), says.end(), effect.rule->id) != says.end();
-        // Nothing is left of it, because the cause took the same time.
-        const bool lost = effect.alone > 0 && 2 * effect.saving < effect.alone &&
-                          2 * Shared(cause, effect) > Shared(effect, effect) && &cause < &effect;
-        if (!said && !lost) continue;
-        AddOnce(&effect.explained_by, cause.rule->id);
-        AddOnce(&cause.explains, effect.rule->id);
-      }
-    }
+  // Nothing is left of it, because the cause, served before it, took the same time.
+  bool LostTo(const Candidate& effect, const Candidate& cause) const override {
+    const Item& lost = ItemOf(effect);
+    return effect.alone > 0 && 2 * effect.saving < effect.alone &&
+           2 * Shared(ItemOf(cause), lost) > Shared(lost, lost) && &cause < &effect;
+  }
+
+  Footing FootingOf(const Candidate& candidate) const override {
+    const Item& item = ItemOf(candidate);
+    const auto ranks = [](const RankSummary& rank) { return rank.supports_verdict; };
+    const auto parts = [](const auto& found) { return found.second->supports_verdict; };
+    return {item.verdict != nullptr
+                ? std::any_of(cluster_.ranks.begin(), cluster_.ranks.end(), ranks)
+                : std::any_of(item.found.begin(), item.found.end(), parts),
+            true};
+  }
+
+  Finding Describe(const Candidate& candidate) const override {
+    Finding finding =
+        ItemOf(candidate).verdict != nullptr ? OfVerdict(candidate) : OfParts(candidate);
+    Place(ItemOf(candidate), &finding);
+    return finding;
   }
 
   void Place(const Item& item, Finding* finding) const {
@@ -288,34 +268,19 @@ class RunRanker {
     finding->where.devices.assign(devices.begin(), devices.end());
   }
 
-  void Price(const Item& item, bool supported, Finding* finding) const {
-    finding->saving_s = static_cast<double>(item.saving) / kNanosPerSecond;
-    finding->saving_share = Share(item);
-    finding->severity = item.rule->kind == RuleKind::kInfo
-                            ? Severity::kInfo
-                            : SeverityOfShare(finding->saving_share, knowledge_);
-    if (!supported) finding->severity = std::min(finding->severity, Severity::kLow);
-    finding->explains = item.explains;
-    finding->explained_by = item.explained_by;
-  }
-
-  Finding OfVerdict(const Item& item) const {
-    const Verdict& verdict = *item.verdict;
+  Finding OfVerdict(const Candidate& candidate) const {
+    const Verdict& verdict = *ItemOf(candidate).verdict;
+    const bool supported = FootingOf(candidate).supports_verdict;
     Finding finding;
-    finding.rule = item.rule;
-    const bool supported = std::any_of(cluster_.ranks.begin(), cluster_.ranks.end(),
-                                       [](const RankSummary& r) { return r.supports_verdict; });
-    Price(item, supported, &finding);
     finding.confidence =
         std::round(100 * (verdict.saving.claims ? verdict.saving.confidence : 0.5) *
                    (supported ? 1 : 0.5)) /
         100;
     finding.confidence_from = verdict.saving.confidence_from;
     finding.basis = verdict.saving.basis;
-    finding.symptom = FilledTemplate(item.rule->symptom, verdict);
-    finding.cause = FilledTemplate(item.rule->cause, verdict);
-    finding.fixes = FilledFixes(verdict, knowledge_);
-    Place(item, &finding);
+    finding.symptom = FilledTemplate(candidate.rule->symptom, verdict);
+    finding.cause = FilledTemplate(candidate.rule->cause, verdict);
+    finding.fixes = FilledFixes(verdict, knowledge());
     if (verdict.saving.claims) {
       // The longest wait, to be looked up in the report of the rank that waits.
       Interval longest;
@@ -339,34 +304,31 @@ class RunRanker {
     return finding;
   }
 
-  // Words and evidence are those of the report where it costs most.
-  Finding OfReports(const Item& item) const {
+  // Words and evidence are those of the part where it costs most.
+  Finding OfParts(const Candidate& candidate) const {
+    const Item& item = ItemOf(candidate);
     const auto worst = std::max_element(
         item.found.begin(), item.found.end(),
         [](const auto& a, const auto& b) { return a.first->saving_share < b.first->saving_share; });
     Finding finding = *worst->first;
-    bool supported = false;
     finding.confidence = 0;
     for (const auto& [one, report] : item.found) {
-      supported = supported || report->supports_verdict;
       finding.confidence = std::max(finding.confidence, one->confidence);
     }
-    Price(item, supported, &finding);
-    Place(item, &finding);
-    if (item.ranks.size() < cluster_.ranks.size() && item.alone > 0 &&
-        2 * item.saving < item.alone) {
+    if (item.ranks.size() == cluster_.ranks.size()) return finding;
+    if (candidate.alone > 0 && 2 * candidate.saving < candidate.alone) {
       finding.basis += finding.basis.empty() ? "" : "; ";
       finding.basis += "beyond what findings above it win";
-    } else if (item.ranks.size() < cluster_.ranks.size() && finding.saving_share > 0) {
+    } else if (candidate.saving > 0) {
       finding.basis += "; until the next-latest rank decides";
     }
     return finding;
   }
 
   const Cluster& cluster_;
-  const Knowledge& knowledge_;
-  Nanos window_;
-  std::vector<Item> items_;
+  std::vector<Item> items_;  // by candidate
+  Cuts taken_;
+  Nanos won_ = 0;  // by all that was taken so far
 };
 
 }  // namespace
@@ -374,7 +336,7 @@ class RunRanker {
 std::vector<Finding> RankRun(const std::vector<Verdict>& together,
                              const std::vector<ReportFindings>& reports, const Cluster& cluster,
                              const Knowledge& knowledge) {
-  return RunRanker(together, reports, cluster, knowledge).Rank();
+  return JobFixes(together, reports, cluster, knowledge).Rank();
 }
 
 }  // namespace advise

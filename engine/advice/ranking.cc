@@ -9,20 +9,18 @@
 
 #include "engine/advice/describe.h"
 #include "engine/advice/evidence.h"
+#include "engine/advice/fix_list.h"
 #include "engine/base/text.h"
 
 namespace advise {
 namespace {
 
-struct Candidate {
+// The time of a verdict, and what became of it.
+struct Claim {
   const Verdict* verdict = nullptr;
-  Nanos gain = 0;     // of the fix alone
-  std::string bound;  // what limits the run after it
-  Nanos saving = 0;   // what is left of it once more specific findings took theirs
-  Nanos claimed = 0;  // device time claimed at first, summed
-  Nanos taken = 0;    // part of it that others had taken
-  std::map<const Verdict*, Nanos> taken_by;
-  std::vector<std::string> explains, explained_by;
+  std::string bound;                      // what limits the run after the fix
+  Nanos claimed = 0;                      // device time claimed at first, summed
+  std::map<std::size_t, Nanos> taken_by;  // part of it that others had taken, by candidate
 };
 
 // The first `part` of each interval.
@@ -35,174 +33,117 @@ IntervalSet Trim(const IntervalSet& set, double part) {
   return IntervalSet::Of(std::move(trimmed));
 }
 
-class Ranker {
+// Fixes take time on the devices of one trace.
+class TraceFixes : public FixList {
  public:
-  Ranker(const std::vector<Verdict>& verdicts, const Analysis& analysis, const Knowledge& knowledge)
-      : analysis_(analysis), knowledge_(knowledge), window_(analysis.run.window.Length()) {
+  TraceFixes(const std::vector<Verdict>& verdicts, const Analysis& analysis,
+             const Knowledge& knowledge)
+      : FixList(analysis.run.window.Length(), knowledge),
+        analysis_(analysis),
+        taken_(analysis.times.size()) {
     for (const Verdict& verdict : verdicts) {
       if (verdict.outcome != Outcome::kFired) continue;
-      Candidate candidate;
-      candidate.verdict = &verdict;
-      Estimate(&candidate);
-      candidates_.push_back(std::move(candidate));
+      Candidate& candidate = Add(verdict.rule);
+      claims_.push_back({&verdict, "", 0, {}});
+      Estimate(&candidate, &claims_.back());
     }
     analysis_.ReleaseReplay();
   }
 
-  std::vector<Finding> Rank(std::vector<ClaimFate>* fates) {
-    Serve();
-    Explain();
-    if (fates != nullptr) Fates(fates);
-    std::vector<Finding> findings;
-    for (const Candidate& candidate : candidates_) {
-      if (!Folded(candidate)) findings.push_back(Describe(candidate));
+  // Of ranked candidates, in the order in which they were served.
+  std::vector<ClaimFate> Fates() const {
+    std::vector<ClaimFate> fates;
+    for (const Candidate& candidate : candidates()) {
+      const Claim& claim = ClaimOf(candidate);
+      if (claim.claimed <= 0) continue;
+      ClaimFate fate{candidate.rule, claim.claimed, candidate.alone, candidate.saving, {}};
+      for (const Candidate& other : candidates()) {
+        const auto took = claim.taken_by.find(other.id);
+        if (took != claim.taken_by.end()) fate.taken_by.emplace_back(other.rule, took->second);
+      }
+      std::stable_sort(fate.taken_by.begin(), fate.taken_by.end(),
+                       [](const auto& a, const auto& b) { return a.second > b.second; });
+      fates.push_back(std::move(fate));
     }
-    OrderFindings(&findings, knowledge_);
-    return findings;
+    return fates;
   }
 
  private:
+  const Claim& ClaimOf(const Candidate& candidate) const { return claims_[candidate.id]; }
+
   // What the fix alone would win: by replay where the rule says what the fix changes, else a part
   // of its claim.
-  void Estimate(Candidate* candidate) {
-    const SavingClaim& saving = candidate->verdict->saving;
-    if (!saving.claims || candidate->verdict->rule->kind == RuleKind::kInfo) return;
-    candidate->claimed = saving.claims->Total();
+  void Estimate(Candidate* candidate, Claim* claim) {
+    const SavingClaim& saving = claim->verdict->saving;
+    if (!saving.claims || candidate->rule->kind == RuleKind::kInfo) return;
+    claim->claimed = saving.claims->Total();
     Nanos longest = 0;
     for (const IntervalSet& set : saving.claims->by_device)
       longest = std::max(longest, set.Total());
     if (saving.remedies.empty()) {
-      candidate->gain = static_cast<Nanos>(saving.part * static_cast<double>(longest));
+      candidate->alone = static_cast<Nanos>(saving.part * static_cast<double>(longest));
       return;
     }
     Remedy remedy;
     for (const auto& part : saving.remedies) remedy.Join(*part);
-    candidate->gain = std::min(longest, analysis_.replay().Gain(remedy, &candidate->bound));
+    candidate->alone = std::min(longest, analysis_.replay().Gain(remedy, &claim->bound));
   }
 
-  // From the most to the least specific: each takes of its claim what its fix wins, and nobody
-  // takes it again.
-  void Serve() {
-    std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [&](const Candidate& a, const Candidate& b) {
-                       const RuleInfo& x = *a.verdict->rule;
-                       const RuleInfo& y = *b.verdict->rule;
-                       if (x.priority != y.priority) return x.priority > y.priority;
-                       if (a.gain != b.gain) return a.gain > b.gain;
-                       if (PriorOf(x, knowledge_) != PriorOf(y, knowledge_))
-                         return PriorOf(x, knowledge_) > PriorOf(y, knowledge_);
-                       return x.id < y.id;
-                     });
-    std::vector<IntervalSet> taken(analysis_.times.size());
-    std::vector<std::pair<const Verdict*, std::vector<IntervalSet>>> owners;
-    Nanos left = window_;
-    for (Candidate& candidate : candidates_) {
-      const SavingClaim& saving = candidate.verdict->saving;
-      if (!saving.claims || candidate.gain <= 0) continue;
-      std::vector<IntervalSet> free(taken.size());
-      Nanos most_free = 0;
-      for (std::size_t d = 0; d < std::min(free.size(), saving.claims->by_device.size()); ++d) {
-        const IntervalSet claim =
-            saving.claims->by_device[d].Clip(analysis_.run.window.start, analysis_.run.window.end);
-        free[d] = claim.Subtract(taken[d]);
-        most_free = std::max(most_free, free[d].Total());
-        candidate.taken += claim.Total() - free[d].Total();
-        for (const auto& [owner, sets] : owners) {
-          const Nanos shared = claim.Intersect(sets[d]).Total();
-          if (shared > 0) candidate.taken_by[owner] += shared;
-        }
-      }
-      candidate.saving = std::min({candidate.gain, most_free, left});
-      if (candidate.saving <= 0) continue;
-      left -= candidate.saving;
-      const double part = static_cast<double>(candidate.saving) / static_cast<double>(most_free);
-      std::vector<IntervalSet> mine(taken.size());
-      for (std::size_t d = 0; d < taken.size(); ++d) {
-        mine[d] = Trim(free[d], part);
-        taken[d] = taken[d].Union(mine[d]);
-      }
-      owners.emplace_back(candidate.verdict, std::move(mine));
-    }
-  }
-
-  void Fates(std::vector<ClaimFate>* fates) const {
-    for (const Candidate& candidate : candidates_) {
-      if (candidate.claimed <= 0) continue;
-      ClaimFate fate{
-          candidate.verdict->rule, candidate.claimed, candidate.gain, candidate.saving, {}};
-      for (const Candidate& other : candidates_) {  // in the order in which claims were served
-        const auto took = candidate.taken_by.find(other.verdict);
-        if (took != candidate.taken_by.end())
-          fate.taken_by.emplace_back(other.verdict->rule, took->second);
-      }
-      std::stable_sort(fate.taken_by.begin(), fate.taken_by.end(),
-                       [](const auto& a, const auto& b) { return a.second > b.second; });
-      fates->push_back(std::move(fate));
-    }
-  }
-
-  double Share(const Candidate& candidate) const {
-    return window_ > 0 ? static_cast<double>(candidate.saving) / static_cast<double>(window_) : 0;
-  }
-  bool Matters(const Candidate& candidate) const {
-    return Share(candidate) >= knowledge_.Number("ranking.info_share");
-  }
-
-  // A cause explains what its rule says it explains, and what lost most of its claim to it.
-  void Explain() {
-    for (Candidate& effect : candidates_) {
-      for (Candidate& cause : candidates_) {
-        if (&cause == &effect || !Matters(cause) || cause.verdict->rule->kind == RuleKind::kInfo)
-          continue;
-        const auto& says = cause.verdict->rule->explains;
-        const bool said =
-            std::find(says.begin(), says.end(), effect.verdict->rule->id) != says.end();
-        const auto took = effect.taken_by.find(cause.verdict);
-        const bool lost = took != effect.taken_by.end() && 2 * took->second > effect.claimed;
-        if (!(said || lost) || cause.saving < effect.saving) continue;
-        AddOnce(&effect.explained_by, cause.verdict->rule->id);
-        AddOnce(&cause.explains, effect.verdict->rule->id);
+  // Of its claim, what its fix wins.
+  Nanos Take(const Candidate& candidate, Nanos left) override {
+    Claim& claim = claims_[candidate.id];
+    const SavingClaim& saving = claim.verdict->saving;
+    if (!saving.claims) return 0;
+    std::vector<IntervalSet> free(taken_.size());
+    Nanos most_free = 0;
+    for (std::size_t d = 0; d < std::min(free.size(), saving.claims->by_device.size()); ++d) {
+      const IntervalSet claimed =
+          saving.claims->by_device[d].Clip(analysis_.run.window.start, analysis_.run.window.end);
+      free[d] = claimed.Subtract(taken_[d]);
+      most_free = std::max(most_free, free[d].Total());
+      for (const auto& [owner, sets] : owners_) {
+        const Nanos shared = claimed.Intersect(sets[d]).Total();
+        if (shared > 0) claim.taken_by[owner] += shared;
       }
     }
+    const Nanos won = std::min({candidate.alone, most_free, left});
+    if (won <= 0) return 0;
+    const double part = static_cast<double>(won) / static_cast<double>(most_free);
+    std::vector<IntervalSet> mine(taken_.size());
+    for (std::size_t d = 0; d < taken_.size(); ++d) {
+      mine[d] = Trim(free[d], part);
+      taken_[d] = taken_[d].Union(mine[d]);
+    }
+    owners_.emplace_back(candidate.id, std::move(mine));
+    return won;
   }
 
-  static void AddOnce(std::vector<std::string>* list, const std::string& id) {
-    if (std::find(list->begin(), list->end(), id) == list->end()) list->push_back(id);
+  bool LostTo(const Candidate& effect, const Candidate& cause) const override {
+    const Claim& claim = ClaimOf(effect);
+    const auto took = claim.taken_by.find(cause.id);
+    return took != claim.taken_by.end() && 2 * took->second > claim.claimed;
   }
 
-  // Listed under its cause only: nothing of its own is left.
-  bool Folded(const Candidate& candidate) const {
-    return !candidate.explained_by.empty() && !Matters(candidate);
+  Footing FootingOf(const Candidate&) const override {
+    return {analysis_.support.verdict, analysis_.run.trace.HasTimeline()};
   }
 
-  Finding Describe(const Candidate& candidate) const {
-    const Verdict& verdict = *candidate.verdict;
-    const RuleInfo& rule = *verdict.rule;
+  Finding Describe(const Candidate& candidate) const override {
+    const Verdict& verdict = *ClaimOf(candidate).verdict;
+    const RuleInfo& rule = *candidate.rule;
     Finding finding;
-    finding.rule = &rule;
-    finding.saving_s = static_cast<double>(candidate.saving) / kNanosPerSecond;
-    finding.saving_share = Share(candidate);
-    finding.severity = rule.kind == RuleKind::kInfo
-                           ? Severity::kInfo
-                           : SeverityOfShare(finding.saving_share, knowledge_);
-    if (!analysis_.support.verdict) finding.severity = std::min(finding.severity, Severity::kLow);
-    // Without a timeline nothing has a price, and what is wrong is still worth a look.
-    if (!analysis_.run.trace.HasTimeline() && rule.kind != RuleKind::kInfo) {
-      finding.severity = Severity::kLow;
-    }
     finding.comm_share = CommShare(verdict);
     Confidence(verdict, &finding);
     finding.basis = verdict.saving.basis;
-    if (candidate.saving > 0 && !candidate.bound.empty()) {
-      finding.basis += fmt::format("; after this, {} is the limit", candidate.bound);
+    const std::string& bound = ClaimOf(candidate).bound;
+    if (candidate.saving > 0 && !bound.empty()) {
+      finding.basis += fmt::format("; after this, {} is the limit", bound);
     }
     finding.symptom = FilledTemplate(rule.symptom, verdict);
     finding.cause = FilledTemplate(rule.cause, verdict);
-    finding.fixes = FilledFixes(verdict, knowledge_);
+    finding.fixes = FilledFixes(verdict, knowledge());
     finding.evidence = CollectEvidence(verdict, analysis_);
     Locate(verdict, &finding);
-    finding.explains = candidate.explains;
-    finding.explained_by = candidate.explained_by;
     return finding;
   }
 
@@ -225,9 +166,9 @@ class Ranker {
     from = verdict.saving.confidence_from;
     if (from.empty()) {
       from = !verdict.saving.claims ? "no time is claimed"
-             : confidence >= knowledge_.Number("ranking.recorded_confidence")
+             : confidence >= knowledge().Number("ranking.recorded_confidence")
                  ? "the report records the cause itself"
-             : confidence >= knowledge_.Number("ranking.inferred_confidence")
+             : confidence >= knowledge().Number("ranking.inferred_confidence")
                  ? "inferred from times and names in the report"
                  : "one of several causes that fit";
     }
@@ -293,9 +234,9 @@ class Ranker {
   }
 
   const Analysis& analysis_;
-  const Knowledge& knowledge_;
-  Nanos window_;
-  std::vector<Candidate> candidates_;
+  std::vector<Claim> claims_;                                             // by candidate
+  std::vector<IntervalSet> taken_;                                        // by device
+  std::vector<std::pair<std::size_t, std::vector<IntervalSet>>> owners_;  // candidate, by device
 };
 
 }  // namespace
@@ -346,7 +287,10 @@ const char* OutcomeName(Outcome outcome) {
 
 std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& analysis,
                           const Knowledge& knowledge, std::vector<ClaimFate>* fates) {
-  return Ranker(verdicts, analysis, knowledge).Rank(fates);
+  TraceFixes fixes(verdicts, analysis, knowledge);
+  std::vector<Finding> findings = fixes.Rank();
+  if (fates != nullptr) *fates = fixes.Fates();
+  return findings;
 }
 
 }  // namespace advise

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -113,20 +112,6 @@ Result<Submission> ReadSubmission(const std::string& path, std::uint64_t size_li
   // A lone run is the run, whatever it is called.
   if (submission.reports.empty()) std::swap(submission.reports, submission.before);
   return submission;
-}
-
-// FNV-1a, 64 bits (Fowler, Noll and Vo).
-std::uint64_t HashOfFile(const std::string& path) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 65536> buffer = {};
-  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
-    for (std::streamsize i = 0; i < file.gcount(); ++i) {
-      hash ^= static_cast<unsigned char>(buffer[static_cast<std::size_t>(i)]);
-      hash *= 0x100000001B3ULL;
-    }
-  }
-  return hash;
 }
 
 }  // namespace advise

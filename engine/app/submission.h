@@ -23,7 +23,4 @@ struct Submission {
 // the run before.
 Result<Submission> ReadSubmission(const std::string& path, std::uint64_t size_limit);
 
-// A number that two files with the same bytes share.
-std::uint64_t HashOfFile(const std::string& path);
-
 }  // namespace advise

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/hash.h"
 #include "engine/base/text.h"
 #include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
@@ -40,19 +41,15 @@ int RankOfDevice(const Trace& trace, std::uint32_t device) {
   return rank;
 }
 
-// FNV-1a over when each op begins after the first, and how long it lasts.
+// Of when each op begins after the first, and how long it lasts.
 std::uint64_t WorkDigest(const OpTable& ops) {
   if (ops.size() == 0) return 0;
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  const auto add = [&hash](Nanos value) {
-    hash ^= static_cast<std::uint64_t>(value);
-    hash *= 0x100000001B3ULL;
-  };
+  Fnv1a hash;
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    add(ops.start[i] - ops.start.front());
-    add(ops.end[i] - ops.start[i]);
+    hash.Add(static_cast<std::uint64_t>(ops.start[i] - ops.start.front()));
+    hash.Add(static_cast<std::uint64_t>(ops.end[i] - ops.start[i]));
   }
-  return hash;
+  return hash.value();
 }
 
 // The report keeps values: the facts themselves die with the diagnosis.

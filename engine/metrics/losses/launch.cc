@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/hash.h"
+
 namespace advise {
 namespace {
 
@@ -165,14 +167,14 @@ class LaunchFinder {
     std::size_t at = 0;
     for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
       while (at < ops.size() && trace_.ops.start[ops[at]] < steps.all[i].start) ++at;
-      std::uint64_t hash = 1469598103934665603ULL;  // FNV-1a
+      Fnv1a hash;
       std::size_t length = 0;
       for (; at < ops.size() && trace_.ops.start[ops[at]] < steps.all[i].end; ++at) {
         if (trace_.ops.kind[ops[at]] != OpKind::kKernel || run_.IsComm(ops[at])) continue;
-        hash = (hash ^ trace_.ops.detail[ops[at]]) * 1099511628211ULL;
+        hash.Add(trace_.ops.detail[ops[at]]);
         ++length;
       }
-      ++hashes[hash];
+      ++hashes[hash.value()];
       lengths.push_back(static_cast<double>(length));
     }
     std::size_t most = 0;

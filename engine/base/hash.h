@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+namespace advise {
+
+// FNV-1a, 64 bits (Fowler, Noll and Vo): the same everywhere and always. Not for adversaries.
+class Fnv1a {
+ public:
+  void Add(std::uint64_t value) {
+    hash_ ^= value;
+    hash_ *= 0x100000001B3ULL;
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xCBF29CE484222325ULL;
+};
+
+}  // namespace advise
