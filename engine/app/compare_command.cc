@@ -6,8 +6,8 @@
 
 #include "engine/advice/describe.h"
 #include "engine/app/command.h"
-#include "engine/app/compare_pages.h"
 #include "engine/app/several_runs.h"
+#include "engine/report/compare_pages.h"
 
 namespace advise {
 namespace {
@@ -50,15 +50,10 @@ class CompareCommand : public Command {
                   "measured time of the same work in each run, an epoch for example")
         ->delimiter(',');
     AddSiteOptions(app, run_.diagnose);
-    AddOutputOptions(app, run_.output, "text or json");
+    AddOutputOptions(app, run_.output, {"text", "json"});
   }
 
   int Run() override {
-    if (run_.output.format != "json" && run_.output.format != "text") {
-      return Complain(
-          {"there is no format \"" + run_.output.format + "\"", "--format", "text or json"},
-          kWrongUsage);
-    }
     const std::vector<std::string>& runs = run_.diagnose.reports;
     if (runs.size() < 2) {
       return Complain({"two runs are needed", "", "see: advise compare --help"}, kWrongUsage);

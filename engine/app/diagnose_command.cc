@@ -8,7 +8,6 @@
 #include "engine/app/baseline.h"
 #include "engine/app/command.h"
 #include "engine/app/options.h"
-#include "engine/base/text.h"
 #include "engine/report/html.h"
 #include "engine/report/json.h"
 #include "engine/report/markdown.h"
@@ -19,7 +18,26 @@
 namespace advise {
 namespace {
 
-constexpr std::array<const char*, 5> kFormats = {"text", "json", "markdown", "html", "sarif"};
+// What the report can be written as.
+struct Format {
+  const char* name;
+  bool draws;  // shows charts and timelines: needs Report::views
+  std::string (*render)(const Report& report, const TextOptions& options);
+};
+
+const std::array<Format, 5> kFormats = {{
+    {"text", false, RenderText},
+    {"json", false, [](const Report& report, const TextOptions&) { return RenderJson(report); }},
+    {"markdown", false,
+     [](const Report& report, const TextOptions& options) {
+       return RenderMarkdown(report, {options.top, options.reports_argument});
+     }},
+    {"html", true,
+     [](const Report& report, const TextOptions& options) {
+       return RenderHtml(report, {options.reports_argument});
+     }},
+    {"sarif", true, [](const Report& report, const TextOptions&) { return RenderSarif(report); }},
+}};
 
 class DiagnoseCommand : public Command {
  public:
@@ -38,7 +56,9 @@ class DiagnoseCommand : public Command {
 
   void AddOptions(CLI::App& app) override {
     AddReportOptions(app, run_);
-    AddOutputOptions(app, run_.output, "text, json, markdown, html or sarif");
+    std::vector<std::string> names;
+    for (const Format& format : kFormats) names.emplace_back(format.name);
+    AddOutputOptions(app, run_.output, names);
     app.add_option("--top", text_.top, "findings in full; the rest get one line each")
         ->check(WholeNumber(0, 1'000'000))
         ->type_name("N");
@@ -66,7 +86,6 @@ class DiagnoseCommand : public Command {
                        "info, low, medium, high or critical"},
                       kWrongUsage);
     }
-    if (const int problem = CheckFormat(); problem != kAnalysed) return problem;
     std::set<std::string> known;
     if (!baseline_.empty()) {
       auto rules = ReadBaseline(baseline_);
@@ -74,7 +93,7 @@ class DiagnoseCommand : public Command {
       known = std::move(*rules);
     }
     if (text_.quiet) run_.progress = run_.progress == "auto" ? "never" : run_.progress;
-    if (run_.output.format == "html" || run_.output.format == "sarif") {
+    if (ChosenFormat().draws) {
       run_.diagnose.draw = true;
       run_.diagnose.inspect = [](const Analysis& analysis, Report* report) {
         report->views = std::make_shared<const ReportViews>(BuildViews(analysis, *report));
@@ -89,28 +108,18 @@ class DiagnoseCommand : public Command {
   }
 
  private:
-  int CheckFormat() const {
-    const std::string& format = run_.output.format;
-    if (std::find(kFormats.begin(), kFormats.end(), format) != kFormats.end()) return kAnalysed;
-    const std::string near = DidYouMean(format, {kFormats.begin(), kFormats.end()});
-    return Complain(
-        {"there is no format \"" + format + "\"", "--format",
-         near.empty() ? "text, json, markdown, html or sarif" : "did you mean " + near + "?"},
-        kWrongUsage);
+  const Format& ChosenFormat() const {
+    return *std::find_if(kFormats.begin(), kFormats.end(),
+                         [&](const Format& format) { return run_.output.format == format.name; });
   }
 
   std::string Render(const Report& report) {
     for (const std::string& path : run_.diagnose.reports) {
       text_.reports_argument += (text_.reports_argument.empty() ? "" : " ") + ShellQuote(path);
     }
-    const std::string& format = run_.output.format;
-    if (format == "json") return RenderJson(report);
-    if (format == "sarif") return RenderSarif(report);
-    if (format == "html") return RenderHtml(report, {text_.reports_argument});
-    if (format == "markdown") return RenderMarkdown(report, {text_.top, text_.reports_argument});
     text_.width = run_.output.Width();
     text_.color = run_.output.Color();
-    return RenderText(report, text_);
+    return ChosenFormat().render(report, text_);
   }
 
   // A rule that failed is reported even when others fired: its silence means nothing.

@@ -32,18 +32,13 @@ class FactsCommand : public Command {
   void AddOptions(CLI::App& app) override {
     AddReportOptions(app, run_);
     AddSiteOptions(app, run_.diagnose);
-    AddOutputOptions(app, run_.output, "text or json");
+    AddOutputOptions(app, run_.output, {"text", "json"});
     app.add_flag("--tables", tables_, "the summaries: kernels, calls, copies, ranges, OS calls");
     app.add_flag("--list", list_, "the catalogue: every fact there is, without a report");
   }
 
   int Run() override {
     const bool json = run_.output.format == "json";
-    if (!json && run_.output.format != "text") {
-      return Complain(
-          {"there is no format \"" + run_.output.format + "\"", "--format", "text or json"},
-          kWrongUsage);
-    }
     if (list_ && Processes::All().number() > 0) return kAnalysed;
     if (list_) return Write(Catalogue(json));
     std::error_code failed;

@@ -6,9 +6,7 @@
 #include <map>
 
 #include "engine/app/command.h"
-#include "engine/app/grade_pages.h"
 #include "engine/app/isolate.h"
-#include "engine/app/json_value.h"
 #include "engine/app/options.h"
 #include "engine/app/submission.h"
 #include "engine/base/text.h"
@@ -17,6 +15,8 @@
 #include "engine/knowledge/toml_tree.h"
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/session.h"
+#include "engine/report/grade_pages.h"
+#include "engine/report/json_value.h"
 
 namespace advise {
 namespace {
@@ -75,16 +75,10 @@ class GradeCommand : public Command {
     app.add_option("--progress", run_.progress, "stages on stderr: auto, always, never")
         ->check(CLI::IsMember({"auto", "always", "never"}));
     AddSiteOptions(app, run_.diagnose);
-    AddOutputOptions(app, run_.output, "text, json, csv or html");
+    AddOutputOptions(app, run_.output, {"text", "json", "csv", "html"});
   }
 
   int Run() override {
-    const std::string& format = run_.output.format;
-    if (format != "text" && format != "json" && format != "csv" && format != "html") {
-      return Complain(
-          {"there is no format \"" + format + "\"", "--format", "text, json, csv or html"},
-          kWrongUsage);
-    }
     // Settings that lie where the submissions do are not the teacher's.
     run_.diagnose.ignore_working_directory = true;
     auto session = LoadSession(run_.diagnose);

@@ -81,8 +81,11 @@ void AddSiteOptions(CLI::App& app, DiagnoseOptions& options) {
                 "one site setting; repeatable, later wins");
 }
 
-void AddOutputOptions(CLI::App& app, OutputOptions& options, const std::string& formats) {
-  app.add_option("--format", options.format, formats)->type_name("FORMAT");
+void AddOutputOptions(CLI::App& app, OutputOptions& options,
+                      const std::vector<std::string>& formats) {
+  app.add_option("--format", options.format, "how to write it")
+      ->check(CLI::IsMember(formats))
+      ->type_name("FORMAT");
   app.add_option("--output,-o", options.path, "write to this file")->type_name("FILE");
   app.add_flag("--no-color", options.no_color, "no colour (also: NO_COLOR=1)");
 }

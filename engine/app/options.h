@@ -21,7 +21,8 @@ void AddReportOptions(CLI::App& app, RunOptions& options);
 // --rules, --config, --set: what rules and settings are in force.
 void AddSiteOptions(CLI::App& app, DiagnoseOptions& options);
 // --format (one of `formats`), -o, --no-color.
-void AddOutputOptions(CLI::App& app, OutputOptions& options, const std::string& formats);
+void AddOutputOptions(CLI::App& app, OutputOptions& options,
+                      const std::vector<std::string>& formats);
 
 // "--only a,b --only c" as one list; an option never takes the reports that follow it.
 CLI::Option* AddListOption(CLI::App& app, const std::string& flags,

@@ -15,9 +15,9 @@
 
 #include "engine/app/capture_plan.h"
 #include "engine/app/command.h"
-#include "engine/app/json_value.h"
 #include "engine/app/options.h"
 #include "engine/pipeline/session.h"
+#include "engine/report/json_value.h"
 #include "engine/report/shell.h"
 
 namespace advise {
@@ -174,7 +174,7 @@ class RecordCommand : public Command {
     app.add_flag("--dry-run", dry_run_, "print the command, run nothing");
     app.add_flag("--no-diagnosis", no_diagnosis_, "capture only");
     app.add_flag("--per-rank", per_rank_, "")->group("");
-    app.add_option("--format", format_, "of --dry-run: text or json")
+    app.add_option("--format", format_, "of --dry-run")
         ->check(CLI::IsMember({"text", "json"}))
         ->type_name("FORMAT");
   }

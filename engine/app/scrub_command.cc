@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "engine/app/command.h"
-#include "engine/app/json_value.h"
 #include "engine/app/output.h"
+#include "engine/report/json_value.h"
 #include "engine/scrub/scrub.h"
 
 namespace advise {
@@ -29,7 +29,7 @@ class ScrubCommand : public Command {
         ->required()
         ->type_name("");
     app.add_option("--output,-o", output_, "the copy, a new file")->required()->type_name("FILE");
-    app.add_option("--format", format_, "of the summary: text or json")
+    app.add_option("--format", format_, "of the summary")
         ->check(CLI::IsMember({"text", "json"}))
         ->type_name("FORMAT");
     app.add_option("--progress", progress_, "stages on stderr: auto, always, never")

@@ -21,17 +21,11 @@ std::vector<std::string> Split(const std::string& text, const std::string& separ
   return parts;
 }
 
-// "TEXT:{auto,always,never}" names its values; --format says them in its words.
+// "TEXT:{auto,always,never}" names its values.
 std::vector<std::string> ChoicesOf(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t open = type.find('{');
-  if (open != std::string::npos) return Split(type.substr(open), "{},");
-  if (!option.check_lname("format")) return {};
-  std::vector<std::string> formats;
-  for (const std::string& word : Split(option.get_description(), " ,")) {
-    if (word != "or") formats.push_back(word);
-  }
-  return formats;
+  return open == std::string::npos ? std::vector<std::string>() : Split(type.substr(open), "{},");
 }
 
 OptionUsage ReadOption(const CLI::Option& option) {

@@ -5,12 +5,12 @@
 
 #include "engine/advice/whatif.h"
 #include "engine/app/command.h"
-#include "engine/app/json_value.h"
 #include "engine/app/options.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/parts.h"
 #include "engine/pipeline/session.h"
+#include "engine/report/json_value.h"
 #include "engine/report/layout.h"
 
 namespace advise {
@@ -99,15 +99,10 @@ class WhatIfCommand : public Command {
         ->delimiter(',')
         ->required();
     AddSiteOptions(app, run_.diagnose);
-    AddOutputOptions(app, run_.output, "text or json");
+    AddOutputOptions(app, run_.output, {"text", "json"});
   }
 
   int Run() override {
-    if (run_.output.format != "json" && run_.output.format != "text") {
-      return Complain(
-          {"there is no format \"" + run_.output.format + "\"", "--format", "text or json"},
-          kWrongUsage);
-    }
     const auto session = LoadSession(run_.diagnose);
     if (!session) return Complain(session.error(), kBrokenRules);
     for (const std::string& fix : fixes_) {

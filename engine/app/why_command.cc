@@ -23,16 +23,11 @@ class WhyCommand : public Command {
     app.add_option("RULE", rule_, "the rule's id")->required()->type_name("");
     AddReportOptions(app, run_);
     AddSiteOptions(app, run_.diagnose);
-    AddOutputOptions(app, run_.output, "text or json");
+    AddOutputOptions(app, run_.output, {"text", "json"});
   }
 
   int Run() override {
     const bool json = run_.output.format == "json";
-    if (!json && run_.output.format != "text") {
-      return Complain(
-          {"there is no format \"" + run_.output.format + "\"", "--format", "text or json"},
-          kWrongUsage);
-    }
     // A misspelt rule is told before a large report is read.
     const auto session = LoadSession(run_.diagnose);
     if (!session) return Complain(session.error(), kBrokenRules);

@@ -1,10 +1,11 @@
+// A hash that is the same everywhere and always. Not for adversaries.
 #pragma once
 
 #include <cstdint>
 
 namespace advise {
 
-// FNV-1a, 64 bits (Fowler, Noll and Vo): the same everywhere and always. Not for adversaries.
+// FNV-1a, 64 bits (Fowler, Noll and Vo).
 class Fnv1a {
  public:
   void Add(std::uint64_t value) {

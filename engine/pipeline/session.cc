@@ -90,36 +90,4 @@ Result<const RuleInfo*> FindRule(const Session& session, const std::string& id) 
               near.empty() ? "all of them: advise rules list" : "did you mean " + near + "?");
 }
 
-RulePage MakeRulePage(const Session& session, const RuleInfo& rule) {
-  const Knowledge& knowledge = *session.knowledge;
-  RulePage page;
-  page.rule = &rule;
-  for (const std::string& name : rule.thresholds) {
-    const Threshold* threshold = knowledge.FindThreshold(rule.id, name);
-    // A site's rule may lean on the thresholds of the one it replaces.
-    if (threshold == nullptr) threshold = knowledge.FindThreshold(rule.replaces, name);
-    if (threshold == nullptr) continue;
-    page.thresholds.push_back({name, threshold->value, threshold->unit, threshold->why,
-                               threshold->source, threshold->set_by});
-  }
-  for (const std::string& key : rule.references) {
-    const Reference* reference = knowledge.FindReference(key);
-    if (reference != nullptr) page.links.push_back({reference->title, reference->url});
-  }
-  for (const auto* names : {&rule.needs, &rule.optional}) {
-    for (const std::string& name : *names) {
-      const auto fact = session.rules.catalogue().find(name);
-      if (fact != session.rules.catalogue().end()) page.facts.push_back(fact->second);
-    }
-  }
-  for (const std::string& id : rule.knowledge) {
-    const auto row = knowledge.rows().find(id);
-    if (row != knowledge.rows().end()) page.rows.push_back(id + ": " + row->second.text);
-  }
-  for (const SuppressedRule& suppressed : knowledge.suppressed()) {
-    if (suppressed.id == rule.id) page.suppressed = suppressed.reason;
-  }
-  return page;
-}
-
 }  // namespace advise

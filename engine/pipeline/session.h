@@ -6,7 +6,6 @@
 
 #include "engine/base/error.h"
 #include "engine/pipeline/diagnose.h"
-#include "engine/report/rules.h"
 
 namespace advise {
 
@@ -44,8 +43,5 @@ std::vector<const RuleInfo*> RuleInfos(const Session& session);
 
 // The rule of that id, or an error with the nearest one.
 Result<const RuleInfo*> FindRule(const Session& session, const std::string& id);
-
-// A rule with its thresholds, references and the site's say, looked up.
-RulePage MakeRulePage(const Session& session, const RuleInfo& rule);
 
 }  // namespace advise

@@ -1,9 +1,9 @@
-#include "engine/app/grade_pages.h"
+#include "engine/report/grade_pages.h"
 
 #include <fmt/format.h>
 
-#include "engine/app/json_value.h"
 #include "engine/base/text.h"
+#include "engine/report/json_value.h"
 #include "engine/report/layout.h"
 
 namespace advise {
@@ -91,37 +91,6 @@ std::string VerdictOf(const GradedSubmission& one) {
 std::string LookAt(const GradedSubmission& one) {
   if (!one.problem.empty()) return one.problem;
   return one.flags.empty() ? Joined(one.notes) : Joined(one.flags);
-}
-
-QuestionStatistics StatisticsOf(const GradedClass& graded, std::size_t criterion) {
-  QuestionStatistics s;
-  double sum = 0;
-  std::size_t judged = 0;
-  for (const GradedSubmission& one : graded.submissions) {
-    if (criterion >= one.grade.marks.size()) continue;
-    const Mark& mark = one.grade.marks[criterion];
-    switch (mark.state) {
-      case MarkState::kFull:
-        ++s.full;
-        break;
-      case MarkState::kPartial:
-        ++s.partial;
-        break;
-      case MarkState::kZero:
-        ++s.none;
-        break;
-      case MarkState::kMissing:
-        ++s.missing;
-        break;
-      case MarkState::kPerson:
-        ++s.person;
-        continue;
-    }
-    sum += mark.possible > 0 ? mark.points / mark.possible : 0;
-    ++judged;
-  }
-  s.mean_share = judged > 0 ? sum / static_cast<double>(judged) : 0;
-  return s;
 }
 
 std::string GradeText(const GradedClass& graded, const GradeTextOptions& options) {

@@ -1,11 +1,11 @@
-#include "engine/app/compare_pages.h"
+#include "engine/report/compare_pages.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "engine/app/json_value.h"
 #include "engine/base/text.h"
+#include "engine/report/json_value.h"
 #include "engine/report/layout.h"
 
 namespace advise {

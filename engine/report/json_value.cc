@@ -1,4 +1,4 @@
-#include "engine/app/json_value.h"
+#include "engine/report/json_value.h"
 
 #include <cmath>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Marks of a class as one page: no scripts, nothing fetched, everything from submissions is text.
 #include <fmt/format.h>
 
-#include "engine/app/grade_pages.h"
 #include "engine/base/text.h"
+#include "engine/report/grade_pages.h"
 #include "engine/report/html_text.h"
 
 namespace advise {
