@@ -7,6 +7,7 @@
 
 #include "engine/advice/rank_run.h"
 #include "engine/facts/catalog.h"
+#include "engine/lookup/look_up.h"
 #include "engine/pipeline/run_rules.h"
 
 namespace advise {
@@ -98,21 +99,16 @@ void AddVerdicts(std::vector<Part>* parts, std::vector<Verdict>* verdicts) {
                    [](const Verdict& a, const Verdict& b) { return a.rule->id < b.rule->id; });
 }
 
-// The condition that selects a rank's kernels in its report. Where that holds several ranks, each
-// process may call its GPU 0, so that processes tell them apart (the packed id holds the process's
-// own number), and GPUs those of one process.
-std::string KernelsOf(const Cluster& cluster, std::size_t r) {
+// How a rank is told from the others of its report.
+RankInReport InReport(const Cluster& cluster, std::size_t r) {
   const RankSummary& rank = cluster.ranks[r];
-  std::size_t in_report = 0, in_process = 0;
-  for (const RankSummary& one : cluster.ranks) {
-    if (one.path != rank.path) continue;
-    ++in_report;
-    if (one.pid == rank.pid) ++in_process;
+  RankInReport place{.pid = rank.pid, .device = rank.device};
+  for (std::size_t other = 0; other < cluster.ranks.size(); ++other) {
+    if (other == r || cluster.ranks[other].path != rank.path) continue;
+    place.is_only_one = false;
+    if (cluster.ranks[other].pid == rank.pid) place.is_only_of_process = false;
   }
-  std::string device = fmt::format("deviceId = {}", rank.device);
-  if (in_report == 1 || rank.pid == 0) return device;
-  const std::string process = fmt::format("globalPid / 16777216 % 16777216 = {}", rank.pid);
-  return in_process == 1 ? process : process + " and " + device;
+  return place;
 }
 
 // What is said of ranks together points into the report of one: its kernels at that time.
@@ -123,10 +119,9 @@ void AddChecks(const std::vector<Part>& parts, const Cluster& cluster, Evidence*
     if (rank.path != item->source || !item->what.ends_with(cluster.Label(r))) continue;
     const std::vector<InputInfo>& inputs = parts[rank.report].saved->report.inputs;
     if (inputs.empty() || !inputs.front().producer.starts_with("nsys")) continue;
-    item->table = "CUPTI_ACTIVITY_KIND_KERNEL";
-    item->sql = fmt::format(
-        "select start, \"end\", \"end\" - start from {} where {} and start < {} and \"end\" > {};",
-        item->table, KernelsOf(cluster, r), item->end_ns, item->start_ns);
+    LookUp kernels = KernelsOfRank(InReport(cluster, r), {item->start_ns, item->end_ns});
+    item->table = std::move(kernels.table);
+    item->sql = std::move(kernels.sql);
   }
 }
 

@@ -60,6 +60,12 @@ void WriteFixes(Page& page, const Finding& finding) {
   }
 }
 
+// What the statement prints, as a comment of the shell: the line runs as it stands. "" for rows.
+std::string ExpectedOutput(const Evidence& item) {
+  if (item.sql.starts_with("select start,")) return "";
+  return fmt::format("  # expect {:.0f} ({})", item.value, item.unit);
+}
+
 void WriteCheck(Page& page, const Report& report, const Finding& finding) {
   const auto with_sql = std::find_if(finding.evidence.begin(), finding.evidence.end(),
                                      [](const Evidence& item) { return !item.sql.empty(); });
@@ -69,7 +75,8 @@ void WriteCheck(Page& page, const Report& report, const Finding& finding) {
     const std::string path = !with_sql->source.empty() ? with_sql->source
                              : report.inputs.empty()   ? "report.sqlite"
                                                        : report.inputs.front().path;
-    page.Line(label + page.Paint(SqliteCommand(path, with_sql->sql), Ink::kPlain));
+    page.Line(label + page.Paint(SqliteCommand(path, with_sql->sql), Ink::kPlain) +
+              page.Paint(ExpectedOutput(*with_sql), Ink::kDim));
     return;
   }
   const auto with_pattern =

@@ -1,0 +1,215 @@
+#include "engine/lookup/look_up.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "engine/base/text.h"
+#include "engine/lookup/cupti.h"
+
+namespace advise {
+namespace {
+
+std::string Quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+  return quoted + "'";
+}
+
+const char* TableOf(OpKind kind) {
+  switch (kind) {
+    case OpKind::kKernel:
+      return cupti::kKernels;
+    case OpKind::kCopy:
+      return cupti::kCopies;
+    case OpKind::kMemset:
+      return cupti::kMemsets;
+    case OpKind::kGraph:
+      break;
+  }
+  return cupti::kGraphs;
+}
+
+// What a Kineto trace calls the rows of a table.
+std::string CategoryOf(std::string_view table) {
+  if (table == cupti::kCopies) return "gpu_memcpy";
+  if (table == cupti::kMemsets) return "gpu_memset";
+  return table == cupti::kCalls ? "cuda_runtime" : "kernel";
+}
+
+// The time of an event as a Kineto trace writes it, whole microseconds: what follows the point
+// differs from writer to writer.
+std::string FindTime(Nanos time) {
+  return fmt::format("\"ts\": *{}", time >= 0 ? time / 1000 : -((999 - time) / 1000));
+}
+
+std::string FindName(const std::string& name) {
+  if (SafeText(name) != name) return "";
+  std::string pattern;
+  for (const char c : name) {
+    if (std::string_view("\\[]*.^$").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return fmt::format("\"name\": *\"{}\"", pattern);
+}
+
+bool IsUpward(CopyDirection direction) {
+  return direction == CopyDirection::kHostToDevice ||
+         direction == CopyDirection::kMigrationToDevice;
+}
+
+}  // namespace
+
+MemoryKind HostSide(const CopyTable& copies, std::uint32_t copy) {
+  return IsUpward(copies.direction[copy]) ? copies.source[copy] : copies.target[copy];
+}
+
+ReportGuide::ReportGuide(const Trace& trace, Interval window)
+    : trace_(trace), window_(window), is_database_(trace.kind == "nsys-sqlite") {
+  const std::vector<std::uint16_t>& devices = trace.ops.device;
+  has_several_gpus_ = std::any_of(devices.begin(), devices.end(),
+                                  [&](std::uint16_t device) { return device != devices.front(); });
+}
+
+LookUp ReportGuide::Made(const char* table, std::string sql, std::string find) const {
+  if (is_database_) return {table, std::move(sql), ""};
+  return {CategoryOf(table), "", std::move(find)};
+}
+
+std::string ReportGuide::InWindow(const char* column) const {
+  return fmt::format("{0} >= {1} and {0} < {2}", column, window_.start, window_.end);
+}
+
+// Rows of the rank that the trace is a part of: "" when it is a whole report. `table` is the name
+// that the columns are to be found by, with its dot.
+std::string ReportGuide::WorkOfRank(const char* table) const {
+  if (trace_.part_of == 0) return "";
+  std::string rows = fmt::format(" and {}globalPid = {}", table, trace_.part_of);
+  if (trace_.part_device >= 0)
+    rows += fmt::format(" and {}deviceId = {}", table, trace_.part_device);
+  return rows;
+}
+
+std::string ReportGuide::CallsOfRank(const char* table) const {
+  if (trace_.part_of == 0) return "";
+  std::string rows =
+      fmt::format(" and ({}globalTid & ~{}) = {}", table, cupti::kIdMask, trace_.part_of);
+  if (!trace_.part_without.empty()) {
+    rows +=
+        fmt::format(" and {}globalTid not in ({})", table, fmt::join(trace_.part_without, ", "));
+  }
+  return rows;
+}
+
+// Rows of one device: needed only when the report holds several.
+std::string ReportGuide::OnDevice(std::uint32_t device) const {
+  if (!has_several_gpus_ && trace_.part_of == 0) return "";
+  const auto process_of = [&](const Stream& stream) {
+    return trace_.processes[stream.process].global_pid;
+  };
+  std::vector<std::int64_t> pids;
+  for (const Stream& stream : trace_.streams) {
+    if (stream.process != kNone && stream.device == device) pids.push_back(process_of(stream));
+  }
+  std::sort(pids.begin(), pids.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  const bool shared =  // a process that drives several devices
+      std::any_of(trace_.streams.begin(), trace_.streams.end(), [&](const Stream& stream) {
+        return stream.process != kNone && stream.device != device &&
+               std::binary_search(pids.begin(), pids.end(), process_of(stream));
+      });
+  std::string filter;
+  if (!pids.empty()) filter = fmt::format(" where globalPid in ({})", fmt::join(pids, ", "));
+  if (shared || pids.empty()) {
+    filter += fmt::format(" {} deviceId = {}", filter.empty() ? "where" : "and",
+                          trace_.devices[device].cuda_ordinal);
+  }
+  return filter;
+}
+
+// All GPU work of a device as one SQL source with columns start and "end".
+std::string ReportGuide::OpsOf(std::uint32_t device) const {
+  std::string sql;
+  for (const char* table : {cupti::kKernels, cupti::kCopies, cupti::kMemsets, cupti::kGraphs}) {
+    if (!trace_.HasTable(table)) continue;
+    sql += fmt::format("{}select start, \"end\" from {}{}", sql.empty() ? "" : " union all ", table,
+                       OnDevice(device));
+  }
+  return sql;
+}
+
+LookUp ReportGuide::OpAt(std::uint32_t op) const {
+  const Nanos start = trace_.ops.start[op];
+  const char* const table = TableOf(trace_.ops.kind[op]);
+  return Made(table,
+              fmt::format("select max(\"end\" - start) from {} where start = {} and \"end\" = {};",
+                          table, start, trace_.ops.end[op]),
+              FindTime(start));
+}
+
+LookUp ReportGuide::GapBefore(Nanos next, std::uint32_t device) const {
+  return Made(
+      cupti::kKernels,
+      fmt::format("with ops as ({}) select (select min(start) from ops where start >= {}) - "
+                  "(select max(\"end\") from ops where start < {});",
+                  OpsOf(device), next, next),
+      FindTime(next));
+}
+
+LookUp ReportGuide::TimeOfKernel(StringId name) const {
+  const std::string& text = trace_.strings[name];
+  if (SafeText(text) != text) return Made(cupti::kKernels, "", "");
+  return Made(cupti::kKernels,
+              fmt::format("select sum(k.\"end\" - k.start) from {} k join StringIds s on s.id = "
+                          "k.demangledName where s.value = {} and {}{};",
+                          cupti::kKernels, Quoted(text), InWindow("k.start"), WorkOfRank("k.")),
+              FindName(text));
+}
+
+LookUp ReportGuide::BytesCopied(CopyDirection direction, MemoryKind host_side) const {
+  // Whether a copy is one between devices is told by more than its kind.
+  const bool is_told_by_kind = IsUpward(direction) || direction == CopyDirection::kDeviceToHost ||
+                               direction == CopyDirection::kMigrationToHost ||
+                               direction == CopyDirection::kDeviceToDevice;
+  if (!is_told_by_kind) return {};
+  std::vector<int> kinds;
+  for (const cupti::CopyKind& kind : cupti::kCopyKinds) {
+    if (kind.direction == direction) kinds.push_back(kind.number);
+  }
+  return Made(cupti::kCopies,
+              fmt::format("select sum(bytes) from {} where copyKind in ({}) and {} = {} and {}{};",
+                          cupti::kCopies, fmt::join(kinds, ", "),
+                          IsUpward(direction) ? "srcKind" : "dstKind", static_cast<int>(host_side),
+                          InWindow("start"), WorkOfRank("")),
+              "");
+}
+
+LookUp ReportGuide::CountOfCalls(StringId name) const {
+  const std::string& text = trace_.strings[name];
+  return Made(cupti::kCalls,
+              fmt::format("select count(*) from {0} r join StringIds s on s.id = r.nameId where "
+                          "(s.value = '{1}' or s.value glob '{1}_v[0-9]*' or s.value glob "
+                          "'{1}_pt[sd][sz]*') and {2}{3};",
+                          cupti::kCalls, text, InWindow("r.start"), CallsOfRank("r.")),
+              FindName(text));
+}
+
+// Where a report holds several ranks, each process may call its GPU 0, so that processes tell them
+// apart, and GPUs those of one process.
+LookUp KernelsOfRank(const RankInReport& rank, Interval when) {
+  const std::string device = fmt::format("deviceId = {}", rank.device);
+  std::string rows = device;
+  if (!rank.is_only_one && rank.pid != 0) {
+    rows = fmt::format("globalPid / {0} % {0} = {1}", cupti::kIdMask + 1, rank.pid);
+    if (!rank.is_only_of_process) rows += " and " + device;
+  }
+  return {cupti::kKernels,
+          fmt::format("select start, \"end\", \"end\" - start from {} where {} and start < {} and "
+                      "\"end\" > {};",
+                      cupti::kKernels, rows, when.end, when.start),
+          ""};
+}
+
+}  // namespace advise
