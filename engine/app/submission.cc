@@ -18,17 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepest = 4;
 constexpr std::size_t kMostFiles = 500;
-constexpr std::size_t kHeadBytes = 4096;
-
-bool LooksLikeReport(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(kHeadBytes, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  const auto& importers = Importers();
-  return std::any_of(importers.begin(), importers.end(),
-                     [&](const Importer* importer) { return importer->Sniff(head, path); });
-}
 
 bool IsBefore(const fs::path& below) {
   for (const fs::path& part : below) {
@@ -104,7 +93,7 @@ Result<Submission> ReadSubmission(const std::string& path, std::uint64_t size_li
         continue;
       }
       submission.answers = file.string();
-    } else if (!name.starts_with('.') && LooksLikeReport(file.string())) {
+    } else if (!name.starts_with('.') && !ImporterNameOf(file.string()).empty()) {
       const bool before = file != root && IsBefore(file.lexically_relative(root));
       (before ? submission.before : submission.reports).push_back(file.string());
     }

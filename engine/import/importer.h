@@ -2,9 +2,9 @@
 // does no arithmetic. The format of a file is told by its content, never by its name.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/trace/tables.h"
@@ -15,23 +15,26 @@ struct ImportOptions {
   int jobs = 2;  // readers side by side
 };
 
-class Importer {
- public:
-  virtual ~Importer() = default;
-  virtual std::string_view Name() const = 0;  // "nsys-sqlite"
+// A format that can be read.
+struct Importer {
+  std::string_view kind;  // Trace::kind, "nsys-sqlite"
   // `head`: the first bytes of the file (up to 64 KiB). True when this importer should try it.
-  virtual bool Sniff(std::string_view head, const std::string& path) const = 0;
-  virtual Result<Trace> Import(const std::string& path, const ImportOptions& options) const = 0;
+  bool (*sniff)(std::string_view head, const std::string& path);
+  Result<Trace> (*read)(const std::string& path, const ImportOptions& options);
 };
 
 // All importers, the most specific first.
-const std::vector<const Importer*>& Importers();
+std::span<const Importer> Importers();
 
-// The name of the importer that would read the file; "" when none knows it.
+// The kind of the importer that would read the file; "" when none knows it, or it cannot be opened.
 std::string_view ImporterNameOf(const std::string& path);
 
 // Reads one file with the importer that knows it. Errors name the file, what it is instead, and
 // what to do.
 Result<Trace> ImportReport(const std::string& path, const ImportOptions& options);
+
+// The same with an importer that is already known.
+Result<Trace> ImportWith(const Importer& importer, const std::string& path,
+                         const ImportOptions& options);
 
 }  // namespace advise

@@ -1,23 +1,17 @@
 // Which importer reads a file, and what to say of files that none reads.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "engine/import/foreign.h"
-#include "engine/import/importer.h"
-#include "engine/import/kineto/kineto.h"
-#include "engine/import/links/nccl_log.h"
-#include "engine/import/links/topology_text.h"
-#include "engine/import/monitors/dcgm.h"
-#include "engine/import/monitors/dmon.h"
-#include "engine/import/monitors/smi_csv.h"
-#include "engine/import/ncu/ncu_csv.h"
-#include "engine/import/ncu/ncu_rep.h"
-#include "engine/import/nsys/nsys_report.h"
-#include "engine/import/nsys/nsys_sqlite.h"
+#include "engine/import/formats.h"
+#include "engine/import/text_input.h"
 
 namespace advise {
 namespace {
@@ -48,41 +42,67 @@ Result<std::string> ReadHead(const std::string& path) {
   return head;
 }
 
+// The formats that are text are told by, and read from, text in one encoding.
+template <bool (*kTold)(std::string_view)>
+bool SniffText(std::string_view head, const std::string& /*path*/) {
+  return kTold(NormalText(head));
+}
+
+template <std::optional<Error> (*kRead)(std::string_view, const std::string&, Trace*)>
+Result<Trace> ReadText(const std::string& path, const ImportOptions& /*options*/) {
+  const auto text = ReadTextFileAsLines(path);
+  if (!text) return tl::unexpected(text.error());
+  Trace trace;
+  if (const auto problem = kRead(*text, path, &trace)) return tl::unexpected(*problem);
+  return trace;
+}
+
+constexpr std::array<Importer, 10> kImporters = {{
+    {"nsys-sqlite", ToldNsysSqlite, ReadNsysSqlite},
+    {"ncu-rep", ToldNcuReport, ReadNcuReport},
+    {"nsys-sqlite", ToldNsysReport, ReadNsysReport},
+    {"kineto", ToldKineto, ReadKineto},
+    {"ncu-csv", SniffText<ToldNcuCsv>, ReadText<ReadNcuCsv>},
+    {"nccl-log", SniffText<ToldNcclLog>, ReadText<ReadNcclLog>},
+    {"smi-csv", SniffText<ToldSmiCsv>, ReadText<ReadSmiCsv>},
+    {"dmon", SniffText<ToldDmon>, ReadText<ReadDmon>},
+    {"dcgm", SniffText<ToldDcgm>, ReadText<ReadDcgm>},
+    {"topology", SniffText<ToldTopology>, ReadText<ReadTopology>},
+}};
+
+const Importer* ImporterFor(std::string_view head, const std::string& path) {
+  const auto found =
+      std::find_if(kImporters.begin(), kImporters.end(),
+                   [&](const Importer& importer) { return importer.sniff(head, path); });
+  return found == kImporters.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
-const std::vector<const Importer*>& Importers() {
-  static const NsysSqliteImporter nsys_sqlite;
-  static const NsysReportImporter nsys_report;
-  static const KinetoImporter kineto;
-  static const NcuReportImporter ncu_report;
-  static const NcuCsvImporter ncu_csv;
-  static const NcclLogImporter nccl_log;
-  static const SmiCsvImporter smi_csv;
-  static const DmonImporter dmon;
-  static const DcgmImporter dcgm;
-  static const TopologyImporter topology;
-  static const std::vector<const Importer*> all = {&nsys_sqlite, &ncu_report, &nsys_report, &kineto,
-                                                   &ncu_csv,     &nccl_log,   &smi_csv,     &dmon,
-                                                   &dcgm,        &topology};
-  return all;
-}
+std::span<const Importer> Importers() { return kImporters; }
 
 std::string_view ImporterNameOf(const std::string& path) {
   const Result<std::string> head = ReadHead(path);
-  if (!head) return "";
-  for (const Importer* importer : Importers()) {
-    if (importer->Sniff(*head, path)) return importer->Name();
-  }
-  return "";
+  const Importer* const importer = head ? ImporterFor(*head, path) : nullptr;
+  return importer == nullptr ? std::string_view() : importer->kind;
 }
 
 Result<Trace> ImportReport(const std::string& path, const ImportOptions& options) {
   const Result<std::string> head = ReadHead(path);
   if (!head) return tl::unexpected(head.error());
-  for (const Importer* importer : Importers()) {
-    if (importer->Sniff(*head, path)) return importer->Import(path, options);
+  const Importer* const importer = ImporterFor(*head, path);
+  if (importer == nullptr) return tl::unexpected(ForeignFile(*head, path));
+  return ImportWith(*importer, path, options);
+}
+
+Result<Trace> ImportWith(const Importer& importer, const std::string& path,
+                         const ImportOptions& options) {
+  Result<Trace> trace = importer.read(path, options);
+  if (trace) {
+    trace->path = path;
+    trace->kind = importer.kind;
   }
-  return tl::unexpected(ForeignFile(*head, path));
+  return trace;
 }
 
 }  // namespace advise

@@ -16,6 +16,12 @@ std::vector<std::uint32_t> GroupedOrder(const std::vector<std::uint32_t>& group,
   return order;
 }
 
+std::vector<std::uint32_t> OpOrder(const std::vector<Nanos>& start, const std::vector<Nanos>& end) {
+  return SortedOrder(start.size(), [&](std::uint32_t a, std::uint32_t b) {
+    return start[a] != start[b] ? start[a] < start[b] : end[a] < end[b];
+  });
+}
+
 std::vector<std::uint32_t> SpanOrder(const std::vector<std::uint32_t>& thread, std::size_t threads,
                                      const std::vector<Nanos>& start,
                                      const std::vector<Nanos>& end) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -14,6 +13,7 @@
 
 #include "engine/base/side_by_side.h"
 #include "engine/base/units.h"
+#include "engine/trace/columns.h"
 
 namespace advise {
 
@@ -81,6 +81,16 @@ std::vector<std::uint32_t> SortedOrderInGroups(const std::vector<std::uint32_t>&
   return order;
 }
 
+// The order that sorts rows by one column, from the least.
+template <typename T>
+std::vector<std::uint32_t> OrderBy(const std::vector<T>& column) {
+  return SortedOrder(column.size(),
+                     [&](std::uint32_t a, std::uint32_t b) { return column[a] < column[b]; });
+}
+
+// The order that sorts rows by (start, end).
+std::vector<std::uint32_t> OpOrder(const std::vector<Nanos>& start, const std::vector<Nanos>& end);
+
 // The order that sorts rows by (thread, start, -end): each outer row before those inside it.
 std::vector<std::uint32_t> SpanOrder(const std::vector<std::uint32_t>& thread, std::size_t threads,
                                      const std::vector<Nanos>& start,
@@ -90,29 +100,31 @@ std::vector<std::uint32_t> SpanOrder(const std::vector<std::uint32_t>& thread, s
 std::vector<std::uint32_t> InstantOrder(const std::vector<std::uint32_t>& thread,
                                         std::size_t threads, const std::vector<Nanos>& time);
 
-// Puts a column into the order. An empty order leaves it as it is.
+// Puts a column into the order. An empty order leaves it as it is, as an empty column is left.
 template <typename T>
 void Reorder(const std::vector<std::uint32_t>& order, std::vector<T>& column) {
-  if (order.empty()) return;
+  if (order.empty() || column.empty()) return;
   std::vector<T> sorted;
   sorted.reserve(order.size());
   for (const std::uint32_t row : order) sorted.push_back(column[row]);
   column = std::move(sorted);
 }
 
-template <typename... Columns>
-void ReorderAll(const std::vector<std::uint32_t>& order, Columns&... columns) {
-  (Reorder(order, columns), ...);
+// Puts all columns of a table into the order, on up to `threads` threads.
+template <typename Table>
+void ReorderRows(const std::vector<std::uint32_t>& order, Table* table, std::size_t threads = 1) {
+  if (order.empty()) return;
+  std::vector<std::function<void()>> tasks;
+  ForEachColumn<Table>([&](auto column) {
+    tasks.push_back([&order, table, column] { Reorder(order, table->*column); });
+  });
+  SideBySide(tasks.size(), threads, [&](std::size_t i) { tasks[i](); });
 }
 
-// The same on up to `threads` threads, for tables as long as the trace.
-template <typename... Columns>
-void ReorderSideBySide(const std::vector<std::uint32_t>& order, std::size_t threads,
-                       Columns&... columns) {
-  if (order.empty()) return;
-  const std::array<std::function<void()>, sizeof...(columns)> tasks = {
-      [&] { Reorder(order, columns); }...};
-  SideBySide(tasks.size(), threads, [&](std::size_t i) { tasks[i](); });
+// Sorts a table by (thread, start, -end).
+template <typename Table>
+void SortSpans(std::size_t threads, Table* table) {
+  ReorderRows(SpanOrder(table->thread, threads, table->start, table->end), table);
 }
 
 }  // namespace advise

@@ -20,9 +20,7 @@ bool IsReport(const std::string& path) {
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (IsFactsFile(head)) return true;
-  const auto& importers = Importers();
-  return std::any_of(importers.begin(), importers.end(),
-                     [&](const Importer* importer) { return importer->Sniff(head, path); });
+  return !ImporterNameOf(path).empty();
 }
 
 Result<std::vector<std::string>> ReportsIn(const std::string& directory) {

@@ -9,9 +9,10 @@
 #include <initializer_list>
 #include <unordered_map>
 
-#include "engine/import/byte_sink.h"
 #include "engine/import/byte_source.h"
 #include "engine/import/kineto/kineto_stream.h"
+#include "engine/import/text_input.h"
+#include "engine/scrub/byte_sink.h"
 #include "engine/scrub/scrub_text.h"
 
 namespace advise {
@@ -24,46 +25,7 @@ using kineto::Event;
 
 constexpr std::size_t kMostRemembered = 200'000;  // cleaned texts: names come again and again
 
-// How PyTorch writes them, in the order of Arg.
-constexpr std::array<const char*, static_cast<std::size_t>(Arg::kCount)> kArgNames = {
-    "External id",
-    "device",
-    "context",
-    "stream",
-    "correlation",
-    "bytes",
-    "registers per thread",
-    "shared memory",
-    "graph id",
-    "graph node id",
-    "Sequence number",
-    "Fwd thread id",
-    "name",
-    "Addr",
-    "Total Allocated",
-    "Total Reserved",
-    "Device Id",
-    "Device Type",
-    "Collective name",
-    "dtype",
-    "In msg nelems",
-    "Out msg nelems",
-    "Group size",
-    "Process Group Name",
-    "Process Group Description",
-    "Process Group Ranks",
-    "Src Rank",
-    "Dst Rank",
-    "Seq",
-    "cuda_sync_kind",
-    "cuda_event_id",
-    "toDevice",
-    "fromDevice",
-    "Input Dims",
-    "Input type",
-    "Input Strides",
-    "Concrete Inputs"};
-static_assert(kArgNames.back() != nullptr, "each argument that is read needs its name here");
+constexpr auto kArgCount = static_cast<std::size_t>(Arg::kCount);
 
 bool IsKeptHeader(std::string_view key) {
   return key == "schemaVersion" || key == "deviceProperties" || key == "distributedInfo" ||
@@ -102,12 +64,6 @@ std::string Quoted(std::string_view text) {
   return quoted + '"';
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return lower;
-}
-
 // First pass: who and where.
 class Learner : public kineto::Visitor {
  public:
@@ -115,7 +71,7 @@ class Learner : public kineto::Visitor {
 
   void OnEvent(const Event& event) override {
     Paths(event.name);
-    for (std::size_t i = 0; i < kArgNames.size(); ++i) Paths(event.Text(static_cast<Arg>(i)));
+    for (std::size_t i = 0; i < kArgCount; ++i) Paths(event.Text(static_cast<Arg>(i)));
   }
   void OnHeader(std::string_view key, std::string_view json) override {
     ++headers_;
@@ -203,13 +159,13 @@ class Writer : public kineto::Visitor {
     Field("ts", event.start);
     Field("dur", event.duration);
     std::string args;
-    const auto add = [&args](const char* name, const std::string& value) {
+    const auto add = [&args](std::string_view name, const std::string& value) {
       args += fmt::format("{}\"{}\": {}", args.empty() ? "" : ", ", name, value);
     };
-    for (std::size_t i = 0; i < kArgNames.size(); ++i) {
+    for (std::size_t i = 0; i < kArgCount; ++i) {
       const auto arg = static_cast<Arg>(i);
       if (!event.Has(arg)) continue;
-      add(kArgNames[i], IsInputList(arg) ? List(event.Text(arg)) : Scalar(event.Text(arg)));
+      add(kineto::NameOf(arg), IsInputList(arg) ? List(event.Text(arg)) : Scalar(event.Text(arg)));
     }
     const auto triple = [&](const char* name, const std::array<std::uint32_t, 3>& of) {
       if (of != std::array<std::uint32_t, 3>{}) {

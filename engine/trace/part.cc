@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/trace/columns.h"
+
 namespace advise {
 namespace {
 
@@ -12,11 +14,6 @@ void KeepColumn(const std::vector<T>& from, const Rows& rows, std::vector<T>* to
   if (from.empty()) return;  // a column that this report does not have
   to->reserve(rows.size());
   for (const std::uint32_t row : rows) to->push_back(from[row]);
-}
-
-template <typename Table, typename... Values>
-void Keep(const Table& from, const Rows& rows, Table* to, std::vector<Values> Table::*... columns) {
-  (KeepColumn(from.*columns, rows, &(to->*columns)), ...);
 }
 
 // Rows of which `wanted` is true.
@@ -148,16 +145,14 @@ class Cutter {
     const Rows rows =
         Where(calls.size(), [&](std::uint32_t row) { return OwnThread(calls.thread[row]); });
     new_call_ = NewPlaces(calls.size(), rows);
-    Keep(calls, rows, &to_.calls, &CallTable::start, &CallTable::end, &CallTable::thread,
-         &CallTable::name, &CallTable::correlation, &CallTable::failed);
+    KeepRows(calls, rows, &to_.calls);
   }
 
   void Ops() {
     const OpTable& ops = from_.ops;
     const Rows rows =
         Where(ops.size(), [&](std::uint32_t op) { return OwnDevice(ops.device[op]); });
-    Keep(ops, rows, &to_.ops, &OpTable::start, &OpTable::end, &OpTable::kind, &OpTable::device,
-         &OpTable::stream, &OpTable::call, &OpTable::detail, &OpTable::in_graph);
+    KeepRows(ops, rows, &to_.ops);
     for (std::uint16_t& device : to_.ops.device) {
       device = static_cast<std::uint16_t>(new_device_[device]);
     }
@@ -171,10 +166,9 @@ class Cutter {
       kept->push_back(to_.ops.detail[op]);
       to_.ops.detail[op] = static_cast<std::uint32_t>(kept->size() - 1);
     }
-    Keep(from_.copies, copies, &to_.copies, &CopyTable::bytes, &CopyTable::direction,
-         &CopyTable::source, &CopyTable::target, &CopyTable::peer);
+    KeepRows(from_.copies, copies, &to_.copies);
     Replace(new_device_, &to_.copies.peer);
-    Keep(from_.memsets, memsets, &to_.memsets, &MemsetTable::bytes, &MemsetTable::memory);
+    KeepRows(from_.memsets, memsets, &to_.memsets);
     Collectives(NewPlaces(ops.size(), rows));
   }
 
@@ -184,10 +178,7 @@ class Cutter {
     const Rows rows = Where(table.size(), [&](std::uint32_t row) {
       return table.op[row] != kNone && new_op[table.op[row]] != kNone;
     });
-    Keep(table, rows, &to_.collectives, &CollectiveTable::start, &CollectiveTable::end,
-         &CollectiveTable::kind, &CollectiveTable::in_bytes, &CollectiveTable::out_bytes,
-         &CollectiveTable::group, &CollectiveTable::op, &CollectiveTable::sequence,
-         &CollectiveTable::peer);
+    KeepRows(table, rows, &to_.collectives);
     Replace(new_op, &to_.collectives.op);
   }
 
@@ -198,15 +189,13 @@ class Cutter {
     const SyncTable& syncs = from_.syncs;
     const Rows waits = Where(
         syncs.size(), [&](std::uint32_t row) { return own(syncs.call[row], syncs.stream[row]); });
-    Keep(syncs, waits, &to_.syncs, &SyncTable::start, &SyncTable::end, &SyncTable::call,
-         &SyncTable::stream, &SyncTable::event_id);
+    KeepRows(syncs, waits, &to_.syncs);
     Replace(new_call_, &to_.syncs.call);
     const EventTable& events = from_.events;
     const Rows records = Where(events.size(), [&](std::uint32_t row) {
       return own(events.call[row], events.stream[row]);
     });
-    Keep(events, records, &to_.events, &EventTable::time, &EventTable::call, &EventTable::stream,
-         &EventTable::event_id);
+    KeepRows(events, records, &to_.events);
     Replace(new_call_, &to_.events.call);
   }
 
@@ -216,8 +205,7 @@ class Cutter {
 
   void Ranges(const RangeTable& ranges, RangeTable* to) const {
     const Rows rows = OfThreads(ranges.thread);
-    Keep(ranges, rows, to, &RangeTable::start, &RangeTable::end, &RangeTable::thread,
-         &RangeTable::name, &RangeTable::domain, &RangeTable::payload, &RangeTable::inputs);
+    KeepRows(ranges, rows, to);
   }
 
   void Threads() {
@@ -225,17 +213,13 @@ class Cutter {
     Ranges(from_.operators, &to_.operators);
     Ranges(from_.python_frames, &to_.python_frames);
     const Rows os = OfThreads(from_.os_calls.thread);
-    Keep(from_.os_calls, os, &to_.os_calls, &OsCallTable::start, &OsCallTable::end,
-         &OsCallTable::thread, &OsCallTable::name);
+    KeepRows(from_.os_calls, os, &to_.os_calls);
     const Rows sched = OfThreads(from_.sched.thread);
-    Keep(from_.sched, sched, &to_.sched, &SchedTable::time, &SchedTable::thread, &SchedTable::cpu,
-         &SchedTable::on);
+    KeepRows(from_.sched, sched, &to_.sched);
     const Rows samples = OfThreads(from_.samples.thread);
-    Keep(from_.samples, samples, &to_.samples, &SampleTable::time, &SampleTable::thread,
-         &SampleTable::symbol, &SampleTable::module);
+    KeepRows(from_.samples, samples, &to_.samples);
     const Rows overheads = OfThreads(from_.overheads.thread);
-    Keep(from_.overheads, overheads, &to_.overheads, &OverheadTable::start, &OverheadTable::end,
-         &OverheadTable::thread, &OverheadTable::name);
+    KeepRows(from_.overheads, overheads, &to_.overheads);
   }
 
   void Others() {
@@ -246,14 +230,12 @@ class Cutter {
       // A process has a little on GPUs on which it does no work, too.
       return OwnDevice(memory.device[row]) || (process != kNone && place_.device == kNone);
     });
-    Keep(memory, taken, &to_.memory, &MemoryTable::time, &MemoryTable::bytes, &MemoryTable::address,
-         &MemoryTable::memory, &MemoryTable::device, &MemoryTable::process, &MemoryTable::reserved);
+    KeepRows(memory, taken, &to_.memory);
     Replace(new_device_, &to_.memory.device);
     const FaultTable& faults = from_.faults;
     const Rows pages =
         Where(faults.size(), [&](std::uint32_t row) { return OwnDevice(faults.device[row]); });
-    Keep(faults, pages, &to_.faults, &FaultTable::start, &FaultTable::end, &FaultTable::device,
-         &FaultTable::count);
+    KeepRows(faults, pages, &to_.faults);
     Replace(new_device_, &to_.faults.device);
     for (const Series& series : from_.gpu_series) {
       if (!OwnDevice(series.device)) continue;

@@ -1,7 +1,7 @@
 // What a Kineto trace means, event by event: small texts with known contents.
 #include <catch2/catch.hpp>
 
-#include "engine/import/importer.h"
+#include "engine/import/formats.h"
 #include "tests/import/kineto_text.h"
 
 namespace advise {
@@ -346,16 +346,15 @@ TEST_CASE("foreign accelerators and unknown categories are counted, not mistaken
 }
 
 TEST_CASE("the importer is chosen by content") {
-  const KinetoImporter importer;
   const TextFile trace(TraceText({Kernel("k", "1", "1", 1)}), ".txt");
-  CHECK(importer.Sniff("{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [", trace.path()));
-  CHECK(importer.Sniff("[{\"ph\": \"X\"", trace.path()));
+  CHECK(ToldKineto("{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [", trace.path()));
+  CHECK(ToldKineto("[{\"ph\": \"X\"", trace.path()));
   // The events begin beyond the head: the file itself is asked.
-  CHECK(importer.Sniff("{ \"metadata\": {", trace.path()));
+  CHECK(ToldKineto("{ \"metadata\": {", trace.path()));
   const TextFile other("{\"tool\": 1, \"events\": []}");
-  CHECK_FALSE(importer.Sniff("{\"tool\": 1", other.path()));
-  CHECK_FALSE(importer.Sniff("SQLite format 3", other.path()));
-  CHECK_FALSE(importer.Sniff("a,b,c", other.path()));
+  CHECK_FALSE(ToldKineto("{\"tool\": 1", other.path()));
+  CHECK_FALSE(ToldKineto("SQLite format 3", other.path()));
+  CHECK_FALSE(ToldKineto("a,b,c", other.path()));
   const auto read = ImportReport(trace.path(), {});
   REQUIRE(read);
   CHECK(read->kind == "kineto");

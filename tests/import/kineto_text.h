@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/import/kineto/kineto.h"
+#include "engine/import/importer.h"
 
 namespace advise {
 
@@ -68,7 +68,10 @@ inline std::string TraceText(const std::vector<std::string>& events, const std::
 
 inline Result<Trace> ImportText(const std::string& text, const std::string& suffix = ".json") {
   const TextFile file(text, suffix);
-  return KinetoImporter().Import(file.path(), {});
+  for (const Importer& importer : Importers()) {
+    if (importer.kind == "kineto") return ImportWith(importer, file.path(), {});
+  }
+  return Fail("no importer of the kind", file.path());
 }
 
 inline Trace Imported(const std::string& text, const std::string& suffix = ".json") {

@@ -33,7 +33,7 @@ std::vector<std::string> RowsInParts(const nsys::Source& source, std::size_t par
     lines.push_back(line);
   };
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    const nsys::StreamKey& stream = rows.streams.keys().at(ops.stream[i]);
+    const StreamKey& stream = rows.streams.keys().at(ops.stream[i]);
     put(ops.start[i], ops.end[i], static_cast<int>(ops.kind[i]), ops.stream[i], stream.process,
         stream.stream, ops.call[i], ops.detail[i], ops.in_graph[i]);
     if (ops.kind[i] == OpKind::kKernel) {

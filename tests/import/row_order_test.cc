@@ -57,11 +57,13 @@ TEST_CASE("of spans that start together the longest comes first") {
 }
 
 TEST_CASE("columns follow the order, and an empty order changes nothing") {
-  std::vector<int> numbers = {1, 2, 3};
-  std::vector<char> letters = {'a', 'b', 'c'};
-  ReorderAll({}, numbers, letters);
-  CHECK(numbers == std::vector<int>{1, 2, 3});
-  ReorderAll({2, 0, 1}, numbers, letters);
-  CHECK(numbers == std::vector<int>{3, 1, 2});
-  CHECK(letters == std::vector<char>{'c', 'a', 'b'});
+  CopyTable table;
+  table.bytes = {1, 2, 3};
+  table.peer = {7, 8, 9};  // the other columns are not recorded
+  ReorderRows({}, &table);
+  CHECK(table.bytes == std::vector<std::int64_t>{1, 2, 3});
+  ReorderRows({2, 0, 1}, &table);
+  CHECK(table.bytes == std::vector<std::int64_t>{3, 1, 2});
+  CHECK(table.peer == std::vector<std::uint32_t>{9, 7, 8});
+  CHECK(table.source.empty());
 }

@@ -5,12 +5,11 @@
 //   kineto_event        one event: fields, arguments, numbers
 //   kineto_tables       events → columns; kineto_header, kineto_collectives and kineto_names help
 //   kineto_assemble     order and joins
-#include "engine/import/kineto/kineto.h"
-
 #include <algorithm>
 #include <new>
 
 #include "engine/import/byte_source.h"
+#include "engine/import/formats.h"
 #include "engine/import/kineto/kineto_stream.h"
 #include "engine/import/kineto/kineto_tables.h"
 
@@ -39,7 +38,6 @@ Result<Trace> Read(const std::string& path, bool ahead) {
   if (!source) return tl::unexpected(source.error());
   Trace trace;
   trace.path = path;
-  trace.kind = "kineto";
   kineto::Tables tables(trace);
   const kineto::StreamStats stats = kineto::ReadChromeTrace(**source, tables);
   const std::string problem = (*source)->Problem();
@@ -75,7 +73,7 @@ Result<Trace> Read(const std::string& path, bool ahead) {
 
 }  // namespace
 
-bool KinetoImporter::Sniff(std::string_view head, const std::string& path) const {
+bool ToldKineto(std::string_view head, const std::string& path) {
   const bool packed = head.starts_with("\x1f\x8b");
   const std::size_t first = head.find_first_not_of("\xef\xbb\xbf \t\r\n");
   const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
@@ -95,7 +93,7 @@ bool KinetoImporter::Sniff(std::string_view head, const std::string& path) const
   return LooksLikeTrace(text);
 }
 
-Result<Trace> KinetoImporter::Import(const std::string& path, const ImportOptions& options) const {
+Result<Trace> ReadKineto(const std::string& path, const ImportOptions& options) {
   try {
     return Read(path, options.jobs > 1);
   } catch (const std::bad_alloc&) {

@@ -15,19 +15,6 @@ namespace {
 
 constexpr std::string_view kBackwardOperator = "autograd::engine::evaluate_function";
 
-void MapColumn(const std::vector<std::uint32_t>& rows, std::vector<std::uint32_t>* column) {
-  for (std::uint32_t& number : *column) {
-    if (number != kNone) number = rows[number];
-  }
-}
-
-void SortSpans(std::size_t threads, RangeTable* table) {
-  const auto order = SpanOrder(table->thread, threads, table->start, table->end);
-  ReorderAll(order, table->start, table->end, table->thread, table->name, table->domain,
-             table->payload);
-  if (!table->inputs.empty()) Reorder(order, table->inputs);
-}
-
 // From External ids to calls. Calls of one operator may share its id: its GPU work goes to those
 // that launch, one after the other.
 class ExternalLinks {
@@ -183,31 +170,16 @@ void Tables::SortTables() {
   if (!inputs_.empty()) trace_.operators.inputs.resize(trace_.operators.size(), kNone);
   trace_.operator_inputs = inputs_.Take();
   const std::size_t threads = trace_.threads.size();
-  CallTable& calls = trace_.calls;
-  const auto by_span = SpanOrder(calls.thread, threads, calls.start, calls.end);
-  ReorderAll(by_span, calls.start, calls.end, calls.thread, calls.name, calls.correlation,
-             calls.failed);
+  SortSpans(threads, &trace_.calls);
   SortSpans(threads, &trace_.ranges);
   SortSpans(threads, &trace_.operators);
   SortSpans(threads, &trace_.python_frames);
-  OpTable& ops = trace_.ops;
-  const auto by_start = SortedOrder(ops.size(), [&](std::uint32_t a, std::uint32_t b) {
-    return ops.start[a] != ops.start[b] ? ops.start[a] < ops.start[b] : ops.end[a] < ops.end[b];
-  });
-  ReorderAll(by_start, ops.start, ops.end, ops.kind, ops.stream, ops.call, ops.detail,
-             ops.in_graph);
+  const auto by_start = OpOrder(trace_.ops.start, trace_.ops.end);
+  ReorderRows(by_start, &trace_.ops);
   op_rows_.resize(by_start.size());
   for (std::uint32_t row = 0; row < by_start.size(); ++row) op_rows_[by_start[row]] = row;
-  SyncTable& syncs = trace_.syncs;
-  ReorderAll(
-      SortedOrder(syncs.size(), [&](std::uint32_t a,
-                                    std::uint32_t b) { return syncs.start[a] < syncs.start[b]; }),
-      syncs.start, syncs.end, syncs.call, syncs.stream, syncs.event_id);
-  EventTable& events = trace_.events;
-  ReorderAll(
-      SortedOrder(events.size(), [&](std::uint32_t a,
-                                     std::uint32_t b) { return events.time[a] < events.time[b]; }),
-      events.time, events.call, events.stream, events.event_id);
+  ReorderRows(OrderBy(trace_.syncs.start), &trace_.syncs);
+  ReorderRows(OrderBy(trace_.events.time), &trace_.events);
 }
 
 void Tables::JoinCalls() {
@@ -258,19 +230,15 @@ void Tables::PlaceOverheads() {
     }
     if (hosts.size() == 1) overheads.thread[i] = hosts.front();
   }
-  const auto order =
-      SpanOrder(overheads.thread, trace_.threads.size(), overheads.start, overheads.end);
-  ReorderAll(order, overheads.start, overheads.end, overheads.thread, overheads.name);
+  SortSpans(trace_.threads.size(), &overheads);
 }
 
 // Rows of tensors add up to the level only when what was there before is a row, too.
 void Tables::FillMemory() {
   MemoryTable& memory = trace_.memory;
-  const auto order = SortedOrder(memory.size(), [&](std::uint32_t a, std::uint32_t b) {
-    return memory.time[a] < memory.time[b];
-  });
-  ReorderAll(order, memory.time, memory.bytes, memory.address, memory.memory, memory.device,
-             memory.process, memory.reserved, memory_levels_);
+  const auto order = OrderBy(memory.time);
+  ReorderRows(order, &memory);
+  Reorder(order, memory_levels_);
   std::set<std::uint32_t> seen;
   const std::size_t rows = memory.size();
   for (std::size_t i = 0; i < rows; ++i) {

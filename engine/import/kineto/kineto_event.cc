@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <span>
 
 namespace advise::kineto {
 namespace {
@@ -18,7 +19,9 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 template <typename Value, std::size_t kSlots = 256>
 class Words {
  public:
-  Words(std::initializer_list<std::pair<std::string_view, Value>> entries) {
+  Words(std::initializer_list<std::pair<std::string_view, Value>> entries)
+      : Words(std::span(entries)) {}
+  explicit Words(std::span<const std::pair<std::string_view, Value>> entries) {
     for (const auto& [word, value] : entries) {
       std::size_t slot = Slot(word);
       while (!slots_[slot].first.empty()) slot = (slot + 1) % kSlots;
@@ -28,7 +31,7 @@ class Words {
   const Value* Find(std::string_view word) const {
     for (std::size_t slot = Slot(word); !slots_[slot].first.empty(); slot = (slot + 1) % kSlots) {
       const std::string_view known = slots_[slot].first;
-      const auto is_same = [](char a, char b) { return a == Lower(b); };
+      const auto is_same = [](char a, char b) { return Lower(a) == Lower(b); };
       if (known == word || (known.size() == word.size() &&
                             std::equal(known.begin(), known.end(), word.begin(), is_same))) {
         return &slots_[slot].second;
@@ -47,6 +50,58 @@ class Words {
   }
   std::array<std::pair<std::string_view, Value>, kSlots> slots_{};
 };
+
+// As PyTorch writes them, in the order of Arg; then what other versions call the same.
+constexpr std::array<std::pair<std::string_view, Arg>, 40> kArgNames = {{
+    {"External id", Arg::kExternalId},
+    {"device", Arg::kDevice},
+    {"context", Arg::kContext},
+    {"stream", Arg::kStream},
+    {"correlation", Arg::kCorrelation},
+    {"bytes", Arg::kBytes},
+    {"registers per thread", Arg::kRegisters},
+    {"shared memory", Arg::kSharedMemory},
+    {"graph id", Arg::kGraphId},
+    {"graph node id", Arg::kGraphNode},
+    {"Sequence number", Arg::kSequenceNumber},
+    {"Fwd thread id", Arg::kForwardThread},
+    {"name", Arg::kName},
+    {"Addr", Arg::kAddress},
+    {"Total Allocated", Arg::kTotalAllocated},
+    {"Total Reserved", Arg::kTotalReserved},
+    {"Device Id", Arg::kDeviceId},
+    {"Device Type", Arg::kDeviceType},
+    {"Collective name", Arg::kCollective},
+    {"dtype", Arg::kElementType},
+    {"In msg nelems", Arg::kInElements},
+    {"Out msg nelems", Arg::kOutElements},
+    {"Group size", Arg::kGroupSize},
+    {"Process Group Name", Arg::kGroupName},
+    {"Process Group Description", Arg::kGroupDescription},
+    {"Process Group Ranks", Arg::kGroupRanks},
+    {"Src Rank", Arg::kSourceRank},
+    {"Dst Rank", Arg::kTargetRank},
+    {"Seq", Arg::kSequence},
+    {"cuda_sync_kind", Arg::kSyncKind},
+    {"cuda_event_id", Arg::kEventId},
+    {"toDevice", Arg::kToDevice},
+    {"fromDevice", Arg::kFromDevice},
+    {"Input Dims", Arg::kInputSizes},
+    {"Input type", Arg::kInputTypes},
+    {"Input Strides", Arg::kInputStrides},
+    {"Concrete Inputs", Arg::kInputValues},
+    {"Process Group ID", Arg::kGroupName},
+    {"wait_on_cuda_event_id", Arg::kEventId},
+    {"event_id", Arg::kEventId},
+}};
+
+constexpr bool IsInOrder() {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Arg::kCount); ++i) {
+    if (kArgNames[i].second != static_cast<Arg>(i)) return false;
+  }
+  return true;
+}
+static_assert(IsInOrder(), "NameOf takes an argument's name by its place");
 
 void AppendUtf8(std::uint32_t code, std::string* text) {
   const auto byte = [text](std::uint32_t value) { *text += static_cast<char>(value); };
@@ -148,51 +203,12 @@ bool IsAnnotation(std::string_view operator_name) {
 }
 
 std::optional<Arg> ArgOf(std::string_view key) {
-  static const Words<Arg> kArgs = {
-      {"external id", Arg::kExternalId},
-      {"device", Arg::kDevice},
-      {"context", Arg::kContext},
-      {"stream", Arg::kStream},
-      {"correlation", Arg::kCorrelation},
-      {"bytes", Arg::kBytes},
-      {"registers per thread", Arg::kRegisters},
-      {"shared memory", Arg::kSharedMemory},
-      {"graph id", Arg::kGraphId},
-      {"graph node id", Arg::kGraphNode},
-      {"sequence number", Arg::kSequenceNumber},
-      {"fwd thread id", Arg::kForwardThread},
-      {"name", Arg::kName},
-      {"addr", Arg::kAddress},
-      {"total allocated", Arg::kTotalAllocated},
-      {"total reserved", Arg::kTotalReserved},
-      {"device id", Arg::kDeviceId},
-      {"device type", Arg::kDeviceType},
-      {"collective name", Arg::kCollective},
-      {"dtype", Arg::kElementType},
-      {"in msg nelems", Arg::kInElements},
-      {"out msg nelems", Arg::kOutElements},
-      {"group size", Arg::kGroupSize},
-      {"process group name", Arg::kGroupName},
-      {"process group id", Arg::kGroupName},
-      {"process group description", Arg::kGroupDescription},
-      {"process group ranks", Arg::kGroupRanks},
-      {"src rank", Arg::kSourceRank},
-      {"dst rank", Arg::kTargetRank},
-      {"seq", Arg::kSequence},
-      {"cuda_sync_kind", Arg::kSyncKind},
-      {"wait_on_cuda_event_id", Arg::kEventId},
-      {"cuda_event_id", Arg::kEventId},
-      {"event_id", Arg::kEventId},
-      {"todevice", Arg::kToDevice},
-      {"fromdevice", Arg::kFromDevice},
-      {"input dims", Arg::kInputSizes},
-      {"input type", Arg::kInputTypes},
-      {"input strides", Arg::kInputStrides},
-      {"concrete inputs", Arg::kInputValues},
-  };
+  static const Words<Arg> kArgs(kArgNames);
   const Arg* found = kArgs.Find(key);
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
+
+std::string_view NameOf(Arg arg) { return kArgNames[static_cast<std::size_t>(arg)].first; }
 
 bool IsSkipped(const Event& event) {
   if (event.phase.size() == 1) {

@@ -111,6 +111,7 @@ struct Event {
 bool IsAnnotation(std::string_view operator_name);
 Category CategoryOf(std::string_view text);      // ignoring case
 std::optional<Arg> ArgOf(std::string_view key);  // nothing for keys that we do not read
+std::string_view NameOf(Arg arg);                // as PyTorch writes it
 inline bool IsInputList(Arg arg) { return arg >= Arg::kInputSizes && arg <= Arg::kInputValues; }
 bool IsSkipped(const Event& event);  // by phase and category, before `args`
 

@@ -158,14 +158,15 @@ std::uint32_t Tables::ThreadOf(const Event& event) {
   if (last_thread_ == kNone || event.pid != last_pid_ || event.tid != last_tid_) {
     last_pid_ = event.pid;
     last_tid_ = event.tid;
-    last_thread_ = threads_.Of({IdOf(event.pid), IdOf(event.tid)});
+    last_thread_ = threads_.Number({IdOf(event.pid), IdOf(event.tid)});
   }
   return last_thread_;
 }
 
 std::uint32_t Tables::StreamOf(const Event& event) {
-  return streams_.Of(
-      {DeviceOf(event), event.Int(Arg::kContext, 0), NumberOr(event, Arg::kStream, event.tid)});
+  return streams_.Number({.device = DeviceOf(event),
+                          .context = event.Int(Arg::kContext, 0),
+                          .stream = NumberOr(event, Arg::kStream, event.tid)});
 }
 
 void Tables::Metadata(const Event& event) {
@@ -222,33 +223,24 @@ void Tables::GpuWork(const Event& event, Nanos start, Nanos end) {
 }
 
 std::uint32_t Tables::ShapeOf(const Event& event) {
-  ShapeKey key;
-  key.name = Name(event.name);
-  for (std::size_t i = 0; i < 3; ++i) {
-    key.parts[i] = event.grid[i];
-    key.parts[i + 3] = event.block[i];
-  }
-  key.parts[6] = Low32(std::max<std::int64_t>(0, event.Int(Arg::kRegisters, 0)));
-  key.parts[7] = Low32(std::max<std::int64_t>(0, event.Int(Arg::kSharedMemory, 0)));
-  const auto [found, is_new] =
-      shapes_.try_emplace(key, static_cast<std::uint32_t>(trace_.shapes.size()));
-  if (is_new) {
-    KernelShape shape;
-    shape.name = key.name;
-    shape.short_name = key.name;
-    shape.grid = event.grid;
-    shape.block = event.block;
-    shape.registers = key.parts[6];
-    shape.dynamic_shared_bytes = key.parts[7];  // static and dynamic in one
-    trace_.shapes.push_back(shape);
-  }
-  return found->second;
+  const auto size = [&](Arg arg) { return Low32(std::max<std::int64_t>(0, event.Int(arg, 0))); };
+  KernelShape shape;
+  shape.name = shape.short_name = Name(event.name);
+  shape.grid = event.grid;
+  shape.block = event.block;
+  shape.registers = size(Arg::kRegisters);
+  shape.dynamic_shared_bytes = size(Arg::kSharedMemory);  // static and dynamic in one
+  const std::uint32_t number = shapes_.Number(KeyOf(shape));
+  if (number == trace_.shapes.size()) trace_.shapes.push_back(shape);
+  return number;
 }
 
 void Tables::Wait(const Event& event, Nanos start, Nanos end) {
   const std::int64_t device = DeviceOf(event);
-  const StreamKey key{device, event.Int(Arg::kContext, 0), event.Int(Arg::kStream, -1)};
-  const std::uint32_t stream = key.stream < 0 ? kNone : streams_.Of(key);
+  const StreamKey key{.device = device,
+                      .context = event.Int(Arg::kContext, 0),
+                      .stream = event.Int(Arg::kStream, -1)};
+  const std::uint32_t stream = key.stream < 0 ? kNone : streams_.Number(key);
   const std::int64_t event_id = std::max<std::int64_t>(0, event.Int(Arg::kEventId, 0));
   if (event.category == Category::kEventRecord) {
     trace_.events.time.push_back(start);

@@ -9,50 +9,19 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "engine/import/keys.h"
 #include "engine/import/kineto/kineto_stream.h"
 #include "engine/import/operator_inputs.h"
 #include "engine/trace/tables.h"
 
 namespace advise::kineto {
-
-struct ThreadKey {
-  std::int64_t pid = 0;
-  std::int64_t tid = 0;
-  auto operator<=>(const ThreadKey&) const = default;
-};
-
-struct StreamKey {
-  std::int64_t device = 0;
-  std::int64_t context = 0;
-  std::int64_t stream = -1;  // -1: the device as a whole
-  auto operator<=>(const StreamKey&) const = default;
-};
-
-// Numbers for keys, in the order of their first use. Events of one thread or stream come in runs.
-template <typename Key>
-class Numbers {
- public:
-  std::uint32_t Of(const Key& key) {
-    if (!keys_.empty() && keys_[last_] == key) return last_;
-    const auto [found, is_new] = numbers_.emplace(key, static_cast<std::uint32_t>(keys_.size()));
-    if (is_new) keys_.push_back(key);
-    return last_ = found->second;
-  }
-  const std::vector<Key>& keys() const { return keys_; }
-
- private:
-  std::vector<Key> keys_;
-  std::map<Key, std::uint32_t> numbers_;
-  std::uint32_t last_ = 0;
-};
 
 // A collective as an event describes it.
 struct CollectiveRow {
@@ -88,19 +57,6 @@ class Tables : public Visitor {
   std::int64_t known() const { return known_; }
 
  private:
-  struct ShapeKey {
-    std::uint32_t name = 0;
-    std::array<std::uint32_t, 8> parts{};
-    bool operator==(const ShapeKey&) const = default;
-  };
-  struct ShapeHash {
-    std::size_t operator()(const ShapeKey& key) const {
-      std::size_t hash = key.name;
-      for (const std::uint32_t part : key.parts) hash = (hash ^ part) * 0x9e37'79b9'7f4a'7c15ULL;
-      return hash ^ hash >> 32;
-    }
-  };
-
   bool Span(const Event& event, Nanos* start, Nanos* end);
   std::uint32_t LinkOf(const Event& event, std::vector<std::uint32_t>* column);
   StringId Name(std::string_view raw);
@@ -133,11 +89,11 @@ class Tables : public Visitor {
 
   Trace& trace_;
   Header header_;
-  Numbers<ThreadKey> threads_;
+  Dictionary<ThreadKey> threads_;
   std::string last_pid_, last_tid_;  // as they stood in the event that asked last
   std::uint32_t last_thread_ = kNone;
-  Numbers<StreamKey> streams_;
-  std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> shapes_;
+  StreamKeys streams_;
+  ShapeNumbers shapes_;
   std::map<std::string, std::uint32_t> groups_;  // by name
   InputLists inputs_;
   std::map<std::int64_t, std::string> process_names_;

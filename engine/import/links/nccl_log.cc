@@ -1,5 +1,4 @@
-#include "engine/import/links/nccl_log.h"
-
+// Reads a log with NCCL's INFO lines, of one or of many ranks, with other output in between.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "engine/import/formats.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
@@ -308,13 +308,12 @@ class Reader {
 
 }  // namespace
 
-bool NcclLogImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
-  if (head.find('\0') != std::string_view::npos && !StartsWith(head, "\xFF\xFE")) return false;
-  const std::string text = NormalText(head);
+bool ToldNcclLog(std::string_view head) {
+  if (head.find('\0') != std::string_view::npos) return false;
   // A JSON trace may quote such lines, and a program's source may print them.
-  const std::size_t first = text.find_first_not_of(" \t\n");
-  if (first == std::string::npos || text[first] == '{') return false;
-  for (const std::string_view line : LinesOf(text)) {
+  const std::size_t first = head.find_first_not_of(" \t\n");
+  if (first == std::string_view::npos || head[first] == '{') return false;
+  for (const std::string_view line : LinesOf(head)) {
     if (StartsWith(line, "NCCL version ")) return true;
     const std::size_t at = std::min(line.find(kInfo), line.find(kWarn));
     if (at != std::string_view::npos && at > 0 && !HostOf(line.substr(0, at)).empty()) return true;
@@ -328,23 +327,17 @@ bool NcclLogImporter::Sniff(std::string_view head, const std::string& /*path*/) 
   return false;
 }
 
-Result<Trace> NcclLogImporter::Import(const std::string& path,
-                                      const ImportOptions& /*options*/) const {
-  const auto text = ReadTextFileAsLines(path);
-  if (!text) return tl::unexpected(text.error());
-  Trace trace;
-  trace.path = path;
-  trace.kind = Name();
-  if (!Reader(&trace, path).Read(*text)) {
-    return Fail("no message of NCCL in the log", path, "run with NCCL_DEBUG=INFO");
+std::optional<Error> ReadNcclLog(std::string_view text, const std::string& path, Trace* trace) {
+  if (!Reader(trace, path).Read(text)) {
+    return Error{"no message of NCCL in the log", path, "run with NCCL_DEBUG=INFO"};
   }
-  trace.producer = trace.nccl.version.empty() ? "NCCL" : "NCCL " + trace.nccl.version;
-  if (trace.nccl.channels.empty()) {
-    trace.diagnostics.Add(Level::kWarning,
-                          "the log does not say how ranks talk: NCCL_DEBUG=INFO writes it",
-                          "NCCL log");
+  trace->producer = trace->nccl.version.empty() ? "NCCL" : "NCCL " + trace->nccl.version;
+  if (trace->nccl.channels.empty()) {
+    trace->diagnostics.Add(Level::kWarning,
+                           "the log does not say how ranks talk: NCCL_DEBUG=INFO writes it",
+                           "NCCL log");
   }
-  return trace;
+  return std::nullopt;
 }
 
 }  // namespace advise

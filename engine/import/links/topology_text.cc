@@ -1,9 +1,10 @@
-#include "engine/import/links/topology_text.h"
-
+// Reads what topology tools print: `nvidia-smi topo -m` and `-p2p`, `ibstat`; several of them may
+// stand in one file.
 #include <algorithm>
 #include <array>
 #include <cctype>
 
+#include "engine/import/formats.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
@@ -186,10 +187,9 @@ class Reader {
 
 }  // namespace
 
-bool TopologyImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
-  const std::string text = NormalText(head);
+bool ToldTopology(std::string_view head) {
   bool header = false;
-  for (const std::string_view raw : LinesOf(text)) {
+  for (const std::string_view raw : LinesOf(head)) {
     const std::string_view line = Trimmed(raw);
     if (StartsWith(line, "CA '") && line.ends_with('\'')) return true;
     if (line.empty()) continue;
@@ -205,19 +205,13 @@ bool TopologyImporter::Sniff(std::string_view head, const std::string& /*path*/)
   return false;
 }
 
-Result<Trace> TopologyImporter::Import(const std::string& path,
-                                       const ImportOptions& /*options*/) const {
-  const auto text = ReadTextFileAsLines(path);
-  if (!text) return tl::unexpected(text.error());
-  Trace trace;
-  trace.path = path;
-  trace.kind = Name();
-  if (!Reader(&trace, path).Read(*text)) {
-    return Fail("no complete matrix and no port in the output of a topology tool", path,
-                "save it again: nvidia-smi topo -m > topo.txt; ibstat >> topo.txt");
+std::optional<Error> ReadTopology(std::string_view text, const std::string& path, Trace* trace) {
+  if (!Reader(trace, path).Read(text)) {
+    return Error{"no complete matrix and no port in the output of a topology tool", path,
+                 "save it again: nvidia-smi topo -m > topo.txt; ibstat >> topo.txt"};
   }
-  trace.producer = trace.topology.matrices.empty() ? "ibstat" : "nvidia-smi topo";
-  return trace;
+  trace->producer = trace->topology.matrices.empty() ? "ibstat" : "nvidia-smi topo";
+  return std::nullopt;
 }
 
 }  // namespace advise

@@ -1,10 +1,10 @@
-#include "engine/import/monitors/dcgm.h"
-
+// Reads `dcgmi dmon` tables and the Prometheus text of dcgm-exporter.
 #include <algorithm>
 #include <cctype>
 #include <map>
 #include <optional>
 
+#include "engine/import/formats.h"
 #include "engine/import/monitors/monitor_log.h"
 #include "engine/import/text_input.h"
 
@@ -139,26 +139,19 @@ class Reader {
 
 }  // namespace
 
-bool DcgmImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
-  const std::string text = NormalText(head.substr(0, 8192));
-  const auto lines = LinesOf(text);
+bool ToldDcgm(std::string_view head) {
+  const auto lines = LinesOf(head.substr(0, 8192));
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     return IsTableHeader(line) || IsExporterLine(line);
   });
 }
 
-Result<Trace> DcgmImporter::Import(const std::string& path,
-                                   const ImportOptions& /*options*/) const {
-  const auto text = ReadTextFileAsLines(path);
-  if (!text) return tl::unexpected(text.error());
-  Trace trace;
-  trace.path = path;
-  trace.kind = Name();
-  trace.producer = "DCGM";
-  if (Reader(&trace).Read(*text) == 0) {
-    return Fail("the log of DCGM holds no samples", path, "was it stopped before the first one?");
+std::optional<Error> ReadDcgm(std::string_view text, const std::string& path, Trace* trace) {
+  trace->producer = "DCGM";
+  if (Reader(trace).Read(text) == 0) {
+    return Error{"the log of DCGM holds no samples", path, "was it stopped before the first one?"};
   }
-  return trace;
+  return std::nullopt;
 }
 
 }  // namespace advise

@@ -1,8 +1,8 @@
-#include "engine/import/monitors/dmon.h"
-
+// Reads the table of `nvidia-smi dmon`, whatever columns it was asked for.
 #include <algorithm>
 #include <optional>
 
+#include "engine/import/formats.h"
 #include "engine/import/monitors/monitor_log.h"
 #include "engine/import/text_input.h"
 
@@ -110,26 +110,19 @@ class Reader {
 
 }  // namespace
 
-bool DmonImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
-  const std::string text = NormalText(head.substr(0, 8192));
-  const auto lines = LinesOf(text);
+bool ToldDmon(std::string_view head) {
+  const auto lines = LinesOf(head.substr(0, 8192));
   return std::any_of(lines.begin(), lines.end(),
                      [](std::string_view line) { return GpuColumn(line).has_value(); });
 }
 
-Result<Trace> DmonImporter::Import(const std::string& path,
-                                   const ImportOptions& /*options*/) const {
-  const auto text = ReadTextFileAsLines(path);
-  if (!text) return tl::unexpected(text.error());
-  Trace trace;
-  trace.path = path;
-  trace.kind = Name();
-  trace.producer = "nvidia-smi dmon";
-  if (Reader(&trace).Read(*text) == 0) {
-    return Fail("the table of nvidia-smi dmon holds no samples", path,
-                "was it stopped before the first one?");
+std::optional<Error> ReadDmon(std::string_view text, const std::string& path, Trace* trace) {
+  trace->producer = "nvidia-smi dmon";
+  if (Reader(trace).Read(text) == 0) {
+    return Error{"the table of nvidia-smi dmon holds no samples", path,
+                 "was it stopped before the first one?"};
   }
-  return trace;
+  return std::nullopt;
 }
 
 }  // namespace advise

@@ -1,5 +1,5 @@
-#include "engine/import/monitors/smi_csv.h"
-
+// Reads the comma-separated log of `nvidia-smi --query-gpu`, with or without units, also when a
+// script appended several runs or wrote the header itself.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/import/formats.h"
 #include "engine/import/monitors/monitor_log.h"
 #include "engine/import/text_input.h"
 
@@ -169,23 +170,15 @@ class Reader {
 
 }  // namespace
 
-bool SmiCsvImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
-  return HasHeader(NormalText(head));
-}
+bool ToldSmiCsv(std::string_view head) { return HasHeader(head); }
 
-Result<Trace> SmiCsvImporter::Import(const std::string& path,
-                                     const ImportOptions& /*options*/) const {
-  const auto text = ReadTextFileAsLines(path);
-  if (!text) return tl::unexpected(text.error());
-  Trace trace;
-  trace.path = path;
-  trace.kind = Name();
-  trace.producer = "nvidia-smi";
-  if (Reader(&trace).Read(*text) == 0) {
-    return Fail("the log of nvidia-smi holds no samples", path,
-                "was it stopped before the first one?");
+std::optional<Error> ReadSmiCsv(std::string_view text, const std::string& path, Trace* trace) {
+  trace->producer = "nvidia-smi";
+  if (Reader(trace).Read(text) == 0) {
+    return Error{"the log of nvidia-smi holds no samples", path,
+                 "was it stopped before the first one?"};
   }
-  return trace;
+  return std::nullopt;
 }
 
 }  // namespace advise

@@ -1,5 +1,4 @@
-#include "engine/import/ncu/ncu_csv.h"
-
+// Reads `ncu --csv`: the details page (a row a metric) and the raw page (a row a kernel).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <tuple>
 
+#include "engine/import/formats.h"
 #include "engine/import/ncu/ncu_metrics.h"
 #include "engine/import/text_input.h"
 
@@ -236,25 +236,18 @@ Error WithoutTable(std::string_view text, const std::string& path) {
 
 }  // namespace
 
-bool NcuCsvImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
-  const std::string text = NormalText(head);
-  for (const std::string_view line : LinesOf(text)) {
+bool ToldNcuCsv(std::string_view head) {
+  for (const std::string_view line : LinesOf(head)) {
     if (IsHeader(line) || StartsWith(line, "==PROF== ")) return true;
   }
   return false;
 }
 
-Result<Trace> NcuCsvImporter::Import(const std::string& path,
-                                     const ImportOptions& /*options*/) const {
-  const auto text = ReadTextFileAsLines(path);
-  if (!text) return tl::unexpected(text.error());
-  Trace trace;
-  trace.path = path;
-  trace.kind = Name();
-  trace.producer = "Nsight Compute";
-  Reader(&trace, path).Read(*text);
-  if (trace.counters.empty()) return tl::unexpected(WithoutTable(*text, path));
-  return trace;
+std::optional<Error> ReadNcuCsv(std::string_view text, const std::string& path, Trace* trace) {
+  trace->producer = "Nsight Compute";
+  Reader(trace, path).Read(text);
+  if (trace->counters.empty()) return WithoutTable(text, path);
+  return std::nullopt;
 }
 
 }  // namespace advise

@@ -1,5 +1,4 @@
-#include "engine/import/ncu/ncu_rep.h"
-
+// Reads Nsight Compute's own report files (.ncu-rep), told by their content.
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -12,6 +11,7 @@
 #include <limits>
 #include <optional>
 
+#include "engine/import/formats.h"
 #include "engine/import/ncu/ncu_metrics.h"
 
 // The container, worked out from report files of 2022 to 2025; names of fields are ours.
@@ -215,12 +215,11 @@ class Reader {
 
 }  // namespace
 
-bool NcuReportImporter::Sniff(std::string_view head, const std::string& path) const {
+bool ToldNcuReport(std::string_view head, const std::string& path) {
   return head.starts_with(kMagic) || (head.starts_with(kLostMagic) && path.ends_with(".ncu-rep"));
 }
 
-Result<Trace> NcuReportImporter::Import(const std::string& path,
-                                        const ImportOptions& /*options*/) const {
+Result<Trace> ReadNcuReport(const std::string& path, const ImportOptions& /*options*/) {
   const char* const kPrint =
       "print it instead: ncu --import REPORT --csv --page raw --print-units base";
   std::ifstream file(path, std::ios::binary);
@@ -231,8 +230,6 @@ Result<Trace> NcuReportImporter::Import(const std::string& path,
                 "copy it again; or " + std::string(kPrint));
   }
   Trace trace;
-  trace.path = path;
-  trace.kind = Name();
   trace.producer = "Nsight Compute";
   Reader(&trace, bytes).Read();
   if (trace.counters.empty()) {

@@ -1,5 +1,4 @@
-#include "engine/import/nsys/nsys_report.h"
-
+// Reads Nsight Systems' own report files (.nsys-rep, .qdrep) by way of `nsys export`.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -17,7 +16,7 @@
 #include <sstream>
 
 #include "engine/import/foreign.h"
-#include "engine/import/nsys/nsys_sqlite.h"
+#include "engine/import/formats.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
@@ -96,7 +95,7 @@ std::string LastWords(const std::string& log) {
 
 }  // namespace
 
-bool NsysReportImporter::Sniff(std::string_view head, const std::string& path) const {
+bool ToldNsysReport(std::string_view head, const std::string& path) {
   // The format is private and has no known mark: any binary file that nobody else knows, under
   // one of its two names.
   const std::string extension = fs::path(path).extension().string();
@@ -104,8 +103,7 @@ bool NsysReportImporter::Sniff(std::string_view head, const std::string& path) c
          !head.starts_with("version https://git-lfs") && !head.starts_with("SQLite format 3");
 }
 
-Result<Trace> NsysReportImporter::Import(const std::string& path,
-                                         const ImportOptions& options) const {
+Result<Trace> ReadNsysReport(const std::string& path, const ImportOptions& options) {
   const std::string command = ExportCommand(path);
   const std::string program = FindProgram("nsys");
   if (program.empty()) {
@@ -127,13 +125,12 @@ Result<Trace> NsysReportImporter::Import(const std::string& path,
     return Fail(fmt::format("nsys could not export the report{}{}", said.empty() ? "" : ": ", said),
                 path, command);
   }
-  Result<Trace> trace = NsysSqliteImporter().Import(target, options);
+  Result<Trace> trace = ReadNsysSqlite(target, options);
   if (!trace) {
     Error error = trace.error();
     error.where = path;
     return tl::unexpected(error);
   }
-  trace->path = path;
   trace->diagnostics.Add(
       Level::kWarning,
       fmt::format("read through nsys: to run the SQL given here, export it: {}", command));

@@ -11,8 +11,6 @@
 //
 // and joined by nsys_sqlite_assemble. Which tables and columns exist is asked, never concluded from
 // the schema version. What is not read, and why: docs/architecture.md, "What stays in the report".
-#include "engine/import/nsys/nsys_sqlite.h"
-
 #include <SQLiteCpp/Exception.h>
 #include <fmt/format.h>
 
@@ -24,6 +22,7 @@
 #include <numeric>
 #include <thread>
 
+#include "engine/import/formats.h"
 #include "engine/import/nsys/nsys_sqlite_assemble.h"
 
 namespace advise {
@@ -117,7 +116,6 @@ std::size_t PartsOf(const Source& source, SQLite::Database& database) {
 Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
   Trace trace;
   trace.path = source.path;
-  trace.kind = "nsys-sqlite";
   AllRows all;
   std::vector<Task> tasks = {
       TaskFor("NVTX_EVENTS", all.ranges, ReadRanges),
@@ -181,12 +179,11 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
 }  // namespace
 }  // namespace nsys
 
-bool NsysSqliteImporter::Sniff(std::string_view head, const std::string& /*path*/) const {
+bool ToldNsysSqlite(std::string_view head, const std::string& /*path*/) {
   return head.starts_with(std::string_view("SQLite format 3\0", 16));
 }
 
-Result<Trace> NsysSqliteImporter::Import(const std::string& path,
-                                         const ImportOptions& options) const {
+Result<Trace> ReadNsysSqlite(const std::string& path, const ImportOptions& options) {
   try {
     Result<nsys::Source> source = nsys::OpenSource(path);
     if (!source) return tl::unexpected(source.error());

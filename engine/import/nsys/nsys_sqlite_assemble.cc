@@ -268,9 +268,7 @@ void Assembler::MapThreads(const ThreadKeys& keys, std::vector<std::uint32_t>& c
     const auto place = std::lower_bound(thread_keys_.begin(), thread_keys_.end(), key);
     rows.push_back(static_cast<std::uint32_t>(place - thread_keys_.begin()));
   }
-  for (std::uint32_t& thread : column) {
-    if (thread != kNone) thread = rows[thread];
-  }
+  MapColumn(rows, &column);
 }
 
 void Assembler::MapGpuSeries() {
@@ -294,9 +292,7 @@ void Assembler::MoveTables() {
   trace_.ops = std::move(all_.gpu.ops);
   trace_.copies = std::move(all_.gpu.copies);
   trace_.memsets = std::move(all_.gpu.memsets);
-  for (std::uint32_t& peer : trace_.copies.peer) {
-    if (peer != kNone) peer = gpu_streams_.device[peer];
-  }
+  MapColumn(gpu_streams_.device, &trace_.copies.peer);
   MapThreads(all_.calls.rows.threads, all_.calls.rows.calls.thread);
   trace_.calls = std::move(all_.calls.rows.calls);
   MapThreads(all_.ranges.rows.threads, all_.ranges.rows.ranges.thread);
@@ -320,9 +316,7 @@ void Assembler::MoveTables() {
     device = devices.device[device];
   }
   trace_.faults = std::move(all_.memory.rows.faults);
-  for (std::uint32_t& device : trace_.faults.device) {
-    if (device != kNone) device = devices.device[device];
-  }
+  MapColumn(devices.device, &trace_.faults.device);
   MapGpuSeries();
   trace_.nic_series = std::move(all_.series.rows.nic);
 }
@@ -363,13 +357,8 @@ void Assembler::JoinCalls() {
                            "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
                            static_cast<std::int64_t>(events.size() - kept));
   }
-  events.time.resize(kept);
-  events.call.resize(kept);
-  events.stream.resize(kept);
-  events.event_id.resize(kept);
-  const auto order = SortedOrder(
-      kept, [&](std::uint32_t a, std::uint32_t b) { return events.time[a] < events.time[b]; });
-  ReorderAll(order, events.time, events.call, events.stream, events.event_id);
+  ForEachColumn<EventTable>([&](auto column) { (events.*column).resize(kept); });
+  ReorderRows(OrderBy(events.time), &events);
 }
 
 void Assembler::JoinCollectives() {

@@ -26,12 +26,7 @@ CallRows ReadCalls(Reader& reader) {
   Scan scan(reader, "CUPTI_ACTIVITY_KIND_RUNTIME",
             {"start", "end", "globalTid", "nameId", "correlationId", "returnValue"});
   const std::size_t limit = scan.RowLimit();
-  calls.start.reserve(limit);
-  calls.end.reserve(limit);
-  calls.thread.reserve(limit);
-  calls.name.reserve(limit);
-  calls.correlation.reserve(limit);
-  calls.failed.reserve(limit);
+  ReserveRows(limit, &calls);
   scan.ForEach([&] {
     Nanos start = 0;
     Nanos end = 0;
@@ -45,9 +40,7 @@ CallRows ReadCalls(Reader& reader) {
     calls.failed.push_back(result != 0 && result != kNotReady);
   });
   rows.threads.SortKeys({&calls.thread});
-  const auto order = SpanOrder(calls.thread, rows.threads.keys().size(), calls.start, calls.end);
-  ReorderAll(order, calls.start, calls.end, calls.thread, calls.name, calls.correlation,
-             calls.failed);
+  SortSpans(rows.threads.keys().size(), &calls);
   return rows;
 }
 
@@ -80,10 +73,7 @@ WaitRows ReadWaits(Reader& reader) {
     events.event_id.push_back(records.Int(1));
   });
   rows.streams.SortKeys({&syncs.stream, &events.stream});
-  const auto order = SortedOrder(syncs.size(), [&](std::uint32_t a, std::uint32_t b) {
-    return syncs.start[a] < syncs.start[b];
-  });
-  ReorderAll(order, syncs.start, syncs.end, syncs.call, syncs.stream, syncs.event_id);
+  ReorderRows(OrderBy(syncs.start), &syncs);
   return rows;
 }
 

@@ -18,7 +18,6 @@
 
 #include <array>
 #include <functional>
-#include <unordered_map>
 
 #include "engine/base/side_by_side.h"
 #include "engine/import/nsys/nsys_sqlite_rows.h"
@@ -28,27 +27,6 @@ namespace advise::nsys {
 namespace {
 
 constexpr std::int64_t kDeviceLimit = 4096;  // ordinals beyond are damage
-
-struct ShapeKey {
-  std::array<std::uint32_t, 12> parts;
-  bool operator==(const ShapeKey&) const = default;
-};
-struct ShapeHash {
-  std::size_t operator()(const ShapeKey& key) const {
-    std::size_t hash = 0;
-    for (const std::uint32_t part : key.parts) {
-      hash = (hash ^ part) * 0x9e37'79b9'7f4a'7c15ULL;
-      hash ^= hash >> 29;
-    }
-    return hash;
-  }
-};
-
-ShapeKey KeyOf(const KernelShape& shape) {
-  return {{shape.name, shape.short_name, shape.grid[0], shape.grid[1], shape.grid[2],
-           shape.block[0], shape.block[1], shape.block[2], shape.registers,
-           shape.static_shared_bytes, shape.dynamic_shared_bytes, shape.local_bytes}};
-}
 
 // The columns that all four tables start with.
 enum Common { kStart, kEnd, kDevice, kContext, kStream, kCorrelation, kProcess, kNode, kOwn };
@@ -75,31 +53,6 @@ bool AppendOp(Scan& scan, OpKind kind, GpuRows& rows, bool has_stream = true) {
   rows.ops.in_graph.push_back(scan.Int(kNode) != 0);
   return true;
 }
-
-// Numbers for shapes. Loops launch the same kernels in the same order: what followed a shape last
-// time is compared before anything is hashed.
-class ShapeNumbers {
- public:
-  // Counts up from 0 in the order in which keys are met.
-  std::uint32_t Number(const ShapeKey& key) {
-    const std::uint32_t expected = last_ == kNone ? kNone : follower_[last_];
-    if (expected != kNone && keys_[expected] == key) return last_ = expected;
-    const auto [found, is_new] =
-        numbers_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
-    if (is_new) {
-      keys_.push_back(key);
-      follower_.push_back(kNone);
-    }
-    if (last_ != kNone) follower_[last_] = found->second;
-    return last_ = found->second;
-  }
-
- private:
-  std::unordered_map<ShapeKey, std::uint32_t, ShapeHash> numbers_;
-  std::vector<ShapeKey> keys_;           // by number
-  std::vector<std::uint32_t> follower_;  // by number: what came after it last time
-  std::uint32_t last_ = kNone;
-};
 
 void ReadKernels(Scan& scan, GpuRows& rows) {
   enum { kName = kOwn, kShortName, kMangledName, kSizes };
@@ -134,32 +87,12 @@ void ReadKernels(Scan& scan, GpuRows& rows) {
 }
 
 CopyDirection DirectionOf(std::int64_t kind, bool between_devices) {
-  switch (kind) {
-    case 1:
-    case 3:
-      return CopyDirection::kHostToDevice;
-    case 2:
-    case 4:
-      return CopyDirection::kDeviceToHost;
-    case 5:
-    case 6:
-    case 7:
-    case 8:
-      return between_devices ? CopyDirection::kPeerToPeer : CopyDirection::kDeviceToDevice;
-    case 9:
-      return CopyDirection::kHostToHost;
-    case 10:
-      return CopyDirection::kPeerToPeer;
-    case 11:
-      return CopyDirection::kMigrationToDevice;
-    case 12:
-      return CopyDirection::kMigrationToHost;
-    case 13:
-    case 14:
-      return CopyDirection::kMigrationPeer;
-    default:
-      return CopyDirection::kUnknown;
+  for (const cupti::CopyKind& known : cupti::kCopyKinds) {
+    if (known.number != kind) continue;
+    const bool is_peer = between_devices && known.direction == CopyDirection::kDeviceToDevice;
+    return is_peer ? CopyDirection::kPeerToPeer : known.direction;
   }
+  return CopyDirection::kUnknown;
 }
 
 bool IsMigration(CopyDirection direction) {
@@ -204,16 +137,6 @@ void ReadGraphs(Scan& scan, GpuRows& rows) {
   });
 }
 
-void Reserve(OpTable& ops, std::size_t rows) {
-  ops.start.reserve(rows);
-  ops.end.reserve(rows);
-  ops.kind.reserve(rows);
-  ops.stream.reserve(rows);
-  ops.call.reserve(rows);
-  ops.detail.reserve(rows);
-  ops.in_graph.reserve(rows);
-}
-
 // Which rows of the kernels' table a part is.
 std::string RowsOf(const Reader& reader, GpuPart part) {
   const std::size_t rows = RowLimit(reader, kKernelTable) / part.of;
@@ -255,22 +178,35 @@ Numbering NumberParts(const std::vector<GpuRows>& parts, GpuRows& rows) {
   return numbering;
 }
 
-// Moves a column of all parts into that of the table, each part's after `renumber(part, column)`.
-template <typename T, typename Renumber>
-void JoinColumn(std::vector<GpuRows>& parts, std::vector<T> OpTable::*column, OpTable& table,
-                Renumber renumber) {
+// Moves a column of all parts into that of the table.
+template <typename T>
+void JoinColumn(std::vector<GpuRows>& parts, std::vector<T> OpTable::*column, OpTable& table) {
   std::vector<T>& all = table.*column;
+  if (parts.size() == 1) {
+    all = std::move(parts.front().ops.*column);
+    return;
+  }
   std::size_t rows = 0;
   for (const GpuRows& part : parts) rows += (part.ops.*column).size();
-  if (parts.size() > 1) all.reserve(rows);
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    std::vector<T> more = std::move(parts[p].ops.*column);
-    renumber(p, more);
-    if (parts.size() == 1) {
-      all = std::move(more);
-    } else {
-      all.insert(all.end(), more.begin(), more.end());
-    }
+  all.reserve(rows);
+  for (GpuRows& part : parts) {
+    const std::vector<T> more = std::move(part.ops.*column);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+}
+
+// Gives the rows of a part the numbers of the whole table.
+void RenumberStreams(const Numbering& numbering, std::size_t part,
+                     std::vector<std::uint32_t>* column) {
+  const std::size_t first = numbering.parts[part].first_stream;
+  for (std::uint32_t& number : *column) {
+    if (number != kNone) number = numbering.stream[first + number];
+  }
+}
+void RenumberShapes(const Numbering& numbering, std::size_t part, OpTable* ops) {
+  const std::vector<std::uint32_t>& shape = numbering.parts[part].shape;
+  for (std::size_t i = 0; i < ops->size(); ++i) {
+    if (ops->kind[i] == OpKind::kKernel) ops->detail[i] = shape[ops->detail[i]];
   }
 }
 
@@ -303,7 +239,7 @@ GpuRows ReadGpuRows(Reader& reader, GpuPart part) {
                RowsOf(reader, part));
   const std::size_t kernel_rows = kernels.RowLimit() / part.of + 1;
   if (part.number + 1 < part.of) {
-    Reserve(rows.ops, kernel_rows);
+    ReserveRows(kernel_rows, &rows.ops);
     ReadKernels(kernels, rows);
     return rows;
   }
@@ -317,7 +253,7 @@ GpuRows ReadGpuRows(Reader& reader, GpuPart part) {
   Scan graphs(reader, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
               {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
                "graphNodeId", "graphId"});
-  Reserve(rows.ops, kernel_rows + copies.RowLimit() + memsets.RowLimit() + graphs.RowLimit());
+  ReserveRows(kernel_rows + copies.RowLimit() + memsets.RowLimit() + graphs.RowLimit(), &rows.ops);
   ReadKernels(kernels, rows);
   ReadCopies(copies, rows);
   ReadMemsets(memsets, rows);
@@ -331,37 +267,19 @@ GpuRows JoinGpuRows(std::vector<GpuRows> parts, int jobs) {
   // Only the last part has them.
   rows.copies = std::move(parts.back().copies);
   rows.memsets = std::move(parts.back().memsets);
-  const auto stream = [&](std::size_t p, std::vector<std::uint32_t>& column) {
-    for (std::uint32_t& number : column) {
-      if (number != kNone) number = numbering.stream[numbering.parts[p].first_stream + number];
-    }
-  };
-  stream(parts.size() - 1, rows.copies.peer);
-  const auto detail = [&](std::size_t p, std::vector<std::uint32_t>& column) {
-    for (std::size_t i = 0; i < column.size(); ++i) {
-      if (parts[p].ops.kind[i] == OpKind::kKernel) column[i] = numbering.parts[p].shape[column[i]];
-    }
-  };
-  const auto as_it_is = [](std::size_t, auto&) {};
-  OpTable& ops = rows.ops;
+  RenumberStreams(numbering, parts.size() - 1, &rows.copies.peer);
   const auto threads = static_cast<std::size_t>(jobs);
-  const std::array<std::function<void()>, 6> columns = {
-      [&] { JoinColumn(parts, &OpTable::start, ops, as_it_is); },
-      [&] { JoinColumn(parts, &OpTable::end, ops, as_it_is); },
-      [&] {
-        JoinColumn(parts, &OpTable::detail, ops, detail);
-        JoinColumn(parts, &OpTable::kind, ops, as_it_is);  // last: it tells whose details they are
-      },
-      [&] { JoinColumn(parts, &OpTable::stream, ops, stream); },
-      [&] { JoinColumn(parts, &OpTable::call, ops, as_it_is); },
-      [&] { JoinColumn(parts, &OpTable::in_graph, ops, as_it_is); },
-  };
-  SideBySide(columns.size(), threads, [&](std::size_t i) { columns[i](); });
-  const auto order = SortedOrder(ops.size(), [&](std::uint32_t a, std::uint32_t b) {
-    return ops.start[a] != ops.start[b] ? ops.start[a] < ops.start[b] : ops.end[a] < ops.end[b];
+  SideBySide(parts.size() * 2, threads, [&](std::size_t task) {
+    OpTable& ops = parts[task / 2].ops;
+    if (task % 2 == 0) RenumberStreams(numbering, task / 2, &ops.stream);
+    if (task % 2 == 1) RenumberShapes(numbering, task / 2, &ops);
   });
-  ReorderSideBySide(order, threads, ops.start, ops.end, ops.kind, ops.stream, ops.call, ops.detail,
-                    ops.in_graph);
+  std::vector<std::function<void()>> columns;
+  ForEachColumn<OpTable>([&](auto column) {
+    columns.push_back([&parts, &rows, column] { JoinColumn(parts, column, rows.ops); });
+  });
+  SideBySide(columns.size(), threads, [&](std::size_t i) { columns[i](); });
+  ReorderRows(OpOrder(rows.ops.start, rows.ops.end), &rows.ops, threads);
   return rows;
 }
 

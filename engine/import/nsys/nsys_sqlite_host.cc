@@ -91,8 +91,7 @@ OsCallRows ReadOsCalls(Reader& reader) {
     calls.name.push_back(scan.Name(3));
   });
   rows.threads.SortKeys({&calls.thread});
-  const auto order = SpanOrder(calls.thread, rows.threads.keys().size(), calls.start, calls.end);
-  ReorderAll(order, calls.start, calls.end, calls.thread, calls.name);
+  SortSpans(rows.threads.keys().size(), &calls);
   return rows;
 }
 
@@ -114,8 +113,7 @@ SchedRows ReadSched(Reader& reader) {
     sched.on.push_back(scan.Int(2) != 0);
   });
   rows.threads.SortKeys({&sched.thread});
-  const auto order = InstantOrder(sched.thread, rows.threads.keys().size(), sched.time);
-  ReorderAll(order, sched.time, sched.thread, sched.cpu, sched.on);
+  ReorderRows(InstantOrder(sched.thread, rows.threads.keys().size(), sched.time), &sched);
   return rows;
 }
 
@@ -142,8 +140,7 @@ SampleRows ReadSamples(Reader& reader) {
     if (found) ++near;
   });
   rows.threads.SortKeys({&samples.thread});
-  const auto order = InstantOrder(samples.thread, rows.threads.keys().size(), samples.time);
-  ReorderAll(order, samples.time, samples.thread, samples.symbol, samples.module);
+  ReorderRows(InstantOrder(samples.thread, rows.threads.keys().size(), samples.time), &samples);
   return rows;
 }
 
@@ -153,9 +150,7 @@ OverheadRows ReadOverheads(Reader& reader) {
   AppendOverheads(reader, "CUPTI_ACTIVITY_KIND_OVERHEAD", rows);
   OverheadTable& overheads = rows.overheads;
   rows.threads.SortKeys({&overheads.thread});
-  const auto order =
-      SpanOrder(overheads.thread, rows.threads.keys().size(), overheads.start, overheads.end);
-  ReorderAll(order, overheads.start, overheads.end, overheads.thread, overheads.name);
+  SortSpans(rows.threads.keys().size(), &overheads);
   return rows;
 }
 

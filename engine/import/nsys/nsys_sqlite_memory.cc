@@ -76,16 +76,11 @@ MemoryRows ReadMemory(Reader& reader) {
     faults.count.push_back(gpu.Unsigned(4));
   });
   rows.devices.SortKeys({&memory.device, &faults.device});
-  const auto memory_order = SortedOrder(memory.size(), [&](std::uint32_t a, std::uint32_t b) {
-    return memory.time[a] < memory.time[b];
-  });
-  ReorderAll(memory_order, memory.time, memory.bytes, memory.address, memory.memory, memory.device,
-             freed);
+  const auto order = OrderBy(memory.time);
+  ReorderRows(order, &memory);
+  Reorder(order, freed);
   FillFreedBytes(freed, rows.devices, memory);
-  const auto fault_order = SortedOrder(faults.size(), [&](std::uint32_t a, std::uint32_t b) {
-    return faults.start[a] < faults.start[b];
-  });
-  ReorderAll(fault_order, faults.start, faults.end, faults.device, faults.count);
+  ReorderRows(OrderBy(faults.start), &faults);
   return rows;
 }
 

@@ -68,10 +68,9 @@ double ValueOf(const Scan& scan, int column, bool wrapped) {
 
 void SortSamples(std::vector<Series>& all) {
   for (Series& series : all) {
-    const auto order = SortedOrder(series.time.size(), [&](std::uint32_t a, std::uint32_t b) {
-      return series.time[a] < series.time[b];
-    });
-    ReorderAll(order, series.time, series.value);
+    const auto order = OrderBy(series.time);
+    Reorder(order, series.time);
+    Reorder(order, series.value);
   }
   std::erase_if(all, [](const Series& series) { return series.time.empty(); });
 }

@@ -137,13 +137,8 @@ RangeRows ReadRanges(Reader& reader) {
 
   rows.threads.SortKeys({&ranges.thread});
   const std::size_t count = ranges.size();
-  const auto order = SpanOrder(ranges.thread, rows.threads.keys().size(), ranges.start, ranges.end);
-  ReorderAll(order, ranges.start, ranges.end, ranges.thread, ranges.name, ranges.domain,
-             ranges.payload);
-  if (!ranges.inputs.empty()) {
-    ranges.inputs.resize(count, kNone);
-    Reorder(order, ranges.inputs);
-  }
+  if (!ranges.inputs.empty()) ranges.inputs.resize(count, kNone);
+  SortSpans(rows.threads.keys().size(), &ranges);
   return rows;
 }
 

@@ -9,98 +9,26 @@
 //   name, symbol …      NameRef
 #pragma once
 
-#include <algorithm>
-#include <compare>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include "engine/import/keys.h"
 #include "engine/import/nsys/nsys_sqlite_scan.h"
 #include "engine/import/operator_inputs.h"
+#include "engine/lookup/cupti.h"
 #include "engine/trace/tables.h"
 
 namespace advise::nsys {
 
-// Packed ids: <hardware:8><vm:8><process:24><thread:24>.
+using cupti::PidOf;
+using cupti::TidOf;
 inline constexpr std::int64_t ProcessKey(std::int64_t global_id) {
-  return global_id & ~0xff'ffffLL;
+  return cupti::ProcessOf(global_id);
 }
-inline constexpr std::int64_t PidOf(std::int64_t global_id) {
-  return (global_id >> 24) & 0xff'ffff;
-}
-inline constexpr std::int64_t TidOf(std::int64_t global_id) { return global_id & 0xff'ffff; }
 
-inline constexpr std::int64_t kNoStream = 0xffff'ffff;  // as CUPTI writes "not applicable"
-
-// A stream, or with `stream` = kNoStream just a device of a process.
-struct StreamKey {
-  std::int64_t process = 0;  // as ProcessKey; 0 when the report does not say
-  std::int64_t device = 0;   // CUDA ordinal inside the process
-  std::int64_t context = 0;
-  std::int64_t stream = kNoStream;
-  auto operator<=>(const StreamKey&) const = default;
-};
-
-struct KeyHash {
-  std::size_t operator()(std::int64_t key) const {
-    return static_cast<std::size_t>(key) * 0x9e37'79b9'7f4a'7c15ULL;
-  }
-  std::size_t operator()(const StreamKey& key) const {
-    std::size_t hash = 0;
-    for (const std::int64_t part : {key.process, key.device, key.context, key.stream}) {
-      hash = (hash ^ (*this)(part)) * 0x9e37'79b9'7f4a'7c15ULL;
-      hash ^= hash >> 32;
-    }
-    return hash;
-  }
-};
-
-// Numbers for keys. The last key is remembered: rows of one thread or stream come in runs.
-template <typename Key>
-class Dictionary {
- public:
-  std::uint32_t Number(const Key& key) {
-    if (!keys_.empty() && keys_[last_] == key) return last_;
-    const auto [found, is_new] = numbers_.emplace(key, static_cast<std::uint32_t>(keys_.size()));
-    if (is_new) keys_.push_back(key);
-    return last_ = found->second;
-  }
-  const std::vector<Key>& keys() const { return keys_; }
-
-  // Puts the keys into order and rewrites `numbers` (kNone stays). Call when all keys are known.
-  void SortKeys(std::initializer_list<std::vector<std::uint32_t>*> columns) {
-    std::vector<std::uint32_t> order(keys_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return keys_[a] < keys_[b]; });
-    std::vector<std::uint32_t> rank(order.size());
-    std::vector<Key> sorted;
-    for (std::uint32_t i = 0; i < order.size(); ++i) {
-      rank[order[i]] = i;
-      sorted.push_back(keys_[order[i]]);
-    }
-    keys_ = std::move(sorted);
-    numbers_.clear();
-    last_ = 0;
-    for (std::vector<std::uint32_t>* column : columns) {
-      for (std::uint32_t& number : *column) {
-        if (number != kNone) number = rank[number];
-      }
-    }
-  }
-
- private:
-  std::vector<Key> keys_;
-  std::unordered_map<Key, std::uint32_t, KeyHash> numbers_;
-  std::uint32_t last_ = 0;
-};
-
-using ThreadKeys = Dictionary<std::int64_t>;
-using StreamKeys = Dictionary<StreamKey>;
+using ThreadKeys = Dictionary<std::int64_t>;  // packed globalTid
 
 // The thread of a row, kNone for NULL.
 inline std::uint32_t ThreadNumber(const Scan& scan, int column, ThreadKeys& threads) {
@@ -130,7 +58,7 @@ struct GpuRows {
   std::vector<KernelShape> shapes;
   StreamKeys streams;
 };
-inline constexpr std::string_view kKernelTable = "CUPTI_ACTIVITY_KIND_KERNEL";
+inline constexpr std::string_view kKernelTable = cupti::kKernels;
 // Kernels make the largest table by far: its rows are read in parts side by side. The last part
 // reads the other tables, too.
 struct GpuPart {

@@ -1,4 +1,4 @@
-#include "engine/import/byte_sink.h"
+#include "engine/scrub/byte_sink.h"
 
 #include <isa-l/igzip_lib.h>
 
