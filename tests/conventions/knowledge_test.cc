@@ -4,19 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "tests/conventions/rule_tree.h"
 
 namespace advise {
 namespace {
-
-// Rules of the catalogue that are not written yet. A row may have its home in one of these; the
-// list can only get shorter: an id that exists is an error here.
-const std::set<std::string> kPending = {};
-// Rules of the catalogue that rules may say they explain before they are written.
-const std::set<std::string> kPendingEffects = {};
 
 bool IsFact(const std::string& name) {
   const auto& facts = FactList();
@@ -33,12 +26,7 @@ std::string ProblemOf(const std::string& home) {
   if (kind == "fact") return IsFact(name) ? "" : "there is no such fact";
   if (kind == "number")
     return tree.knowledge->numbers().contains(name) ? "" : "there is no such number";
-  if (kind == "rule") {
-    const bool there = tree.rules->Find(name) != nullptr;
-    return there || kPending.contains(name)
-               ? ""
-               : "there is no such rule, and it is not in the list of pending ones";
-  }
+  if (kind == "rule") return tree.rules->Find(name) != nullptr ? "" : "there is no such rule";
   if (kind == "hardware") {
     const auto& all = tree.knowledge->hardware();
     return std::any_of(all.begin(), all.end(),
@@ -77,20 +65,12 @@ TEST_CASE("every row of the knowledge base has a home") {
   }
 }
 
-TEST_CASE("no rule that exists is still called pending") {
-  for (const std::string& id : kPending) {
-    INFO(id);
-    CHECK(SourceTree().rules->Find(id) == nullptr);
-  }
-}
-
 TEST_CASE("what a rule says it explains exists") {
   const Tree& tree = SourceTree();
   for (const RuleInfo& rule : tree.rules->rules()) {
     for (const std::string& id : rule.explains) {
       INFO(rule.path << " explains " << id);
-      CHECK((tree.rules->Find(id) != nullptr || kPending.contains(id) ||
-             kPendingEffects.contains(id)));
+      CHECK(tree.rules->Find(id) != nullptr);
     }
   }
 }

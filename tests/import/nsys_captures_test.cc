@@ -1,37 +1,27 @@
-// Real captures, where they are at hand: $ADVISE_TRACES/nsys, or shared/traces/nsys beside the
-// source tree. Each must be read, with as many rows as SQLite counts.
+// Real captures, where they are at hand (find_capture.h). Each must be read, with as many rows as
+// SQLite counts.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "engine/import/importer.h"
+#include "tests/app/find_capture.h"
 #include "tests/import/nsys_builder.h"
 
 using namespace advise;
 using namespace advise::testing;
-namespace fs = std::filesystem;
 
 namespace {
 
 std::vector<std::string> Captures() {
-  const char* root = std::getenv("ADVISE_TRACES");
-  const fs::path folder = root != nullptr
-                              ? fs::path(root) / "nsys"
-                              : fs::path(ADVISE_SOURCE_DIR) / ".." / "shared" / "traces" / "nsys";
-  std::vector<std::string> files;
-  std::error_code absent;
-  for (auto it = fs::recursive_directory_iterator(folder, absent);
-       it != fs::recursive_directory_iterator(); it.increment(absent)) {
-    if (absent) break;
+  std::vector<std::string> files = FindCaptures("nsys");
+  std::erase_if(files, [](const std::string& path) {
     std::string head(15, '\0');
-    std::ifstream(it->path(), std::ios::binary).read(head.data(), 15);
-    if (it->is_regular_file() && head == "SQLite format 3") files.push_back(it->path().string());
-  }
-  std::sort(files.begin(), files.end());
+    std::ifstream(path, std::ios::binary).read(head.data(), 15);
+    return head != "SQLite format 3";
+  });
   return files;
 }
 
@@ -59,12 +49,7 @@ bool IsSorted(const std::vector<std::uint32_t>& thread, const std::vector<Nanos>
 }  // namespace
 
 TEST_CASE("every real capture is read whole, sorted, and the same with one reader and two") {
-  const std::vector<std::string> captures = Captures();
-  if (captures.empty()) {
-    WARN("skipped: no captures (set ADVISE_TRACES)");
-    return;
-  }
-  for (const std::string& path : captures) {
+  for (const std::string& path : Captures()) {
     INFO(path);
     const Result<Trace> read = ImportReport(path, {.jobs = 2});
     if (Rows(path, "sqlite_master", "name = 'StringIds'") == 0) {
