@@ -1,6 +1,6 @@
 // Why each GPU was idle: every idle nanosecond of the window gets exactly one cause, found from the
 // op that ends the gap, its launching call, and what the launching thread did since the gap began
-// (docs/architecture.md, "Why a gap is there").
+// (docs/design/idle-causes.md).
 #pragma once
 
 #include <array>

@@ -6,8 +6,8 @@
 
 namespace advise {
 
-// Finds the steps and their warm-up and outliers (docs/architecture.md, "Steps and the steady
-// window"). Less than `step.min_count` like steps are no steps: `Steps::source` is empty then.
+// Finds the steps and their warm-up and outliers (docs/design/steps.md).
+// Less than `step.min_count` like steps are no steps: `Steps::source` is empty then.
 // O(ops + ranges).
 Steps FindSteps(const Run& run);
 

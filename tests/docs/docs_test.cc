@@ -1,5 +1,6 @@
 // The documentation says what is true: its commands run, its links lead somewhere, and what it
 // takes from the program is what the program says now.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -138,24 +139,67 @@ TEST_CASE("the reference that the program writes is whole, linked, and the same 
   CHECK(count > 100);
 }
 
-TEST_CASE("sections of the architecture that the code refers to exist") {
-  static const std::regex kReference(R"re(docs/architecture\.md, "([^"]+)")re");
-  const std::string pages = ReadAll(ADVISE_SOURCE_DIR "/docs/architecture.md");
+TEST_CASE("documents that comments of the code name exist, with their sections") {
+  static const std::regex kReference(R"re((docs/[\w./-]+\.md)(, "([^"]+)")?)re");
   int references = 0;
-  for (const SourceFile& file : SourceFiles({"engine"}, {".h", ".cc"})) {
+  for (const SourceFile& file : SourceFiles({"engine", "rules", "kb"}, {".h", ".cc", ".lua"})) {
     std::string text;
     for (const std::string& line : file.lines) {
       // A reference may go on in the next line of its comment.
       const std::size_t start = line.find("// ");
-      text += start == std::string::npos ? "\n" : line.substr(start + 3) + " ";
+      text += start == std::string::npos ? line + "\n" : line.substr(start + 3) + " ";
     }
     for (std::sregex_iterator at(text.begin(), text.end(), kReference), end; at != end; ++at) {
-      INFO(file.path << ": " << (*at)[1]);
-      CHECK(pages.find("\n## " + (*at)[1].str() + "\n") != std::string::npos);
+      INFO(file.path << ": " << (*at)[0]);
+      const std::string path = ADVISE_SOURCE_DIR "/" + (*at)[1].str();
+      REQUIRE(fs::exists(path));
+      if ((*at)[3].matched) {
+        CHECK(ReadAll(path).find("\n## " + (*at)[3].str() + "\n") != std::string::npos);
+      }
       ++references;
     }
   }
   CHECK(references > 0);
+}
+
+// Decisions tell what was true when they were made.
+bool IsOfItsTime(const SourceFile& document) {
+  return document.path.starts_with("docs/decisions/") || document.path == "CHANGELOG.md";
+}
+
+TEST_CASE("files and folders of the source tree that documents name exist") {
+  static const std::regex kPath(
+      R"(`((engine|rules|kb|docs|scripts|tests|fixtures|cmake)/[\w./-]*(/|\.[a-z]+))`)");
+  int paths = 0;
+  for (const SourceFile& document : Documents()) {
+    if (IsOfItsTime(document)) continue;
+    for (std::size_t i = 0; i < document.lines.size(); ++i) {
+      const std::string& line = document.lines[i];
+      for (std::sregex_iterator at(line.begin(), line.end(), kPath), end; at != end; ++at) {
+        INFO(document.path << ":" << i + 1 << ": " << (*at)[1]);
+        CHECK(fs::exists(fs::path(ADVISE_SOURCE_DIR) / (*at)[1].str()));
+        ++paths;
+      }
+    }
+  }
+  CHECK(paths > 50);
+}
+
+TEST_CASE("pages on the design are of a width that any window shows") {
+  std::vector<SourceFile> pages = SourceFiles({"docs/design"}, {".md"});
+  for (const SourceFile& page : Documents()) {
+    if (page.path == "docs/architecture.md" || page.path == "CHANGELOG.md") pages.push_back(page);
+  }
+  REQUIRE(pages.size() > 5);
+  for (const SourceFile& page : pages) {
+    for (std::size_t i = 0; i < page.lines.size(); ++i) {
+      const std::string& line = page.lines[i];
+      INFO(page.path << ":" << i + 1);
+      CHECK(std::count_if(line.begin(), line.end(), [](char c) {
+              return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+            }) <= 120);
+    }
+  }
 }
 
 #ifdef ADVISE_SIM_PROGRAM

@@ -10,7 +10,7 @@
 //   nsys_sqlite_system   machine, capture, names                   → the trace's own fields
 //
 // and joined by nsys_sqlite_assemble. Which tables and columns exist is asked, never concluded from
-// the schema version. What is not read, and why: docs/architecture.md, "What stays in the report".
+// the schema version. What is not read, and why: docs/design/what-is-not-read.md.
 #include <SQLiteCpp/Exception.h>
 #include <fmt/format.h>
 
