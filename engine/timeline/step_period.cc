@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "engine/base/median.h"
 #include "engine/timeline/step.h"
@@ -81,36 +82,71 @@ double MatchFrom(const std::vector<std::uint64_t>& tokens, const std::vector<std
 }
 
 // An iteration meets the host: it takes in data, hands something back, or is waited for. The layers
-// of a model do not. Told by the calls between that of op `first` and that of op `last`, for the
-// host may run far ahead of the steps.
-bool HostTakesPart(const Run& run, std::uint32_t first, std::uint32_t last, std::size_t steps) {
+// of a model do not, or only some of them. `anchors`: the op that opens each repeat. Told by the
+// calls between theirs, for the host may run far ahead of the steps. With
+// `data_only` it must send data to the GPU each time.
+bool HostTakesPart(const Run& run, const std::vector<std::uint32_t>& anchors, bool data_only) {
   const Trace& trace = run.trace;
-  if (trace.ops.call[first] == kNone || trace.ops.call[last] == kNone)
-    return true;  // cannot be told: benefit of the doubt
-  const Nanos from = trace.calls.start[trace.ops.call[first]];
-  const Nanos to = trace.calls.start[trace.ops.call[last]];
-  std::size_t met = 0;
+  std::vector<Nanos> opened;  // when the host launched each anchor
+  for (const std::uint32_t op : anchors) {
+    if (trace.ops.call[op] != kNone) opened.push_back(trace.calls.start[trace.ops.call[op]]);
+  }
+  if (opened.size() < 2) return true;  // cannot be told: benefit of the doubt
+  std::sort(opened.begin(), opened.end());
+  std::vector<std::uint8_t> met(opened.size() - 1, 0);
   for (const std::uint32_t thread : run.launching_threads) {
     for (std::uint32_t call = run.calls_of_thread[thread].first;
          call < run.calls_of_thread[thread].last; ++call) {
-      if (trace.calls.start[call] < from || trace.calls.start[call] > to) continue;
+      const Nanos when = trace.calls.start[call];
+      if (when < opened.front() || when >= opened.back()) continue;
       const std::uint32_t op = run.first_op_of_call[call];
-      const bool copies =
-          op != kNone && trace.ops.kind[op] == OpKind::kCopy &&
-          (trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kHostToDevice ||
-           trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kDeviceToHost);
-      if (copies || IsSync(run.ClassOfCall(call))) ++met;
+      const bool copy = op != kNone && trace.ops.kind[op] == OpKind::kCopy;
+      const CopyDirection direction =
+          copy ? trace.copies.direction[trace.ops.detail[op]] : CopyDirection::kUnknown;
+      const bool takes = direction == CopyDirection::kHostToDevice;
+      const bool gives = direction == CopyDirection::kDeviceToHost;
+      if (!takes && (data_only || (!gives && !IsSync(run.ClassOfCall(call))))) continue;
+      met[static_cast<std::size_t>(std::upper_bound(opened.begin(), opened.end(), when) -
+                                   opened.begin()) -
+          1] = 1;
     }
   }
-  return 5 * met >= 3 * steps;
+  const auto times = static_cast<double>(std::count(met.begin(), met.end(), 1));
+  return times >= run.knowledge.Number("step.meets_host") * static_cast<double>(met.size());
+}
+
+// Whether the stretches of `period` tokens from these places on mostly compute. A train of copies
+// repeats itself too, and is part of an iteration.
+bool Computes(const std::vector<std::uint8_t>& computes, const std::vector<std::size_t>& places,
+              std::size_t period) {
+  std::size_t stretches = 0;
+  for (const std::size_t place : places) {
+    const auto from = computes.begin() + static_cast<std::ptrdiff_t>(place);
+    const auto to =
+        computes.begin() + static_cast<std::ptrdiff_t>(std::min(computes.size(), place + period));
+    stretches += std::find(from, to, 1) != to ? 1 : 0;
+  }
+  return 2 * stretches > places.size();
+}
+
+// Kinds of computing (tokens of kernels and graphs) in a stretch.
+std::set<std::uint64_t> Computing(const std::vector<std::uint64_t>& tokens,
+                                  const std::vector<std::uint8_t>& computes, std::size_t from,
+                                  std::size_t length) {
+  std::set<std::uint64_t> seen;
+  for (std::size_t i = from; i < std::min(tokens.size(), from + length); ++i) {
+    if (computes[i] != 0) seen.insert(tokens[i]);
+  }
+  return seen;
 }
 
 // Tokens that come back at even distances open a period; the rarest such token gives the longest
 // one.
-// `meets_host(first, last, count)`: whether the host takes part in each of `count` iterations
-// between two tokens.
+// `meets_host(places, data_only)`: whether the host takes part in each of the iterations that
+// tokens at these places open, see HostTakesPart. `computes`: by token, 1 for kernels and graphs.
 Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& tokens,
-                  const std::function<bool(std::size_t, std::size_t, std::size_t)>& meets_host) {
+                  const std::vector<std::uint8_t>& computes,
+                  const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host) {
   const auto min_count = static_cast<std::size_t>(knowledge.Number("step.min_count"));
   const double min_match = knowledge.Number("step.period_match");
   const double min_cover = knowledge.Number("step.period_cover");
@@ -125,6 +161,7 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
   }
   std::stable_sort(by_rarity.begin(), by_rarity.end(),
                    [](const auto* a, const auto* b) { return a->size() < b->size(); });
+  const bool any_computes = std::find(computes.begin(), computes.end(), 1) != computes.end();
   Period best;
   std::map<std::size_t, double> tried;
   for (const auto* at : by_rarity) {
@@ -138,18 +175,29 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
     const std::size_t to = std::min(tokens.size(), at->back() + period);
     if (static_cast<double>(to - from) < min_cover * static_cast<double>(tokens.size())) continue;
     if (tried.contains(period)) continue;
+    if (any_computes && !Computes(computes, *at, period)) continue;
     const double match = MatchFrom(tokens, *at, period);
     tried[period] = match;
     if (match < min_match) continue;
     // A later (shorter) period wins when it leaves hardly more unexplained than the longer one:
-    // layers leave what stands between two passes through them. Or when each period takes in data
-    // from the host, which layers do not: then the longer one is several iterations with something
-    // extra in the last (a checkpoint, an evaluation).
+    // layers leave what stands between two passes through them. Or when each period meets the host:
+    // then the longer one is several iterations with something extra in the last. Where the extra
+    // computes (an evaluation), each must take in data, since layers may hand numbers back, too.
     const double loss = best.match - match;
     const bool as_good =
         match >= exact && loss <= most_loss && loss * static_cast<double>(best.length) < extra;
-    if (best.length == 0 ||
-        (period < best.length && (as_good || meets_host(at->front(), at->back(), at->size())))) {
+    const auto iterates = [&] {
+      const auto inside = Computing(tokens, computes, (*at)[at->size() / 2], period);
+      std::size_t beside = 0;
+      for (const std::uint64_t token :
+           Computing(tokens, computes, best.starts[best.starts.size() / 2], best.length)) {
+        beside += inside.contains(token) ? 0 : 1;
+      }
+      // Most of what the longer one computes stands beside the shorter one: that is a part of it,
+      // such as a train of copies that each feed one kernel.
+      return beside <= inside.size() && meets_host(*at, beside > 0);
+    };
+    if (best.length == 0 || (period < best.length && (as_good || iterates()))) {
       best = {period, *at, match};
     }
     if (tried.size() > 64) break;  // enough distinct candidates
@@ -187,9 +235,15 @@ Steps StepsFromPeriod(const Run& run) {
       busiest = d;
   }
   if (busiest == kNone) return steps;
+  const auto computing = [&](std::uint32_t op) {
+    return ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
+  };
+  // By what it computes: a stream of copies can have more ops.
+  const bool any =
+      std::any_of(run.ops_of_device[busiest].begin(), run.ops_of_device[busiest].end(), computing);
   std::map<std::uint32_t, std::size_t> per_stream;
   for (const std::uint32_t op : run.ops_of_device[busiest]) {
-    if (!run.IsComm(op)) per_stream[ops.stream[op]]++;
+    if (!run.IsComm(op) && (computing(op) || !any)) per_stream[ops.stream[op]]++;
   }
   std::uint32_t stream = kNone;
   std::size_t most = 0;
@@ -200,12 +254,16 @@ Steps StepsFromPeriod(const Run& run) {
   for (const std::uint32_t op : run.ops_of_device[busiest]) {
     if (ops.stream[op] == stream && !run.IsComm(op)) sequence.push_back(op);
   }
-  const auto meets_host = [&](std::size_t first, std::size_t last, std::size_t count) {
-    return HostTakesPart(run, sequence[first], sequence[last], count);
+  const auto meets_host = [&](const std::vector<std::size_t>& places, bool data_only) {
+    std::vector<std::uint32_t> anchors;
+    for (const std::size_t place : places) anchors.push_back(sequence[place]);
+    return HostTakesPart(run, anchors, data_only);
   };
+  std::vector<std::uint8_t> computes;
+  for (const std::uint32_t op : sequence) computes.push_back(computing(op) ? 1 : 0);
   Period period;
   for (const bool with_grid : {true, false}) {
-    period = FindPeriod(run.knowledge, Tokens(run, sequence, with_grid), meets_host);
+    period = FindPeriod(run.knowledge, Tokens(run, sequence, with_grid), computes, meets_host);
     if (period.length > 0) break;
   }
   if (period.length == 0) return steps;
@@ -276,8 +334,7 @@ Steps StepsFromPeriod(const Run& run) {
                                                  run.knowledge.Number("step.uniform_count");
   const bool longer_than_a_layer =
       static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
-  if (!waits_at_cut && !graph && !uniform && !longer_than_a_layer &&
-      !HostTakesPart(run, sequence[starts.front()], sequence[starts.back()], steps.all.size()))
+  if (!waits_at_cut && !graph && !uniform && !longer_than_a_layer && !meets_host(starts, false))
     return {};
   steps.source = "period";
   const std::uint32_t anchor = sequence[starts.front()];

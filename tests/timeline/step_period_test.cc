@@ -194,5 +194,56 @@ TEST_CASE("times that are moved as a whole move the steps and change nothing els
   CHECK(here->run.steps.Median() == later->run.steps.Median());
 }
 
+// Thirteen layers and a head for each token, 2 ms; in six of the layers the host reads a number
+// back.
+TEST_CASE("layers in some of which the host reads a number back are no iterations") {
+  TraceBuilder story;
+  Repeat(12, 2_ms, [&](int, Nanos at) {
+    Nanos next = at + 100_us;
+    const auto kernel = [&](const char* name) {
+      story.Launch(name, {next - 20_us, next - 15_us}, {next, next + 40_us});
+      next += 50_us;
+    };
+    for (int layer = 0; layer < 13; ++layer) {
+      kernel("attention_part");
+      kernel("mlp_part");
+      if (layer % 2 == 0 && layer < 12) {
+        story.CopyFromGpu(4, MemoryKind::kPinned, {next - 20_us, next - 18_us},
+                          {next, next + 2_us});
+        story.Sync({next - 17_us, next + 4_us});
+        next += 30_us;
+      }
+    }
+    kernel("head");
+  });
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == 2_ms);
+}
+
+// Forty pieces are uploaded one by one, each spread by a small kernel, before the work proper.
+TEST_CASE("a train of copies, also one that feeds a kernel each, is a part of an iteration") {
+  for (const bool feeds : {false, true}) {
+    TraceBuilder story;
+    Repeat(12, 4_ms, [&](int, Nanos at) {
+      Nanos next = at + 100_us;
+      for (int piece = 0; piece < 40; ++piece) {
+        story.CopyToGpu(1_KiB, MemoryKind::kPinned, {next - 10_us, next - 8_us},
+                        {next, next + 5_us});
+        if (feeds) story.Launch("spread", {next - 7_us, next - 5_us}, {next + 6_us, next + 10_us});
+        next += 20_us;
+      }
+      for (const char* name : {"embed", "attention", "mlp", "norm", "head", "loss"}) {
+        story.Launch(name, {next - 10_us, next - 5_us}, {next, next + 200_us});
+        next += 210_us;
+      }
+    });
+    const Analysed run(story, kAuto);
+    INFO(feeds);
+    REQUIRE(run->run.steps.source == "period");
+    CHECK(run->run.steps.Median() == 4_ms);
+  }
+}
+
 }  // namespace
 }  // namespace advise
