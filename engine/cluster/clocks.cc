@@ -52,7 +52,7 @@ std::vector<Nanos> SendsOf(const RankSummary& rank) {
 struct Utc {
   bool known = false;
   Nanos offset = 0;
-  double scatter = 1;      // ns by which it is usually wrong
+  double scatter = 1;      // ns by which it may well be wrong: closer than this it says nothing
   double end_scatter = 1;  // ns by which the ends of a collective usually differ
   double most = 0;  // the most that it counts, in units of scatter: hosts without a time service
 
@@ -62,7 +62,8 @@ struct Utc {
   double Cost(Nanos found, Nanos deviation) const {
     const double misfit = static_cast<double>(deviation) / end_scatter;
     if (!known) return misfit;
-    return misfit + std::min(most, static_cast<double>(std::abs(found - offset)) / scatter);
+    const double off = static_cast<double>(std::abs(found - offset)) / scatter;
+    return misfit + std::clamp(off - 1, 0.0, most);
   }
 };
 
@@ -181,9 +182,8 @@ Utc UtcBetween(const RankSummary& own, const RankSummary& against, const Knowled
   utc.end_scatter = knowledge.Number("cluster.end_scatter");
   utc.known = own.utc_origin_ns > 0 && against.utc_origin_ns > 0;
   if (!utc.known) return utc;
-  const bool one_host = !own.host.empty() && own.host == against.host;
   utc.offset = own.utc_origin_ns - against.utc_origin_ns;
-  utc.scatter = knowledge.Number(one_host ? "cluster.utc_scatter_in_host" : "cluster.utc_scatter");
+  utc.scatter = knowledge.Number("cluster.utc_scatter");
   utc.most = knowledge.Number("cluster.utc_most");
   return utc;
 }
