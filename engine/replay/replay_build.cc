@@ -206,12 +206,13 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
   std::map<std::uint32_t, std::vector<Nanos>> batches;
   std::map<std::uint32_t, Nanos> last_batch;
   for (const GapPiece piece : idle.pieces) {
-    const bool waited = piece.activity == Activity::kOsWait ||
+    const bool silent = piece.activity == Activity::kSilentWait;
+    const bool waited = silent || piece.activity == Activity::kOsWait ||
                         piece.activity == Activity::kFileIo || piece.activity == Activity::kSleep ||
                         piece.activity == Activity::kNetwork || piece.activity == Activity::kLock;
     const std::uint32_t thread = idle.gaps[piece.gap].thread;
     if (piece.cause != IdleCause::kDataLoading || !waited || thread == kNone) continue;
-    if (2 * waits[thread].OverlapWith(piece.start, piece.end) < piece.Length()) continue;
+    if (!silent && 2 * waits[thread].OverlapWith(piece.start, piece.end) < piece.Length()) continue;
     const auto [last, is_first] = last_batch.try_emplace(thread, from_);
     const Nanos apart = piece.end - last->second;
     last->second = piece.end;

@@ -17,6 +17,8 @@ Activity ActivityOfOs(OsClass os_class) {
       return Activity::kFileWrite;
     case OsClass::kWait:
       return Activity::kOsWait;
+    case OsClass::kChild:
+      return Activity::kChildWait;
     case OsClass::kSleep:
       return Activity::kSleep;
     case OsClass::kMemoryMap:

@@ -18,7 +18,9 @@ enum class Activity : std::uint8_t {
   kGraphLaunch,
   kCopyCall,  // an asynchronous copy or memset call
   kSleep,
-  kOsWait,  // blocked in the OS: poll, condition, semaphore
+  kSilentWait,  // nothing was recorded, and what others did shows that it waited (Awaited)
+  kOsWait,      // blocked in the OS: poll, condition, semaphore
+  kChildWait,   // blocked until a child process ends
   kNetwork,
   kLock,
   kMemoryMap,
@@ -31,7 +33,7 @@ enum class Activity : std::uint8_t {
   kJit,
   kProfiler,
 };
-inline constexpr std::size_t kActivityCount = 18;
+inline constexpr std::size_t kActivityCount = 20;
 
 struct HostPiece {
   Nanos start = 0;

@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "engine/timeline/awaited.h"
+
 namespace advise {
 namespace {
 
@@ -35,6 +37,7 @@ IdleCause CauseOf(const HostPiece& piece) {
     case Activity::kLock:
     case Activity::kNetwork:
     case Activity::kOsWait:
+    case Activity::kChildWait:
     case Activity::kSleep:
       return IdleCause::kHostWait;
     case Activity::kLaunch:
@@ -46,67 +49,6 @@ IdleCause CauseOf(const HostPiece& piece) {
       return IdleCause::kHostCompute;
   }
 }
-
-// Who a waiting thread may be waiting for: threads that load data, and other threads that launch
-// GPU work.
-class Awaited {
- public:
-  explicit Awaited(const Run& run)
-      : run_(run), awaited_share_(run.knowledge.Number("input.awaited_share")) {
-    const Trace& trace = run.trace;
-    std::vector<std::vector<Interval>> loading(trace.processes.size() + 1);
-    for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
-      if (run.names.ThreadRole(t) == Role::kLoaderWorker) has_workers_ = true;
-      const bool launches =
-          std::binary_search(run.launching_threads.begin(), run.launching_threads.end(), t);
-      const std::uint32_t process = trace.threads[t].process;
-      if (launches || process == kNone) continue;
-      for (std::uint32_t i = run.os_of_thread[t].first; i < run.os_of_thread[t].last; ++i) {
-        const OsClass os = run.names.Os(trace.os_calls.name[i]);
-        const bool receives =
-            os == OsClass::kNetwork && run.names.ThreadRole(t) != Role::kCommunication;
-        if (os == OsClass::kFileIo || receives) {
-          loading[process].push_back({trace.os_calls.start[i], trace.os_calls.end[i]});
-        }
-      }
-      for (std::uint32_t i = run.ranges_of_thread[t].first; i < run.ranges_of_thread[t].last; ++i) {
-        if (run.names.RangePhase(trace.ranges.name[i]) == Phase::kDataLoading) {
-          loading[process].push_back({trace.ranges.start[i], trace.ranges.end[i]});
-        }
-      }
-    }
-    for (auto& intervals : loading) loading_.push_back(IntervalSet::Of(std::move(intervals)));
-  }
-
-  // True when the wait [start, end) of `thread` is for data: loader workers exist, or threads of
-  // its own process read files during it; and no other launching thread of the process was at work
-  // meanwhile.
-  bool IsLoader(std::uint32_t thread, Nanos start, Nanos end) {
-    const std::uint32_t process = run_.trace.threads[thread].process;
-    if (process == kNone || OtherCallerActive(thread, process, start, end)) return false;
-    return has_workers_ || static_cast<double>(loading_[process].OverlapWith(start, end)) >=
-                               awaited_share_ * static_cast<double>(end - start);
-  }
-
- private:
-  bool OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start, Nanos end) {
-    const CallTable& calls = run_.trace.calls;
-    for (const std::uint32_t other : run_.launching_threads) {
-      if (other == thread || run_.trace.threads[other].process != process) continue;
-      const RowRange rows = run_.calls_of_thread[other];
-      const auto first = calls.start.begin() + rows.first;
-      const auto last = calls.start.begin() + rows.last;
-      const auto next = std::lower_bound(first, last, start);
-      if (next != last && *next < end) return true;
-    }
-    return false;
-  }
-
-  const Run& run_;
-  double awaited_share_;
-  bool has_workers_ = false;
-  std::vector<IntervalSet> loading_;
-};
 
 class Explainer {
  public:
@@ -217,17 +159,33 @@ class Explainer {
     const Nanos seen = std::clamp(painter.FirstEvent(), start, end);
     Add(gap, seen, IdleCause::kNoWorkQueued);
     if (seen == end) return;
-    for (const HostPiece& piece : painter.Paint(seen, end)) {
+    const std::vector<HostPiece> pieces = painter.Paint(seen, end);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const HostPiece& piece = pieces[i];
       IdleCause cause = CauseOf(piece);
+      Activity activity = piece.activity;
       // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
-      const bool waits = piece.activity == Activity::kOsWait ||
-                         piece.activity == Activity::kFileIo ||
-                         piece.activity == Activity::kNetwork || piece.activity == Activity::kSleep;
+      const bool waits = activity == Activity::kOsWait || activity == Activity::kFileIo ||
+                         activity == Activity::kNetwork || activity == Activity::kSleep;
       const bool may_be_loader = cause == IdleCause::kHostWait || cause == IdleCause::kFileIo;
       if (waits && may_be_loader && awaited_.IsLoader(gap.thread, piece.start, piece.end)) {
         cause = IdleCause::kDataLoading;
       }
-      Add(gap, piece.end, cause, piece.activity, piece.phase);
+      if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
+          awaited_.IsSilentLoader(gap.thread, piece.start, piece.end)) {
+        cause = IdleCause::kDataLoading;
+        activity = Activity::kSilentWait;
+      }
+      // What a child process made is loaded next: it was a compiler.
+      const bool loads_next = std::any_of(pieces.begin() + static_cast<std::ptrdiff_t>(i),
+                                          pieces.end(), [](const HostPiece& later) {
+                                            return later.activity == Activity::kModuleLoad ||
+                                                   later.activity == Activity::kJit;
+                                          });
+      if (activity == Activity::kChildWait && (loads_next || awaited_.CompilerSeen())) {
+        cause = IdleCause::kJitOrModuleLoad;
+      }
+      Add(gap, piece.end, cause, activity, piece.phase);
     }
   }
 

@@ -42,6 +42,7 @@ OsClass OsClassOf(const std::string& name) {
   if (name == "file_io") return OsClass::kFileIo;
   if (name == "file_write") return OsClass::kFileWrite;
   if (name == "wait") return OsClass::kWait;
+  if (name == "child") return OsClass::kChild;
   if (name == "sleep") return OsClass::kSleep;
   if (name == "memory_map") return OsClass::kMemoryMap;
   if (name == "network") return OsClass::kNetwork;
@@ -71,6 +72,7 @@ Role RoleOf(const std::string& name) {
   if (name == "pin_memory") return Role::kPinMemory;
   if (name == "profiler") return Role::kProfiler;
   if (name == "nccl") return Role::kCommunication;
+  if (name == "compiler") return Role::kCompiler;
   return Role::kUnknown;
 }
 
@@ -135,7 +137,7 @@ Names::Names(const Trace& trace, const Knowledge& knowledge)
     Role role = RoleOf(knowledge.ThreadRole(trace.strings[thread.name]));
     if (role == Role::kUnknown && thread.process != kNone) {
       const Role by_process = RoleOf(knowledge.ThreadRole(trace.processes[thread.process].name));
-      if (by_process == Role::kLoaderWorker) role = by_process;
+      if (by_process == Role::kLoaderWorker || by_process == Role::kCompiler) role = by_process;
     }
     thread_roles_[t] = role;
   }

@@ -39,6 +39,7 @@ enum class OsClass : std::uint8_t {
   kFileIo,
   kFileWrite,
   kWait,
+  kChild,  // until a child process ends
   kSleep,
   kMemoryMap,
   kNetwork,
@@ -70,7 +71,8 @@ enum class Role : std::uint8_t {
   kMain,
   kPinMemory,
   kProfiler,
-  kCommunication
+  kCommunication,
+  kCompiler
 };
 
 inline bool IsSync(CallClass c) {

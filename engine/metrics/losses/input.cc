@@ -115,8 +115,9 @@ class InputFinder {
   }
 
   static bool Waits(const GapPiece& piece) {
-    return piece.activity == Activity::kOsWait || piece.activity == Activity::kSleep ||
-           piece.activity == Activity::kLock || piece.activity == Activity::kNetwork;
+    return piece.activity == Activity::kOsWait || piece.activity == Activity::kSilentWait ||
+           piece.activity == Activity::kSleep || piece.activity == Activity::kLock ||
+           piece.activity == Activity::kNetwork;
   }
 
   // One load a gap. A gap is of this kind when loading, or reading files, fills a fair part of it.

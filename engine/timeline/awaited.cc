@@ -1,0 +1,151 @@
+#include "engine/timeline/awaited.h"
+
+#include <algorithm>
+
+namespace advise {
+namespace {
+
+bool IsWait(OsClass os) {
+  return os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
+         os == OsClass::kNetwork;
+}
+
+}  // namespace
+
+Awaited::Awaited(const Run& run)
+    : run_(run),
+      awaited_share_(run.knowledge.Number("input.awaited_share")),
+      silent_share_(run.knowledge.Number("input.silent_share")),
+      behind_share_(run.knowledge.Number("replay.hand_over.behind_share")),
+      silent_least_(static_cast<Nanos>(run.knowledge.Number("replay.hand_over.pause"))) {
+  FindLoading();
+  FindHandOvers();
+}
+
+void Awaited::FindLoading() {
+  const Trace& trace = run_.trace;
+  std::vector<std::vector<Interval>> loading(trace.processes.size());
+  std::vector<Interval> at_work;
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    const Role role = run_.names.ThreadRole(t);
+    const bool worker = role == Role::kLoaderWorker;
+    has_workers_ |= worker;
+    compiler_seen_ |= role == Role::kCompiler;
+    const bool launches =
+        std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t);
+    const std::uint32_t process = trace.threads[t].process;
+    if (launches || process == kNone) continue;
+    std::vector<Interval> waits;
+    Nanos first = 0;
+    Nanos last = 0;
+    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+      const OsClass os = run_.names.Os(trace.os_calls.name[i]);
+      const Interval when{trace.os_calls.start[i], trace.os_calls.end[i]};
+      if (i == run_.os_of_thread[t].first) first = when.start;
+      last = std::max(last, when.end);
+      if (IsWait(os)) waits.push_back(when);
+      const bool receives = os == OsClass::kNetwork && role != Role::kCommunication;
+      if (os == OsClass::kFileIo || receives) loading[process].push_back(when);
+    }
+    if (worker && last > first) {
+      workers_recorded_ = true;
+      const IntervalSet rests = IntervalSet::Of(std::move(waits));
+      const IntervalSet works = rests.GapsWithin(first, last);
+      at_work.insert(at_work.end(), works.intervals().begin(), works.intervals().end());
+    }
+    for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last; ++i) {
+      if (run_.names.RangePhase(trace.ranges.name[i]) == Phase::kDataLoading) {
+        loading[process].push_back({trace.ranges.start[i], trace.ranges.end[i]});
+      }
+    }
+  }
+  workers_at_work_ = IntervalSet::Of(std::move(at_work));
+  const double never_rests = run_.knowledge.Number("input.never_rests");
+  for (auto& intervals : loading) {
+    loading_.push_back(IntervalSet::Of(std::move(intervals)));
+    const Nanos busy = loading_.back().OverlapWith(run_.window.start, run_.window.end);
+    never_rests_.push_back(static_cast<double>(busy) >=
+                                       never_rests * static_cast<double>(run_.window.Length()) &&
+                                   busy > 0
+                               ? 1
+                               : 0);
+  }
+}
+
+// Loading began in the stretch, and ended just before it did.
+bool Awaited::AsksAndGets(std::uint32_t process, Nanos start, Nanos end) const {
+  const std::vector<Interval>& loads = loading_[process].intervals();
+  const auto next =
+      std::lower_bound(loads.begin(), loads.end(), end,
+                       [](const Interval& load, Nanos time) { return load.end <= time; });
+  if (next != loads.end() && next->start < end) return false;  // still loading
+  if (next == loads.begin()) return false;
+  const Nanos behind = end - std::prev(next)->end;
+  return static_cast<double>(behind) <= behind_share_ * static_cast<double>(end - start);
+}
+
+void Awaited::FindHandOvers() {
+  const CallTable& calls = run_.trace.calls;
+  hands_over_.assign(run_.trace.threads.size(), 0);
+  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  const double usual = run_.knowledge.Number("replay.hand_over.usual");
+  for (const std::uint32_t thread : run_.launching_threads) {
+    const std::uint32_t process = run_.trace.threads[thread].process;
+    if (process == kNone || loading_[process].empty()) continue;
+    std::size_t pauses = 0;
+    std::size_t handed = 0;
+    Nanos since = run_.window.start;
+    for (std::uint32_t c = run_.calls_of_thread[thread].first;
+         c < run_.calls_of_thread[thread].last; ++c) {
+      const Nanos until = calls.start[c];
+      if (run_.InWindow(until) && until - since >= silent_least_ &&
+          MostlyLoading(process, since, until)) {
+        ++pauses;
+        handed += AsksAndGets(process, since, until) ? 1 : 0;
+      }
+      since = std::max(since, calls.end[c]);
+    }
+    const bool pattern =
+        handed >= least && static_cast<double>(handed) >= usual * static_cast<double>(pauses);
+    hands_over_[thread] = pattern ? 1 : 0;
+  }
+}
+
+bool Awaited::MostlyLoading(std::uint32_t process, Nanos start, Nanos end) const {
+  return static_cast<double>(loading_[process].OverlapWith(start, end)) >=
+         silent_share_ * static_cast<double>(end - start);
+}
+
+bool Awaited::IsLoader(std::uint32_t thread, Nanos start, Nanos end) const {
+  const std::uint32_t process = run_.trace.threads[thread].process;
+  if (process == kNone || OtherCallerActive(thread, process, start, end)) return false;
+  const double enough = awaited_share_ * static_cast<double>(end - start);
+  if (has_workers_ && (!workers_recorded_ ||
+                       static_cast<double>(workers_at_work_.OverlapWith(start, end)) >= enough)) {
+    return true;
+  }
+  return static_cast<double>(loading_[process].OverlapWith(start, end)) >= enough;
+}
+
+bool Awaited::IsSilentLoader(std::uint32_t thread, Nanos start, Nanos end) const {
+  const std::uint32_t process = run_.trace.threads[thread].process;
+  if (process == kNone || end - start < silent_least_ || loading_[process].empty()) return false;
+  if (hands_over_[thread] == 0 && never_rests_[process] == 0) return false;
+  return MostlyLoading(process, start, end) && !OtherCallerActive(thread, process, start, end);
+}
+
+bool Awaited::OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start,
+                                Nanos end) const {
+  const CallTable& calls = run_.trace.calls;
+  for (const std::uint32_t other : run_.launching_threads) {
+    if (other == thread || run_.trace.threads[other].process != process) continue;
+    const RowRange rows = run_.calls_of_thread[other];
+    const auto first = calls.start.begin() + rows.first;
+    const auto last = calls.start.begin() + rows.last;
+    const auto next = std::lower_bound(first, last, start);
+    if (next != last && *next < end) return true;
+  }
+  return false;
+}
+
+}  // namespace advise

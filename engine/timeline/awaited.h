@@ -1,0 +1,52 @@
+// Who a waiting thread may be waiting for: threads and processes that load data, other threads that
+// launch GPU work, compilers.
+#pragma once
+
+#include <vector>
+
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+class Awaited {
+ public:
+  // O(n log n) in the OS calls, and in the ranges and calls of all threads.
+  explicit Awaited(const Run& run);
+
+  // True when the recorded wait [start, end) of `thread` is for data: loader workers, or threads of
+  // its own process that read files, are at work during it, and no other launching thread of the
+  // process is. Workers of which nothing but their names was recorded are taken to be at work.
+  bool IsLoader(std::uint32_t thread, Nanos start, Nanos end) const;
+
+  // The same of a stretch in which the launching thread shows nothing at all: it may wait without a
+  // trace (spinning, or below what the profiler keeps). True where threads of its process load
+  // during most of it, and either never rest in the window (a producer that never rests is what the
+  // consumer waits for), or rest until they are asked and end, time after time, just before the
+  // thread goes on.
+  bool IsSilentLoader(std::uint32_t thread, Nanos start, Nanos end) const;
+
+  // A compiler ran beside the program.
+  bool CompilerSeen() const { return compiler_seen_; }
+
+ private:
+  void FindLoading();
+  void FindHandOvers();
+  bool AsksAndGets(std::uint32_t process, Nanos start, Nanos end) const;
+  bool OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start, Nanos end) const;
+  bool MostlyLoading(std::uint32_t process, Nanos start, Nanos end) const;
+
+  const Run& run_;
+  double awaited_share_;
+  double silent_share_;
+  double behind_share_;
+  Nanos silent_least_;
+  bool has_workers_ = false;
+  bool compiler_seen_ = false;
+  bool workers_recorded_ = false;          // what the workers did, not their names alone
+  IntervalSet workers_at_work_;            // any of them
+  std::vector<IntervalSet> loading_;       // per process: threads that launch nothing read or load
+  std::vector<std::uint8_t> never_rests_;  // per process
+  std::vector<std::uint8_t> hands_over_;   // per thread: its silent pauses end with loading
+};
+
+}  // namespace advise

@@ -1,0 +1,79 @@
+// Who the launching thread waited for.
+#include "engine/timeline/awaited.h"
+
+#include "engine/timeline/idle.h"
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+#include "tests/support/stories.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("a wait while the loader's workers rest is no wait for data") {
+  TraceBuilder story = GapStory().OsCall("poll", {102_us, 195_us});
+  story.Process("python worker").Thread("pt_data_worker");
+  story.OsCall("read", {1_us, 20_us})
+      .OsCall("futex", {21_us, 290_us})
+      .OsCall("read", {291_us, 299_us});
+  const Analysed run(story);
+  CHECK(run.Idle(IdleCause::kDataLoading) == 0);
+  CHECK(run.Idle(IdleCause::kHostWait) == 93_us);
+}
+
+TEST_CASE(
+    "waiting for a child process whose result is loaded next is compilation, also beside workers") {
+  TraceBuilder story = GapStory().OsCall("waitpid", {102_us, 180_us});
+  story.Call("cuModuleLoadData", {182_us, 195_us});
+  story.Process("python worker").Thread("pt_data_worker").OsCall("read", {90_us, 190_us});
+  const Analysed run(story);
+  CHECK(run.Idle(IdleCause::kJitOrModuleLoad) == 78_us + 13_us);
+  CHECK(run.Idle(IdleCause::kDataLoading) == 0);
+}
+
+TEST_CASE("waiting for a child process that nothing explains is a wait of the host") {
+  const Analysed run(GapStory().OsCall("waitpid", {102_us, 180_us}));
+  CHECK(run.Idle(IdleCause::kHostWait) == 78_us);
+}
+
+enum class Reader { kOnDemand, kAlways, kAlongside };
+
+// A launching thread of which nothing but its launches is recorded, 10 ms a step of which the GPU
+// works 2, beside a thread of the process that reads files.
+TraceBuilder Fed(Reader reader) {
+  TraceBuilder story;
+  Repeat(10, 10_ms, [&](int n, Nanos at) {
+    story.Thread("main").Launch("work", {at, at + 5_us}, {at + 10_us, at + 2_ms});
+    story.Thread("reader");
+    switch (reader) {
+      case Reader::kOnDemand:  // begins when the GPU has its batch, ends when the next one is there
+        story.OsCall("read", {at + 1_ms, at + 9_ms + 900_us});
+        break;
+      case Reader::kAlways:
+        story.OsCall("read", {at, at + 9_ms + 990_us});
+        break;
+      case Reader::kAlongside:  // fills a queue ahead of time, and rests
+        story.OsCall("read", {at + 1_ms + n * 200_us, at + 6_ms + n * 200_us});
+        break;
+    }
+  });
+  return story;
+}
+
+TEST_CASE("a silent launching thread waits for a thread that reads until just before it goes on") {
+  const Analysed run(Fed(Reader::kOnDemand), kAuto);
+  CHECK(run.Idle(IdleCause::kDataLoading) > run.Window() * 7 / 10);
+}
+
+TEST_CASE("a thread that reads without a rest is what a silent launching thread waits for") {
+  const Analysed run(Fed(Reader::kAlways), kAuto);
+  CHECK(run.Idle(IdleCause::kDataLoading) > run.Window() * 7 / 10);
+}
+
+TEST_CASE("a thread that reads ahead and rests is not what a silent launching thread waits for") {
+  const Analysed run(Fed(Reader::kAlongside), kAuto);
+  CHECK(run.Idle(IdleCause::kDataLoading) == 0);
+  CHECK(run.Idle(IdleCause::kHostCompute) > run.Window() * 7 / 10);
+}
+
+}  // namespace
+}  // namespace advise
