@@ -18,9 +18,10 @@ return {
   thresholds = { "min_share", "winnable" },
 
   symptom = "Collectives take {share:pct} of the time beside no compute, over TCP sockets between nodes{also:text}.",
-  cause   = "Sockets on Ethernet move a few GB/s through the host's processors; an InfiniBand port moves 25 to 50 GB/s without them.",
+  cause   = "Sockets on Ethernet move a few GB/s through the host's processors; an InfiniBand port moves 12 (HDR100) to 50 GB/s (NDR) without them.",
   fixes   = {
-    { action = "Unset what keeps NCCL from it", snippet = "unset NCCL_IB_DISABLE NCCL_NET NCCL_IB_HCA", language = "bash" },
+    { action = "Unset what keeps NCCL from it. Do not touch NCCL_NET or NCCL_IB_HCA if the site sets them: they may load its plugin or choose its rails",
+      snippet = "env | grep NCCL_\nunset NCCL_IB_DISABLE", language = "bash" },
     { action = "Check that the ports are active and visible inside the job or container", snippet = "ibstat\nls /dev/infiniband\ndocker run --device=/dev/infiniband --cap-add=IPC_LOCK ...",
       language = "bash" },
     { action = "On clouds, load the network plugin of the provider, and see NCCL's log for what it chose", snippet = "export NCCL_DEBUG=INFO", language = "bash" },

@@ -20,7 +20,7 @@ return {
   symptom = "Collectives take {share:pct} of the time beside no compute, and do not use NVLink: {signal:text}.",
   cause   = "Between GPUs, PCIe through the host moves about 16 GB/s a GPU and PCIe peer-to-peer 32; NVLink moves hundreds.",
   fixes   = {
-    { action = "Unset what keeps NCCL from it", snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL", language = "bash" },
+    { action = "Unset what keeps NCCL from it", snippet = "env | grep NCCL_P2P\nunset NCCL_P2P_DISABLE NCCL_P2P_LEVEL", language = "bash" },
     { action = "Check that each process sees all GPUs of the node, that peer access is OK, and that the links are up",
       snippet = "nvidia-smi topo -m\nnvidia-smi topo -p2p r\nnvidia-smi nvlink --status", language = "bash" },
     { action = "In a container: share the process and IPC namespaces, and do not hide GPUs from ranks", snippet = "docker run --ipc=host --gpus all ...",
@@ -39,8 +39,8 @@ return {
     if not at_least(exposed, t.min_share) then return nil end
     local nvlink, pcie = f.sample.comm.nvlink, f.sample.comm.pcie
     local has_nvlink = f.topology.nvlink.pairs > 0 or (f.hw.nvlink or 0) > 0
-    if nvlink and pcie and at_least(f.sample.comm.samples, t.min_samples) then
-      -- Samples of NVLink exist: the GPU has it. What they say of this very time wins.
+    if has_nvlink and nvlink and pcie and at_least(f.sample.comm.samples, t.min_samples) then
+      -- Boards without NVLink report no traffic on it, too. Where it is there, what samples say of this very time wins.
       if not at_most(nvlink, t.max_nvlink) or not at_least(pcie, t.min_pcie) then return nil end
       return { share = exposed, signal = "samples show NVLink still and PCIe busy meanwhile", nvlink = nvlink, pcie = pcie }
     end
@@ -61,7 +61,7 @@ return {
 
   tests = {
     { name = "samples: PCIe busy, NVLink still",
-      facts = { window = { device_time = 1e9 }, run = { devices = 4 }, comm = { count = 100, exposed = 4e8 }, topology = { nvlink = { pairs = 0 } },
+      facts = { window = { device_time = 1e9 }, run = { devices = 4 }, comm = { count = 100, exposed = 4e8 }, topology = { nvlink = { pairs = 6 } },
                 nccl = { ranks = 0, peer_off = false, ["local"] = { peer = 0, shared = 0, net = 0 } },
                 sample = { comm = { nvlink = 0.0, pcie = 0.6, samples = 400 } } },
       expect = { share = 0.4, nvlink = 0, pcie = 0.6 }, saving = { claims = 4e8 } },
@@ -69,6 +69,11 @@ return {
       facts = { window = { device_time = 1e9 }, run = { devices = 1 }, comm = { count = 100, exposed = 4e8 }, topology = { nvlink = { pairs = 6 } },
                 nccl = { ranks = 4, peer_off = true, ["local"] = { peer = 0, shared = 8, net = 0 } }, sample = { comm = {} } },
       expect = { share = 0.4, signal = "NCCL's log shows 8 pairs of ranks of a node through host memory or the network" } },
+    { name = "near miss: PCIe boards, whose samples of NVLink are 0",
+      facts = { window = { device_time = 1e9 }, run = { devices = 4 }, comm = { count = 100, exposed = 4e8 }, topology = { nvlink = { pairs = 0 } },
+                nccl = { ranks = 0, peer_off = false, ["local"] = { peer = 0, shared = 0, net = 0 } },
+                sample = { comm = { nvlink = 0.0, pcie = 0.6, samples = 400 } } },
+      expect = "silent" },
     { name = "near miss: NVLink is in use",
       facts = { window = { device_time = 1e9 }, run = { devices = 4 }, comm = { count = 100, exposed = 4e8 }, topology = { nvlink = { pairs = 6 } },
                 nccl = { ranks = 4, peer_off = false, ["local"] = { peer = 8, shared = 0, net = 0 } },

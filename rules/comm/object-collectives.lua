@@ -20,7 +20,7 @@ return {
   cause   = "Objects are pickled and copied to the GPU and back, with a wait for each size.",
   fixes   = {
     { action  = "Reduce a tensor of the values instead",
-      snippet = [[values = torch.tensor([loss, correct], device="cuda")
+      snippet = [[values = torch.stack([loss.detach(), correct])   # both are on the GPU already: no wait
 dist.all_reduce(values)]],
       language = "python" },
     { action = "Do it every N steps" },

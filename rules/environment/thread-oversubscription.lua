@@ -18,10 +18,10 @@ return {
   cause   = "OMP_NUM_THREADS is set for one process a node, and several run.",
   fixes   = {
     { action  = "Divide the cores among the processes",
-      snippet = "export OMP_NUM_THREADS=$(( $(nproc) / 8 ))      # 8 processes a node",
+      snippet = "export OMP_NUM_THREADS=$(( $(nproc --all) / 8 ))      # 8 processes per node; plain nproc obeys OMP_NUM_THREADS itself",
       language = "bash" },
-    { action  = "And one thread for each loader worker",
-      snippet = "torch.set_num_threads(1)          # in worker_init_fn",
+    { action  = "Keep OpenCV and the math libraries in loader workers to one thread (PyTorch's own pool has one there already)",
+      snippet = "import cv2\ncv2.setNumThreads(0)              # in worker_init_fn",
       language = "python" },
   },
   false_positives = "Programs that do nothing on the CPU in parallel.",

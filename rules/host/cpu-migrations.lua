@@ -17,10 +17,10 @@ return {
   cause   = "Processes are not bound, and share CPUs with others.",
   fixes   = {
     { action  = "Bind each rank to the CPUs of its GPU's socket",
-      snippet = "srun --cpu-bind=cores --gpu-bind=closest python train.py",
+      snippet = "nvidia-smi topo -m     # column \"CPU Affinity\": the cores near each GPU\nsrun --cpu-bind=map_ldom:0,0,1,1 python train.py     # 4 ranks; leave every GPU visible to every rank",
       language = "bash" },
-    { action  = "Or by hand",
-      snippet = "numactl --cpunodebind=0 --membind=0 python train.py",
+    { action  = "Without Slurm, start each rank on the NUMA node of its own GPU",
+      snippet = "numactl --cpunodebind=$node --membind=$node python train.py     # $node: from nvidia-smi topo -m, for this rank's GPU",
       language = "bash" },
   },
   false_positives = "Threads that mostly wait.",

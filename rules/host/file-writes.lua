@@ -18,11 +18,18 @@ return {
   symptom = "The launching thread writes files while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
   cause   = "Writes go to the file system at once, and the thread that feeds the GPU waits for them.",
   fixes   = {
-    { action  = "Write from a thread",
-      snippet = [[with ThreadPoolExecutor(max_workers=1) as writer:
-    writer.submit(torch.save, state, path)]],
+    { action  = "Write from a background thread that outlives the loop, from a copy in host memory that training no longer changes",
+      snippet = [[from concurrent.futures import ThreadPoolExecutor
+writer = ThreadPoolExecutor(max_workers=1)        # once, before the loop
+snapshot = {name: tensor.detach().cpu() for name, tensor in model.state_dict().items()}
+pending = writer.submit(torch.save, snapshot, path)
+# later, before the next save and at the end: pending.result()]],
       language = "python" },
-    { action = "Write to memory or local storage first; do not flush after each line" },
+    { action  = "Let PyTorch save checkpoints in the background",
+      snippet = [[import torch.distributed.checkpoint as dcp
+pending = dcp.async_save({"model": model.state_dict()}, checkpoint_id=path)]],
+      language = "python" },
+    { action = "Write to local storage first and move the files later; do not flush after each line" },
   },
   false_positives = "A run that ends with its output.",
   references = { "pytorch/tuning-guide" },

@@ -19,7 +19,7 @@ return {
   cause   = "Other threads, processes or interrupts take the CPU that feeds the GPU. While the launching thread waits for its turn, no work reaches the GPU.",
   fixes   = {
     { action = "Bind each rank to cores of its own, near its GPU",
-      snippet = "srun --cpus-per-task=16 --cpu-bind=cores python train.py\nnumactl --cpunodebind=0 --membind=0 python train.py   # without Slurm",
+      snippet = "srun --cpus-per-task=16 --cpu-bind=cores python train.py\nnumactl --cpunodebind=$node --membind=$node python train.py   # without Slurm; $node: of this rank's GPU",
       language = "bash" },
     { action = "Run no more threads than there are cores: limit those of math libraries and of the loader workers",
       snippet = "export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1", language = "bash" },

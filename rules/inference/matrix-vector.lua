@@ -19,8 +19,8 @@ return {
   cause   = "One sequence, or very few, is decoded at a time.",
   fixes   = {
     { action = "Batch requests (continuous batching), up to the latency that is allowed" },
-    { action = "Quantise weights: half the bytes, about half the time" },
-    { action = "Decode several tokens a step (speculative decoding)" },
+    { action = "Quantize weights: half the bytes, about half the time" },
+    { action = "Decode several tokens per step (speculative decoding)" },
   },
   false_positives = "Interactive use by one person.",
   references = { "nvidia/gpu-background" },

@@ -2,7 +2,7 @@
 -- each other down in one batch.
 return {
   id        = "inference/phases",
-  title     = "Judge prompts and tokens apart",
+  title     = "Measure prefill and decode separately",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -11,12 +11,13 @@ return {
   knowledge = { "K-E1", "K-N6" },
 
   needs      = { "family.decode.share", "family.prefill.share", "family.decode.per_step" },
+  optional   = { "steps.backward.time" },
   thresholds = { "min_share" },
 
-  symptom = "This run serves a model: attention of single tokens takes {decode:pct} of the GPU time, of whole prompts {prefill:pct}.",
+  symptom = "Attention of single tokens (decode) takes {decode:pct} of the compute time, attention of whole prompts (prefill) {prefill:pct}.",
   cause   = "Decode steps are short and bound by memory and launches; prefill is long and bound by arithmetic.",
   fixes   = {
-    { action = "Judge time to first token and time a token apart" },
+    { action = "Measure the time to the first token and the time per token separately" },
     { action = "Limit the tokens of a prefill chunk, so that it does not hold decode steps up" },
     { action = "Run prefill and decode on different GPUs when both matter" },
   },
@@ -24,6 +25,7 @@ return {
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
+    if (f.steps.backward.time or 0) > 0 then return false, "the run has a backward pass: it trains" end
     return f.family.decode.per_step > 0, "no attention kernels of single tokens ran"
   end,
 
@@ -39,6 +41,9 @@ return {
     { name = "near miss: a test request",
       facts = { family = { decode = { share = 0.001, per_step = 1 }, prefill = { share = 0 } } },
       expect = "silent" },
+    { name = "training with a serving library's kernels",
+      facts = { family = { decode = { share = 0.2, per_step = 32 }, prefill = { share = 0 } }, steps = { backward = { time = 1e6 } } },
+      expect = "not_applicable" },
     { name = "training",
       facts = { family = { decode = { share = 0, per_step = 0 }, prefill = { share = 0 } } },
       expect = "not_applicable" },

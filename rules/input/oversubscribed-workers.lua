@@ -25,8 +25,9 @@ return {
 loader = DataLoader(dataset, num_workers=max(1, cores // ranks_on_this_node - 1))]],
       language = "python" },
     { action  = "Keep libraries in the workers from starting threads of their own",
-      snippet = [[def one_thread(_): torch.set_num_threads(1)
-loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # and: export OMP_NUM_THREADS=1]],
+      snippet = [[import cv2
+def one_thread(worker): cv2.setNumThreads(0)     # PyTorch's own pool has one thread in workers already
+loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy: export OPENBLAS_NUM_THREADS=1]],
       language = "python" },
     { action = "When all cores are needed for loading, make a batch cheaper or decode on the GPU with NVIDIA DALI" },
   },

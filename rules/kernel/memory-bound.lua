@@ -23,7 +23,7 @@ return {
             "that the byte takes.",
   fixes   = {
     { action = "Fuse what follows each other, so that values stay in registers", snippet = "model = torch.compile(model)", language = "python" },
-    { action = "Use fused attention and fused normalisation", snippet = "out = F.scaled_dot_product_attention(q, k, v, is_causal=True)", language = "python" },
+    { action = "Use fused attention and fused normalisation", snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v)   # is_causal=True for causal models only", language = "python" },
     { action = "Halve the bytes: bf16 activations, in-place operations, no copies for layout", snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(x)",
       language = "python" },
     { action = "Products with few rows read their weights for little work: a larger batch, or weights of fewer bytes" },

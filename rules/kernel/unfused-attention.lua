@@ -20,7 +20,7 @@ return {
   cause   = "Separate kernels write the score matrix of every head to device memory and read it again for mask, softmax and the second product. A fused kernel keeps it on the chip.",
   fixes   = {
     { action = "Call PyTorch's fused attention",
-      snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)", language = "python" },
+      snippet = "# is_causal=True only where the code masks later tokens; attn_mask=mask for any other mask\nout = torch.nn.functional.scaled_dot_product_attention(q, k, v)", language = "python" },
     { action = "Ask the model library for it",
       snippet = "model = AutoModelForCausalLM.from_pretrained(name, attn_implementation=\"sdpa\", torch_dtype=torch.bfloat16)",
       language = "python" },

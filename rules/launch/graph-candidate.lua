@@ -23,9 +23,10 @@ return {
   cause   = "The host launches one by one what never changes, and is slower at it than the GPU.",
   fixes   = {
     { action  = "Let the compiler record the graphs",
-      snippet = 'step = torch.compile(step, mode="reduce-overhead")', language = "python" },
+      snippet = 'model = torch.compile(model, mode="reduce-overhead")   # the model: .backward() inside a compiled function breaks the graph', language = "python" },
     { action  = "Capture the step yourself: fixed shapes, inputs copied into fixed buffers",
-      snippet = [[graph = torch.cuda.CUDAGraph()             # after some warm-up steps on a side stream
+      snippet = [[optimizer = torch.optim.AdamW(model.parameters(), capturable=True)
+graph = torch.cuda.CUDAGraph()             # after some warm-up steps on a side stream
 with torch.cuda.graph(graph):
     static_out = step(static_in)
 for batch in loader:

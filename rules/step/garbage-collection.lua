@@ -28,7 +28,7 @@ for step, batch in enumerate(loader):
     if step % 1000 == 0:
         gc.collect()]],
       language = "python" },
-    { action = "Do not call gc.collect() or torch.cuda.empty_cache() in the loop" },
+    { action = "Do not call gc.collect() or torch.cuda.empty_cache() in every step: once in a thousand steps is enough" },
   },
   false_positives = "Programs that create reference cycles around large tensors: collect more often then.",
   references = { "pytorch/memory-management" },

@@ -31,9 +31,10 @@ if step % 100 == 0:
       snippet = [[x = torch.where(mask, a, b)          # instead of: if mask.any(): ...
 x = x * scale_tensor                 # instead of: x * scale_tensor.item()]],
       language = "python" },
-    { action  = "Create small tensors on the GPU, or send them pinned and without waiting",
-      snippet = [[n = torch.full((1,), length, device=device)                      # no copy from the host
-n = torch.tensor([length]).pin_memory().to(device, non_blocking=True)]],
+    { action  = "Create small tensors on the GPU, or keep one pinned buffer for them",
+      snippet = [[n = torch.full((1,), length, device=device)      # no copy from the host
+staging = torch.empty(1, pin_memory=True)        # once; then, in the loop:
+staging[0] = length; n = staging.to(device, non_blocking=True)   # before its next use: wait for the copy's event]],
       language = "python" },
     { action  = "Let PyTorch point at the lines that wait",
       snippet = 'torch.cuda.set_sync_debug_mode("warn")', language = "python" },

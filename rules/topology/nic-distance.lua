@@ -18,7 +18,7 @@ return {
             "RDMA may not be used at all on such a path.",
   fixes   = {
     { action = "Bind each rank to a GPU, and to the cores and the card of its own socket",
-      snippet = "nvidia-smi topo -m    # then, for instance:\nsrun --gpus-per-task=1 --cpu-bind=map_cpu:0,16,32,48 --gpu-bind=closest ...", language = "bash" },
+      snippet = "nvidia-smi topo -m    # which cores and cards are near which GPU; then, for instance:\nsrun --ntasks-per-node=4 --cpu-bind=map_ldom:0,0,1,1 ...    # leave every GPU visible to every rank: CUDA IPC needs it", language = "bash" },
     { action = "Let NCCL choose among the cards; where it must be told, name the near ones",
       snippet = "export NCCL_IB_HCA=mlx5_0,mlx5_1", language = "bash" },
     { action = "If a card is missing from its slot or its port is down, tell the administrators" },

@@ -26,8 +26,9 @@ cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);
 cudaEventRecord(copied, copy_stream);
 cudaStreamWaitEvent(compute_stream, copied, 0);]],
       language = "cpp" },
-    { action  = "In PyTorch, pin the source and do not block",
-      snippet = "x = x.pin_memory().to(device, non_blocking=True)   # better: DataLoader(..., pin_memory=True)",
+    { action  = "In PyTorch, let the loader pin its batches, and do not block",
+      snippet = [[loader = DataLoader(dataset, pin_memory=True)     # pinning a tensor in each step costs more than it wins
+x = x.to(device, non_blocking=True)]],
       language = "python" },
     { action = "Use two buffers in turn, so that one is copied while the other is computed on" },
     { action = "Fetch results every N steps, or after the next step's work has been queued" },

@@ -22,14 +22,14 @@ return {
   cause   = "Each copy pays for a call and its latency, whatever its size.",
   fixes   = {
     { action  = "Collect the pieces in one pinned buffer, copy once, and split on the GPU",
-      snippet = [[packed = torch.cat([t.reshape(-1) for t in pieces]).pin_memory()   # one type
-on_gpu = packed.to(device, non_blocking=True)
-parts = on_gpu.split([t.numel() for t in pieces])]],
+      snippet = [[packed = torch.empty(total, pin_memory=True)              # once; pieces of one type
+torch.cat([t.reshape(-1) for t in pieces], out=packed)
+parts = packed.to(device, non_blocking=True).split([t.numel() for t in pieces])]],
       language = "python" },
     { action  = "Let the loader hand over whole batches instead of samples",
       snippet = "loader = DataLoader(dataset, batch_size=B, collate_fn=to_one_tensor, pin_memory=True)", language = "python" },
-    { action  = "In CUDA C++, copy a strided block by one call",
-      snippet = "cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, width, rows, cudaMemcpyHostToDevice, stream);",
+    { action  = "In CUDA C++, pack the pieces into one pinned buffer, copy it, and let a kernel spread them",
+      snippet = "cudaMemcpyAsync(packed_device, packed_host, bytes, cudaMemcpyHostToDevice, stream);\nunpack<<<blocks, threads, 0, stream>>>(packed_device, offsets, parts);",
       language = "cpp" },
   },
   false_positives = "Pieces that come into being one after the other, such as results that other code waits for.",

@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} strided copies a step hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "Rows of a few bytes are copied one by one.",
+  cause   = "A strided copy moves row by row. When the rows are short, the link and the copy engine reach a fraction of their rate; how wide the rows are was not recorded.",
   fixes   = {
     { action = "Pack what is sent into one contiguous buffer with a kernel, and copy that" },
     { action = "Use asynchronous copies on a stream of their own" },
