@@ -43,6 +43,20 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
   return fixes;
 }
 
+void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
+  const double missed = finding->touched_share - finding->saving_share;
+  finding->falls_short =
+      finding->rule->kind != RuleKind::kInfo && missed >= knowledge.Number("ranking.info_share") &&
+      finding->saving_share < knowledge.Number("ranking.falls_short") * finding->touched_share;
+}
+
+std::string Finding::Seen() const {
+  if (!falls_short) return symptom;
+  const std::string won = FormatQuantity(saving_share, "share");
+  const bool nothing = won == FormatQuantity(0, "share");
+  return symptom + " Of that, this fix wins back " + (nothing ? "almost nothing." : won + ".");
+}
+
 double PriorOf(const RuleInfo& rule, const Knowledge& knowledge) {
   const auto& numbers = knowledge.numbers();
   const auto found = numbers.find("ranking.prior." + rule.id.substr(0, rule.id.find('/')));

@@ -17,6 +17,9 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict);
 // The rule's fixes with the evidence filled in and the addresses of its references.
 std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge);
 
+// Fills Finding::falls_short from the shares that the finding touches and saves.
+void CompareWithSaving(const Knowledge& knowledge, Finding* finding);
+
 // Findings in the order to work on them, numbered from 1; info last.
 void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge);
 

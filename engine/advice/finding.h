@@ -132,7 +132,10 @@ struct Finding {
   std::string confidence_from;  // in words: what it rests on, and what lowered it
   double saving_s = 0;
   double saving_share = 0;
-  double comm_share = 0;  // of the claimed time, the share in which only communication runs
+  double touched_share =
+      0;  // of the window: the time that the symptom speaks of; 0 when it claims none
+  bool falls_short = false;  // the fix wins back far less than that
+  double comm_share = 0;     // of the claimed time, the share in which only communication runs
   std::string basis;
   Where where;
   std::string symptom;
@@ -141,6 +144,10 @@ struct Finding {
   std::vector<Evidence> evidence;
   std::vector<std::string> explains;      // findings folded under this one
   std::vector<std::string> explained_by;  // and the other way round
+
+  // The symptom, and what of it can be won where that is far less: what a cause touches and what
+  // its fix wins are told apart wherever a person reads of it.
+  std::string Seen() const;
 };
 
 }  // namespace advise

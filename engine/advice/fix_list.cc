@@ -80,6 +80,7 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
   if (!footing.has_timeline && candidate.rule->kind != RuleKind::kInfo) {
     finding->severity = Severity::kLow;
   }
+  CompareWithSaving(knowledge_, finding);
   finding->explains = candidate.explains;
   finding->explained_by = candidate.explained_by;
 }

@@ -272,6 +272,11 @@ class JobFixes : public FixList {
     const Verdict& verdict = *ItemOf(candidate).verdict;
     const bool supported = FootingOf(candidate).supports_verdict;
     Finding finding;
+    if (verdict.saving.claims && window() > 0) {
+      finding.touched_share = static_cast<double>(verdict.saving.claims->Total()) /
+                              static_cast<double>(window()) /
+                              static_cast<double>(cluster_.ranks.size());
+    }
     finding.confidence =
         std::round(100 * (verdict.saving.claims ? verdict.saving.confidence : 0.5) *
                    (supported ? 1 : 0.5)) /

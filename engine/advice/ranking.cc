@@ -132,6 +132,8 @@ class TraceFixes : public FixList {
     const Verdict& verdict = *ClaimOf(candidate).verdict;
     const RuleInfo& rule = *candidate.rule;
     Finding finding;
+    finding.touched_share = static_cast<double>(ClaimOf(candidate).claimed) /
+                            static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
     finding.comm_share = CommShare(verdict);
     Confidence(verdict, &finding);
     finding.basis = verdict.saving.basis;

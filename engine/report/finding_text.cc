@@ -213,7 +213,7 @@ std::string SearchText(const Evidence& item) {
 std::string ExplainedText(const Report& report, const std::string& id) {
   for (const Finding& other : report.findings) {
     if (other.rule != nullptr && other.rule->id == id && !other.symptom.empty()) {
-      return fmt::format("{} ({})", other.symptom, id);
+      return fmt::format("{} ({})", other.Seen(), id);
     }
   }
   for (const Verdict& verdict : report.verdicts) {
@@ -248,7 +248,7 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
     }
     page.Wrapped(saving, kIndent, InkOf(finding.severity));
   }
-  if (!finding.symptom.empty()) page.Labelled("Seen", kIndent, kColumn, finding.symptom);
+  if (!finding.symptom.empty()) page.Labelled("Seen", kIndent, kColumn, finding.Seen());
   const std::string where = WhereText(report, finding.where);
   if (!where.empty()) page.Labelled("Where", kIndent, kColumn, where);
   if (!finding.cause.empty()) page.Labelled("Why", kIndent, kColumn, finding.cause);

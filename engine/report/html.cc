@@ -180,7 +180,7 @@ std::string Findings(const Report& report, const Sorted& sorted, const HtmlOptio
         "know</h3>\n<ul>\n";
     for (const Finding* finding : sorted.good_to_know) {
       const std::string words = !finding->symptom.empty() || finding->rule == nullptr
-                                    ? finding->symptom
+                                    ? finding->Seen()
                                     : finding->rule->title;
       html += "<li>" + HtmlText(words);
       if (finding->rule != nullptr) {

@@ -176,7 +176,7 @@ std::string HtmlFinding(const Report& report, const Finding& finding, const Html
       HtmlText(Title(finding)), HtmlText(SavingText(report, finding)));
   html += Meta(report, finding);
   html += "<dl class=\"words\">\n";
-  html += Word("Seen", finding.symptom);
+  html += Word("Seen", finding.Seen());
   html += Word("Why", finding.cause);
   html += Word("Code", SourceText(report, finding));
   if (finding.saving_s > 0) html += Word("Gain", finding.basis);

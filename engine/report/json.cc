@@ -159,7 +159,7 @@ Json FindingObject(const Finding& finding) {
             {"devices", Numbers(finding.where.devices)},
             {"steps", Numbers(finding.where.steps)},
             {"phase", Text(finding.where.phase)}}},
-          {"symptom", Text(finding.symptom)},
+          {"symptom", Text(finding.Seen())},
           {"cause", Text(finding.cause)},
           {"fixes", Fixes(finding.fixes)},
           {"evidence", evidence},

@@ -137,7 +137,7 @@ std::string Full(const Report& report, const Finding& finding, const MarkdownOpt
   const std::string where = WhereText(report, finding.where);
   if (!where.empty()) text += "; " + MarkdownText(where);
   text += "\n\n";
-  if (!finding.symptom.empty()) text += "**Seen:** " + MarkdownText(finding.symptom) + "\n\n";
+  if (!finding.symptom.empty()) text += "**Seen:** " + MarkdownText(finding.Seen()) + "\n\n";
   if (!finding.cause.empty()) text += "**Why:** " + MarkdownText(finding.cause) + "\n\n";
   if (!finding.fixes.empty()) text += "**What to do:**\n\n";
   std::vector<std::string> links;
@@ -300,7 +300,7 @@ std::string RenderMarkdown(const Report& report, const MarkdownOptions& options)
   if (!good_to_know.empty()) text += "### Good to know\n\n";
   for (const Finding* finding : good_to_know) {
     text +=
-        "- " + MarkdownText(finding->symptom.empty() ? Title(*finding) : finding->symptom) + "\n";
+        "- " + MarkdownText(finding->symptom.empty() ? Title(*finding) : finding->Seen()) + "\n";
   }
   if (!good_to_know.empty()) text += "\n";
   text += NotCheckedText(report);

@@ -204,7 +204,7 @@ void WriteFindings(Page& page, const Report& report, const TextOptions& options)
   std::string label = "Good to know";
   for (const Finding* finding : good_to_know) {
     const std::string id = finding->rule == nullptr ? "" : " (" + finding->rule->id + ")";
-    const std::string words = !finding->symptom.empty()  ? finding->symptom
+    const std::string words = !finding->symptom.empty()  ? finding->Seen()
                               : finding->rule != nullptr ? finding->rule->title
                                                          : "";
     page.Labelled(label, 0, kColumn, words + id);

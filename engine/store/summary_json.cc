@@ -98,9 +98,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Evidence, what, value, unit, thr
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Where, ranks, devices, steps, phase)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, confidence,
-                                                confidence_from, saving_s, saving_share, comm_share,
-                                                basis, where, symptom, cause, fixes, evidence,
-                                                explains, explained_by)
+                                                confidence_from, saving_s, saving_share,
+                                                touched_share, falls_short, comm_share, basis,
+                                                where, symptom, cause, fixes, evidence, explains,
+                                                explained_by)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimFate, claimed, gain, saving)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Report, tool_version, inputs, window, devices, gpus,
                                                 ranks, healthy, verdict, read_with_care,

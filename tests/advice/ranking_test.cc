@@ -75,6 +75,24 @@ TEST_CASE("findings come in the order of what they save, and are numbered so") {
   for (int i = 0; i < 3; ++i) CHECK(findings[static_cast<std::size_t>(i)].rank == i + 1);
 }
 
+TEST_CASE("where a fix wins back far less than its symptom names, the report says so") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/sliver", .priority = 90, .claims = {Percent(run, 0, 40)}, .part = 0.1});
+  verdicts.Add({.id = "a/whole", .priority = 80, .claims = {Percent(run, 50, 90)}, .part = 0.9});
+  verdicts.rule(0).symptom = "The GPU waits 40 % of the time for it.";
+  verdicts.rule(1).symptom = "The GPU waits 40 % of the time for that.";
+  const auto findings = verdicts.Rank(run);
+  const Finding* sliver = Named(findings, "a/sliver");
+  const Finding* whole = Named(findings, "a/whole");
+  REQUIRE(sliver != nullptr);
+  REQUIRE(whole != nullptr);
+  CHECK(sliver->touched_share == Approx(0.4).epsilon(0.001));
+  CHECK(sliver->Seen() ==
+        "The GPU waits 40 % of the time for it. Of that, this fix wins back 4 %.");
+  CHECK(whole->Seen() == whole->symptom);
+}
+
 TEST_CASE("a symptom that its cause takes all time from is listed under the cause only") {
   const Analysed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
