@@ -5,13 +5,16 @@ return {
   status    = "experimental",
   since     = "0.1",
   kind      = "root",
-  scope     = "device",
   explains  = {},
   knowledge = { "K-H11" },
   effort    = "code",
 
-  needs      = { "window.device_time", "copy.pageable.bytes", "copy.pageable.lost", "copy.pageable.remedy" },
-  thresholds = { "min_share" },
+  -- The group of facts that tells what is lost: `advise facts --list`. From it come the share of the time that is lost, its
+  -- comparison with min_share, and the saving.
+  loss           = "copy.pageable",
+  not_applicable = "there is no such thing in the run",    -- said when the count is 0
+  evidence       = { "count", "bytes" },
+  thresholds     = { "min_share" },
 
   symptom = "{share:pct} of the time goes to something.",
   cause   = "It happens because of something.",
@@ -21,32 +24,19 @@ return {
   false_positives = "When it is meant to be so.",
   references = {},
 
-  -- Is there anything to judge?
-  applies = function(f) return f.copy.pageable.bytes > 0, "there is no such thing in the run" end,
-
-  -- Evidence, or nil for "fine".
-  detect = function(f, t)
-    local lost = share(f.copy.pageable.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    return { share = lost, bytes = f.copy.pageable.bytes }
-  end,
-
-  -- What could be won.
-  saving = function(f)
-    return { claims = f.copy.pageable.lost, remedy = f.copy.pageable.remedy, confidence = 0.5,
-             basis = "time lost to it" }
-  end,
+  -- How sure it is that the fix wins that time, and what is assumed.
+  saving = { confidence = 0.5, basis = "time lost to it" },
 
   tests = {
     { name = "half the time is lost",
-      facts = { window = { device_time = 1e9 }, copy = { pageable = { bytes = 5e9, lost = 5e8, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, copy = { pageable = { count = 20, bytes = 5e9, lost = 5e8, remedy = true } } },
       expect = { share = 0.5 },
       saving = { claims = 5e8, remedy = 1 } },
     { name = "near miss: it happens, but hardly costs time",
-      facts = { window = { device_time = 1e9 }, copy = { pageable = { bytes = 5e9, lost = 1e6, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, copy = { pageable = { count = 20, bytes = 5e9, lost = 1e6, remedy = true } } },
       expect = "silent" },
     { name = "not applicable: it does not happen",
-      facts = { window = { device_time = 1e9 }, copy = { pageable = { bytes = 0, lost = 0, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, copy = { pageable = { count = 0, bytes = 0, lost = 0, remedy = true } } },
       expect = "not_applicable" },
   },
 }

@@ -36,7 +36,6 @@ struct RuleInfo {
   std::string status;  // experimental | stable | retired
   std::string since;
   RuleKind kind = RuleKind::kRoot;
-  std::string scope;   // run | device
   std::string effort;  // flag | code | design
   int priority =
       50;  // claims are served from high to low: how specific the rule's evidence is, 0..100

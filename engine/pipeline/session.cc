@@ -61,7 +61,7 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   // Rules are compiled beside the reading of the knowledge that they are checked against.
   auto reading =
       std::async(std::launch::async, [&] { return LoadKnowledge(kb, *site, options.set); });
-  CompiledRules compiled(std::move(rules), InlineTests::kLeftOut);
+  CompiledRules compiled(std::move(rules), InlineTests::kNotRead);
   auto knowledge = reading.get();
   if (!knowledge) return tl::make_unexpected(knowledge.error());
   auto set = RuleSet::Load(std::move(compiled), **knowledge, FactList());

@@ -243,7 +243,6 @@ Json RuleObject(const RulePage& page) {
           {"status", Text(rule.status)},
           {"since", Text(rule.since)},
           {"kind", RuleKindName(rule.kind)},
-          {"scope", Text(rule.scope)},
           {"effort", Text(rule.effort)},
           {"suppressed", Text(page.suppressed)},
           {"path", Text(rule.path)}};

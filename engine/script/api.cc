@@ -41,22 +41,11 @@ std::string_view Text(lua_State* state, int argument, const char* function) {
   return {text, size};
 }
 
-// Records the comparison. The threshold is known when its value was read last with that value.
+// Pushes whether the comparison holds, and records it.
 int Compare(lua_State* state, const char* what, double value, double threshold, double upper,
             bool holds) {
   RunContext* context = Sandbox::Of(state).context;
-  if (context != nullptr) {
-    Comparison made{what, value, threshold, upper, "", "", holds};
-    const auto& read = context->thresholds_read;
-    const auto found = std::find_if(read.rbegin(), read.rend(), [&](const Threshold* candidate) {
-      return candidate->value == threshold;
-    });
-    if (found != read.rend()) {
-      made.name = (*found)->name;
-      made.unit = (*found)->unit;
-    }
-    context->verdict.comparisons.push_back(std::move(made));
-  }
+  if (context != nullptr) holds = context->Compare(what, value, threshold, upper, holds);
   lua_pushboolean(state, static_cast<int>(holds));
   return 1;
 }

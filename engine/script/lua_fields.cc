@@ -158,6 +158,15 @@ double LuaFields::Number(int table, const char* field, double otherwise, const s
   return number;
 }
 
+bool LuaFields::Flag(int table, const char* field, bool otherwise) {
+  if (!Push(table, field, Need::kMay, "")) return otherwise;
+  const bool is_flag = lua_type(state_, -1) == LUA_TBOOLEAN;
+  if (!is_flag) Wanted(field, "true or false", -1);
+  const bool flag = is_flag ? lua_toboolean(state_, -1) != 0 : otherwise;
+  lua_pop(state_, 1);
+  return flag;
+}
+
 bool LuaFields::Function(int table, const char* field, Need need) {
   if (!Push(table, field, need, "")) return false;
   const bool is_function = lua_type(state_, -1) == LUA_TFUNCTION;

@@ -29,6 +29,7 @@ class LuaFields {
   std::vector<std::string> Texts(int table, const char* field, Need need,
                                  const std::string& label = "");
   double Number(int table, const char* field, double otherwise, const std::string& label = "");
+  bool Flag(int table, const char* field, bool otherwise);
   // Whether the field is a function; another type is a problem, and so is none when kMust.
   bool Function(int table, const char* field, Need need);
   // Reports fields that are not in `known`, and values without a name.

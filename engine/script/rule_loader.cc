@@ -7,6 +7,7 @@
 #include <lua.hpp>
 
 #include "engine/base/text.h"
+#include "engine/script/declaration.h"
 #include "engine/script/lua_fields.h"
 #include "engine/script/run_context.h"
 
@@ -43,30 +44,40 @@ class RuleReader {
         catalogue_(catalogue),
         fields_(state, file.path, file.text, errors) {}
 
-  RuleInfo Read(InlineTests tests) {
+  RuleInfo Read(InlineTests tests, Declaration& declared) {
     rule_.path = file_.path;
     if (lua_type(state_, table_) != LUA_TTABLE) {
       fields_.Problem("return", fmt::format("wanted the file to return one table, got {}",
                                             DescribeLua(state_, table_)));
       return std::move(rule_);
     }
-    fields_.OnlyFields(
-        table_, {"id",         "title",      "status",   "since",     "kind",  "scope",
-                 "effort",     "priority",   "explains", "knowledge", "needs", "optional",
-                 "thresholds", "references", "symptom",  "cause",     "fixes", "false_positives",
-                 "replaces",   "applies",    "detect",   "saving",    "tests"});
+    fields_.OnlyFields(table_,
+                       {"id",       "title",          "status",          "since",     "kind",
+                        "effort",   "priority",       "explains",        "knowledge", "needs",
+                        "optional", "thresholds",     "needs_loop",      "loss",      "measure",
+                        "evidence", "not_applicable", "references",      "symptom",   "cause",
+                        "fixes",    "replaces",       "false_positives", "applies",   "detect",
+                        "saving",   "tests"});
     ReadIdentity();
     ReadTexts();
     ReadNames();
+    declared = ReadDeclaration(fields_, table_, catalogue_, rule_);
+    CheckOverlap();
     ReadFixes();
     if (tests == InlineTests::kChecked) ReadTests();
-    fields_.Function(table_, "applies", Need::kMay);
-    fields_.Function(table_, "detect", Need::kMust);
-    fields_.Function(table_, "saving", Need::kMay);
+    if (declared.applies.fact == nullptr) fields_.Function(table_, "applies", Need::kMay);
+    fields_.Function(table_, "detect", declared.has_evidence ? Need::kMay : Need::kMust);
+    if (!declared.has_saving) fields_.Function(table_, "saving", Need::kMay);
     return std::move(rule_);
   }
 
  private:
+  bool Has(const char* field) {
+    const bool has = lua_getfield(state_, table_, field) != LUA_TNIL;
+    lua_pop(state_, 1);
+    return has;
+  }
+
   std::string Must(const char* field) { return fields_.Text(table_, field, Need::kMust); }
 
   std::string Choice(const char* field, const std::vector<std::string>& allowed) {
@@ -99,7 +110,6 @@ class RuleReader {
     rule_.kind = kind == "info"      ? RuleKind::kInfo
                  : kind == "symptom" ? RuleKind::kSymptom
                                      : RuleKind::kRoot;
-    rule_.scope = Choice("scope", {"run", "device"});
     rule_.effort = Choice("effort", {"flag", "code", "design"});
     const int by_kind = kind == "info" ? 10 : kind == "symptom" ? 30 : 60;
     const double priority = fields_.Number(table_, "priority", by_kind);
@@ -160,7 +170,8 @@ class RuleReader {
           text.substr(at + 1, end == std::string_view::npos ? end : end - at - 1));
       const std::size_t colon = place.find(':');
       if (end == std::string_view::npos || colon == std::string::npos || colon == 0) {
-        fields_.Problem(field, fmt::format("wanted {{name:kind}}, got {{{}", place));
+        fields_.Problem(field, fmt::format("wanted {{name:kind}}, got {{{}", place),
+                        fmt::format("a kind is one of {}", fmt::join(kinds, " | ")));
         return;
       }
       const std::string kind = place.substr(colon + 1);
@@ -187,11 +198,11 @@ class RuleReader {
                         Near(id, KeysOf(knowledge_.rows())));
       }
     }
-    rule_.needs = fields_.Texts(table_, "needs", Need::kMust);
+    const bool declares = Has("loss") || Has("measure");
+    rule_.needs = fields_.Texts(table_, "needs", declares ? Need::kMay : Need::kMust);
     rule_.optional = fields_.Texts(table_, "optional", Need::kMay);
     CheckFacts("needs", rule_.needs);
     CheckFacts("optional", rule_.optional);
-    CheckOverlap();
     rule_.thresholds = fields_.Texts(table_, "thresholds", Need::kMay);
     for (const std::string& name : rule_.thresholds) {
       if (!id_is_sound_ || ThresholdOf(knowledge_, rule_, name) != nullptr) continue;
@@ -346,9 +357,9 @@ bool IsRuleId(std::string_view id) {
 }
 
 RuleInfo ReadRule(lua_State* state, const RuleFile& file, InlineTests tests,
-                  const Knowledge& knowledge, const FactCatalogue& catalogue,
+                  const Knowledge& knowledge, const FactCatalogue& catalogue, Declaration& declared,
                   std::vector<Error>& errors) {
-  return RuleReader(state, file, knowledge, catalogue, errors).Read(tests);
+  return RuleReader(state, file, knowledge, catalogue, errors).Read(tests, declared);
 }
 
 }  // namespace advise

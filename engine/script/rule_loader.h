@@ -27,13 +27,16 @@ using FactCatalogue = std::map<std::string, FactInfo, std::less<>>;
 // "area/name" in lower case, for rules of a site also "site/area/name".
 bool IsRuleId(std::string_view id);
 
-// Whether a file's tests are compiled and checked with the rule, or left out (see without_tests.h).
-enum class InlineTests { kChecked, kLeftOut };
+// Whether a file's tests are checked with the rule, or not read: those of shipped rules are left
+// out when the program is built (cmake/WriteEmbeddedFiles.cmake).
+enum class InlineTests { kChecked, kNotRead };
+
+struct Declaration;
 
 // Reads the table on the stack top; call inside Sandbox::Protect. Problems go to `errors`. The
 // source is left to the caller.
 RuleInfo ReadRule(lua_State* state, const RuleFile& file, InlineTests tests,
-                  const Knowledge& knowledge, const FactCatalogue& catalogue,
+                  const Knowledge& knowledge, const FactCatalogue& catalogue, Declaration& declared,
                   std::vector<Error>& errors);
 
 }  // namespace advise

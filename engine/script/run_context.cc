@@ -109,6 +109,21 @@ const Fact* RunContext::Read(const FactInfo& info) {
   return absent ? nullptr : fact;
 }
 
+// The threshold is known when its value was read last with that value.
+bool RunContext::Compare(const char* what, double value, double threshold, double upper,
+                         bool holds) {
+  Comparison made{what, value, threshold, upper, "", "", holds};
+  const auto found =
+      std::find_if(thresholds_read.rbegin(), thresholds_read.rend(),
+                   [&](const Threshold* candidate) { return candidate->value == threshold; });
+  if (found != thresholds_read.rend()) {
+    made.name = (*found)->name;
+    made.unit = (*found)->unit;
+  }
+  verdict.comparisons.push_back(std::move(made));
+  return holds;
+}
+
 bool RunContext::FindMissing(const std::vector<const FactInfo*>& needs) {
   std::vector<std::string> reasons;
   for (const FactInfo* need : needs) {

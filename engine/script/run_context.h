@@ -31,6 +31,8 @@ struct RunContext {
 
   // The fact, recorded as read; nullptr when it is absent (which is recorded, too).
   const Fact* Read(const FactInfo& info);
+  // Records a comparison for `advise why`; returns whether it holds.
+  bool Compare(const char* what, double value, double threshold, double upper, bool holds);
   // Makes the verdict "cannot tell" when some of `needs` are absent; false when all are there.
   bool FindMissing(const std::vector<const FactInfo*>& needs);
 };

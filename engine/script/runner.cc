@@ -10,12 +10,12 @@
 
 #include "engine/base/side_by_side.h"
 #include "engine/base/text.h"
+#include "engine/script/declaration.h"
 #include "engine/script/lua_fields.h"
 #include "engine/script/run_context.h"
 #include "engine/script/sandbox.h"
 #include "engine/script/test_reader.h"
 #include "engine/script/verdict_reader.h"
-#include "engine/script/without_tests.h"
 
 namespace advise {
 
@@ -24,6 +24,7 @@ struct LoadedRule {
   std::mutex busy;
   FactNode facts;                      // what `f` shows
   std::vector<const FactInfo*> needs;  // in the order of the file
+  Declaration declared;
 
   // Until the set is complete.
   RuleFile file;
@@ -49,49 +50,64 @@ void AddFact(FactNode& root, const FactInfo& info, bool is_optional) {
   node->is_optional = is_optional;
 }
 
-// Calls applies, detect and saving; the rule's table is on the stack top.
-void AskRule(lua_State* state, const FactNode& facts, const std::vector<const FactInfo*>& needs,
-             RunContext& context) {
-  Verdict& verdict = context.verdict;
-  const int rule = lua_gettop(state);
-  PushFacts(state, facts);
+// What applies() says, with `f` on the stack top; false when the verdict is known.
+bool AskApplies(lua_State* state, int rule, Verdict& verdict) {
   const int f = lua_gettop(state);
-
-  if (lua_getfield(state, rule, "applies") == LUA_TFUNCTION) {
-    lua_pushvalue(state, f);
-    lua_call(state, 1, 2);
-    if (lua_type(state, -2) != LUA_TBOOLEAN) {
-      luaL_error(state, "applies: wanted true or false, got %s", DescribeLua(state, -2).c_str());
+  if (lua_getfield(state, rule, "applies") != LUA_TFUNCTION) {
+    lua_settop(state, f);
+    return true;
+  }
+  lua_pushvalue(state, f);
+  lua_call(state, 1, 2);
+  if (lua_type(state, -2) != LUA_TBOOLEAN) {
+    luaL_error(state, "applies: wanted true or false, got %s", DescribeLua(state, -2).c_str());
+  }
+  const bool applies = lua_toboolean(state, -2) != 0;
+  if (!applies) {
+    if (lua_type(state, -1) != LUA_TSTRING) {
+      luaL_error(state, "applies: wanted a reason beside false, got %s",
+                 DescribeLua(state, -1).c_str());
     }
-    if (lua_toboolean(state, -2) == 0) {
-      if (lua_type(state, -1) != LUA_TSTRING) {
-        luaL_error(state, "applies: wanted a reason beside false, got %s",
-                   DescribeLua(state, -1).c_str());
-      }
-      verdict.outcome = Outcome::kNotApplicable;
-      verdict.reason = lua_tostring(state, -1);
-      return;
-    }
+    verdict.outcome = Outcome::kNotApplicable;
+    verdict.reason = lua_tostring(state, -1);
   }
   lua_settop(state, f);
+  return applies;
+}
+
+// Calls applies, detect and saving, or what is declared in their place; the rule's table is on the
+// stack top.
+void AskRule(lua_State* state, const LoadedRule& loaded, RunContext& context) {
+  Verdict& verdict = context.verdict;
+  const int rule = lua_gettop(state);
+  bool asked = false;
+  Sandbox::Of(state).OffTheClock([&] { asked = Applies(loaded.declared, loaded.needs, context); });
+  if (!asked) return;
+  PushFacts(state, loaded.facts);
+  const int f = lua_gettop(state);
+  if (!AskApplies(state, rule, verdict)) return;
   bool missing = false;
-  Sandbox::Of(state).OffTheClock([&] { missing = context.FindMissing(needs); });
+  Sandbox::Of(state).OffTheClock([&] { missing = context.FindMissing(loaded.needs); });
   if (missing) return;
 
   PushThresholds(state);
   const int t = lua_gettop(state);
-  lua_getfield(state, rule, "detect");
-  lua_pushvalue(state, f);
-  lua_pushvalue(state, t);
-  lua_call(state, 2, 1);
-  if (lua_isnil(state, -1)) return;
-  const int evidence = lua_gettop(state);
+  if (!PushEvidence(state, loaded.declared, context)) return;
+  int evidence = lua_gettop(state);
+  if (lua_getfield(state, rule, "detect") == LUA_TFUNCTION) {
+    for (const int argument : {f, t, evidence}) lua_pushvalue(state, argument);
+    lua_call(state, 3, 1);
+    if (lua_isnil(state, -1)) return;
+    evidence = lua_gettop(state);
+  } else {
+    lua_settop(state, evidence);
+  }
   ReadEvidence(state, evidence, verdict);
 
-  if (lua_getfield(state, rule, "saving") == LUA_TFUNCTION) {
-    lua_pushvalue(state, f);
-    lua_pushvalue(state, t);
-    lua_pushvalue(state, evidence);
+  if (loaded.declared.has_saving) {
+    Sandbox::Of(state).OffTheClock([&] { FillSaving(loaded.declared, context); });
+  } else if (lua_getfield(state, rule, "saving") == LUA_TFUNCTION) {
+    for (const int argument : {f, t, evidence}) lua_pushvalue(state, argument);
     lua_call(state, 3, 1);
     if (!lua_isnil(state, -1)) ReadSaving(state, -1, verdict.saving);
   }
@@ -124,11 +140,8 @@ std::unique_ptr<LoadedRule> Compile(RuleFile file, InlineTests tests) {
   auto rule = std::make_unique<LoadedRule>();
   rule->file = std::move(file);
   rule->tests = tests;
-  Try(*rule, [&](lua_State* state) {
-    const std::string& text = rule->file.text;
-    rule->sandbox.Compile(state, tests == InlineTests::kLeftOut ? WithoutTests(text) : text,
-                          rule->file.path);
-  });
+  Try(*rule,
+      [&](lua_State* state) { rule->sandbox.Compile(state, rule->file.text, rule->file.path); });
   return rule;
 }
 
@@ -136,7 +149,8 @@ void Check(LoadedRule& rule, const Knowledge& knowledge, const FactCatalogue& ca
   if (rule.failed) return;
   Try(rule, [&](lua_State* state) {
     rule.sandbox.CallChunk(state);
-    rule.info = ReadRule(state, rule.file, rule.tests, knowledge, catalogue, rule.errors);
+    rule.info =
+        ReadRule(state, rule.file, rule.tests, knowledge, catalogue, rule.declared, rule.errors);
   });
   rule.info.source = std::move(rule.file.text);
   for (const auto* list : {&rule.info.needs, &rule.info.optional}) {
@@ -243,7 +257,7 @@ Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t dev
   loaded.sandbox.Renew();
   const std::optional<std::string> problem = loaded.sandbox.Protect([&](lua_State* state) {
     loaded.sandbox.CallChunk(state);
-    AskRule(state, loaded.facts, loaded.needs, context);
+    AskRule(state, loaded, context);
   });
   loaded.sandbox.context = nullptr;
   if (!problem) return verdict;

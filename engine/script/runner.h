@@ -27,7 +27,7 @@ struct LoadedRule;  // internal to runner.cc
 class CompiledRules {
  public:
   // `shipped` says what becomes of the tests in files that are not of a site; those of a site are
-  // always checked. About 0.1 ms a rule.
+  // always checked.
   explicit CompiledRules(std::vector<RuleFile> files, InlineTests shipped = InlineTests::kChecked);
   CompiledRules(CompiledRules&&) noexcept;
   ~CompiledRules();
@@ -58,8 +58,8 @@ class RuleSet {
   // gives Outcome::kBroken with "file:line: reason". `facts` must live until the verdict was read.
   Verdict Run(const RuleInfo& rule, const Facts& facts, std::uint32_t device) const;
 
-  // The tests in the rule's file, which is compiled anew for them; problems in how they are written
-  // go to `errors`.
+  // The tests in the rule's file, which is compiled anew for them; none of a rule that is built
+  // into the program. Problems in how they are written go to `errors`.
   std::vector<RuleTest> Tests(const RuleInfo& rule, std::vector<Error>& errors) const;
 
  private:

@@ -38,6 +38,10 @@ Result<Scaffold> NewRule(std::string_view id) {
   const bool of_site = area == "site";
   Scaffold made;
   made.text = found->text;
+  if (of_site) {  // the knowledge base is the project's own
+    const std::size_t line = made.text.find("  knowledge = ");
+    if (line != std::string::npos) made.text.erase(line, made.text.find('\n', line) + 1 - line);
+  }
   for (std::size_t at = made.text.find(kTemplateId); at != std::string::npos;
        at = made.text.find(kTemplateId, at + id.size())) {
     made.text.replace(at, kTemplateId.size(), id);

@@ -216,8 +216,8 @@ class TestReader {
 std::vector<RuleTest> ReadTests(lua_State* state, const RuleInfo& rule,
                                 const FactCatalogue& catalogue, std::vector<Error>& errors) {
   std::vector<RuleTest> tests;
-  lua_getfield(state, -1, "tests");
-  const lua_Integer count = luaL_len(state, -1);
+  const bool has_tests = lua_getfield(state, -1, "tests") == LUA_TTABLE;
+  const lua_Integer count = has_tests ? luaL_len(state, -1) : 0;
   for (lua_Integer i = 1; i <= count; ++i) {
     lua_geti(state, -1, i);
     tests.push_back(TestReader(state, rule, catalogue, errors).Read());

@@ -21,13 +21,6 @@ constexpr lua_Integer kMostRows = 1000;
   std::abort();  // not reached: luaL_error does not return
 }
 
-bool IsName(const std::string& name) {
-  return !name.empty() && std::islower(static_cast<unsigned char>(name[0])) != 0 &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
-           return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_';
-         });
-}
-
 Cell ReadCell(lua_State* state, int index, const std::string& what) {
   if (lua_type(state, index) == LUA_TNUMBER) {
     const double number = lua_tonumber(state, index);
@@ -102,6 +95,25 @@ void EachHandle(lua_State* state, int table, const char* name, const char* wante
 
 }  // namespace
 
+bool IsEvidenceName(std::string_view name) {
+  return !name.empty() && std::islower(static_cast<unsigned char>(name[0])) != 0 &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_';
+         });
+}
+
+void Claim(SavingClaim& saving, const std::shared_ptr<const Spans>& spans) {
+  if (spans == nullptr) return;
+  auto united = saving.claims == nullptr ? std::make_shared<Spans>()
+                                         : std::make_shared<Spans>(*saving.claims);
+  const std::vector<IntervalSet>& more = spans->by_device;
+  if (united->by_device.size() < more.size()) united->by_device.resize(more.size());
+  for (std::size_t device = 0; device < more.size(); ++device) {
+    united->by_device[device] = united->by_device[device].Union(more[device]);
+  }
+  saving.claims = std::move(united);
+}
+
 Rows ReadRows(lua_State* state, int index, const std::string& what) {
   if (const Rows* rows = AsRows(state, index)) {
     if (rows->size() > static_cast<std::size_t>(kMostRows)) {
@@ -133,7 +145,7 @@ void ReadEvidence(lua_State* state, int index, Verdict& verdict) {
     Refuse(state, "detect: wanted nil or a table of evidence, got " + DescribeLua(state, table));
   }
   for (const std::string& key : SortedKeys(state, table)) {
-    if (!IsName(key)) {
+    if (!IsEvidenceName(key)) {
       Refuse(state, "evidence: wanted names in lower case with \"_\", got \"" + key + "\"");
     }
     const std::string what = "evidence." + key;
@@ -161,20 +173,12 @@ void ReadSaving(lua_State* state, int index, SavingClaim& saving) {
                       (near.empty() ? "" : " (did you mean \"" + near + "\"?)"));
   }
 
-  std::shared_ptr<Spans> united;
   EachHandle(state, table, "claims", "spans", [&] {
     const auto* spans = AsSpans(state, -1);
     if (spans == nullptr) return false;
-    if (*spans == nullptr) return true;
-    if (united == nullptr) united = std::make_shared<Spans>();
-    const std::vector<IntervalSet>& more = (*spans)->by_device;
-    if (united->by_device.size() < more.size()) united->by_device.resize(more.size());
-    for (std::size_t device = 0; device < more.size(); ++device) {
-      united->by_device[device] = united->by_device[device].Union(more[device]);
-    }
+    Claim(saving, *spans);
     return true;
   });
-  saving.claims = united;
   EachHandle(state, table, "remedy", "a remedy", [&] {
     const auto* remedy = AsRemedy(state, -1);
     if (remedy == nullptr) return false;

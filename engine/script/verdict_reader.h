@@ -13,6 +13,11 @@ void ReadEvidence(lua_State* state, int index, Verdict& verdict);
 // The table of saving() at `index`.
 void ReadSaving(lua_State* state, int index, SavingClaim& saving);
 
+// Adds spans to what a saving claims; null adds nothing.
+void Claim(SavingClaim& saving, const std::shared_ptr<const Spans>& spans);
+
+bool IsEvidenceName(std::string_view name);
+
 // A list of records or a rows handle; `what` names it in errors. Columns of records made in Lua
 // come texts first, then numbers, each by name: Lua's own order changes from run to run.
 Rows ReadRows(lua_State* state, int index, const std::string& what);

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   knowledge = { "K-F8", "K-O1", "K-F7", "K-G3" },
   effort    = "flag",
 

@@ -6,12 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "flag",
   knowledge = { "K-O1", "K-G3" },
 
-  needs      = { "graph.whole.share" },
-  thresholds = { "min_share" },
+  measure        = "graph.whole",
+  applies        = "share",
+  not_applicable = "no graph was traced as a whole",
+  evidence       = { "share" },
+  thresholds     = { "min_share" },
 
   symptom = "{share:pct} of the compute time lies inside CUDA graphs whose kernels were not recorded.",
   cause   = "The profiler records graphs as a whole by default, which costs less.",
@@ -22,15 +24,6 @@ return {
   },
   false_positives = "A capture that must disturb little.",
   references = { "nsys/cli-options" },
-
-  applies = function(f)
-    return f.graph.whole.share > 0, "no graph was traced as a whole"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.graph.whole.share, t.min_share) then return nil end
-    return { share = f.graph.whole.share }
-  end,
 
   tests = {
     { name = "a server with graphs",

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 78,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-J7", "K-H14" },
 
-  needs      = { "window.device_time", "ranges.communicator.per_step", "ranges.communicator.lost", "ranges.communicator.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "ranges.communicator",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "Communicators are set up {count:count} times a step in the loop; the GPU waits {share:pct} of its time for it.",
@@ -26,21 +26,7 @@ return {
   false_positives = "The first collective of a group, which sets it up.",
   references = { "nccl/troubleshooting", "nccl/collectives" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.ranges.communicator.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.ranges.communicator.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.ranges.communicator.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.ranges.communicator.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.ranges.communicator.lost, remedy = f.ranges.communicator.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "a group for each phase",

@@ -5,14 +5,16 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 50,
   knowledge = { "K-G4", "K-L7", "K-L8" },
   effort    = "flag",
 
-  needs      = { "comm.count", "comm.contention.slowdown", "comm.contention.compared", "comm.contention.lost",
-                 "comm.contention.remedy", "window.device_time" },
-  thresholds = { "min_slowdown", "min_compared", "min_share" },
+  loss           = "comm.contention",
+  applies        = "comm.count",
+  not_applicable = "no communication kernels ran",
+  evidence       = { "slowdown", "compared" },
+  needs          = { "comm.contention.remedy" },
+  thresholds     = { "min_slowdown", "min_compared", "min_share" },
 
   symptom = "The same compute kernels take {slowdown:num} times as long while a collective runs ({compared:count} kernels compared); that is {share:pct} of the time.",
   cause   = "A NCCL kernel occupies SMs for as long as it runs, also while it waits for a late rank, and shares memory bandwidth with the kernels beside it.",
@@ -26,21 +28,8 @@ return {
   false_positives = "Kernels of one name and grid whose work differs from call to call, of which the longer ones happen to run beside collectives.",
   references = { "nccl/environment", "nccl/troubleshooting" },
 
-  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
-
-  detect = function(f, t)
-    local c = f.comm.contention
-    local lost = share(c.lost.time, f.window.device_time)
-    if not at_least(c.compared, t.min_compared) or not at_least(c.slowdown, t.min_slowdown) or not at_least(lost, t.min_share) then
-      return nil
-    end
-    return { slowdown = c.slowdown, compared = c.compared, share = lost }
-  end,
-
   -- Some of it is the price of overlap: at most half is to be won.
-  saving = function(f)
-    return { claims = f.comm.contention.lost, part = 0.5, confidence = 0.4, basis = "half of what kernels take longer beside collectives" }
-  end,
+  saving = { part = 0.5, confidence = 0.4, basis = "half of what kernels take longer beside collectives" },
 
   tests = {
     { name = "matrix kernels a third slower beside all-reduces",

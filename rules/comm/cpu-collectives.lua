@@ -5,14 +5,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 76,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C2", "K-J7" },
 
-  needs      = { "window.device_time", "ranges.gloo.per_step", "ranges.gloo.lost", "ranges.gloo.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "ranges.gloo",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} collectives a step run on the CPU while the GPU waits: {share:pct} of the GPU time.",
@@ -26,21 +26,7 @@ return {
   false_positives = "Barriers at the end of an epoch.",
   references = { "nccl/collectives", "pytorch/ddp" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.ranges.gloo.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.ranges.gloo.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.ranges.gloo.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.ranges.gloo.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.ranges.gloo.lost, remedy = f.ranges.gloo.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "gradients go through Gloo",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 69,
   explains  = { "comm/exposed", "comm/zero3-overhead" },
   knowledge = { "K-K11", "K-J2" },

@@ -5,14 +5,13 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 72,
   explains  = { "comm/exposed", "comm/small-messages", "launch/bound", "rank/compute-imbalance" },
   knowledge = { "K-H16" },
   effort    = "code",
 
-  needs      = { "comm.replicate.devices", "comm.replicate.broadcasts", "comm.replicate.reduces", "comm.replicate.lost",
-                 "comm.replicate.remedy", "window.device_time" },
+  loss       = "comm.replicate",
+  evidence   = { "devices", "broadcasts", "reduces" },
   thresholds = { "min_broadcasts", "min_reduces", "min_share" },
 
   symptom = "One process drives {devices:count} GPUs, and broadcasts {broadcasts:count} times and reduces {reduces:count} times a step; {share:pct} of the time only that runs.",
@@ -27,20 +26,8 @@ return {
 
   applies = function(f) return f.comm.replicate.devices > 1, "each process drives one GPU" end,
 
-  detect = function(f, t)
-    local replicate = f.comm.replicate
-    local lost = share(replicate.lost.time, f.window.device_time)
-    if not at_least(replicate.broadcasts, t.min_broadcasts) or not at_least(replicate.reduces, t.min_reduces) or
-       not at_least(lost, t.min_share) then
-      return nil
-    end
-    return { devices = replicate.devices, broadcasts = replicate.broadcasts, reduces = replicate.reduces, share = lost }
-  end,
-
-  saving = function(f)
-    return { claims = f.comm.replicate.lost, remedy = f.comm.replicate.remedy, confidence = 0.6,
-             basis = "broadcasts, reduces and copies between the GPUs; an overlapped all-reduce takes their place" }
-  end,
+  saving = { confidence = 0.6,
+             basis = "broadcasts, reduces and copies between the GPUs; an overlapped all-reduce takes their place" },
 
   tests = {
     { name = "four GPUs, one process, the model broadcast in each step",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 76,
   explains  = { "comm/exposed", "comm/serial-gradient-sync" },
   knowledge = { "K-K9", "K-N13" },
@@ -40,10 +39,8 @@ return {
     return { backwards = micro.backwards, synced = micro.synced, share = lost }
   end,
 
-  saving = function(f)
-    return { claims = f.comm.micro.lost, remedy = f.comm.micro.remedy, confidence = 0.7,
-             basis = "gradient collectives of all but the last micro-step" }
-  end,
+  saving = { claims = "comm.micro.lost", remedy = "comm.micro.remedy", confidence = 0.7,
+             basis = "gradient collectives of all but the last micro-step" },
 
   tests = {
     { name = "four micro-steps, all of them synchronised",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   knowledge = { "K-C2", "K-N10", "K-N15", "K-L6", "K-L7", "K-L8", "K-B2", "K-G4", "K-J8" },
   effort    = "design",
 
@@ -37,10 +36,8 @@ return {
   end,
 
   -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute.
-  saving = function(f)
-    return { claims = f.comm.exposed, remedy = f.comm.beside.remedy, confidence = 0.4,
-             basis = "communication beside compute, as far as there is compute" }
-  end,
+  saving = { claims = "comm.exposed", remedy = "comm.beside.remedy", confidence = 0.4,
+             basis = "communication beside compute, as far as there is compute" },
 
   tests = {
     { name = "a quarter of the time in exposed all-reduces",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 66,
   explains  = { "comm/exposed" },
   knowledge = { "K-J1", "K-J2", "K-J3", "K-N7" },

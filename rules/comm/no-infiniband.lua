@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 77,
   explains  = { "comm/exposed", "topology/nccl-transport", "topology/nccl-environment" },
   knowledge = { "K-J2", "K-J4", "K-J5" },
@@ -43,10 +42,8 @@ return {
              also = f.nccl.infiniband_off and ": a variable switches InfiniBand off" or ", although a port is active" }
   end,
 
-  saving = function(f, t)
-    return { claims = f.comm.exposed, part = t.winnable, confidence = 0.6,
-             basis = "exposed communication at the rate of an InfiniBand port instead of a socket's" }
-  end,
+  saving = { claims = "comm.exposed", part = "winnable", confidence = 0.6,
+             basis = "exposed communication at the rate of an InfiniBand port instead of a socket's" },
 
   tests = {
     { name = "sockets, and a variable is the reason",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 76,
   explains  = { "comm/exposed", "topology/nccl-transport", "topology/nccl-environment" },
   knowledge = { "K-J1", "K-J3", "K-J4", "K-N7", "K-F6" },
@@ -54,10 +53,8 @@ return {
     return nil
   end,
 
-  saving = function(f, t)
-    return { claims = f.comm.exposed, part = t.winnable, confidence = 0.5,
-             basis = "exposed communication at NVLink's rate instead of PCIe's, less what is waiting and latency" }
-  end,
+  saving = { claims = "comm.exposed", part = "winnable", confidence = 0.5,
+             basis = "exposed communication at NVLink's rate instead of PCIe's, less what is waiting and latency" },
 
   tests = {
     { name = "samples: PCIe busy, NVLink still",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 76,
   explains  = { "comm/exposed", "topology/nccl-transport", "topology/nccl-environment" },
   knowledge = { "K-J2", "K-J4", "K-J5" },
@@ -48,10 +47,8 @@ return {
     return { share = exposed, signal = signal, pairs = f.nccl.remote.staged }
   end,
 
-  saving = function(f, t)
-    return { claims = f.comm.exposed, part = t.winnable, confidence = 0.4,
-             basis = "exposed communication without the way through host memory" }
-  end,
+  saving = { claims = "comm.exposed", part = "winnable", confidence = 0.4,
+             basis = "exposed communication without the way through host memory" },
 
   tests = {
     { name = "InfiniBand without GPUDirect RDMA",

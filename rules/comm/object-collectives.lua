@@ -5,15 +5,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 76,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C6", "K-J7" },
 
-  needs      = { "window.device_time", "ranges.object_collective.per_step", "ranges.object_collective.lost",
-                 "ranges.object_collective.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "ranges.object_collective",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} collectives a step send Python objects while the GPU waits: {share:pct} of the GPU time.",
@@ -28,21 +27,7 @@ dist.all_reduce(values)]],
   false_positives = "Once an epoch.",
   references = { "nccl/collectives" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.ranges.object_collective.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.ranges.object_collective.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.ranges.object_collective.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.ranges.object_collective.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.ranges.object_collective.lost, remedy = f.ranges.object_collective.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "metrics are gathered as objects",

@@ -16,7 +16,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 60,
   explains  = { "comm/exposed" },
   knowledge = { "K-K10", "K-B2", "K-K2", "K-N10", "K-N15" },
@@ -56,10 +55,8 @@ return {
              rows = top(f.comm.kinds, "exposed", 5) }
   end,
 
-  saving = function(f)
-    return { claims = f.comm.no_overlap.lost, remedy = f.comm.no_overlap.remedy, confidence = 0.6,
-             basis = "communication beside compute, as far as there is compute" }
-  end,
+  saving = { claims = "comm.no_overlap.lost", remedy = "comm.no_overlap.remedy", confidence = 0.6,
+             basis = "communication beside compute, as far as there is compute" },
 
   tests = {
     { name = "sharded training on one stream",

@@ -5,14 +5,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 75,
   explains  = { "comm/exposed" },
   knowledge = { "K-B5", "K-B6", "K-K1", "K-K6" },
   effort    = "code",
 
-  needs      = { "comm.count", "comm.serial.share", "comm.serial.lost", "comm.serial.remedy", "window.device_time" },
-  thresholds = { "min_serial", "min_share" },
+  loss           = "comm.serial",
+  applies        = "comm.count",
+  not_applicable = "no communication kernels ran",
+  evidence       = { serial = "share", time = "lost.time" },
+  thresholds     = { "min_serial", "min_share" },
 
   symptom = "{serial:pct} of the gradient communication starts only after the backward pass; it leaves the GPUs without compute {share:pct} of the time.",
   cause   = "Gradients of the last layers are ready early in the backward pass, but they are sent only when all of it is done, so communication and compute run one after the other.",
@@ -30,19 +32,8 @@ return {
   false_positives = "Models so small that all gradients fit into one bucket.",
   references = { "pytorch/ddp", "pytorch/ddp-design", "deepspeed/zero", "megatron/parallelism" },
 
-  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
-
-  detect = function(f, t)
-    local serial = f.comm.serial
-    local exposed = share(serial.lost.time, f.window.device_time)
-    if not at_least(serial.share, t.min_serial) or not at_least(exposed, t.min_share) then return nil end
-    return { serial = serial.share, share = exposed, time = serial.lost.time }
-  end,
-
-  saving = function(f)
-    return { claims = f.comm.serial.lost, remedy = f.comm.serial.remedy, confidence = 0.8,
-             basis = "gradient communication beside the backward pass, as far as that is long enough" }
-  end,
+  saving = { confidence = 0.8,
+             basis = "gradient communication beside the backward pass, as far as that is long enough" },
 
   tests = {
     { name = "all gradients are reduced after backward, a third of the time",

@@ -5,16 +5,17 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 72,
   explains  = { "comm/exposed", "launch/tiny-kernels" },
   knowledge = { "K-K2", "K-B5" },
   effort    = "flag",
 
-  needs      = { "comm.count", "comm.median", "comm.small.per_step", "comm.small.share", "comm.small.lost", "comm.small.remedy",
-                 "window.device_time" },
-  optional   = { "steps.count" },
-  thresholds = { "min_per_step", "min_small", "min_share" },
+  loss           = "comm.small",
+  applies        = "comm.count",
+  not_applicable = "no communication kernels ran",
+  evidence       = { "per_step", small = "share", median = "comm.median" },
+  optional       = { "steps.count" },
+  thresholds     = { "min_per_step", "min_small", "min_share" },
 
   symptom = "{per_step:count} short collectives {per:text} ({small:pct} of all, median {median:time}) and the gaps between them take {share:pct} of the time.",
   cause   = "A collective of a few kilobytes takes as long as its latency. Sent one by one, small tensors cost that latency each.",
@@ -33,22 +34,12 @@ return {
   false_positives = "Tensor-parallel inference of single tokens: these collectives are small by nature; a one-shot all-reduce helps there.",
   references = { "pytorch/ddp", "pytorch/fsdp", "nccl/collectives", "deepspeed/zero" },
 
-  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
-
-  detect = function(f, t)
-    local small = f.comm.small
-    local lost = share(small.lost.time, f.window.device_time)
-    if not at_least(small.per_step, t.min_per_step) or not at_least(small.share, t.min_small) or not at_least(lost, t.min_share) then
-      return nil
-    end
-    return { per_step = small.per_step, small = small.share, share = lost, median = f.comm.median,
-             per = f.steps.count and "a step" or "in the window" }
+  detect = function(f, t, e)
+    e.per = f.steps.count and "a step" or "in the window"
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.comm.small.lost, remedy = f.comm.small.remedy, confidence = 0.7,
-             basis = "a tenth of the short collectives" }
-  end,
+  saving = { confidence = 0.7, basis = "a tenth of the short collectives" },
 
   tests = {
     { name = "320 all-reduces of 20 us a step, a fifth of the time",

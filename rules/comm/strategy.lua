@@ -43,7 +43,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   knowledge = { "K-K1", "K-K2", "K-K3", "K-K4", "K-K5", "K-K6", "K-K7", "K-K8", "K-J7", "K-J8", "K-N9", "K-L10" },
   effort    = "design",
 

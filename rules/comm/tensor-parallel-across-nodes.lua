@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 74,
   explains  = { "comm/exposed", "comm/small-messages" },
   knowledge = { "K-K8", "K-J2" },
@@ -37,10 +36,8 @@ return {
     return { ranks = f.strategy.tensor, share = lost }
   end,
 
-  saving = function(f)
-    return { claims = f.strategy.tensor_lost, remedy = f.strategy.tensor_remedy, part = 0.7, confidence = 0.5,
-             basis = "exposed tensor-parallel transfers, which inside a node are several times faster" }
-  end,
+  saving = { claims = "strategy.tensor_lost", remedy = "strategy.tensor_remedy", part = 0.7, confidence = 0.5,
+             basis = "exposed tensor-parallel transfers, which inside a node are several times faster" },
 
   tests = {
     { name = "8 ranks on two nodes share each layer",

@@ -6,15 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 70,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-B5", "K-A8" },
 
-  needs      = { "window.device_time", "ranges.unused_search.per_step", "ranges.unused_search.lost",
-                 "ranges.unused_search.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "ranges.unused_search",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "The search for parameters without a gradient holds the launching thread {count:count} times a step; the GPU waits {share:pct} of its time for it.",
@@ -30,21 +29,7 @@ return {
   false_positives = "Models with branches that differ from step to step.",
   references = { "pytorch/ddp" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.ranges.unused_search.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.ranges.unused_search.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.ranges.unused_search.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.ranges.unused_search.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.ranges.unused_search.lost, remedy = f.ranges.unused_search.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "the search in each step",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 68,
   explains  = { "comm/exposed" },
   knowledge = { "K-K5", "K-N14", "K-K12", "K-K4" },

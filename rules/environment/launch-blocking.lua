@@ -7,7 +7,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 90,
   explains  = { "launch/bound", "launch/slow-calls", "launch/tiny-kernels", "launch/graph-candidate", "sync/host-busy-wait",
@@ -39,9 +38,8 @@ return {
     return { share = lost, waiting = f.launch.waiting.share, setting = set and "CUDA_LAUNCH_BLOCKING=" .. set or "the environment does not say why" }
   end,
 
-  saving = function(f)
-    return { claims = f.launch.waiting.lost, remedy = f.launch.waiting.remedy, confidence = 0.85, basis = "launches do not wait" }
-  end,
+  saving = { claims = "launch.waiting.lost", remedy = "launch.waiting.remedy", confidence = 0.85,
+             basis = "launches do not wait" },
 
   tests = {
     { name = "the switch is set",

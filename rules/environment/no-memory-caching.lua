@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 92,
   explains  = { "memory/alloc-in-loop", "memory/cache-emptied", "sync/host-busy-wait", "host/cpu-bound" },
@@ -39,9 +38,8 @@ return {
     return { share = lost, count = f.memory.alloc.per_step, value = f.environment.no_memory_caching }
   end,
 
-  saving = function(f)
-    return { claims = f.memory.alloc.lost, remedy = f.memory.alloc.remedy, confidence = 0.9, basis = "allocations come from the cache" }
-  end,
+  saving = { claims = "memory.alloc.lost", remedy = "memory.alloc.remedy", confidence = 0.9,
+             basis = "allocations come from the cache" },
 
   tests = {
     { name = "every tensor is allocated",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 88,
   explains  = { "precision/fp32-gemm", "precision/tensor-idle", "kernel/hot" },
@@ -39,9 +38,8 @@ return {
     return { share = lost, value = f.environment.tf32_override }
   end,
 
-  saving = function(f)
-    return { claims = f.precision.fp32.lost, remedy = f.precision.fp32.remedy, confidence = 0.7, basis = "matrix kernels on tensor cores" }
-  end,
+  saving = { claims = "precision.fp32.lost", remedy = "precision.fp32.remedy", confidence = 0.7,
+             basis = "matrix kernels on tensor cores" },
 
   tests = {
     { name = "off, with half of the time in FP32 products",

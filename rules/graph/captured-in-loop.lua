@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 80,
   explains  = { "graph/rebuilt-in-loop", "host/cpu-bound", "launch/bound" },
   knowledge = { "K-H6", "K-A2" },
 
-  needs      = { "window.device_time", "calls.graph_capture.per_step", "calls.graph_capture.lost", "calls.graph_capture.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "calls.graph_capture",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "Graphs are captured in the loop ({count:count} calls a step); the GPU waits {share:pct} of its time for that.",
@@ -28,21 +28,7 @@ return {
   false_positives = "Warm-up of a server.",
   references = { "cuda-programming/graphs", "pytorch/cuda-graphs" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.calls.graph_capture.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.calls.graph_capture.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.calls.graph_capture.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.calls.graph_capture.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.calls.graph_capture.lost, remedy = f.calls.graph_capture.remedy, confidence = 0.7, basis = "graphs are captured before the loop" }
-  end,
+  saving = { confidence = 0.7, basis = "graphs are captured before the loop" },
 
   tests = {
     { name = "a capture in each step",

@@ -6,13 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 70,
   explains  = { "step/outlier", "step/jitter", "launch/bound", "launch/tiny-kernels" },
   knowledge = { "K-H6", "K-A2" },
 
-  needs      = { "window.device_time", "steps.count", "graph.launches", "graph.miss.share", "graph.miss.lost" },
+  loss       = "graph.miss",
+  evidence   = { miss = "share" },
+  needs      = { "steps.count", "graph.launches" },
   thresholds = { "min_share", "min_steps" },
 
   symptom = "{miss:pct} of the steps run without the CUDA graph that the others use; the GPU idles {share:pct} of its time because of that.",
@@ -32,16 +33,12 @@ return {
     return f.graph.launches > 0 and f.graph.miss.share > 0, "no graphs, or every step uses them"
   end,
 
-  detect = function(f, t)
-    local lost = share(f.graph.miss.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.graph.miss.share, t.min_steps) then return nil end
-    return { share = lost, miss = f.graph.miss.share }
+  detect = function(f, t, e)
+    if not at_least(e.miss, t.min_steps) then return nil end
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.graph.miss.lost, part = 0.9, confidence = 0.6, basis = "these steps idle no more than the others" }
-  end,
+  saving = { part = 0.9, confidence = 0.6, basis = "these steps idle no more than the others" },
 
   tests = {
     { name = "every fifth step is eager",

@@ -6,14 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 68,
   explains  = { "launch/bound", "host/cpu-bound", "graph/small-graphs" },
   knowledge = { "K-H6", "K-B3" },
 
+  needs_loop = true,
   needs      = { "window.device_time", "graph.launches", "graph.call.median", "graph.gpu.median", "graph.gap.lost" },
-  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_call_share" },
 
   symptom = "Launching a CUDA graph takes {call:time}, running it {gpu:time}; the GPU waits {share:pct} of its time before graphs.",
@@ -26,10 +25,7 @@ return {
   false_positives = "Graphs of a few nodes, whose time is latency.",
   references = { "cuda-programming/graphs", "nvidia/graph-launch" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.graph.launches > 0 and f.graph.gpu.median > 0, "no CUDA graphs are launched"
-  end,
+  applies = function(f) return f.graph.launches > 0 and f.graph.gpu.median > 0, "no CUDA graphs are launched" end,
 
   detect = function(f, t)
     local lost = share(f.graph.gap.lost.time, f.window.device_time)
@@ -38,9 +34,7 @@ return {
     return { share = lost, call = f.graph.call.median, gpu = f.graph.gpu.median }
   end,
 
-  saving = function(f)
-    return { claims = f.graph.gap.lost, part = 0.5, confidence = 0.5, basis = "half of the gaps before graphs" }
-  end,
+  saving = { claims = "graph.gap.lost", part = 0.5, confidence = 0.5, basis = "half of the gaps before graphs" },
 
   tests = {
     { name = "300 us to launch, 200 us to run",

@@ -6,16 +6,18 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 67,
   explains  = { "launch/bound", "host/cpu-bound", "host/blocked" },
   knowledge = { "K-H6", "K-B3" },
 
-  needs      = { "window.device_time", "graph.launches", "graph.per_step", "graph.gap.lost", "graph.gap.count",
-                 "graph.gpu.median" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_per_step", "max_gpu" },
+  needs_loop     = true,
+  loss           = "graph.gap",
+  applies        = "graph.launches",
+  not_applicable = "no CUDA graphs are launched",
+  evidence       = { count = "graph.per_step", gpu = "graph.gpu.median" },
+  needs          = { "graph.gap.count" },
+  thresholds     = { "min_share", "min_per_step", "max_gpu" },
 
   symptom = "{count:count} CUDA graphs a step run for {gpu:time} each, with gaps of {share:pct} of the GPU time before them.",
   cause   = "The step is cut into many small graphs, and the host is not ahead between them.",
@@ -29,22 +31,12 @@ return {
   false_positives = "Pieces that have to stay apart, because the host decides between them.",
   references = { "cuda-programming/graphs", "pytorch/cuda-graphs" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.graph.launches > 0, "no CUDA graphs are launched"
+  detect = function(f, t, e)
+    if not at_least(e.count, t.min_per_step) then return nil end
+    return e
   end,
 
-  detect = function(f, t)
-    local lost = share(f.graph.gap.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.graph.per_step, t.min_per_step) then return nil end
-    if not at_most(f.graph.gpu.median, t.max_gpu) then return nil end
-    return { share = lost, count = f.graph.per_step, gpu = f.graph.gpu.median }
-  end,
-
-  saving = function(f)
-    return { claims = f.graph.gap.lost, part = 0.7, confidence = 0.5, basis = "most gaps before graphs, with fewer graphs" }
-  end,
+  saving = { part = 0.7, confidence = 0.5, basis = "most gaps before graphs, with fewer graphs" },
 
   tests = {
     { name = "twenty graphs of 40 us a step",

@@ -6,13 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "code",
   priority  = 25,
   knowledge = { "K-G2", "K-G5", "K-B2" },
 
-  needs      = { "window.device_time", "host.os_wait.per_step", "host.os_wait.lost", "host.os_wait.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "host.os_wait",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "The launching thread is blocked in the operating system while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
@@ -26,21 +26,7 @@ return {
   false_positives = "Programs driven by requests.",
   references = { "nsys/user-guide" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.host.os_wait.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.host.os_wait.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.host.os_wait.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.host.os_wait.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.host.os_wait.lost, remedy = f.host.os_wait.remedy, confidence = 0.4, basis = "the thread finds what it waits for" }
-  end,
+  saving = { confidence = 0.4, basis = "the thread finds what it waits for" },
 
   tests = {
     { name = "a wait for another thread in each step",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   knowledge = { "K-B1", "K-A8", "K-A1", "K-G2" },
   effort    = "code",
   priority  = 20,

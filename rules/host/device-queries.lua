@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 72,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-H12", "K-G2" },
 
-  needs      = { "window.device_time", "calls.device_query.per_step", "calls.device_query.lost", "calls.device_query.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "calls.device_query",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} calls a step ask the driver about devices or memory while the GPU waits: {share:pct} of the GPU time.",
@@ -33,21 +33,7 @@ cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);   // not c
   false_positives = "A monitor that has to look.",
   references = { "cuda-programming/streams" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.calls.device_query.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.calls.device_query.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.calls.device_query.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.calls.device_query.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.calls.device_query.lost, remedy = f.calls.device_query.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "free memory is asked for in each layer",

@@ -5,14 +5,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 61,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C6", "K-H3" },
 
-  needs      = { "window.device_time", "host.file_write.per_step", "host.file_write.lost", "host.file_write.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "host.file_write",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "The launching thread writes files while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
@@ -34,21 +34,7 @@ pending = dcp.async_save({"model": model.state_dict()}, checkpoint_id=path)]],
   false_positives = "A run that ends with its output.",
   references = { "pytorch/tuning-guide" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.host.file_write.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.host.file_write.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.host.file_write.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.host.file_write.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.host.file_write.lost, remedy = f.host.file_write.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "samples are written in each step",

@@ -5,12 +5,12 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 62,
   knowledge = { "K-H7" },
   effort    = "flag",
 
-  needs      = { "host.gpu_processes", "host.gpu_switch.lost", "window.device_time" },
+  loss       = "host.gpu_switch",
+  evidence   = { processes = "host.gpu_processes", count = "lost.count" },
   thresholds = { "min_processes", "min_share", "part" },
 
   symptom = "{processes:count} processes take turns on one GPU; {share:pct} of the time is lost between the work of one and the next ({count:count} switches).",
@@ -29,17 +29,7 @@ return {
 
   applies = function(f) return f.host.gpu_processes > 1, "each GPU is used by one process" end,
 
-  detect = function(f, t)
-    local lost = f.host.gpu_switch.lost
-    local lost_share = share(lost.time, f.window.device_time)
-    if not at_least(f.host.gpu_processes, t.min_processes) or not at_least(lost_share, t.min_share) then return nil end
-    return { processes = f.host.gpu_processes, share = lost_share, count = lost.count }
-  end,
-
-  saving = function(f, t)
-    return { claims = f.host.gpu_switch.lost, part = t.part, confidence = 0.5,
-             basis = "part of the idle time between ops of different processes" }
-  end,
+  saving = { part = "part", confidence = 0.5, basis = "part of the idle time between ops of different processes" },
 
   tests = {
     { name = "four processes lose a fifth of the time in switches",

@@ -6,14 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 80,
   explains  = { "host/cpu-bound", "step/outlier", "step/jitter" },
   knowledge = { "K-A2", "K-C7" },
   effort    = "code",
 
-  needs      = { "host.jit.count", "host.jit.time", "host.jit.lost", "host.jit.remedy", "steps.count", "window.device_time" },
-  thresholds = { "min_share", "min_count", "min_steps" },
+  loss           = "host.jit",
+  not_applicable = "no code was compiled or loaded in the window",
+  evidence       = { "count", "time", steps = "steps.count" },
+  thresholds     = { "min_share", "min_count", "min_steps" },
 
   symptom = "In {steps:count} steady steps GPU code was compiled or loaded {count:count} times; the GPU waits for it {share:pct} of the time.",
   cause   = "New shapes, types or code paths still turn up in the loop, and each makes the compiler or the driver build or load another kernel while the GPU waits.",
@@ -30,21 +31,7 @@ return {
   false_positives = "A capture whose first steps could not be told from steady ones.",
   references = { "pytorch/compile", "cuda-programming/lazy-loading" },
 
-  applies = function(f) return f.host.jit.count > 0, "no code was compiled or loaded in the window" end,
-
-  detect = function(f, t)
-    local jit = f.host.jit
-    local lost = share(jit.lost.time, f.window.device_time)
-    if not at_least(f.steps.count, t.min_steps) or not at_least(jit.count, t.min_count) or not at_least(lost, t.min_share) then
-      return nil
-    end
-    return { share = lost, count = jit.count, time = jit.time, steps = f.steps.count }
-  end,
-
-  saving = function(f)
-    return { claims = f.host.jit.lost, remedy = f.host.jit.remedy, confidence = 0.85,
-             basis = "no compilation or loading in the loop" }
-  end,
+  saving = { confidence = 0.85, basis = "no compilation or loading in the loop" },
 
   tests = {
     { name = "a compilation in each of ten steps",

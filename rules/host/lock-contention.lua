@@ -5,14 +5,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 72,
   explains  = { "host/cpu-bound", "launch/host-op-overhead" },
   knowledge = { "K-G5", "K-G2" },
   effort    = "code",
 
-  needs      = { "host.lock.count", "host.lock.lost", "host.lock.remedy", "window.device_time" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "host.lock",
+  not_applicable = "no launching thread waited for a lock while its GPU was idle",
+  evidence       = { "count", time = "lost.time" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the time the GPU waits while its launching thread waits for locks: {count:count} waits, {mean:time} of idle time each on average.",
   cause   = "Another thread of the process holds a lock that the launching thread needs (Python's interpreter lock, an allocator, a queue, the CUDA driver).",
@@ -29,19 +30,12 @@ return {
   false_positives = "A thread that waits on a lock because it has nothing to do.",
   references = { "nsys/pytorch", "pytorch/dataloader-workers" },
 
-  applies = function(f) return f.host.lock.count > 0, "no launching thread waited for a lock while its GPU was idle" end,
-
-  detect = function(f, t)
-    local lock = f.host.lock
-    local lost = share(lock.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_least(lock.count, t.min_count) then return nil end
-    return { share = lost, count = lock.count, mean = share(lock.lost.time, lock.count), time = lock.lost.time }
+  detect = function(f, t, e)
+    e.mean = share(f.host.lock.lost.time, f.host.lock.count)
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.host.lock.lost, remedy = f.host.lock.remedy, confidence = 0.6,
-             basis = "the launching thread does not wait for locks" }
-  end,
+  saving = { confidence = 0.6, basis = "the launching thread does not wait for locks" },
 
   tests = {
     { name = "200 waits for a lock leave the GPU idle for a quarter of the time",

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 70,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-G2", "K-H4" },
 
-  needs      = { "window.device_time", "host.network.per_step", "host.network.lost", "host.network.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "host.network",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "The launching thread is in network calls while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
@@ -25,21 +25,7 @@ return {
   false_positives = "Rendezvous of ranks at the start of the window.",
   references = { "pytorch/tuning-guide" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.host.network.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.host.network.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.host.network.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.host.network.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.host.network.lost, remedy = f.host.network.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "a metrics server in each step",

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 72,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-H14" },
 
-  needs      = { "window.device_time", "calls.objects.per_step", "calls.objects.lost", "calls.objects.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "calls.objects",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} calls a step create or destroy streams and events while the GPU waits: {share:pct} of the GPU time.",
@@ -28,21 +28,7 @@ for (auto& s : streams) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);   
   false_positives = "Libraries that pool objects and grow the pool in the first steps.",
   references = { "cuda-programming/streams" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.calls.objects.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.calls.objects.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.calls.objects.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.calls.objects.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.calls.objects.lost, remedy = f.calls.objects.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "a stream for each task",

@@ -5,15 +5,17 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 60,
   explains  = { "host/cpu-bound", "step/jitter", "step/outlier" },
   knowledge = { "K-H23" },
   effort    = "flag",
 
-  needs      = { "host.preempted.lost", "window.device_time" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_count", "part" },
+  needs_loop     = true,
+  loss           = "host.preempted",
+  applies        = "lost.time",
+  not_applicable = "the launching thread always had a CPU when the GPU waited",
+  evidence       = { count = "lost.count", time = "lost.time" },
+  thresholds     = { "min_share", "min_count", "part" },
 
   symptom = "{share:pct} of the time the GPU waits for a launching thread that is ready but has no CPU ({count:count} times).",
   cause   = "Other threads, processes or interrupts take the CPU that feeds the GPU. While the launching thread waits for its turn, no work reaches the GPU.",
@@ -29,22 +31,7 @@ return {
   false_positives = "A node that was shared with another job during this capture only.",
   references = { "pytorch/tuning-guide", "nsys/user-guide" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.host.preempted.lost.time > 0, "the launching thread always had a CPU when the GPU waited"
-  end,
-
-  detect = function(f, t)
-    local lost = f.host.preempted.lost
-    local lost_share = share(lost.time, f.window.device_time)
-    if not at_least(lost_share, t.min_share) or not at_least(lost.count, t.min_count) then return nil end
-    return { share = lost_share, count = lost.count, time = lost.time }
-  end,
-
-  saving = function(f, t)
-    return { claims = f.host.preempted.lost, part = t.part, confidence = 0.6,
-             basis = "idle time in which the launching thread waited for a CPU" }
-  end,
+  saving = { part = "part", confidence = 0.6, basis = "idle time in which the launching thread waited for a CPU" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

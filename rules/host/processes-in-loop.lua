@@ -6,14 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 69,
   explains  = { "input/starved", "step/outlier", "host/cpu-bound" },
   knowledge = { "K-H3", "K-G2" },
 
-  needs      = { "window.device_time", "os.process.count", "os.process.lost", "os.process.remedy" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "os.process",
+  not_applicable = "no process is started in the loop",
+  evidence       = { "count" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "Processes are started {count:count} times in the loop; the GPU waits {share:pct} of its time for that.",
   cause   = "Workers are started anew for each epoch or task.",
@@ -26,19 +27,7 @@ return {
   false_positives = "A single external command.",
   references = { "pytorch/dataloader-workers" },
 
-  applies = function(f)
-    return f.os.process.count > 0, "no process is started in the loop"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.os.process.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_least(f.os.process.count, t.min_count) then return nil end
-    return { share = lost, count = f.os.process.count }
-  end,
-
-  saving = function(f)
-    return { claims = f.os.process.lost, remedy = f.os.process.remedy, confidence = 0.6, basis = "no processes are started in the loop" }
-  end,
+  saving = { confidence = 0.6, basis = "no processes are started in the loop" },
 
   tests = {
     { name = "workers at each epoch",

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 71,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-G2", "K-H3" },
 
-  needs      = { "window.device_time", "host.sleep.per_step", "host.sleep.lost", "host.sleep.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "host.sleep",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "The launching thread sleeps while the GPU has nothing to do: {share:pct} of the GPU time, {count:count} times a step.",
@@ -28,21 +28,7 @@ return {
   false_positives = "Servers that have no request to work on.",
   references = { "cuda-runtime/sync-behaviour" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.host.sleep.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.host.sleep.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.host.sleep.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.host.sleep.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.host.sleep.lost, remedy = f.host.sleep.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "a poll every millisecond",

@@ -6,14 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 64,
   explains  = { "kernel/hot" },
   knowledge = { "K-C5", "K-E1" },
 
-  needs      = { "window.device_time", "family.dequantise.per_step", "family.dequantise.lost", "family.dequantise.remedy" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "family.dequantise",
+  not_applicable = "no such kernels ran",
+  evidence       = { count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time unpacks quantised weights, in {count:count} kernels a step.",
   cause   = "The weights are written out in 16 bits and read back by the product: more memory traffic than without quantisation.",
@@ -26,20 +27,7 @@ return {
   false_positives = "Training with adapters on packed weights, where it is the price of the memory.",
   references = { "nvidia/gpu-background" },
 
-  applies = function(f)
-    return f.family.dequantise.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.family.dequantise.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.family.dequantise.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.family.dequantise.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.family.dequantise.lost, remedy = f.family.dequantise.remedy, confidence = 0.5, basis = "products read the packed weights" }
-  end,
+  saving = { confidence = 0.5, basis = "products read the packed weights" },
 
   tests = {
     { name = "4-bit weights unpacked in each layer",

@@ -5,14 +5,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 70,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-G2", "K-H4" },
 
-  needs      = { "window.device_time", "ranges.detokenise.per_step", "ranges.detokenise.lost", "ranges.detokenise.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "ranges.detokenise",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "The launching thread turns tokens into text {count:count} times a step while the GPU waits: {share:pct} of the GPU time.",
@@ -24,21 +24,7 @@ return {
   false_positives = "The end of a request.",
   references = { "nvidia/gpu-background" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.ranges.detokenise.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.ranges.detokenise.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.ranges.detokenise.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.ranges.detokenise.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.ranges.detokenise.lost, remedy = f.ranges.detokenise.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "after each token",

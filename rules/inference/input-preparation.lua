@@ -5,14 +5,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 69,
   explains  = { "host/cpu-bound", "launch/bound" },
   knowledge = { "K-H4", "K-H5" },
 
-  needs      = { "window.device_time", "ranges.prepare.per_step", "ranges.prepare.lost", "ranges.prepare.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "ranges.prepare",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "Inputs are prepared {count:count} times a step while the GPU waits: {share:pct} of the GPU time.",
@@ -25,21 +25,7 @@ return {
   false_positives = "Servers with few requests.",
   references = { "cuda-programming/graphs" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.ranges.prepare.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.ranges.prepare.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.ranges.prepare.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.ranges.prepare.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.ranges.prepare.lost, remedy = f.ranges.prepare.remedy, confidence = 0.6, basis = "inputs are ready when the step ends" }
-  end,
+  saving = { confidence = 0.6, basis = "inputs are ready when the step ends" },
 
   tests = {
     { name = "tables are rebuilt for each token",

@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-H8", "K-C5" },
 
-  needs      = { "family.kv_cache.per_step", "family.kv_cache.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.kv_cache",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time writes or moves the key-value cache, in {count:count} kernels a step.",
   cause   = "The cache is reshaped, gathered or swapped beside attention, instead of being read where it lies.",
@@ -24,15 +25,6 @@ return {
   },
   false_positives = "Very long prompts, whose cache has to be written once.",
   references = { "nvidia/gpu-background" },
-
-  applies = function(f)
-    return f.family.kv_cache.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.kv_cache.share, t.min_share) or not at_least(f.family.kv_cache.per_step, t.min_count) then return nil end
-    return { share = f.family.kv_cache.share, count = f.family.kv_cache.per_step }
-  end,
 
   tests = {
     { name = "the cache is gathered in each layer",

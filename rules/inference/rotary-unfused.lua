@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-H6" },
 
-  needs      = { "family.rotary.per_step", "family.rotary.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.rotary",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time rotates queries and keys, in {count:count} kernels a step.",
   cause   = "Queries and keys are read, rotated and written back between the projection and attention.",
@@ -23,15 +24,6 @@ return {
   },
   false_positives = "Small models.",
   references = { "pytorch/compile" },
-
-  applies = function(f)
-    return f.family.rotary.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.rotary.share, t.min_share) or not at_least(f.family.rotary.per_step, t.min_count) then return nil end
-    return { share = f.family.rotary.share, count = f.family.rotary.per_step }
-  end,
 
   tests = {
     { name = "an element-wise rotation in each layer",

@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-C5", "K-H6" },
 
-  needs      = { "family.sampling.per_step", "family.sampling.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.sampling",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time chooses tokens, in {count:count} kernels a step.",
   cause   = "Top-k and top-p sampling sort the whole vocabulary for every sequence, in several kernels.",
@@ -21,15 +22,6 @@ return {
   },
   false_positives = "Very small models, whose step is short.",
   references = { "nvidia/gpu-background" },
-
-  applies = function(f)
-    return f.family.sampling.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.sampling.share, t.min_share) or not at_least(f.family.sampling.per_step, t.min_count) then return nil end
-    return { share = f.family.sampling.share, count = f.family.sampling.per_step }
-  end,
 
   tests = {
     { name = "top-p by sorting",

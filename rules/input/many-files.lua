@@ -6,13 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "design",
   priority  = 57,
   explains  = { "input/starved", "input/storage-bound" },
   knowledge = { "K-N5", "K-H20" },
 
-  needs      = { "window.device_time", "os.open.per_step", "input.lost", "input.remedy", "capture.has_os_calls" },
+  loss       = "input",
+  evidence   = { count = "os.open.per_step" },
+  needs      = { "capture.has_os_calls" },
   thresholds = { "min_share", "min_per_step" },
 
   symptom = "{count:count} files a step are opened or looked up, and the GPU waits {share:pct} of its time for data.",
@@ -33,15 +34,12 @@ dataset = wds.WebDataset("shards/train-{000000..000255}.tar")]],
     return f.os.open.per_step > 0, "no files are opened in the loop"
   end,
 
-  detect = function(f, t)
-    local lost = share(f.input.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_least(f.os.open.per_step, t.min_per_step) then return nil end
-    return { share = lost, count = f.os.open.per_step }
+  detect = function(f, t, e)
+    if not at_least(e.count, t.min_per_step) then return nil end
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.4, basis = "data is there in time" }
-  end,
+  saving = { confidence = 0.4, basis = "data is there in time" },
 
   tests = {
     { name = "a file for each image",

@@ -6,14 +6,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 73,
   explains  = { "input/starved", "input/no-workers", "host/cpu-bound", "step/jitter" },
   knowledge = { "K-H19" },
 
-  needs      = { "window.device_time", "input.map.time", "input.map.lost", "input.map.remedy" },
-  thresholds = { "min_share" },
+  loss           = "input.map",
+  applies        = "time",
+  not_applicable = "the launching thread maps no memory while the GPU idles",
+  evidence       = { "time" },
+  thresholds     = { "min_share" },
 
   symptom = "The GPU idles {share:pct} of its time while the launching thread maps or unmaps memory.",
   cause   = "Each batch gets fresh memory from the operating system and gives it back.",
@@ -30,18 +32,7 @@ for i, sample in enumerate(source):
   false_positives = "Maps in the first steps only, while buffers and thread stacks are set up.",
   references = { "pytorch/tuning-guide" },
 
-  applies = function(f) return f.input.map.time > 0, "the launching thread maps no memory while the GPU idles" end,
-
-  detect = function(f, t)
-    local lost = share(f.input.map.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    return { share = lost, time = f.input.map.time }
-  end,
-
-  saving = function(f)
-    return { claims = f.input.map.lost, remedy = f.input.map.remedy, confidence = 0.7,
-             basis = "idle time inside map and unmap calls of the launching thread" }
-  end,
+  saving = { confidence = 0.7, basis = "idle time inside map and unmap calls of the launching thread" },
 
   tests = {
     { name = "a twentieth of the run goes into mapping",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 71,
   explains  = { "input/starved", "input/too-few-workers", "host/cpu-bound" },
@@ -46,10 +45,8 @@ for i in range(steps):
     return { share = lost, after_gpu = f.input.after_gpu, busy = f.input.workers_busy, load_time = f.input.load.median }
   end,
 
-  saving = function(f)
-    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.75,
-             basis = "idle time under loading, as far as it fits beside the GPU's work" }
-  end,
+  saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.75,
+             basis = "idle time under loading, as far as it fits beside the GPU's work" },
 
   tests = {
     { name = "workers start when the step is over",

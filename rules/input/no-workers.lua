@@ -8,7 +8,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 70,
   explains  = { "input/starved", "host/cpu-bound" },
@@ -52,10 +51,8 @@ while (auto b = queue.pop()) train_step(b);]],
     return { share = lost, own = f.input.own, steps = f.input.steps_affected, load_time = f.input.load.median }
   end,
 
-  saving = function(f)
-    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.85,
-             basis = "idle time under loading, as far as loading in parallel can hide it" }
-  end,
+  saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.85,
+             basis = "idle time under loading, as far as loading in parallel can hide it" },
 
   tests = {
     { name = "half the run waits for the thread's own loading",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 72,
   explains  = { "input/too-few-workers", "input/starved", "host/os-noise" },
@@ -44,10 +43,8 @@ loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy
     return { share = lost, workers = f.input.workers, cores = f.run.cpu_cores, busy = f.input.workers_busy }
   end,
 
-  saving = function(f)
-    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.4,
-             basis = "idle time under loading; how much contention costs cannot be told from the trace" }
-  end,
+  saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.4,
+             basis = "idle time under loading; how much contention costs cannot be told from the trace" },
 
   tests = {
     { name = "64 busy workers on 16 cores",

@@ -8,7 +8,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 77,
   explains  = { "input/starved", "input/no-workers", "input/too-few-workers", "step/jitter", "step/outlier" },

@@ -7,7 +7,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 60,
   explains  = { "host/cpu-bound", "step/jitter" },
@@ -60,10 +59,8 @@ return {
              load_time = f.input.load.median, doing = doing }
   end,
 
-  saving = function(f)
-    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.6,
-             basis = "idle time under loading, as far as loading in parallel can hide it" }
-  end,
+  saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.6,
+             basis = "idle time under loading, as far as loading in parallel can hide it" },
 
   tests = {
     { name = "a feeding thread cannot keep up",

@@ -6,15 +6,17 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 76,
   explains  = { "input/starved", "input/no-workers", "input/too-few-workers", "input/no-prefetch", "host/cpu-bound" },
   knowledge = { "K-N5", "K-H20" },
 
-  needs      = { "window.device_time", "input.lost", "input.file.share", "input.remedy" },
-  optional   = { "input.workers", "input.load.median" },
-  thresholds = { "min_share", "min_file_share" },
+  loss           = "input",
+  applies        = "lost.time",
+  not_applicable = "the GPU never waits for data",
+  evidence       = { "workers", file_share = "file.share", load_time = "load.median" },
+  optional       = { "input.workers", "input.load.median" },
+  thresholds     = { "min_share", "min_file_share" },
 
   symptom = "File calls fill {file_share:pct} of the load time, and the GPU idles {share:pct} of its time for data.",
   cause   = "The loader waits for storage and has little to compute.",
@@ -33,19 +35,7 @@ return {
   false_positives = "The first epoch of a run whose data later stays in the page cache.",
   references = { "monai/cache-dataset", "pytorch/dataloader-workers" },
 
-  applies = function(f) return f.input.lost.time > 0, "the GPU never waits for data" end,
-
-  detect = function(f, t)
-    local lost = share(f.input.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.input.file.share, t.min_file_share) then return nil end
-    return { share = lost, file_share = f.input.file.share, workers = f.input.workers, load_time = f.input.load.median }
-  end,
-
-  saving = function(f)
-    return { claims = f.input.lost, remedy = f.input.remedy, confidence = 0.7,
-             basis = "idle time under loading, as far as reading in parallel or ahead can hide it" }
-  end,
+  saving = { confidence = 0.7, basis = "idle time under loading, as far as reading in parallel or ahead can hide it" },
 
   tests = {
     { name = "four fifths of the load time is reading",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 49,
   explains  = { "kernel/hot" },
   knowledge = { "K-E1" },

@@ -5,14 +5,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 58,
   explains  = { "kernel/hot" },
   knowledge = { "K-H8", "K-C5" },
 
-  needs      = { "window.device_time", "family.concat.per_step", "family.concat.lost", "family.concat.halved" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "family.concat",
+  not_applicable = "no such kernels ran",
+  evidence       = { count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time concatenates or stacks tensors, in {count:count} kernels a step.",
   cause   = "torch.cat and torch.stack copy every input into a new tensor; a key-value cache or a list that grows this way is copied at each step.",
@@ -28,20 +29,7 @@ for i, part in enumerate(parts):
   false_positives = "A few large concatenations that the model needs.",
   references = { "pytorch/tuning-guide" },
 
-  applies = function(f)
-    return f.family.concat.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.family.concat.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.family.concat.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.family.concat.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.family.concat.lost, remedy = f.family.concat.halved, confidence = 0.5, basis = "half of the time of these kernels" }
-  end,
+  saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },
 
   tests = {
     { name = "a cache that is concatenated in each layer",

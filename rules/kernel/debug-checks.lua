@@ -5,14 +5,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 62,
   explains  = { "kernel/hot" },
   knowledge = { "K-H12", "K-A5" },
 
-  needs      = { "window.device_time", "family.checks.per_step", "family.checks.lost", "family.checks.remedy" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "family.checks",
+  not_applicable = "no such kernels ran",
+  evidence       = { count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{count:count} kernels a step look for wrong values; they take {share:pct} of the GPU time.",
   cause   = "Each check reads a whole tensor, and many of them copy the answer to the host and wait for it.",
@@ -29,20 +30,7 @@ return {
   false_positives = "The gradient scaler of mixed precision, which has to look once a step.",
   references = { "pytorch/amp", "pytorch/tuning-guide" },
 
-  applies = function(f)
-    return f.family.checks.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.family.checks.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.family.checks.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.family.checks.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.family.checks.lost, remedy = f.family.checks.remedy, confidence = 0.6, basis = "the checks are gone" }
-  end,
+  saving = { confidence = 0.6, basis = "the checks are gone" },
 
   tests = {
     { name = "anomaly mode is on",

@@ -6,14 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 58,
   explains  = { "kernel/hot" },
   knowledge = { "K-C5", "K-H6" },
 
-  needs      = { "window.device_time", "family.dropout.per_step", "family.dropout.lost", "family.dropout.halved" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "family.dropout",
+  not_applicable = "no such kernels ran",
+  evidence       = { count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time draws random numbers, in {count:count} kernels a step.",
   cause   = "Dropout or noise runs as a kernel of its own, with a mask that is written to memory and read back.",
@@ -29,20 +30,7 @@ return {
   false_positives = "Models whose work is sampling, such as diffusion noise or Monte Carlo.",
   references = { "pytorch/compile", "pytorch/sdpa" },
 
-  applies = function(f)
-    return f.family.dropout.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.family.dropout.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.family.dropout.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.family.dropout.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.family.dropout.lost, remedy = f.family.dropout.halved, confidence = 0.5, basis = "half of the time of these kernels" }
-  end,
+  saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },
 
   tests = {
     { name = "a mask kernel after each layer",

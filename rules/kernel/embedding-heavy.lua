@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-A7", "K-C5" },
 
-  needs      = { "family.embedding.per_step", "family.embedding.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.embedding",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time gathers or scatters by index, in {count:count} kernels a step.",
   cause   = "Each table or index operation is a kernel of its own that reads memory at random.",
@@ -25,15 +26,6 @@ ebc = EmbeddingBagCollection(tables=tables, device="cuda")]],
   },
   false_positives = "Recommenders that use a fused library already.",
   references = { "pytorch/tuning-guide" },
-
-  applies = function(f)
-    return f.family.embedding.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.embedding.share, t.min_share) or not at_least(f.family.embedding.per_step, t.min_count) then return nil end
-    return { share = f.family.embedding.share, count = f.family.embedding.per_step }
-  end,
 
   tests = {
     { name = "26 tables with a lookup each",

@@ -6,14 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 66,
   explains  = { "kernel/hot" },
   knowledge = { "K-H6" },
 
-  needs      = { "window.device_time", "family.foreach.per_step", "family.foreach.lost", "family.foreach.halved" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "family.foreach",
+  not_applicable = "no such kernels ran",
+  evidence       = { count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time updates parameters in several passes, {count:count} multi-tensor kernels a step.",
   cause   = "The update is a chain of multi-tensor kernels, each reading and writing all parameters or states.",
@@ -28,20 +29,7 @@ return {
   false_positives = "Optimizers without a fused form.",
   references = { "pytorch/optimizer-implementations" },
 
-  applies = function(f)
-    return f.family.foreach.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.family.foreach.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.family.foreach.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.family.foreach.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.family.foreach.lost, remedy = f.family.foreach.halved, confidence = 0.5, basis = "half of the time of these kernels" }
-  end,
+  saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },
 
   tests = {
     { name = "an unfused AdamW",

@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-H6", "K-C5" },
 
-  needs      = { "family.clip.per_step", "family.clip.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.clip",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time measures and scales gradients, in {count:count} kernels a step.",
   cause   = "Gradient clipping reads all gradients to get their norm and once more to scale them.",
@@ -24,15 +25,6 @@ return {
   },
   false_positives = "Very small models, where the update is a large part anyway.",
   references = { "pytorch/optimizer-implementations" },
-
-  applies = function(f)
-    return f.family.clip.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.clip.share, t.min_share) or not at_least(f.family.clip.per_step, t.min_count) then return nil end
-    return { share = f.family.clip.share, count = f.family.clip.per_step }
-  end,
 
   tests = {
     { name = "two kernels a tensor",

@@ -7,7 +7,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   knowledge = { "K-A7", "K-L9", "K-N6" },
   effort    = "code",
 

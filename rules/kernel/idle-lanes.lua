@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 57,
   explains  = { "kernel/low-throughput", "kernel/low-occupancy" },
   knowledge = { "K-F3", "K-H2" },

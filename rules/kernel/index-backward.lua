@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-A7", "K-C5" },
 
-  needs      = { "family.index_backward.per_step", "family.index_backward.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.index_backward",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time adds gradients up by index, in {count:count} kernels a step.",
   cause   = "The backward pass of an index operation sorts the indices and adds up rows; many equal indices fall to few blocks.",
@@ -26,15 +27,6 @@ return {
   },
   false_positives = "Recommender models, whose purpose these are, with a fused library.",
   references = { "pytorch/tuning-guide" },
-
-  applies = function(f)
-    return f.family.index_backward.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.index_backward.share, t.min_share) or not at_least(f.family.index_backward.per_step, t.min_count) then return nil end
-    return { share = f.family.index_backward.share, count = f.family.index_backward.per_step }
-  end,
 
   tests = {
     { name = "an advanced index in each layer",

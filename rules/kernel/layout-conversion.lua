@@ -6,15 +6,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 73,
   explains  = { "kernel/hot", "launch/tiny-kernels" },
   knowledge = { "K-H1" },
   effort    = "flag",
 
-  needs      = { "kernel.layout.share", "kernel.layout.count", "kernel.layout.lost", "kernel.layout.remedy", "window.device_time" },
-  optional   = { "steps.count" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "kernel.layout",
+  not_applicable = "no transposes or layout conversions ran",
+  evidence       = { "count", compute_share = "share" },
+  optional       = { "steps.count" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the time only changes the layout of tensors: {count:count} transposes and conversions {per:text}.",
   cause   = "The kernels that do the work want another memory layout than the tensors have, so data is rearranged before and after each of them.",
@@ -28,20 +29,12 @@ return {
   false_positives = "Layers without a channels-last implementation; they convert back, and more is lost than won.",
   references = { "pytorch/channels-last", "nvidia/tensor-core-alignment" },
 
-  applies = function(f) return f.kernel.layout.count > 0, "no transposes or layout conversions ran" end,
-
-  detect = function(f, t)
-    local layout = f.kernel.layout
-    local lost = share(layout.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_least(layout.count, t.min_count) then return nil end
-    return { share = lost, compute_share = layout.share, count = layout.count,
-             per = f.steps.count and "a step" or "in the window" }
+  detect = function(f, t, e)
+    e.per = f.steps.count and "a step" or "in the window"
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.kernel.layout.lost, remedy = f.kernel.layout.remedy, confidence = 0.7,
-             basis = "the conversions are gone" }
-  end,
+  saving = { confidence = 0.7, basis = "the conversions are gone" },
 
   tests = {
     { name = "32 conversions a step around convolutions",

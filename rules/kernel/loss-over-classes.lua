@@ -6,15 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 58,
   explains  = { "kernel/hot" },
   knowledge = { "K-C5", "K-H6" },
 
-  needs      = { "window.device_time", "family.cross_entropy.per_step", "family.cross_entropy.lost",
-                 "family.cross_entropy.halved" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "family.cross_entropy",
+  not_applicable = "no such kernels ran",
+  evidence       = { count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time computes the loss over classes, in {count:count} kernels a step.",
   cause   = "The logits of all tokens are held and passed over several times; with a vocabulary of 100 000 and more they are the largest tensor of the step.",
@@ -31,20 +31,7 @@ loss = LigerFusedLinearCrossEntropyLoss()(lm_head.weight, hidden, labels)]],
   false_positives = "Small models with a large vocabulary, whose cost this is by nature.",
   references = { "pytorch/compile" },
 
-  applies = function(f)
-    return f.family.cross_entropy.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.family.cross_entropy.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.family.cross_entropy.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.family.cross_entropy.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.family.cross_entropy.lost, remedy = f.family.cross_entropy.halved, confidence = 0.5, basis = "half of the time of these kernels" }
-  end,
+  saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },
 
   tests = {
     { name = "a loss over 128 000 classes",

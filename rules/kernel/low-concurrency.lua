@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   knowledge = { "K-L4", "K-L5" },
   effort    = "code",
 

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   priority  = 26,
   knowledge = { "K-D8" },
   effort    = "code",

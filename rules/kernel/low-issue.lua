@@ -10,7 +10,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 40,
   knowledge = { "K-F3", "K-F4", "K-F5" },
   effort    = "code",

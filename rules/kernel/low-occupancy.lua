@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 53,
   explains  = { "kernel/low-throughput", "kernel/low-ipc" },
   knowledge = { "K-D3", "K-D9", "K-F5" },

@@ -8,7 +8,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   knowledge = { "K-F2", "K-K15", "K-H2", "K-F1" },
   effort    = "code",
 

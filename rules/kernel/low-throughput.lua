@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   priority  = 28,
   knowledge = { "K-D1", "K-D2" },
   effort    = "code",

@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-C5", "K-E3" },
 
-  needs      = { "family.reduction.per_step", "family.reduction.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.reduction",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time is reductions, {count:count} kernels a step.",
   cause   = "Normalisation layers or statistics are written as separate operations: mean, variance and scaling each read the tensor again.",
@@ -26,15 +27,6 @@ return {
   },
   false_positives = "Models in which reductions are the work (statistics, physics).",
   references = { "pytorch/compile" },
-
-  applies = function(f)
-    return f.family.reduction.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.reduction.share, t.min_share) or not at_least(f.family.reduction.per_step, t.min_count) then return nil end
-    return { share = f.family.reduction.share, count = f.family.reduction.per_step }
-  end,
 
   tests = {
     { name = "a hand-written norm in each layer",

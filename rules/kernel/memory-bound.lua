@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 47,
   explains  = { "kernel/hot" },
   knowledge = { "K-C5", "K-E1", "K-E3", "K-D2", "K-E2" },

@@ -6,15 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 58,
   explains  = { "kernel/hot" },
   knowledge = { "K-H1", "K-C5" },
 
-  needs      = { "window.device_time", "family.naive_convolution.per_step", "family.naive_convolution.lost",
-                 "family.naive_convolution.halved" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "family.naive_convolution",
+  not_applicable = "no such kernels ran",
+  evidence       = { count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time runs convolutions by a plain algorithm, {count:count} kernels a step.",
   cause   = "The library fell back to a kernel that copies patches out or computes them one by one, without tensor cores.",
@@ -32,20 +32,7 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
   false_positives = "Small depth-wise layers of mobile networks.",
   references = { "pytorch/tuning-guide", "pytorch/channels-last" },
 
-  applies = function(f)
-    return f.family.naive_convolution.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.family.naive_convolution.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.family.naive_convolution.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.family.naive_convolution.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.family.naive_convolution.lost, remedy = f.family.naive_convolution.halved, confidence = 0.5, basis = "half of the time of these kernels" }
-  end,
+  saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },
 
   tests = {
     { name = "im2col in ten layers",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 59,
   explains  = { "kernel/hot" },
@@ -38,9 +37,8 @@ kernel<<<blocks, threads>>>(data, n);          // if (i >= n) return;]],
     return { share = f.kernel.partial_warp.share, waste = f.kernel.partial_warp.waste, name = first.name, threads = first.threads, rows = top(f.kernel.partial_warp.rows, "time", 5) }
   end,
 
-  saving = function(f)
-    return { claims = f.kernel.partial_warp.lost, remedy = f.kernel.partial_warp.remedy, confidence = 0.4, basis = "all lanes in use" }
-  end,
+  saving = { claims = "kernel.partial_warp.lost", remedy = "kernel.partial_warp.remedy", confidence = 0.4,
+             basis = "all lanes in use" },
 
   tests = {
     { name = "blocks of 48 threads",

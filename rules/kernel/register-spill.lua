@@ -8,7 +8,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 45,
   explains  = { "kernel/hot" },
   knowledge = { "K-D9" },

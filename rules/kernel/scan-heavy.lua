@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-C5", "K-F2" },
 
-  needs      = { "family.scan.per_step", "family.scan.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.scan",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time is cumulative sums, {count:count} kernels a step.",
   cause   = "A scan along one long dimension uses few blocks, and each value depends on the one before.",
@@ -25,15 +26,6 @@ out = (part + offset[:, None]).view(-1)]],
   },
   false_positives = "State-space models with fused scan kernels.",
   references = { "pytorch/compile" },
-
-  applies = function(f)
-    return f.family.scan.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.scan.share, t.min_share) or not at_least(f.family.scan.per_step, t.min_count) then return nil end
-    return { share = f.family.scan.share, count = f.family.scan.per_step }
-  end,
 
   tests = {
     { name = "two scans over a long sequence",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "design",
   priority  = 27,
   knowledge = { "K-O7", "K-I3" },
@@ -35,9 +34,8 @@ return {
     return { ratio = f.kernel.slowing.ratio, share = share(f.kernel.slowing.lost.time, f.window.device_time) }
   end,
 
-  saving = function(f)
-    return { claims = f.kernel.slowing.lost, remedy = f.kernel.slowing.remedy, confidence = 0.3, basis = "kernels stay as fast as in the first half" }
-  end,
+  saving = { claims = "kernel.slowing.lost", remedy = "kernel.slowing.remedy", confidence = 0.3,
+             basis = "kernels stay as fast as in the first half" },
 
   tests = {
     { name = "a GPU that got hot",

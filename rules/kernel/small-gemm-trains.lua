@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 45,
   explains  = { "launch/tiny-kernels", "launch/bound", "kernel/small-grid" },
   knowledge = { "K-H6", "K-C3" },
 
-  needs      = { "window.device_time", "kernel.gemm_train.kernels", "kernel.gemm_train.lost", "kernel.gemm_train.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "kernel.gemm_train",
+  evidence   = { count = "kernels" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} small matrix products a step come in runs, one after another; the GPU waits between them for {share:pct} of its time.",
@@ -29,21 +29,7 @@ return {
   false_positives = "Products that depend on each other.",
   references = { "pytorch/compile", "nvidia/gpu-background" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.kernel.gemm_train.kernels > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.kernel.gemm_train.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.kernel.gemm_train.kernels, t.min_count) then return nil end
-    return { share = lost, count = f.kernel.gemm_train.kernels }
-  end,
-
-  saving = function(f)
-    return { claims = f.kernel.gemm_train.lost, remedy = f.kernel.gemm_train.remedy, confidence = 0.5, basis = "one launch for each run" }
-  end,
+  saving = { confidence = 0.5, basis = "one launch for each run" },
 
   tests = {
     { name = "a loop over 64 experts",

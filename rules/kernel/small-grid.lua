@@ -7,15 +7,17 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 55,
   explains  = { "kernel/hot", "kernel/low-sm-active" },
   knowledge = { "K-F2", "K-H2", "K-L11", "K-G1" },
   effort    = "code",
 
-  needs      = { "kernel.small_grid.share", "kernel.small_grid.fill", "kernel.small_grid.median_blocks", "kernel.small_grid.sms",
-                 "kernel.small_grid.rows", "kernel.small_grid.lost", "window.device_time" },
-  thresholds = { "min_share", "max_fill", "saturating_fill", "max_part" },
+  loss           = "kernel.small_grid",
+  applies        = "share",
+  not_applicable = "no kernel has fewer blocks than the GPU has SMs",
+  evidence       = { "fill", "sms", blocks = "median_blocks", compute_share = "share" },
+  needs          = { "kernel.small_grid.rows" },
+  thresholds     = { "min_share", "max_fill", "saturating_fill", "max_part" },
 
   symptom = "{share:pct} of the time runs kernels that leave most of the GPU dark: {blocks:count} blocks (median) for {sms:count} SMs.",
   cause   = "A block runs on one SM. With fewer blocks than SMs, and no other kernel beside them, the rest of the GPU does nothing.",
@@ -32,14 +34,9 @@ return {
   false_positives = "Problems that are small by nature, such as decoding one token for one user, where latency is what counts.",
   references = { "cuda-best-practices/occupancy", "nvidia/gpu-background", "cuda-programming/streams" },
 
-  applies = function(f) return f.kernel.small_grid.share > 0, "no kernel has fewer blocks than the GPU has SMs" end,
-
-  detect = function(f, t)
-    local small = f.kernel.small_grid
-    local lost = share(small.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_most(small.fill, t.max_fill) then return nil end
-    return { share = lost, fill = small.fill, blocks = small.median_blocks, sms = small.sms, compute_share = small.share,
-             rows = top(small.rows, "time", 5) }
+  detect = function(f, t, e)
+    e.rows = top(f.kernel.small_grid.rows, "time", 5)
+    return e
   end,
 
   -- Memory is at full rate long before all SMs work, so the time falls with the width only until then.

@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-A7", "K-C5" },
 
-  needs      = { "family.sort.per_step", "family.sort.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.sort",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time sorts or selects, in {count:count} kernels a step.",
   cause   = "A sort makes several passes over all values, however few of them are needed.",
@@ -24,15 +25,6 @@ return {
   },
   false_positives = "Programs whose purpose is sorting.",
   references = { "pytorch/tuning-guide" },
-
-  applies = function(f)
-    return f.family.sort.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.sort.share, t.min_share) or not at_least(f.family.sort.per_step, t.min_count) then return nil end
-    return { share = f.family.sort.share, count = f.family.sort.per_step }
-  end,
 
   tests = {
     { name = "four sorts a step",

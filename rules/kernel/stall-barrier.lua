@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 54,
   explains  = { "kernel/low-throughput", "kernel/low-ipc" },
   knowledge = { "K-D6" },

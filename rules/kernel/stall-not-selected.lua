@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   priority  = 10,
   knowledge = { "K-D7" },
   effort    = "code",

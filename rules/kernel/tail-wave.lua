@@ -22,7 +22,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 50,
   explains  = { "kernel/hot", "kernel/low-sm-active" },
   knowledge = { "K-F2" },

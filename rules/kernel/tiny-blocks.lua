@@ -6,12 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-D3", "K-F5" },
 
-  needs      = { "kernel.tiny_block.share" },
-  thresholds = { "min_share" },
+  measure        = "kernel.tiny_block",
+  applies        = "share",
+  not_applicable = "no kernel has so few threads a block",
+  evidence       = { "share" },
+  thresholds     = { "min_share" },
 
   symptom = "{share:pct} of the GPU time is kernels with at most 32 threads a block.",
   cause   = "One warp a block leaves half or more of an SM's warp slots empty.",
@@ -23,15 +25,6 @@ return {
   },
   false_positives = "Kernels that need no more warps: compute-bound, or with much work in flight a thread. Look at the stalls first.",
   references = { "cuda-best-practices/occupancy" },
-
-  applies = function(f)
-    return f.kernel.tiny_block.share > 0, "no kernel has so few threads a block"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.kernel.tiny_block.share, t.min_share) then return nil end
-    return { share = f.kernel.tiny_block.share }
-  end,
 
   tests = {
     { name = "half of the time",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 56,
   explains  = { "kernel/stall-memory", "kernel/low-throughput" },
   knowledge = { "K-D2" },

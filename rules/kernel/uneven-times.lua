@@ -6,12 +6,12 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "design",
   priority  = 28,
   knowledge = { "K-L9", "K-I3" },
 
-  needs      = { "window.device_time", "kernel.varying.count", "kernel.varying.lost", "kernel.varying.remedy" },
+  loss       = "kernel.varying",
+  evidence   = { "count" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} launches took more than twice the median of the same kernel and grid; the time beyond it is {share:pct} of the GPU time.",
@@ -24,20 +24,7 @@ return {
   false_positives = "Kernels whose work depends on the data.",
   references = { "nvidia/smi", "ncu/profiling-guide" },
 
-  applies = function(f)
-    return f.kernel.varying.count > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.kernel.varying.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.kernel.varying.count, t.min_count) then return nil end
-    return { share = lost, count = f.kernel.varying.count }
-  end,
-
-  saving = function(f)
-    return { claims = f.kernel.varying.lost, remedy = f.kernel.varying.remedy, confidence = 0.3, basis = "they take their median" }
-  end,
+  saving = { confidence = 0.3, basis = "they take their median" },
 
   tests = {
     { name = "a neighbour on the GPU",

@@ -5,16 +5,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 75,
   explains  = { "kernel/hot" },
   knowledge = { "K-C5", "K-E3" },
   effort    = "code",
 
-  needs      = { "kernel.attention.unfused.count", "kernel.attention.unfused.share", "kernel.attention.unfused.lost",
-                 "kernel.attention.unfused.remedy", "window.device_time" },
-  optional   = { "steps.count" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "kernel.attention.unfused",
+  not_applicable = "no sequence of matmul, softmax, matmul was seen",
+  evidence       = { "count", compute_share = "share" },
+  optional       = { "steps.count" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the time runs attention in separate kernels: {count:count} sequences of matmul, softmax, matmul {per:text}.",
   cause   = "Separate kernels write the score matrix of every head to device memory and read it again for mask, softmax and the second product. A fused kernel keeps it on the chip.",
@@ -31,22 +31,12 @@ return {
   false_positives = "Attention whose weights are needed as a result, or with a score function that no fused kernel knows.",
   references = { "pytorch/sdpa", "flash-attention/repository" },
 
-  applies = function(f)
-    return f.kernel.attention.unfused.count > 0, "no sequence of matmul, softmax, matmul was seen"
+  detect = function(f, t, e)
+    e.per = f.steps.count and "a step" or "in the window"
+    return e
   end,
 
-  detect = function(f, t)
-    local attention = f.kernel.attention.unfused
-    local lost = share(attention.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_least(attention.count, t.min_count) then return nil end
-    return { share = lost, compute_share = attention.share, count = attention.count,
-             per = f.steps.count and "a step" or "in the window" }
-  end,
-
-  saving = function(f)
-    return { claims = f.kernel.attention.unfused.lost, remedy = f.kernel.attention.unfused.remedy, confidence = 0.7,
-             basis = "a fused kernel that does not write the scores" }
-  end,
+  saving = { confidence = 0.7, basis = "a fused kernel that does not write the scores" },
 
   tests = {
     { name = "32 layers with separate kernels take a fifth of the time",

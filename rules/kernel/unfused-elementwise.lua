@@ -7,16 +7,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 58,
   explains  = { "kernel/hot", "launch/tiny-kernels" },
   knowledge = { "K-C5", "K-H6", "K-E3" },
   effort    = "code",
 
-  needs      = { "kernel.elementwise.share", "kernel.elementwise.count", "kernel.elementwise.runs", "kernel.elementwise.lost",
-                 "kernel.elementwise.remedy", "window.device_time" },
-  optional   = { "steps.count" },
-  thresholds = { "min_share", "min_runs" },
+  loss           = "kernel.elementwise",
+  not_applicable = "no element-wise kernels ran",
+  evidence       = { "count", "runs", compute_share = "share" },
+  optional       = { "steps.count" },
+  thresholds     = { "min_share", "min_runs" },
 
   symptom = "{share:pct} of the time runs element-wise and copy kernels: {count:count} {per:text}, in {runs:count} runs of two or more in a row.",
   cause   = "Each of these kernels reads its input from device memory and writes its result back, for one or two operations per element. The next one reads it all again.",
@@ -31,20 +31,12 @@ return {
   false_positives = "Programs that are element-wise by nature and already do all work on an element in one kernel.",
   references = { "pytorch/compile", "pytorch/tuning-guide", "nvidia/gpu-background" },
 
-  applies = function(f) return f.kernel.elementwise.count > 0, "no element-wise kernels ran" end,
-
-  detect = function(f, t)
-    local kernels = f.kernel.elementwise
-    local lost = share(kernels.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_least(kernels.runs, t.min_runs) then return nil end
-    return { share = lost, compute_share = kernels.share, count = kernels.count, runs = kernels.runs,
-             per = f.steps.count and "a step" or "in the window" }
+  detect = function(f, t, e)
+    e.per = f.steps.count and "a step" or "in the window"
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.kernel.elementwise.lost, remedy = f.kernel.elementwise.remedy, confidence = 0.5,
-             basis = "each run of element-wise kernels becomes one that reads and writes once" }
-  end,
+  saving = { confidence = 0.5, basis = "each run of element-wise kernels becomes one that reads and writes once" },
 
   tests = {
     { name = "half the time in 300 element-wise kernels a step",

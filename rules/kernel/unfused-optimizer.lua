@@ -6,15 +6,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 74,
   explains  = { "launch/tiny-kernels", "launch/host-op-overhead" },
   knowledge = { "K-H6" },
   effort    = "flag",
 
-  needs      = { "kernel.optimizer.per_step", "kernel.optimizer.share", "kernel.optimizer.lost", "kernel.optimizer.remedy",
-                 "window.device_time" },
-  thresholds = { "min_share", "min_per_step" },
+  loss           = "kernel.optimizer",
+  applies        = "per_step",
+  not_applicable = "no optimizer step with a kernel a tensor was seen",
+  evidence       = { "per_step", step_share = "share" },
+  thresholds     = { "min_share", "min_per_step" },
 
   symptom = "The optimizer launches {per_step:count} small kernels a step; they and the gaps between take {share:pct} of the time.",
   cause   = "The optimizer updates one tensor after the other with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
@@ -32,19 +33,7 @@ return {
   false_positives = "Models with few, large tensors, where each kernel is busy for long.",
   references = { "pytorch/optimizer-implementations", "pytorch/tuning-guide" },
 
-  applies = function(f) return f.kernel.optimizer.per_step > 0, "no optimizer step with a kernel a tensor was seen" end,
-
-  detect = function(f, t)
-    local optimizer = f.kernel.optimizer
-    local lost = share(optimizer.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_least(optimizer.per_step, t.min_per_step) then return nil end
-    return { share = lost, per_step = optimizer.per_step, step_share = optimizer.share }
-  end,
-
-  saving = function(f)
-    return { claims = f.kernel.optimizer.lost, remedy = f.kernel.optimizer.remedy, confidence = 0.8,
-             basis = "the same update by few multi-tensor kernels" }
-  end,
+  saving = { confidence = 0.8, basis = "the same update by few multi-tensor kernels" },
 
   tests = {
     { name = "1200 kernels for the update, a seventh of the time",

@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-C5", "K-H1" },
 
-  needs      = { "family.upsample.per_step", "family.upsample.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.upsample",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time interpolates or resamples, in {count:count} kernels a step.",
   cause   = "Resampling kernels of large feature maps are bound by memory, and their backward passes by atomic additions.",
@@ -26,15 +27,6 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
   },
   false_positives = "Models whose purpose is resampling.",
   references = { "pytorch/channels-last", "pytorch/compile" },
-
-  applies = function(f)
-    return f.family.upsample.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.upsample.share, t.min_share) or not at_least(f.family.upsample.per_step, t.min_count) then return nil end
-    return { share = f.family.upsample.share, count = f.family.upsample.per_step }
-  end,
 
   tests = {
     { name = "a decoder with ten upsamplings",

@@ -7,15 +7,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 50,
   explains  = { "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound" },
   knowledge = { "K-A1", "K-B3", "K-A8" },
 
-  needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median",
-                 "launch.kernel.median", "launch.bound.lost", "launch.bound.remedy" },
-  optional   = { "window.supports_verdict", "launch.kernels_per_step" },
+  needs_loop = true,
+  needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median", "launch.kernel.median",
+                 "launch.bound.lost", "launch.bound.remedy" },
+  optional   = { "launch.kernels_per_step" },
   thresholds = { "min_share", "min_queue_empty", "min_gap_of_kernel", "min_gap_of_call" },
 
   symptom = "{empty:pct} of the launches find the GPU with nothing to do; gaps of {gap:time} between kernels of {kernel:time} " ..
@@ -34,10 +34,7 @@ return {
   false_positives = "The profiler makes each launch slower; a run that is only just launch-bound may not be so without it.",
   references = { "pytorch/compile", "pytorch/cuda-graphs", "cuda-programming/graphs" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.launch.count > 0, "nothing was launched"
-  end,
+  applies = function(f) return f.launch.count > 0, "nothing was launched" end,
 
   detect = function(f, t)
     local lost = share(f.launch.bound.lost.time, f.window.device_time)
@@ -52,10 +49,8 @@ return {
              call = f.launch.call.median, launches = f.launch.count, kernels_per_step = f.launch.kernels_per_step }
   end,
 
-  saving = function(f)
-    return { claims = f.launch.bound.lost, remedy = f.launch.bound.remedy, confidence = 0.7,
-             basis = "the gaps between kernels are gone, as far as other work of the host allows" }
-  end,
+  saving = { claims = "launch.bound.lost", remedy = "launch.bound.remedy", confidence = 0.7,
+             basis = "the gaps between kernels are gone, as far as other work of the host allows" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

@@ -7,16 +7,19 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 55,
   explains  = { "launch/bound", "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound" },
   knowledge = { "K-H6" },
 
-  needs      = { "window.device_time", "steps.count", "launch.sequence.length", "launch.sequence.same", "launch.sequence.breaks",
-                 "launch.queue_empty", "launch.bound.lost", "launch.bound.remedy" },
-  optional   = { "window.supports_verdict", "launch.call.median", "launch.gap.median" },
-  thresholds = { "min_share", "min_queue_empty", "min_same", "min_steps", "min_length", "max_breaks" },
+  needs_loop     = true,
+  loss           = "launch.bound",
+  applies        = "launch.sequence.length",
+  not_applicable = "no sequence of kernels repeats",
+  evidence       = { empty = "launch.queue_empty", length = "launch.sequence.length", same = "launch.sequence.same",
+                     steps = "steps.count", breaks = "launch.sequence.breaks", gap = "launch.gap.median" },
+  optional       = { "launch.call.median", "launch.gap.median" },
+  thresholds     = { "min_share", "min_queue_empty", "min_same", "min_steps", "min_length", "max_breaks" },
 
   symptom = "The same {length:count} kernels repeat in {same:pct} of the steps with nothing between that a graph forbids, and " ..
             "gaps between them take {share:pct} of the GPU's time.",
@@ -45,27 +48,12 @@ cudaGraphLaunch(executable, stream);       // each step]],
                     "GPU tensors first.",
   references = { "pytorch/cuda-graphs", "cuda-programming/graphs", "pytorch/compile" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.launch.sequence.length > 0, "no sequence of kernels repeats"
+  detect = function(f, t, e)
+    if not at_least(e.empty, t.min_queue_empty) then return nil end
+    return e
   end,
 
-  detect = function(f, t)
-    local lost = share(f.launch.bound.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.launch.queue_empty, t.min_queue_empty) then return nil end
-    if not at_least(f.steps.count, t.min_steps) then return nil end
-    if not at_least(f.launch.sequence.same, t.min_same) then return nil end
-    if not at_least(f.launch.sequence.length, t.min_length) then return nil end
-    if not at_most(f.launch.sequence.breaks, t.max_breaks) then return nil end
-    return { share = lost, empty = f.launch.queue_empty, length = f.launch.sequence.length, same = f.launch.sequence.same,
-             steps = f.steps.count, breaks = f.launch.sequence.breaks, gap = f.launch.gap.median }
-  end,
-
-  saving = function(f)
-    return { claims = f.launch.bound.lost, remedy = f.launch.bound.remedy, confidence = 0.8,
-             basis = "one launch a step, with no code between the kernels" }
-  end,
+  saving = { confidence = 0.8, basis = "one launch a step, with no code between the kernels" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

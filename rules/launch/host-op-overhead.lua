@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "code",
   priority  = 30,
   explains  = { "host/cpu-bound" },
   knowledge = { "K-A8" },
 
+  needs_loop = true,
   needs      = { "window.device_time", "launch.count", "launch.framework.lost" },
-  optional   = { "window.supports_verdict", "launch.kernels_per_step", "launch.call.median", "steps.count", "run.devices", "op.host_heavy",
+  optional   = { "launch.kernels_per_step", "launch.call.median", "steps.count", "run.devices", "op.host_heavy",
                  "op.host_heavy_time", "op.per_step" },
   thresholds = { "min_share", "min_gaps" },
 
@@ -31,10 +31,7 @@ return {
   false_positives = "Ranges and call stacks that the profiler records make Python slower than it is.",
   references = { "pytorch/compile", "pytorch/tuning-guide", "pytorch/profiler" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.launch.count > 0, "nothing was launched"
-  end,
+  applies = function(f) return f.launch.count > 0, "nothing was launched" end,
 
   detect = function(f, t)
     local lost = share(f.launch.framework.lost.time, f.window.device_time)

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 44,
   explains  = { "launch/tiny-kernels", "launch/bound" },
   knowledge = { "K-H6", "K-C3" },
 
-  needs      = { "window.device_time", "kernel.repeated.kernels", "kernel.repeated.lost", "kernel.repeated.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "kernel.repeated",
+  evidence   = { count = "kernels" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} small kernels a step repeat the one before them, with the same grid; the GPU waits between them for {share:pct} of its time.",
@@ -30,21 +30,7 @@ return {
   false_positives = "Steps that depend on each other and cannot be fused.",
   references = { "pytorch/compile", "pytorch/tuning-guide" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.kernel.repeated.kernels > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.kernel.repeated.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.kernel.repeated.kernels, t.min_count) then return nil end
-    return { share = lost, count = f.kernel.repeated.kernels }
-  end,
-
-  saving = function(f)
-    return { claims = f.kernel.repeated.lost, remedy = f.kernel.repeated.remedy, confidence = 0.5, basis = "one launch for each run" }
-  end,
+  saving = { confidence = 0.5, basis = "one launch for each run" },
 
   tests = {
     { name = "a loop over 200 rows",

@@ -7,14 +7,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 58,
   explains  = { "launch/bound", "launch/graph-candidate", "launch/host-op-overhead", "host/cpu-bound" },
   knowledge = { "K-O4" },
 
+  needs_loop = true,
   needs      = { "window.device_time", "launch.count", "launch.slow.lost", "launch.slow.remedy" },
-  optional   = { "window.supports_verdict", "launch.slow.median", "launch.slow.contended", "launch.threads", "capture.overhead", "window.time" },
+  optional   = { "launch.slow.median", "launch.slow.contended", "launch.threads", "capture.overhead", "window.time" },
   thresholds = { "min_share", "min_median", "min_contended", "min_overhead" },
 
   symptom = "A launch call takes {median:time} though the GPU's queue is not full; the GPU idles {share:pct} of its time " ..
@@ -34,10 +34,7 @@ export OMP_NUM_THREADS=4]],
   false_positives = "Kernels with very many arguments, cooperative launches, and virtual machines launch more slowly by nature.",
   references = { "nsys/cli-options", "cuda-programming/graphs" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.launch.count > 0 and f.launch.slow.median ~= nil, "launch calls are not slow"
-  end,
+  applies = function(f) return f.launch.count > 0 and f.launch.slow.median ~= nil, "launch calls are not slow" end,
 
   detect = function(f, t)
     local lost = share(f.launch.slow.lost.time, f.window.device_time)

@@ -6,15 +6,17 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "code",
   priority  = 30,
   knowledge = { "K-C3", "K-B3" },
 
-  needs      = { "window.device_time", "launch.count", "launch.tiny.share", "launch.tiny.time", "launch.queue_empty",
-                 "launch.bound.lost", "launch.kernel.median" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_tiny", "min_share", "min_queue_empty" },
+  needs_loop     = true,
+  loss           = "launch.bound",
+  applies        = "launch.count",
+  not_applicable = "nothing was launched",
+  evidence       = { tiny = "launch.tiny.share", time = "launch.tiny.time", empty = "launch.queue_empty",
+                     kernel = "launch.kernel.median" },
+  thresholds     = { "min_tiny", "min_share", "min_queue_empty" },
 
   symptom = "{tiny:pct} of the kernels run less than 10 µs (median {kernel:time}), and the GPU idles between them {share:pct} " ..
             "of its time.",
@@ -31,18 +33,9 @@ y = F.scaled_dot_product_attention(q, k, v)]],
   false_positives = "Short kernels by nature, such as those of one decoded token; a CUDA graph helps there.",
   references = { "pytorch/compile", "pytorch/optimizer-implementations" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.launch.count > 0, "nothing was launched"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.launch.tiny.share, t.min_tiny) then return nil end
-    if not at_least(f.launch.queue_empty, t.min_queue_empty) then return nil end
-    local lost = share(f.launch.bound.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    return { share = lost, tiny = f.launch.tiny.share, time = f.launch.tiny.time, empty = f.launch.queue_empty,
-             kernel = f.launch.kernel.median }
+  detect = function(f, t, e)
+    if not at_least(e.empty, t.min_queue_empty) then return nil end
+    return e
   end,
 
   tests = {

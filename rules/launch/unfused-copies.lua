@@ -6,15 +6,17 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 60,
   explains  = { "launch/tiny-kernels" },
   knowledge = { "K-H6" },
 
-  needs      = { "window.device_time", "launch.trains.count", "launch.trains.ops", "launch.trains.lost", "launch.trains.remedy" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_ops" },
+  needs_loop     = true,
+  loss           = "launch.trains",
+  applies        = "count",
+  not_applicable = "no trains of tiny device copies or memsets",
+  evidence       = { "ops", trains = "count" },
+  thresholds     = { "min_share", "min_ops" },
 
   symptom = "{ops:count} tiny device copies or memsets a step come in trains; they and the gaps between them take {share:pct} " ..
             "of the GPU's time.",
@@ -32,22 +34,7 @@ torch._foreach_zero_(buffers)]],
   false_positives = "Pieces that come into being one after the other.",
   references = { "cuda-programming/graphs", "pytorch/compile" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.launch.trains.count > 0, "no trains of tiny device copies or memsets"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.launch.trains.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.launch.trains.ops, t.min_ops) then return nil end
-    return { share = lost, trains = f.launch.trains.count, ops = f.launch.trains.ops }
-  end,
-
-  saving = function(f)
-    return { claims = f.launch.trains.lost, remedy = f.launch.trains.remedy,
-             confidence = 0.7, basis = "one operation in place of each train" }
-  end,
+  saving = { confidence = 0.7, basis = "one operation in place of each train" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

@@ -7,16 +7,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 80,
   explains  = { "host/cpu-bound", "launch/host-op-overhead" },
   knowledge = { "K-B7", "K-H14" },
 
-  needs      = { "window.device_time", "memory.alloc.count", "memory.alloc.per_step", "memory.alloc.time", "memory.alloc.name",
-                 "memory.alloc.lost", "memory.alloc.remedy" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_per_step" },
+  needs_loop     = true,
+  loss           = "memory.alloc",
+  not_applicable = "the window has no allocations or frees",
+  evidence       = { "count", "per_step", "time", call = "name" },
+  thresholds     = { "min_share", "min_per_step" },
 
   symptom = "{per_step:num} allocations and frees a step, mostly {call:text}; the GPU idles {share:pct} of its time for them.",
   cause   = "Each asks the driver for memory or gives it back, which is slow and may wait until the GPU has finished.",
@@ -38,22 +38,7 @@ import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   
   false_positives = "Caches that still grow in the first steps.",
   references = { "cuda-best-practices/allocation", "cuda-programming/stream-ordered-allocator", "pytorch/memory-management" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.memory.alloc.count > 0, "the window has no allocations or frees"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.memory.alloc.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.memory.alloc.per_step, t.min_per_step) then return nil end
-    return { share = lost, count = f.memory.alloc.count, per_step = f.memory.alloc.per_step, time = f.memory.alloc.time,
-             call = f.memory.alloc.name }
-  end,
-
-  saving = function(f)
-    return { claims = f.memory.alloc.lost, remedy = f.memory.alloc.remedy, confidence = 0.85, basis = "these calls are gone" }
-  end,
+  saving = { confidence = 0.85, basis = "these calls are gone" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 82,
   explains  = { "memory/alloc-in-loop", "sync/host-busy-wait", "host/cpu-bound" },
   knowledge = { "K-B7", "K-H14" },
 
-  needs      = { "window.device_time", "memory.free_burst.per_step", "memory.free_burst.lost", "memory.free_burst.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "memory.free_burst",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "Device memory is given back in bursts, {count:count} a step, and allocated again; the GPU loses {share:pct} of its time to that.",
@@ -28,21 +28,7 @@ return {
   false_positives = "A change of phase, such as from training to evaluation, that needs the memory in other sizes.",
   references = { "pytorch/memory-management" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.memory.free_burst.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.memory.free_burst.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.memory.free_burst.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.memory.free_burst.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.memory.free_burst.lost, remedy = f.memory.free_burst.remedy, confidence = 0.65, basis = "the cache stays" }
-  end,
+  saving = { confidence = 0.65, basis = "the cache stays" },
 
   tests = {
     { name = "the cache is emptied in each step",

@@ -5,14 +5,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 66,
   explains  = { "launch/unfused-copies" },
   knowledge = { "K-H6", "K-H8" },
 
-  needs      = { "window.device_time", "memset.per_step", "memset.lost", "memset.remedy", "memset.bytes" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "memset",
+  evidence   = { "bytes", count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} memsets a step ({bytes:bytes} in the window) run alone for {share:pct} of the GPU time.",
@@ -29,21 +29,7 @@ return {
   false_positives = "Buffers into which kernels add.",
   references = { "pytorch/tuning-guide" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.memset.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.memset.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.memset.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.memset.per_step, bytes = f.memset.bytes }
-  end,
-
-  saving = function(f)
-    return { claims = f.memset.lost, remedy = f.memset.remedy, confidence = 0.6, basis = "the memsets are gone" }
-  end,
+  saving = { confidence = 0.6, basis = "the memsets are gone" },
 
   tests = {
     { name = "zeroed gradients and workspaces",

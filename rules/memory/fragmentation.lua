@@ -8,7 +8,6 @@ return {
   status    = "experimental",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 82,
   explains  = { "memory/alloc-in-loop", "memory/near-capacity" },
@@ -61,9 +60,8 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
              call = call }
   end,
 
-  saving = function(f)
-    return { claims = f.memory.alloc.lost, remedy = f.memory.alloc.remedy, confidence = 0.5, basis = "the retries are gone" }
-  end,
+  saving = { claims = "memory.alloc.lost", remedy = "memory.alloc.remedy", confidence = 0.5,
+             basis = "the retries are gone" },
 
   tests = {
     { name = "retries at the edge of the memory",

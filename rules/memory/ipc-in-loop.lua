@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 79,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-H8", "K-H14" },
 
-  needs      = { "window.device_time", "calls.ipc.per_step", "calls.ipc.lost", "calls.ipc.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "calls.ipc",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} calls a step open or close memory of other processes while the GPU waits: {share:pct} of the GPU time.",
@@ -25,21 +25,7 @@ return {
   false_positives = "Short start-up of worker processes.",
   references = { "cuda/mps" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.calls.ipc.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.calls.ipc.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.calls.ipc.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.calls.ipc.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.calls.ipc.lost, remedy = f.calls.ipc.remedy, confidence = 0.65, basis = "the host does not do this in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
 
   tests = {
     { name = "tensors go through a queue",

@@ -7,7 +7,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 82,
   explains  = { "memory/alloc-in-loop", "memory/near-capacity" },

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 81,
   explains  = { "memory/alloc-in-loop", "sync/host-busy-wait", "host/cpu-bound" },
   knowledge = { "K-H11", "K-H14" },
 
-  needs      = { "window.device_time", "calls.host_register.per_step", "calls.host_register.lost", "calls.host_register.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "calls.host_register",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} calls a step pin or unpin host memory while the GPU waits: {share:pct} of the GPU time.",
@@ -30,21 +30,7 @@ return {
   false_positives = "Pinned caches that still grow in the first steps.",
   references = { "cuda-best-practices/pinned-memory", "cuda-best-practices/allocation" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.calls.host_register.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.calls.host_register.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.calls.host_register.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.calls.host_register.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.calls.host_register.lost, remedy = f.calls.host_register.remedy, confidence = 0.65, basis = "no pinning in the loop" }
-  end,
+  saving = { confidence = 0.65, basis = "no pinning in the loop" },
 
   tests = {
     { name = "a buffer is pinned for each batch",

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 80,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-B7", "K-H14" },
 
-  needs      = { "window.device_time", "calls.pool.per_step", "calls.pool.lost", "calls.pool.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "calls.pool",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} calls a step of the stream-ordered allocator hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
@@ -30,21 +30,7 @@ cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);]],
   false_positives = "Pools that are trimmed on purpose, for another process.",
   references = { "cuda-programming/stream-ordered-allocator" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.calls.pool.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.calls.pool.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.calls.pool.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.calls.pool.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.calls.pool.lost, remedy = f.calls.pool.remedy, confidence = 0.65, basis = "allocations come from the pool" }
-  end,
+  saving = { confidence = 0.65, basis = "allocations come from the pool" },
 
   tests = {
     { name = "allocations that go to the driver",

@@ -7,7 +7,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 35,
   knowledge = { "K-K15" },

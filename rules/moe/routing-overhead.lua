@@ -6,12 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "code",
   knowledge = { "K-H6", "K-C5" },
 
-  needs      = { "family.moe_routing.per_step", "family.moe_routing.share" },
-  thresholds = { "min_share", "min_count" },
+  measure        = "family.moe_routing",
+  not_applicable = "no such kernels ran",
+  evidence       = { "share", count = "per_step" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{share:pct} of the GPU time routes tokens to experts, in {count:count} kernels a step.",
   cause   = "Routing is a chain of small kernels in each layer: gate, top-k, count, sort, gather, and the way back.",
@@ -22,15 +23,6 @@ return {
   },
   false_positives = "Very small experts, for which routing is the model.",
   references = { "megatron/parallelism", "cuda-programming/graphs" },
-
-  applies = function(f)
-    return f.family.moe_routing.per_step > 0, "no such kernels ran"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.moe_routing.share, t.min_share) or not at_least(f.family.moe_routing.per_step, t.min_count) then return nil end
-    return { share = f.family.moe_routing.share, count = f.family.moe_routing.per_step }
-  end,
 
   tests = {
     { name = "an unfused chain in each layer",

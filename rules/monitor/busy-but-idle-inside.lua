@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   knowledge = { "K-O6", "K-O7", "K-G3", "K-G4" },
   effort    = "flag",
 

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   knowledge = { "K-C1", "K-O6", "K-F1" },
   effort    = "flag",
 

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   knowledge = { "K-K15", "K-O7", "K-N3" },
   effort    = "flag",
 

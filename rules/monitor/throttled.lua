@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   knowledge = { "K-O6", "K-O7" },
   effort    = "flag",
 

@@ -30,7 +30,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 76,
   explains  = { "comm/exposed" },
   knowledge = { "K-K7", "K-N16" },
@@ -61,10 +60,8 @@ return {
              expectation = expectation(f.pipeline), interleave = interleaving(f.pipeline) }
   end,
 
-  saving = function(f)
-    return { claims = f.pipeline.bubble_lost, remedy = f.pipeline.bubble_remedy, confidence = 0.6,
-             basis = "the bubble that twice as many micro-batches leave" }
-  end,
+  saving = { claims = "pipeline.bubble_lost", remedy = "pipeline.bubble_remedy", confidence = 0.6,
+             basis = "the bubble that twice as many micro-batches leave" },
 
   tests = {
     { name = "four stages, four micro-batches",

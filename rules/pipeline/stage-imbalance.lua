@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 79,
   explains  = { "pipeline/bubble", "comm/exposed" },
   knowledge = { "K-K7" },
@@ -34,10 +33,8 @@ return {
     return { stages = f.pipeline.stages, slowest = f.pipeline.slowest, imbalance = f.pipeline.imbalance, share = lost }
   end,
 
-  saving = function(f)
-    return { claims = f.pipeline.balance_lost, remedy = f.pipeline.balance_remedy, confidence = 0.6,
-             basis = "the slowest stage as fast as the mean" }
-  end,
+  saving = { claims = "pipeline.balance_lost", remedy = "pipeline.balance_remedy", confidence = 0.6,
+             basis = "the slowest stage as fast as the mean" },
 
   tests = {
     { name = "the last stage holds the output layer",

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 83,
   explains  = { "kernel/hot", "precision/fp32-gemm" },
   knowledge = { "K-K13", "K-H1" },
 
-  needs      = { "window.device_time", "precision.bf16.count", "precision.bf16.lost", "precision.bf16.remedy",
-                 "hw.compute_capability" },
+  loss       = "precision.bf16",
+  evidence   = { "count" },
+  needs      = { "hw.compute_capability" },
   thresholds = { "min_share", "min_count", "max_capability" },
 
   symptom = "{share:pct} of the GPU time is {count:count} bfloat16 matrix kernels a step on a GPU without units for them.",
@@ -28,21 +28,12 @@ with torch.autocast("cuda", dtype=torch.float16):
   false_positives = "Inference of models that overflow in FP16.",
   references = { "pytorch/bf16-emulation", "pytorch/amp" },
 
-  applies = function(f)
-    return f.precision.bf16.count > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.precision.bf16.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.precision.bf16.count, t.min_count) then return nil end
+  detect = function(f, t, e)
     if not at_most(f.hw.compute_capability, t.max_capability) then return nil end
-    return { share = lost, count = f.precision.bf16.count }
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.precision.bf16.lost, remedy = f.precision.bf16.remedy, confidence = 0.5, basis = "half of their time, on FP16 tensor cores" }
-  end,
+  saving = { confidence = 0.5, basis = "half of their time, on FP16 tensor cores" },
 
   tests = {
     { name = "a transformer in bfloat16 on a T4",

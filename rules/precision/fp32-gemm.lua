@@ -6,14 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 65,
   explains  = { "kernel/hot", "precision/tensor-idle" },
   knowledge = { "K-K13", "K-H1", "K-H17", "K-N12", "K-N18", "K-F4" },
   effort    = "flag",
 
-  needs      = { "precision.fp32.share", "precision.fp32.count", "precision.fp32.top", "precision.fp32.lost",
-                 "precision.fp32.remedy", "precision.fp32.speedup", "window.device_time" },
+  loss       = "precision.fp32",
+  evidence   = { "count", "speedup", compute_share = "share", name = "top" },
   optional   = { "hw.known", "hw.peak_tensor_flops", "steps.count" },
   thresholds = { "min_share", "min_speedup" },
 
@@ -36,18 +35,12 @@ return {
     return f.precision.fp32.count > 0, "no matrix kernel runs in FP32 without tensor cores"
   end,
 
-  detect = function(f, t)
-    local fp32 = f.precision.fp32
-    local lost = share(fp32.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_least(fp32.speedup, t.min_speedup) then return nil end
-    return { share = lost, compute_share = fp32.share, count = fp32.count, name = fp32.top, speedup = fp32.speedup,
-             per = f.steps.count and "a step" or "in the window" }
+  detect = function(f, t, e)
+    e.per = f.steps.count and "a step" or "in the window"
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.precision.fp32.lost, remedy = f.precision.fp32.remedy, confidence = 0.8,
-             basis = "the same products on tensor cores, as fast as memory allows" }
-  end,
+  saving = { confidence = 0.8, basis = "the same products on tensor cores, as fast as memory allows" },
 
   tests = {
     { name = "nine tenths of the time in sgemm on an A100",

@@ -6,13 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 84,
   explains  = { "kernel/hot" },
   knowledge = { "K-K13", "K-H1" },
 
-  needs      = { "window.device_time", "precision.fp64.count", "precision.fp64.lost", "precision.fp64.remedy", "hw.fp64_ratio" },
+  loss       = "precision.fp64",
+  evidence   = { "count", ratio = "hw.fp64_ratio" },
   thresholds = { "min_share", "min_count", "max_ratio" },
 
   symptom = "{share:pct} of the GPU time is {count:count} double-precision matrix kernels a step; this GPU computes them at {ratio:pct} of its FP32 rate.",
@@ -29,21 +29,7 @@ return {
   false_positives = "Programs that need double precision.",
   references = { "cuda-best-practices/guide" },
 
-  applies = function(f)
-    return f.precision.fp64.count > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.precision.fp64.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.precision.fp64.count, t.min_count) then return nil end
-    if not at_most(f.hw.fp64_ratio, t.max_ratio) then return nil end
-    return { share = lost, count = f.precision.fp64.count, ratio = f.hw.fp64_ratio }
-  end,
-
-  saving = function(f)
-    return { claims = f.precision.fp64.lost, remedy = f.precision.fp64.remedy, confidence = 0.6, basis = "half of their time at least, in FP32" }
-  end,
+  saving = { confidence = 0.6, basis = "half of their time at least, in FP32" },
 
   tests = {
     { name = "dgemm on an RTX 4090",

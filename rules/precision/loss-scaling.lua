@@ -6,12 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "flag",
   knowledge = { "K-H17", "K-K13" },
 
-  needs      = { "family.loss_scaling.per_step", "family.loss_scaling.share", "hw.compute_capability" },
-  thresholds = { "min_per_step", "min_capability" },
+  measure        = "family.loss_scaling",
+  not_applicable = "gradients are not scaled",
+  evidence       = { "share", count = "per_step" },
+  needs          = { "hw.compute_capability" },
+  thresholds     = { "min_per_step", "min_capability" },
 
   symptom = "Gradients are scaled for FP16: {count:count} kernels a step, {share:pct} of the GPU time, and a wait of the host.",
   cause   = "The training loop uses FP16 with a gradient scaler on a GPU that has bfloat16.",
@@ -25,13 +27,9 @@ loss.backward()]],
   false_positives = "Models that need the finer mantissa of FP16.",
   references = { "pytorch/amp" },
 
-  applies = function(f)
-    return f.family.loss_scaling.per_step > 0, "gradients are not scaled"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.family.loss_scaling.per_step, t.min_per_step) or not at_least(f.hw.compute_capability, t.min_capability) then return nil end
-    return { count = f.family.loss_scaling.per_step, share = f.family.loss_scaling.share }
+  detect = function(f, t, e)
+    if not at_least(f.hw.compute_capability, t.min_capability) then return nil end
+    return e
   end,
 
   tests = {

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 65,
   explains  = { "kernel/hot", "precision/tensor-idle" },
   knowledge = { "K-K13", "K-H1" },
 
-  needs      = { "window.device_time", "family.old_tensor.per_step", "family.old_tensor.lost", "family.old_tensor.halved",
-                 "hw.compute_capability" },
+  loss       = "family.old_tensor",
+  evidence   = { count = "per_step" },
+  needs      = { "hw.compute_capability" },
   thresholds = { "min_share", "min_count", "min_capability" },
 
   symptom = "{share:pct} of the GPU time is {count:count} tensor-core kernels a step that were written for an older GPU.",
@@ -28,21 +28,12 @@ return {
   false_positives = "Small layers for which the library picks them on purpose.",
   references = { "nvidia/tensor-core-alignment" },
 
-  applies = function(f)
-    return f.family.old_tensor.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.family.old_tensor.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.family.old_tensor.per_step, t.min_count) then return nil end
+  detect = function(f, t, e)
     if not at_least(f.hw.compute_capability, t.min_capability) then return nil end
-    return { share = lost, count = f.family.old_tensor.per_step }
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.family.old_tensor.lost, remedy = f.family.old_tensor.halved, confidence = 0.4, basis = "half of the time of these kernels" }
-  end,
+  saving = { remedy = "halved", confidence = 0.4, basis = "half of the time of these kernels" },
 
   tests = {
     { name = "Volta kernels on an H100",

@@ -6,16 +6,17 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 72,
   explains  = { "launch/tiny-kernels", "launch/host-op-overhead" },
   knowledge = { "K-A4", "K-H1" },
   effort    = "code",
 
-  needs      = { "precision.cast.share", "precision.cast.per_step", "precision.cast.lost", "precision.cast.remedy",
-                 "window.device_time" },
-  optional   = { "steps.count", "op.cast.per_step" },
-  thresholds = { "min_share", "min_per_step" },
+  loss           = "precision.cast",
+  applies        = "per_step",
+  not_applicable = "no tensors are cast",
+  evidence       = { "per_step", compute_share = "share" },
+  optional       = { "steps.count", "op.cast.per_step" },
+  thresholds     = { "min_share", "min_per_step" },
 
   symptom = "{share:pct} of the time converts tensors from one type to another: {per_step:count} casts {per:text}{op_text:text}.",
   cause   = "The same tensors are cast again and again, or types change from layer to layer. Each cast reads and writes the whole tensor and computes nothing.",
@@ -33,21 +34,13 @@ return {
   false_positives = "Quantised inference, in which conversions are part of the method.",
   references = { "pytorch/amp", "pytorch/compile", "nvidia/mixed-precision" },
 
-  applies = function(f) return f.precision.cast.per_step > 0, "no tensors are cast" end,
-
-  detect = function(f, t)
-    local cast = f.precision.cast
-    local lost = share(cast.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_least(cast.per_step, t.min_per_step) then return nil end
-    return { share = lost, compute_share = cast.share, per_step = cast.per_step,
-             op_text = f.op.cast.per_step and "; aten::_to_copy is called " .. math.floor(f.op.cast.per_step + 0.5) .. " times" or "",
-             per = f.steps.count and "a step" or "in the window" }
+  detect = function(f, t, e)
+    e.op_text = f.op.cast.per_step and "; aten::_to_copy is called " .. math.floor(f.op.cast.per_step + 0.5) .. " times" or ""
+    e.per = f.steps.count and "a step" or "in the window"
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.precision.cast.lost, remedy = f.precision.cast.remedy, confidence = 0.6,
-             basis = "three of four casts are gone" }
-  end,
+  saving = { confidence = 0.6, basis = "three of four casts are gone" },
 
   tests = {
     { name = "a seventh of the time in 400 casts a step",

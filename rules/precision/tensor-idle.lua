@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "flag",
   knowledge = { "K-F4", "K-F7" },
 

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 70,
   explains  = { "kernel/hot" },
   knowledge = { "K-H1" },
@@ -44,10 +43,8 @@ return {
              per = f.steps.count and "a step" or "in the window" }
   end,
 
-  saving = function(f)
-    return { claims = f.precision.unaligned.lost, remedy = f.precision.unaligned.remedy, confidence = 0.6,
-             basis = "the same products at the rate of aligned kernels" }
-  end,
+  saving = { claims = "precision.unaligned.lost", remedy = "precision.unaligned.remedy", confidence = 0.6,
+             basis = "the same products at the rate of aligned kernels" },
 
   tests = {
     { name = "the output layer has an odd vocabulary and takes a fifth of the time",

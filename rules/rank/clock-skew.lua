@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "info",
-  scope     = "run",
   knowledge = { "K-I6" },
   effort    = "design",
 

@@ -5,14 +5,14 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 77,
   explains  = { "comm/exposed", "step/jitter", "step/outlier" },
   knowledge = { "K-I3", "K-I5" },
   effort    = "code",
 
-  needs      = { "cluster.ranks", "rank.imbalance.compute.spread", "rank.imbalance.compute.steps",
-                 "rank.imbalance.compute.top_rank", "rank.imbalance.compute.lost", "window.device_time" },
+  loss       = "rank.imbalance.compute",
+  evidence   = { "steps", "spread", top = "top_rank" },
+  needs      = { "cluster.ranks" },
   optional   = { "rank.imbalance.compute.remedy" },
   thresholds = { "min_share", "max_top" },
 
@@ -29,17 +29,7 @@ return {
 
   applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
 
-  detect = function(f, t)
-    local compute = f.rank.imbalance.compute
-    local lost = share(compute.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_most(compute.top_rank, t.max_top) then return nil end
-    return { share = lost, steps = compute.steps, top = compute.top_rank, spread = compute.spread }
-  end,
-
-  saving = function(f)
-    return { claims = f.rank.imbalance.compute.lost, remedy = f.rank.imbalance.compute.remedy, confidence = 0.6,
-             basis = "every rank computes as long as the median one" }
-  end,
+  saving = { confidence = 0.6, basis = "every rank computes as long as the median one" },
 
   tests = {
     { name = "sequences of different length on 8 ranks",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 30,
   knowledge = { "K-G1" },
   effort    = "flag",

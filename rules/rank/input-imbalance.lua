@@ -5,14 +5,14 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 78,
   explains  = { "comm/exposed", "step/jitter", "step/outlier" },
   knowledge = { "K-I2", "K-I5", "K-N19" },
   effort    = "code",
 
-  needs      = { "cluster.ranks", "rank.imbalance.input.spread", "rank.imbalance.input.steps", "rank.imbalance.input.top_rank",
-                 "rank.imbalance.input.lost", "window.device_time" },
+  loss       = "rank.imbalance.input",
+  evidence   = { "steps", "spread", top = "top_rank" },
+  needs      = { "cluster.ranks" },
   optional   = { "rank.imbalance.input.remedy" },
   thresholds = { "min_share", "max_top" },
 
@@ -29,17 +29,7 @@ return {
 
   applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
 
-  detect = function(f, t)
-    local input = f.rank.imbalance.input
-    local lost = share(input.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) or not at_most(input.top_rank, t.max_top) then return nil end
-    return { share = lost, steps = input.steps, top = input.top_rank, spread = input.spread }
-  end,
-
-  saving = function(f)
-    return { claims = f.rank.imbalance.input.lost, remedy = f.rank.imbalance.input.remedy, confidence = 0.6,
-             basis = "every rank waits for data as long as the median one" }
-  end,
+  saving = { confidence = 0.6, basis = "every rank waits for data as long as the median one" },
 
   tests = {
     { name = "the ranks take turns at slow batches",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 84,
   explains  = { "rank/straggler", "rank/compute-imbalance", "rank/input-imbalance", "comm/exposed" },
   knowledge = { "K-I4", "K-I1" },
@@ -40,10 +39,8 @@ return {
     return { node = node.name, ranks = node.ranks, excess = node.excess, share = lost, what = node.cause }
   end,
 
-  saving = function(f)
-    return { claims = f.rank.node.lost, remedy = f.rank.node.remedy, confidence = 0.7,
-             basis = "the node as fast as the slowest rank elsewhere" }
-  end,
+  saving = { claims = "rank.node.lost", remedy = "rank.node.remedy", confidence = 0.7,
+             basis = "the node as fast as the slowest rank elsewhere" },
 
   tests = {
     { name = "four ranks of node17 run at lower clocks",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   priority  = 80,
   explains  = { "comm/exposed", "sync/host-busy-wait" },
   knowledge = { "K-I1", "K-G4", "K-G5", "K-I5", "K-B2" },
@@ -42,10 +41,8 @@ return {
              what = late.cause or "not visible in this capture" }
   end,
 
-  saving = function(f)
-    return { claims = f.rank.late.lost, remedy = f.rank.late.remedy, confidence = 0.7,
-             basis = "the late device as fast as the next-latest" }
-  end,
+  saving = { claims = "rank.late.lost", remedy = "rank.late.remedy", confidence = 0.7,
+             basis = "the late device as fast as the next-latest" },
 
   tests = {
     { name = "device 3 of 4 loads longer than the others",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "design",
   knowledge = { "K-M1", "K-M2", "K-N11", "K-C2" },
 

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "design",
   explains  = { "scale/poor-efficiency" },
   knowledge = { "K-M3", "K-M1" },

@@ -7,7 +7,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "design",
   priority  = 20,
   knowledge = { "K-A6" },

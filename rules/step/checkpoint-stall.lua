@@ -6,15 +6,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 50,
   explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C6", "K-H3" },
 
-  needs      = { "window.device_time", "phase.checkpoint.count", "phase.checkpoint.lost", "phase.checkpoint.remedy" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_count" },
+  needs_loop     = true,
+  loss           = "phase.checkpoint",
+  not_applicable = "no gap on the GPU falls into such a range",
+  evidence       = { "count" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "The GPU waits {share:pct} of its time for checkpoints, {count:count} of them in the window.",
   cause   = "The training thread serialises and writes the state itself.",
@@ -29,21 +30,7 @@ future = async_save({"model": model.state_dict()}, checkpoint_id=path)]],
   false_positives = "The only checkpoint of a short run.",
   references = { "pytorch/tuning-guide" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.phase.checkpoint.count > 0, "no gap on the GPU falls into such a range"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.phase.checkpoint.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.phase.checkpoint.count, t.min_count) then return nil end
-    return { share = lost, count = f.phase.checkpoint.count }
-  end,
-
-  saving = function(f)
-    return { claims = f.phase.checkpoint.lost, remedy = f.phase.checkpoint.remedy, confidence = 0.6, basis = "the host does this beside the GPU's work" }
-  end,
+  saving = { confidence = 0.6, basis = "the host does this beside the GPU's work" },
 
   tests = {
     { name = "four checkpoints on the training thread",

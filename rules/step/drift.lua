@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "design",
   priority  = 26,
   knowledge = { "K-I4", "K-O7" },

@@ -6,15 +6,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 48,
   explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C6" },
 
-  needs      = { "window.device_time", "phase.evaluation.count", "phase.evaluation.lost", "phase.evaluation.remedy" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_count" },
+  needs_loop     = true,
+  loss           = "phase.evaluation",
+  not_applicable = "no gap on the GPU falls into such a range",
+  evidence       = { "count" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "The GPU idles {share:pct} of its time inside evaluation.",
   cause   = "Evaluation is written more simply than training: metrics are computed on the host batch by batch.",
@@ -31,21 +32,7 @@ print(correct.item() / total)]],
   false_positives = "A short evaluation that the capture happens to hold.",
   references = { "pytorch/tuning-guide" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.phase.evaluation.count > 0, "no gap on the GPU falls into such a range"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.phase.evaluation.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.phase.evaluation.count, t.min_count) then return nil end
-    return { share = lost, count = f.phase.evaluation.count }
-  end,
-
-  saving = function(f)
-    return { claims = f.phase.evaluation.lost, remedy = f.phase.evaluation.remedy, confidence = 0.6, basis = "the host does this beside the GPU's work" }
-  end,
+  saving = { confidence = 0.6, basis = "the host does this beside the GPU's work" },
 
   tests = {
     { name = "metrics on the host",

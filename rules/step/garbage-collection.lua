@@ -6,16 +6,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 66,
   explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-G2", "K-H5" },
 
-  needs      = { "window.device_time", "phase.garbage_collection.count", "phase.garbage_collection.lost",
-                 "phase.garbage_collection.remedy" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_count" },
+  needs_loop     = true,
+  loss           = "phase.garbage_collection",
+  not_applicable = "no gap on the GPU falls into such a range",
+  evidence       = { "count" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "The GPU waits {share:pct} of its time for garbage collection.",
   cause   = "The collector walks all objects of the process whenever enough were made; models hold millions of them.",
@@ -33,21 +33,7 @@ for step, batch in enumerate(loader):
   false_positives = "Programs that create reference cycles around large tensors: collect more often then.",
   references = { "pytorch/memory-management" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.phase.garbage_collection.count > 0, "no gap on the GPU falls into such a range"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.phase.garbage_collection.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.phase.garbage_collection.count, t.min_count) then return nil end
-    return { share = lost, count = f.phase.garbage_collection.count }
-  end,
-
-  saving = function(f)
-    return { claims = f.phase.garbage_collection.lost, remedy = f.phase.garbage_collection.remedy, confidence = 0.6, basis = "the host does this beside the GPU's work" }
-  end,
+  saving = { confidence = 0.6, basis = "the host does this beside the GPU's work" },
 
   tests = {
     { name = "a collection every few steps",

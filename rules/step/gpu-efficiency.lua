@@ -7,7 +7,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "design",
   knowledge = { "K-G1", "K-I5", "K-L3" },
 

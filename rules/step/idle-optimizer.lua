@@ -5,13 +5,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "code",
   priority  = 24,
   knowledge = { "K-H6", "K-N19" },
 
-  needs      = { "window.device_time", "phase.optimizer.count", "phase.optimizer.lost", "phase.optimizer.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "phase.optimizer",
+  evidence   = { "count" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "The GPU idles {share:pct} of its time inside the optimizer phase.",
@@ -28,21 +28,7 @@ return {
   false_positives = "Updates on the CPU (offloaded optimizers).",
   references = { "pytorch/optimizer-implementations" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.phase.optimizer.count > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.phase.optimizer.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.phase.optimizer.count, t.min_count) then return nil end
-    return { share = lost, count = f.phase.optimizer.count }
-  end,
-
-  saving = function(f)
-    return { claims = f.phase.optimizer.lost, remedy = f.phase.optimizer.remedy, confidence = 0.4, basis = "the update does not hold the GPU up" }
-  end,
+  saving = { confidence = 0.4, basis = "the update does not hold the GPU up" },
 
   tests = {
     { name = "a loop over parameters",

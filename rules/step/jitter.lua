@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "code",
   priority  = 30,
   knowledge = { "K-I4" },

@@ -5,15 +5,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 64,
   explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C6" },
 
-  needs      = { "window.device_time", "phase.logging.count", "phase.logging.lost", "phase.logging.remedy" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_count" },
+  needs_loop     = true,
+  loss           = "phase.logging",
+  not_applicable = "no gap on the GPU falls into such a range",
+  evidence       = { "count" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "The GPU waits {share:pct} of its time for logging.",
   cause   = "Values are read back, formatted and sent on the thread that feeds the GPU.",
@@ -28,21 +29,7 @@ return {
   false_positives = "A loop whose purpose is to show something.",
   references = { "pytorch/tuning-guide" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.phase.logging.count > 0, "no gap on the GPU falls into such a range"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.phase.logging.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.phase.logging.count, t.min_count) then return nil end
-    return { share = lost, count = f.phase.logging.count }
-  end,
-
-  saving = function(f)
-    return { claims = f.phase.logging.lost, remedy = f.phase.logging.remedy, confidence = 0.6, basis = "the host does this beside the GPU's work" }
-  end,
+  saving = { confidence = 0.6, basis = "the host does this beside the GPU's work" },
 
   tests = {
     { name = "a metrics server is asked in each step",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "code",
   priority  = 40,
   explains  = { "step/jitter" },
@@ -45,10 +44,8 @@ if step % 500 == 0: gc.collect()]],
   end,
 
   -- What no cause has claimed of the excess.
-  saving = function(f)
-    return { claims = f.steps.outliers.lost, remedy = f.steps.outliers.remedy, confidence = 0.4,
-             basis = "these steps as long as the median step" }
-  end,
+  saving = { claims = "steps.outliers.lost", remedy = "steps.outliers.remedy", confidence = 0.4,
+             basis = "these steps as long as the median step" },
 
   tests = {
     { name = "one step of twenty takes five times as long",

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 79,
   explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
@@ -54,10 +53,8 @@ if step % 100 == 0:
              what_text = what and what ~= "" and "; the excess is filled by " .. what or "" }
   end,
 
-  saving = function(f)
-    return { claims = f.steps.stall.lost, remedy = f.steps.stall.remedy, confidence = 0.75,
-             basis = "the host work of these steps runs beside the loop" }
-  end,
+  saving = { claims = "steps.stall.lost", remedy = "steps.stall.remedy", confidence = 0.75,
+             basis = "the host work of these steps runs beside the loop" },
 
   tests = {
     { name = "a checkpoint every five steps",

@@ -6,12 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "design",
   knowledge = { "K-I4", "K-N13" },
 
-  needs      = { "steps.count", "steps.kinds.share", "steps.kinds.ratio" },
-  thresholds = { "min_ratio" },
+  measure        = "steps.kinds",
+  applies        = "share",
+  not_applicable = "too few steady steps",
+  evidence       = { "share", "ratio" },
+  needs          = { "steps.count" },
+  thresholds     = { "min_ratio" },
 
   symptom = "There are two kinds of steps: {share:pct} of them take at least {ratio:num} times as long as the others.",
   cause   = "Two kinds of work take turns, and averages describe neither.",
@@ -21,15 +24,6 @@ return {
   },
   false_positives = "Accumulation steps, as intended.",
   references = { "pytorch/profiler" },
-
-  applies = function(f)
-    return f.steps.kinds.share > 0, "too few steady steps"
-  end,
-
-  detect = function(f, t)
-    if not at_least(f.steps.kinds.ratio, t.min_ratio) then return nil end
-    return { share = f.steps.kinds.share, ratio = f.steps.kinds.ratio }
-  end,
 
   tests = {
     { name = "every fourth step updates",

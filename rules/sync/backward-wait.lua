@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 62,
   explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait" },
   knowledge = { "K-H12", "K-A5" },
 
-  needs      = { "window.device_time", "sync.backward.per_step", "sync.backward.lost", "sync.backward.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "sync.backward",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "In the backward pass the host waits {count:count} times a step; the GPU loses {share:pct} of its time to that.",
@@ -28,21 +28,7 @@ return {
   false_positives = "Frameworks that offload gradients on purpose.",
   references = { "cuda-runtime/sync-behaviour" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.sync.backward.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.sync.backward.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.sync.backward.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.sync.backward.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.sync.backward.lost, remedy = f.sync.backward.remedy, confidence = 0.6, basis = "the host does not wait inside the backward pass" }
-  end,
+  saving = { confidence = 0.6, basis = "the host does not wait inside the backward pass" },
 
   tests = {
     { name = "a hook that reads each gradient",

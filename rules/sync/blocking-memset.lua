@@ -6,14 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 70,
   explains  = { "sync/host-busy-wait", "host/cpu-bound" },
   knowledge = { "K-H12" },
 
-  needs      = { "window.device_time", "sync.memset.count", "sync.memset.lost", "sync.memset.remedy" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "sync.memset",
+  not_applicable = "no memset holds the host",
+  evidence       = { "count" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{count:count} memsets hold the host until they are done; the GPU loses {share:pct} of its time to them.",
   cause   = "A synchronous memset waits for earlier work, and the host launches nothing meanwhile.",
@@ -27,19 +28,7 @@ return {
   false_positives = "Buffers that are cleared once, before the loop.",
   references = { "cuda-runtime/sync-behaviour" },
 
-  applies = function(f) return f.sync.memset.count > 0, "no memset holds the host" end,
-
-  detect = function(f, t)
-    local lost = share(f.sync.memset.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.sync.memset.count, t.min_count) then return nil end
-    return { share = lost, count = f.sync.memset.count }
-  end,
-
-  saving = function(f)
-    return { claims = f.sync.memset.lost, remedy = f.sync.memset.remedy, confidence = 0.75,
-             basis = "the host does not wait for memsets" }
-  end,
+  saving = { confidence = 0.75, basis = "the host does not wait for memsets" },
 
   tests = {
     { name = "a memset each iteration",

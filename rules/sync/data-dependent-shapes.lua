@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 78,
   explains  = { "sync/item-in-loop", "sync/forward-sync", "sync/host-busy-wait" },
   knowledge = { "K-A5", "K-C6" },
 
-  needs      = { "window.device_time", "family.nonzero.per_step", "sync.item.per_step", "sync.item.lost", "sync.item.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  needs      = { "window.device_time", "family.nonzero.per_step", "sync.item.per_step", "sync.item.lost",
+                 "sync.item.remedy" },
   thresholds = { "min_share", "min_per_step", "min_part" },
 
   symptom = "{count:count} operations a step have results whose size depends on the data (nonzero, masks); the GPU loses {share:pct} of its time to the waits for it.",
@@ -30,10 +30,7 @@ return {
   false_positives = "Operations that run once an epoch.",
   references = { "pytorch/nonzero", "cuda-runtime/sync-behaviour" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.family.nonzero.per_step > 0, "no such kernels ran"
-  end,
+  applies = function(f) return f.family.nonzero.per_step > 0, "no such kernels ran" end,
 
   detect = function(f, t)
     local lost = share(f.sync.item.lost.time, f.window.device_time)
@@ -42,9 +39,8 @@ return {
     return { share = lost, count = f.family.nonzero.per_step }
   end,
 
-  saving = function(f)
-    return { claims = f.sync.item.lost, remedy = f.sync.item.remedy, confidence = 0.6, basis = "the host does not wait for sizes" }
-  end,
+  saving = { claims = "sync.item.lost", remedy = "sync.item.remedy", confidence = 0.6,
+             basis = "the host does not wait for sizes" },
 
   tests = {
     { name = "a boolean index in each layer",

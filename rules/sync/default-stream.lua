@@ -6,14 +6,13 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 60,
   explains  = { "kernel/low-concurrency" },
   knowledge = { "K-H13" },
 
-  needs      = { "window.device_time", "sync.default_stream.kernels", "sync.default_stream.share",
-                 "sync.default_stream.other_streams", "sync.default_stream.lost", "sync.default_stream.remedy" },
+  loss       = "sync.default_stream",
+  evidence   = { "kernels", part = "share", streams = "other_streams" },
   thresholds = { "min_share", "min_kernels", "min_streams" },
 
   symptom = "{kernels:count} kernels ({part:pct} of the computing) run on the legacy default stream and keep {streams:count} " ..
@@ -38,19 +37,8 @@ kernel<<<grid, block, 0, stream>>>(...);      // instead of <<<grid, block>>>]],
            "no kernels on the legacy default stream beside other streams"
   end,
 
-  detect = function(f, t)
-    local lost = share(f.sync.default_stream.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.sync.default_stream.kernels, t.min_kernels) then return nil end
-    if not at_least(f.sync.default_stream.other_streams, t.min_streams) then return nil end
-    return { share = lost, kernels = f.sync.default_stream.kernels, part = f.sync.default_stream.share,
-             streams = f.sync.default_stream.other_streams }
-  end,
-
-  saving = function(f)
-    return { claims = f.sync.default_stream.lost, remedy = f.sync.default_stream.remedy, confidence = 0.5,
-             basis = "default-stream kernels run beside the other streams, if nothing needs their order" }
-  end,
+  saving = { confidence = 0.5,
+             basis = "default-stream kernels run beside the other streams, if nothing needs their order" },
 
   tests = {
     { name = "one step of five is on the default stream",

@@ -7,16 +7,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 68,
   explains  = { "sync/host-busy-wait", "host/cpu-bound" },
   knowledge = { "K-H12" },
 
-  needs      = { "window.device_time", "sync.loop.count", "sync.loop.per_step", "sync.loop.name", "sync.loop.lost",
-                 "sync.loop.remedy" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_per_step" },
+  needs_loop     = true,
+  loss           = "sync.loop",
+  not_applicable = "the host does not synchronise with the GPU",
+  evidence       = { "count", "per_step", call = "name" },
+  thresholds     = { "min_share", "min_per_step" },
 
   symptom = "{per_step:num} waits for the GPU a step, mostly {call:text}; afterwards the GPU idles, {share:pct} of its time " ..
             "in all.",
@@ -37,22 +37,7 @@ start.record(); train_step(batch); end.record()
   false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can go on.",
   references = { "cuda-runtime/sync-behaviour", "cuda-best-practices/timing", "cuda-programming/streams" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.sync.loop.count > 0, "the host does not synchronise with the GPU"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.sync.loop.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.sync.loop.per_step, t.min_per_step) then return nil end
-    return { share = lost, count = f.sync.loop.count, per_step = f.sync.loop.per_step, call = f.sync.loop.name }
-  end,
-
-  saving = function(f)
-    return { claims = f.sync.loop.lost, remedy = f.sync.loop.remedy, confidence = 0.8,
-             basis = "the host does not wait and stays ahead of the GPU" }
-  end,
+  saving = { confidence = 0.8, basis = "the host does not wait and stays ahead of the GPU" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

@@ -6,15 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 60,
   explains  = { "kernel/low-concurrency" },
   knowledge = { "K-G5" },
 
-  needs      = { "window.device_time", "sync.event_chain.count", "sync.event_chain.streams", "sync.event_chain.lost",
-                 "sync.event_chain.remedy" },
-  thresholds = { "min_share", "min_count", "min_streams" },
+  loss           = "sync.event_chain",
+  not_applicable = "no streams that take turns",
+  evidence       = { "count", "streams" },
+  thresholds     = { "min_share", "min_count", "min_streams" },
 
   symptom = "{streams:count} streams take turns: {count:count} times one waits for the other, and they never run side by " ..
             "side; {share:pct} of the time could overlap.",
@@ -34,20 +34,8 @@ dependent<<<grid, block, 0, b>>>(...);]],
                     "batches in flight. Kernels that fill the GPU gain little from running side by side.",
   references = { "cuda-programming/streams", "cuda-programming/graphs" },
 
-  applies = function(f) return f.sync.event_chain.count > 0, "no streams that take turns" end,
-
-  detect = function(f, t)
-    local lost = share(f.sync.event_chain.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.sync.event_chain.count, t.min_count) then return nil end
-    if not at_least(f.sync.event_chain.streams, t.min_streams) then return nil end
-    return { share = lost, count = f.sync.event_chain.count, streams = f.sync.event_chain.streams }
-  end,
-
-  saving = function(f)
-    return { claims = f.sync.event_chain.lost, remedy = f.sync.event_chain.remedy, confidence = 0.4,
-             basis = "the shorter streams run beside the longest, if nothing but the events demands their order" }
-  end,
+  saving = { confidence = 0.4,
+             basis = "the shorter streams run beside the longest, if nothing but the events demands their order" },
 
   tests = {
     { name = "three streams in turn",

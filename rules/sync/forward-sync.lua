@@ -7,16 +7,18 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 79,
   explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait", "host/cpu-bound" },
   knowledge = { "K-A5" },
 
-  needs      = { "window.device_time", "sync.forward.count", "sync.forward.per_step", "sync.forward.lost", "sync.forward.remedy",
-                 "steps.forward.host_time", "steps.backward.host_time" },
-  optional   = { "window.supports_verdict", "sync.forward.operator", "sync.forward.source", "steps.forward.time", "steps.backward.time" },
-  thresholds = { "min_share", "min_per_step", "min_forward_ratio" },
+  needs_loop     = true,
+  loss           = "sync.forward",
+  not_applicable = "no wait lies inside a forward range",
+  evidence       = { "count", "per_step", "operator", "source" },
+  needs          = { "steps.forward.host_time", "steps.backward.host_time" },
+  optional       = { "sync.forward.operator", "sync.forward.source", "steps.forward.time", "steps.backward.time" },
+  thresholds     = { "min_share", "min_per_step", "min_forward_ratio" },
 
   symptom = "The forward pass takes {ratio:num} times as long as the backward pass; {per_step:num} waits a step lie inside " ..
             "it, and the GPU loses {share:pct} of its time to them{op_text:text}.",
@@ -35,31 +37,20 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
   false_positives = "A frozen backbone with a small trained head has little to do in the backward pass.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.sync.forward.count > 0, "no wait lies inside a forward range"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.sync.forward.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.sync.forward.per_step, t.min_per_step) then return nil end
+  detect = function(f, t, e)
     local ratio = share(f.steps.forward.host_time, f.steps.backward.host_time)
     if f.steps.forward.time and f.steps.backward.time then
       ratio = math.max(ratio, share(f.steps.forward.time, f.steps.backward.time))
     end
     if not at_least(ratio, t.min_forward_ratio) then return nil end
-    local op, source = f.sync.forward.operator, f.sync.forward.source
-    local op_text = op and "; most come from " .. op .. (source and " in " .. source or "")
-      or source and "; most come from " .. source or ""
-    return { share = lost, count = f.sync.forward.count, per_step = f.sync.forward.per_step, ratio = ratio,
-             op_text = op_text, operator = op, source = source }
+    e.ratio = ratio
+    e.op_text = e.operator and "; most come from " .. e.operator .. (e.source and " in " .. e.source or "")
+      or e.source and "; most come from " .. e.source or ""
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.sync.forward.lost, remedy = f.sync.forward.remedy, confidence = 0.85,
-             basis = "the forward pass does not wait and the host stays ahead of the GPU" }
-  end,
+  saving = { confidence = 0.85,
+             basis = "the forward pass does not wait and the host stays ahead of the GPU" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

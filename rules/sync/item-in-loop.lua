@@ -7,16 +7,18 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 78,
   explains  = { "sync/host-busy-wait", "launch/host-op-overhead", "host/cpu-bound", "transfer/exposed-copy" },
   knowledge = { "K-C6", "K-A5" },
 
-  needs      = { "window.device_time", "sync.item.count", "sync.item.per_step", "sync.item.median_bytes", "sync.item.direction",
-                 "sync.item.lost", "sync.item.remedy" },
-  optional   = { "window.supports_verdict", "sync.item.operator", "sync.item.source" },
-  thresholds = { "min_share", "min_per_step" },
+  needs_loop     = true,
+  loss           = "sync.item",
+  not_applicable = "the host waits for no tiny copies",
+  evidence       = { "count", "per_step", "operator", "source", bytes = "median_bytes" },
+  needs          = { "sync.item.direction" },
+  optional       = { "sync.item.operator", "sync.item.source" },
+  thresholds     = { "min_share", "min_per_step" },
 
   symptom = "{per_step:num} times a step the host waits for a copy of {bytes:bytes} {way:text}; the GPU loses {share:pct} of " ..
             "its time to that{op_text:text}.",
@@ -43,30 +45,17 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
                     "there, test every few tokens.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.sync.item.count > 0, "the host waits for no tiny copies"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.sync.item.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.sync.item.per_step, t.min_per_step) then return nil end
+  detect = function(f, t, e)
     local direction = f.sync.item.direction
-    local way = "from or to the GPU"
-    if direction == "d2h" or direction == "device to host" then way = "from the GPU" end
-    if direction == "h2d" or direction == "host to device" then way = "to the GPU" end
-    local op, source = f.sync.item.operator, f.sync.item.source
-    local op_text = op and "; most come from " .. op .. (source and " in " .. source or "")
-      or source and "; most come from " .. source or ""
-    return { share = lost, count = f.sync.item.count, per_step = f.sync.item.per_step, bytes = f.sync.item.median_bytes,
-             way = way, op_text = op_text, operator = op, source = source }
+    e.way = "from or to the GPU"
+    if direction == "d2h" or direction == "device to host" then e.way = "from the GPU" end
+    if direction == "h2d" or direction == "host to device" then e.way = "to the GPU" end
+    e.op_text = e.operator and "; most come from " .. e.operator .. (e.source and " in " .. e.source or "")
+      or e.source and "; most come from " .. e.source or ""
+    return e
   end,
 
-  saving = function(f)
-    return { claims = f.sync.item.lost, remedy = f.sync.item.remedy, confidence = 0.85,
-             basis = "the host does not wait and stays ahead of the GPU" }
-  end,
+  saving = { confidence = 0.85, basis = "the host does not wait and stays ahead of the GPU" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

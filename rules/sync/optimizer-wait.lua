@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 62,
   explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait" },
   knowledge = { "K-C6", "K-H12" },
 
-  needs      = { "window.device_time", "sync.optimizer.per_step", "sync.optimizer.lost", "sync.optimizer.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "sync.optimizer",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "In the optimizer phase the host waits {count:count} times a step; the GPU loses {share:pct} of its time to that.",
@@ -31,21 +31,7 @@ return {
   false_positives = "A scaler that has to skip steps: one wait a step.",
   references = { "pytorch/clip-grad-sync", "pytorch/amp" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.sync.optimizer.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.sync.optimizer.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.sync.optimizer.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.sync.optimizer.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.sync.optimizer.lost, remedy = f.sync.optimizer.remedy, confidence = 0.6, basis = "the host does not wait inside the update" }
-  end,
+  saving = { confidence = 0.6, basis = "the host does not wait inside the update" },
 
   tests = {
     { name = "clip_grad_norm_ that reads the norm",

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   knowledge = { "K-J6", "K-J1" },
   effort    = "flag",
 

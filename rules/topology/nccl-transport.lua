@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   knowledge = { "K-J4", "K-J1", "K-J2" },
   effort    = "flag",
 

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   explains  = { "topology/nccl-transport" },
   knowledge = { "K-J6", "K-J1" },
   effort    = "flag",

@@ -6,15 +6,15 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 75,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "sync/host-busy-wait" },
   knowledge = { "K-H12", "K-B8" },
 
-  needs      = { "window.device_time", "copy.blocking.count", "copy.blocking.bytes", "copy.blocking.per_step",
-                 "copy.blocking.pageable_share", "copy.blocking.lost", "copy.blocking.remedy" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "copy.blocking",
+  not_applicable = "no copy of any size holds the host",
+  evidence       = { "count", "bytes", "per_step", "pageable_share" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{count:count} copies ({bytes:bytes} in all, {pageable_share:pct} of it pageable) hold the host until the data " ..
             "has moved; the GPU loses {share:pct} of its time to them.",
@@ -36,20 +36,8 @@ x = x.to(device, non_blocking=True)]],
   false_positives = "A program whose next input depends on this result on the host has to wait for it.",
   references = { "cuda-best-practices/overlap", "cuda-runtime/sync-behaviour", "pytorch/pinned-memory" },
 
-  applies = function(f) return f.copy.blocking.count > 0, "no copy of any size holds the host" end,
-
-  detect = function(f, t)
-    local lost = share(f.copy.blocking.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.copy.blocking.count, t.min_count) then return nil end
-    return { share = lost, count = f.copy.blocking.count, bytes = f.copy.blocking.bytes, per_step = f.copy.blocking.per_step,
-             pageable_share = f.copy.blocking.pageable_share }
-  end,
-
-  saving = function(f)
-    return { claims = f.copy.blocking.lost, remedy = f.copy.blocking.remedy, confidence = 0.8,
-             basis = "asynchronous copies from pinned memory, uploads on a stream of their own, with the host free meanwhile" }
-  end,
+  saving = { confidence = 0.8,
+             basis = "asynchronous copies from pinned memory, uploads on a stream of their own, with the host free meanwhile" },
 
   tests = {
     { name = "a quarter of the run waits for cudaMemcpy",

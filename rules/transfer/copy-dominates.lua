@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  scope     = "run",
   effort    = "design",
   priority  = 30,
   explains  = { "transfer/exposed-copy" },

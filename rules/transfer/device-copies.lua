@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 60,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "launch/unfused-copies" },
   knowledge = { "K-H8", "K-B8" },
 
-  needs      = { "window.device_time", "copy.device.per_step", "copy.device.lost", "copy.device.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "copy.device",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} copies a step inside the GPU run alone for {share:pct} of its time.",
@@ -28,21 +28,7 @@ return {
   false_positives = "Double buffers that are meant.",
   references = { "cuda-best-practices/transfers" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.copy.device.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.copy.device.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.copy.device.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.copy.device.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.copy.device.lost, remedy = f.copy.device.remedy, confidence = 0.5, basis = "these copies are gone" }
-  end,
+  saving = { confidence = 0.5, basis = "these copies are gone" },
 
   tests = {
     { name = "a clone of each activation",

@@ -5,14 +5,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 59,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates" },
   knowledge = { "K-J1", "K-H9" },
 
-  needs      = { "window.device_time", "copy.peer.per_step", "copy.peer.lost", "copy.peer.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "copy.peer",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} copies a step from GPU to GPU run alone for {share:pct} of the GPU time.",
@@ -27,21 +27,7 @@ return {
   false_positives = "A copy whose result is needed at once.",
   references = { "cuda-programming/streams", "cuda-best-practices/overlap" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.copy.peer.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.copy.peer.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.copy.peer.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.copy.peer.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.copy.peer.lost, remedy = f.copy.peer.remedy, confidence = 0.5, basis = "the copies run beside kernels" }
-  end,
+  saving = { confidence = 0.5, basis = "the copies run beside kernels" },
 
   tests = {
     { name = "activations are handed on in line",

@@ -7,7 +7,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 72,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates" },
@@ -48,10 +47,8 @@ numactl --cpunodebind=N --membind=N python train.py]],
              link_rate = f.hw.host_link_bytes_per_s, reached = reached }
   end,
 
-  saving = function(f)
-    return { claims = f.copy.slow.lost, remedy = f.copy.slow.remedy, confidence = 0.5,
-             basis = "the same copies at the rate of the link" }
-  end,
+  saving = { claims = "copy.slow.lost", remedy = "copy.slow.remedy", confidence = 0.5,
+             basis = "the same copies at the rate of the link" },
 
   tests = {
     { name = "an eighth of the link's rate",

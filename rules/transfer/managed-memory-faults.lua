@@ -6,16 +6,17 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 85,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/many-small-copies", "kernel/hot" },
   knowledge = { "K-H15" },
 
-  needs      = { "window.device_time", "copy.migration.count", "copy.migration.bytes", "copy.migration.time",
-                 "copy.migration.lost", "copy.migration.remedy" },
-  optional   = { "copy.migration.gpu_faults" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "copy.migration",
+  not_applicable = "no managed memory migrates",
+  evidence       = { "count", "bytes", "time", faults = "gpu_faults" },
+  needs          = { "copy.migration.remedy" },
+  optional       = { "copy.migration.gpu_faults" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{count:count} migrations move {bytes:bytes} of managed memory{faults_text:text}; the GPU loses {share:pct} of " ..
             "its time to them.",
@@ -37,16 +38,9 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
   false_positives = "Data on first use only, before the loop. More data than the GPU's memory holds has to migrate.",
   references = { "cuda-programming/unified-memory" },
 
-  applies = function(f) return f.copy.migration.count > 0, "no managed memory migrates" end,
-
-  detect = function(f, t)
-    local lost = share(f.copy.migration.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.copy.migration.count, t.min_count) then return nil end
-    local faults = f.copy.migration.gpu_faults
-    return { share = lost, count = f.copy.migration.count, bytes = f.copy.migration.bytes, time = f.copy.migration.time,
-             faults = faults,
-               faults_text = faults and faults > 0 and ", with " .. tostring(faults) .. " page faults on the GPU" or "" }
+  detect = function(f, t, e)
+    e.faults_text = e.faults and e.faults > 0 and ", with " .. tostring(e.faults) .. " page faults on the GPU" or ""
+    return e
   end,
 
   saving = function(f)

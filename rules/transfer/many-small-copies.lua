@@ -6,16 +6,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 74,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/low-bandwidth", "host/cpu-bound" },
   knowledge = { "K-B8", "K-H6" },
 
-  needs      = { "window.device_time", "copy.small.count", "copy.small.per_step", "copy.small.bytes", "copy.small.median_bytes",
-                 "copy.small.lost", "copy.small.remedy" },
-  optional   = { "window.supports_verdict" },
-  thresholds = { "min_share", "min_per_step" },
+  needs_loop     = true,
+  loss           = "copy.small",
+  not_applicable = "there are no trains of small copies",
+  evidence       = { "count", "per_step", "bytes", median = "median_bytes" },
+  thresholds     = { "min_share", "min_per_step" },
 
   symptom = "{per_step:count} small copies a step, {median:bytes} each in the middle; the GPU loses {share:pct} of its time " ..
             "to them.",
@@ -35,23 +35,7 @@ parts = packed.to(device, non_blocking=True).split([t.numel() for t in pieces])]
   false_positives = "Pieces that come into being one after the other, such as results that other code waits for.",
   references = { "cuda-best-practices/transfers", "pytorch/pinned-memory" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.copy.small.count > 0, "there are no trains of small copies"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.copy.small.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.copy.small.per_step, t.min_per_step) then return nil end
-    return { share = lost, count = f.copy.small.count, per_step = f.copy.small.per_step, bytes = f.copy.small.bytes,
-             median = f.copy.small.median_bytes }
-  end,
-
-  saving = function(f)
-    return { claims = f.copy.small.lost, remedy = f.copy.small.remedy, confidence = 0.8,
-             basis = "one copy in place of each train" }
-  end,
+  saving = { confidence = 0.8, basis = "one copy in place of each train" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

@@ -6,7 +6,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "design",
   priority  = 78,
   explains  = { "transfer/managed-memory-faults", "transfer/exposed-copy" },
@@ -41,9 +40,8 @@ cudaMemPrefetchAsync(data, bytes, device, stream);]],
     return { share = lost, back = back }
   end,
 
-  saving = function(f)
-    return { claims = f.copy.migration.lost, remedy = f.copy.migration.remedy, confidence = 0.5, basis = "pages stay on the GPU" }
-  end,
+  saving = { claims = "copy.migration.lost", remedy = "copy.migration.remedy", confidence = 0.5,
+             basis = "pages stay on the GPU" },
 
   tests = {
     { name = "pages go to and fro",

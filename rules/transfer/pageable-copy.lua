@@ -7,16 +7,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 75,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "sync/host-busy-wait" },
   knowledge = { "K-H11", "K-H18", "K-N17" },
 
-  needs      = { "window.device_time", "copy.pageable.count", "copy.pageable.bytes", "copy.pageable.bandwidth",
-                 "copy.pageable.per_step", "copy.pageable.lost", "copy.pageable.remedy" },
-  optional   = { "hw.host_link_bytes_per_s" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "copy.pageable",
+  not_applicable = "no asynchronous copy of any size uses pageable memory",
+  evidence       = { "count", "bytes", "per_step", rate = "bandwidth", link_rate = "hw.host_link_bytes_per_s" },
+  optional       = { "hw.host_link_bytes_per_s" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{count:count} asynchronous copies of {bytes:bytes} in all use pageable host memory and reach {rate:rate}; the " ..
             "GPU loses {share:pct} of its time to them.",
@@ -39,20 +39,7 @@ out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
   false_positives = "Uploads that happen once. Memory that is pinned for each single copy costs more than it wins: pin once.",
   references = { "cuda-best-practices/pinned-memory", "pytorch/pinned-memory", "pytorch/dataloader-pinning" },
 
-  applies = function(f) return f.copy.pageable.count > 0, "no asynchronous copy of any size uses pageable memory" end,
-
-  detect = function(f, t)
-    local lost = share(f.copy.pageable.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.copy.pageable.count, t.min_count) then return nil end
-    return { share = lost, count = f.copy.pageable.count, bytes = f.copy.pageable.bytes, rate = f.copy.pageable.bandwidth,
-             per_step = f.copy.pageable.per_step, link_rate = f.hw.host_link_bytes_per_s }
-  end,
-
-  saving = function(f)
-    return { claims = f.copy.pageable.lost, remedy = f.copy.pageable.remedy, confidence = 0.9,
-             basis = "the copies at the rate of pinned memory, with the host free meanwhile" }
-  end,
+  saving = { confidence = 0.9, basis = "the copies at the rate of pinned memory, with the host free meanwhile" },
 
   tests = {
     { name = "half the run waits for pageable batches",

@@ -6,15 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 77,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/pageable-copy", "transfer/blocking-copy",
                 "transfer/round-trip" },
   knowledge = { "K-J1" },
 
-  needs      = { "window.device_time", "run.devices", "copy.through_host.count", "copy.through_host.bytes",
-                 "copy.through_host.lost", "copy.through_host.remedy" },
+  loss       = "copy.through_host",
+  evidence   = { "count", "bytes", devices = "run.devices" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{bytes:bytes} go from one GPU to another by way of host memory, {count:count} times; the GPUs lose {share:pct} " ..
@@ -41,17 +40,7 @@ torch.distributed.send(x, dst=1)          # between processes, with the nccl bac
 
   applies = function(f) return f.run.devices >= 2, "only one GPU did work" end,
 
-  detect = function(f, t)
-    local lost = share(f.copy.through_host.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.copy.through_host.count, t.min_count) then return nil end
-    return { share = lost, count = f.copy.through_host.count, bytes = f.copy.through_host.bytes, devices = f.run.devices }
-  end,
-
-  saving = function(f)
-    return { claims = f.copy.through_host.lost, remedy = f.copy.through_host.remedy, confidence = 0.6,
-             basis = "one direct copy in place of two over the host link" }
-  end,
+  saving = { confidence = 0.6, basis = "one direct copy in place of two over the host link" },
 
   tests = {
     { name = "halo exchange through the host",

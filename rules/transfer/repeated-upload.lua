@@ -7,17 +7,19 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "design",
   priority  = 76,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/pageable-copy", "transfer/blocking-copy",
                 "transfer/low-bandwidth", "sync/host-busy-wait" },
   knowledge = { "K-A3", "K-M4" },
 
-  needs      = { "window.device_time", "copy.repeated.per_step", "copy.repeated.bytes_per_step", "copy.repeated.bandwidth",
-                 "copy.repeated.memory", "copy.repeated.lost", "copy.repeated.remedy" },
-  optional   = { "memory.peak", "memory.capacity" },
-  thresholds = { "min_share", "min_per_step" },
+  loss           = "copy.repeated",
+  applies        = "per_step",
+  not_applicable = "no uploads come back beyond what a batch explains",
+  evidence       = { "per_step", "memory", bytes = "bytes_per_step", rate = "bandwidth", peak = "memory.peak",
+                     capacity = "memory.capacity" },
+  optional       = { "memory.peak", "memory.capacity" },
+  thresholds     = { "min_share", "min_per_step" },
 
   symptom = "{per_step:count} uploads of the same sizes come back every step, {bytes:bytes} a step from {memory:text} memory " ..
             "at {rate:rate}; the GPU loses {share:pct} of its time to them.",
@@ -37,21 +39,8 @@ pipe.to("cuda")                                   # diffusers, instead of enable
   false_positives = "A batch of many tensors of fixed size looks alike; compare the volume with what a batch should weigh.",
   references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },
 
-  applies = function(f) return f.copy.repeated.per_step > 0, "no uploads come back beyond what a batch explains" end,
-
-  detect = function(f, t)
-    local lost = share(f.copy.repeated.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.copy.repeated.per_step, t.min_per_step) then return nil end
-    return { share = lost, per_step = f.copy.repeated.per_step, bytes = f.copy.repeated.bytes_per_step,
-             rate = f.copy.repeated.bandwidth, memory = f.copy.repeated.memory, peak = f.memory.peak,
-             capacity = f.memory.capacity }
-  end,
-
-  saving = function(f)
-    return { claims = f.copy.repeated.lost, remedy = f.copy.repeated.remedy, confidence = 0.75,
-             basis = "these uploads are gone; whether the data fits into the GPU's memory is for you to check" }
-  end,
+  saving = { confidence = 0.75,
+             basis = "these uploads are gone; whether the data fits into the GPU's memory is for you to check" },
 
   tests = {
     { name = "weights travel each step",

@@ -7,16 +7,16 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 77,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/pageable-copy", "transfer/blocking-copy",
                 "sync/host-busy-wait", "host/cpu-bound" },
   knowledge = { "K-H10" },
 
-  needs      = { "window.device_time", "copy.roundtrip.count", "copy.roundtrip.per_step", "copy.roundtrip.bytes",
-                 "copy.roundtrip.lost", "copy.roundtrip.remedy" },
-  thresholds = { "min_share", "min_count" },
+  loss           = "copy.roundtrip",
+  not_applicable = "nothing that was downloaded is uploaded again",
+  evidence       = { "count", "per_step", "bytes" },
+  thresholds     = { "min_share", "min_count" },
 
   symptom = "{bytes:bytes} go from the GPU to the host and come back, {count:count} times; the GPU loses {share:pct} of its " ..
             "time to that.",
@@ -34,19 +34,7 @@ y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pa
   false_positives = "Offloading on purpose (optimizer state, activations) when the GPU's memory does not suffice.",
   references = { "cuda-best-practices/transfers", "pytorch/tuning-guide" },
 
-  applies = function(f) return f.copy.roundtrip.count > 0, "nothing that was downloaded is uploaded again" end,
-
-  detect = function(f, t)
-    local lost = share(f.copy.roundtrip.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.copy.roundtrip.count, t.min_count) then return nil end
-    return { share = lost, count = f.copy.roundtrip.count, per_step = f.copy.roundtrip.per_step, bytes = f.copy.roundtrip.bytes }
-  end,
-
-  saving = function(f)
-    return { claims = f.copy.roundtrip.lost, remedy = f.copy.roundtrip.remedy, confidence = 0.7,
-             basis = "both copies and the host work between them are gone" }
-  end,
+  saving = { confidence = 0.7, basis = "both copies and the host work between them are gone" },
 
   tests = {
     { name = "a result goes down and comes back every step",

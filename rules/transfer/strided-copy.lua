@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 68,
   explains  = { "transfer/blocking-copy", "transfer/exposed-copy" },
   knowledge = { "K-H6", "K-B8" },
 
-  needs      = { "window.device_time", "calls.strided_copy.per_step", "calls.strided_copy.lost", "calls.strided_copy.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "calls.strided_copy",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} strided copies a step hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
@@ -25,21 +25,7 @@ return {
   false_positives = "Copies of whole planes, whose rows are long.",
   references = { "cuda-best-practices/transfers" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.calls.strided_copy.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.calls.strided_copy.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.calls.strided_copy.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.calls.strided_copy.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.calls.strided_copy.lost, remedy = f.calls.strided_copy.remedy, confidence = 0.55, basis = "one contiguous copy that does not hold the host" }
-  end,
+  saving = { confidence = 0.55, basis = "one contiguous copy that does not hold the host" },
 
   tests = {
     { name = "a halo of narrow rows",

@@ -6,14 +6,14 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 74,
   explains  = { "transfer/blocking-copy", "sync/item-in-loop" },
   knowledge = { "K-H6", "K-H12" },
 
-  needs      = { "window.device_time", "calls.symbol_copy.per_step", "calls.symbol_copy.lost", "calls.symbol_copy.remedy" },
-  optional   = { "window.supports_verdict" },
+  needs_loop = true,
+  loss       = "calls.symbol_copy",
+  evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} copies a step to or from symbols hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
@@ -27,21 +27,7 @@ return {
   false_positives = "Tables that change rarely.",
   references = { "cuda-best-practices/transfers" },
 
-  applies = function(f)
-    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
-    return f.calls.symbol_copy.per_step > 0, "there is none of it"
-  end,
-
-  detect = function(f, t)
-    local lost = share(f.calls.symbol_copy.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.calls.symbol_copy.per_step, t.min_count) then return nil end
-    return { share = lost, count = f.calls.symbol_copy.per_step }
-  end,
-
-  saving = function(f)
-    return { claims = f.calls.symbol_copy.lost, remedy = f.calls.symbol_copy.remedy, confidence = 0.6, basis = "no copies of constants" }
-  end,
+  saving = { confidence = 0.6, basis = "no copies of constants" },
 
   tests = {
     { name = "a constant before each launch",

@@ -36,7 +36,6 @@ class Verdicts {
     rule.kind = fired.kind;
     rule.explains = fired.explains;
     rule.effort = "code";
-    rule.scope = "run";
     Verdict verdict;
     verdict.rule = &rule;
     verdict.outcome = Outcome::kFired;

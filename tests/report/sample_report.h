@@ -23,7 +23,6 @@ struct SampleReport {
     rule.kind = kind;
     rule.status = "stable";
     rule.since = "0.1";
-    rule.scope = "device";
     rule.effort = "code";
     rule.symptom = "{copies:count} copies, {share:pct} of the time";
     rule.path = "rules/" + id + ".lua";

@@ -39,8 +39,8 @@ TEST_CASE("a problem names file, line, field, what was wanted and what is there"
 
 TEST_CASE("fields that must be there") {
   for (const char* field :
-       {"id", "title", "status", "since", "kind", "scope", "effort", "knowledge", "symptom",
-        "cause", "fixes", "false_positives", "detect", "tests", "needs"}) {
+       {"id", "title", "status", "since", "kind", "effort", "knowledge", "symptom", "cause",
+        "fixes", "false_positives", "detect", "tests", "needs"}) {
     INFO(field);
     CHECK(Problem({{field, ""}}) ==
           "rules/transfer/sample.lua: " + std::string(field) + ": missing field");

@@ -20,7 +20,6 @@ inline RuleFile MakeRule(const RuleFields& changes = {}, const std::string& id =
       {"status", "\"stable\""},
       {"since", "\"0.1\""},
       {"kind", "\"root\""},
-      {"scope", "\"device\""},
       {"effort", "\"flag\""},
       {"knowledge", "{ \"K-H11\" }"},
       {"needs", "{ \"window.time\", \"copy.bytes\", \"copy.lost\", \"copy.groups\" }"},

@@ -124,6 +124,7 @@ TEST_CASE("the scaffold of a new rule passes its own tests") {
                        {"kb/knowledge.toml", "[K-H11]\narea = 'a'\ntext = 't'\n"}});
   REQUIRE(knowledge);
   const std::vector<FactInfo> catalogue = {{"window.device_time", "ns", ""},
+                                           {"copy.pageable.count", "count", ""},
                                            {"copy.pageable.bytes", "bytes", ""},
                                            {"copy.pageable.lost", "spans", ""},
                                            {"copy.pageable.remedy", "remedy", ""}};

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  scope     = "run",
   effort    = "flag",
 
   needs      = { "hw.name", "precision.fp32.share" },
