@@ -23,7 +23,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r docs "$work/docs"
-XDG_CONFIG_HOME=$work "$advise" rules docs -o "$work/docs" >/dev/null
+ADVISE_SHARE=$PWD XDG_CONFIG_HOME=$work "$advise" rules docs -o "$work/docs" >/dev/null
 cd "$work/docs"
 # The first page: what there is. Every page is reached from it, so that the sidebar and the search know all of them.
 {

@@ -14,6 +14,7 @@
 #include "engine/report/fact_docs.h"
 #include "engine/report/json.h"
 #include "engine/report/rules.h"
+#include "engine/script/rule_check.h"
 #include "engine/script/scaffold.h"
 #include "engine/script/tester.h"
 
@@ -89,7 +90,8 @@ class RulesCommand : public Command {
                "advise rules new site/my-rule --dir site-rules");
     new_->add_option("RULE", target_, "area/name, or site/name")->required();
     new_->add_option("--dir", directory_, "the folder to write to (default: the current one)");
-    check_ = Job(app, "check", "every field of rule files", "advise rules check rules/");
+    check_ =
+        Job(app, "check", "every field and function of rule files", "advise rules check rules/");
     check_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
     test_ = Job(app, "test", "the tests that stand in rule files",
                 "advise rules test rules/transfer/pageable-copy.lua");
@@ -223,6 +225,7 @@ class RulesCommand : public Command {
     const auto tree = LoadRuleTree(target_, site_);
     if (!tree) return Complain(tree.error(), kBrokenRules);
     std::vector<Error> errors;
+    std::string note;
     const std::vector<std::string> ids(tree->ids.begin(), tree->ids.end());
     for (const RuleInfo* rule : tree->named) {
       for (const std::string& other : rule->explains) {
@@ -231,10 +234,16 @@ class RulesCommand : public Command {
         errors.push_back({"explains: there is no rule \"" + other + "\"", rule->path,
                           near.empty() ? "" : "did you mean " + near + "?"});
       }
+      RuleCheck check = CheckRule(tree->rules, *rule);
+      std::move(check.problems.begin(), check.problems.end(), std::back_inserter(errors));
+      if (tree->named.size() == 1 && !check.unshown.empty()) {
+        note = fmt::format("note: no text shows the evidence {}; JSON and `advise why` do\n",
+                           fmt::join(check.unshown, ", "));
+      }
     }
     if (!errors.empty()) return Complain(errors, kBrokenRules);
-    return Write(fmt::format("{} rule{} checked, no problem\n", tree->named.size(),
-                             tree->named.size() == 1 ? "" : "s"));
+    return Write(note + fmt::format("{} rule{} checked, no problem\n", tree->named.size(),
+                                    tree->named.size() == 1 ? "" : "s"));
   }
 
   int Test() const {

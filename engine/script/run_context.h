@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ struct RunContext {
   Verdict& verdict;
   std::vector<const Threshold*> thresholds_read;  // in order
   bool needs_missing = false;                     // a need was absent: the outcome is "cannot tell"
+  std::optional<bool> every_comparison;           // what they come to, of a trial on stand-ins
 
   // The fact, recorded as read; nullptr when it is absent (which is recorded, too).
   const Fact* Read(const FactInfo& info);

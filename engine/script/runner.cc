@@ -247,12 +247,30 @@ LoadedRule& RuleSet::LoadedOf(const RuleInfo& rule) const {
 }
 
 Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t device) const {
-  LoadedRule& loaded = LoadedOf(rule);
-  const std::lock_guard<std::mutex> lock(loaded.busy);
   Verdict verdict;
   verdict.rule = &rule;
   verdict.device = device;
-  RunContext context{facts, *knowledge_, verdict, {}, false};
+  RunContext context{facts, *knowledge_, verdict, {}, false, {}};
+  Ask(rule, context);
+  return verdict;
+}
+
+RuleSet::Trial RuleSet::Try(const RuleInfo& rule, const Facts& facts,
+                            std::optional<bool> every_comparison) const {
+  Trial trial;
+  trial.verdict.rule = &rule;
+  RunContext context{facts, *knowledge_, trial.verdict, {}, false, every_comparison};
+  Ask(rule, context);
+  for (const Threshold* threshold : context.thresholds_read) {
+    trial.thresholds.push_back(threshold->name.substr(threshold->name.rfind('.') + 1));
+  }
+  return trial;
+}
+
+void RuleSet::Ask(const RuleInfo& rule, RunContext& context) const {
+  LoadedRule& loaded = LoadedOf(rule);
+  const std::lock_guard<std::mutex> lock(loaded.busy);
+  Verdict& verdict = context.verdict;
   loaded.sandbox.context = &context;
   loaded.sandbox.Renew();
   const std::optional<std::string> problem = loaded.sandbox.Protect([&](lua_State* state) {
@@ -260,7 +278,7 @@ Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t dev
     AskRule(state, loaded, context);
   });
   loaded.sandbox.context = nullptr;
-  if (!problem) return verdict;
+  if (!problem) return;
   verdict.evidence.clear();
   verdict.tables.clear();
   verdict.saving = {};
@@ -272,7 +290,6 @@ Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t dev
     verdict.outcome = Outcome::kBroken;
     verdict.reason = WithPath(*problem, rule.path);
   }
-  return verdict;
 }
 
 std::vector<RuleTest> RuleSet::Tests(const RuleInfo& rule, std::vector<Error>& errors) const {

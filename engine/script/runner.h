@@ -22,6 +22,7 @@ namespace advise {
 
 struct RuleTest;
 struct LoadedRule;  // internal to runner.cc
+struct RunContext;
 
 // Rule files whose text is compiled. What stands in them is checked when a set is made of them.
 class CompiledRules {
@@ -58,6 +59,14 @@ class RuleSet {
   // gives Outcome::kBroken with "file:line: reason". `facts` must live until the verdict was read.
   Verdict Run(const RuleInfo& rule, const Facts& facts, std::uint32_t device) const;
 
+  // The same for checks of the rule itself: `every_comparison` says what at_least() and its kin
+  // return, whatever the values are.
+  struct Trial {
+    Verdict verdict;
+    std::vector<std::string> thresholds;  // that were read
+  };
+  Trial Try(const RuleInfo& rule, const Facts& facts, std::optional<bool> every_comparison) const;
+
   // The tests in the rule's file, which is compiled anew for them; none of a rule that is built
   // into the program. Problems in how they are written go to `errors`.
   std::vector<RuleTest> Tests(const RuleInfo& rule, std::vector<Error>& errors) const;
@@ -65,6 +74,7 @@ class RuleSet {
  private:
   RuleSet() = default;
   LoadedRule& LoadedOf(const RuleInfo& rule) const;
+  void Ask(const RuleInfo& rule, RunContext& context) const;
 
   const Knowledge* knowledge_ = nullptr;
   std::shared_ptr<const FactCatalogue> catalogue_;

@@ -15,28 +15,6 @@ namespace {
 
 constexpr int kDeepest = 12;
 
-// Remedies are opaque to rules and to their tests: any pointer but null will do.
-std::shared_ptr<const Remedy> SomeRemedy() {
-  const auto held = std::make_shared<int>(0);
-  return {held, reinterpret_cast<const Remedy*>(held.get())};
-}
-
-// `count` pieces that add up to `total`, with gaps between them.
-std::shared_ptr<const Spans> SpansOf(double total, double count) {
-  const auto pieces = std::max<Nanos>(1, static_cast<Nanos>(count));
-  const auto length = static_cast<Nanos>(std::llround(total));
-  auto spans = std::make_shared<Spans>();
-  IntervalSet set;
-  Nanos at = 0;
-  for (Nanos i = 0; i < pieces; ++i) {
-    const Nanos piece = length / pieces + (i < length % pieces ? 1 : 0);
-    if (piece > 0) set.Append(at, at + piece);
-    at += 2 * piece + 1;
-  }
-  spans->by_device.push_back(std::move(set));
-  return spans;
-}
-
 class TestReader {
  public:
   TestReader(lua_State* state, const RuleInfo& rule, const FactCatalogue& catalogue,
@@ -212,6 +190,26 @@ class TestReader {
 };
 
 }  // namespace
+
+std::shared_ptr<const Remedy> SomeRemedy() {
+  const auto held = std::make_shared<int>(0);
+  return {held, reinterpret_cast<const Remedy*>(held.get())};
+}
+
+std::shared_ptr<const Spans> SpansOf(double total, double count) {
+  const auto pieces = std::max<Nanos>(1, static_cast<Nanos>(count));
+  const auto length = static_cast<Nanos>(std::llround(total));
+  auto spans = std::make_shared<Spans>();
+  IntervalSet set;
+  Nanos at = 0;
+  for (Nanos i = 0; i < pieces; ++i) {
+    const Nanos piece = length / pieces + (i < length % pieces ? 1 : 0);
+    if (piece > 0) set.Append(at, at + piece);
+    at += 2 * piece + 1;
+  }
+  spans->by_device.push_back(std::move(set));
+  return spans;
+}
 
 std::vector<RuleTest> ReadTests(lua_State* state, const RuleInfo& rule,
                                 const FactCatalogue& catalogue, std::vector<Error>& errors) {

@@ -25,6 +25,11 @@ struct RuleTest {
   std::map<std::string, double> saving;  // "claims" (ns), "part", "confidence", "remedy" (how many)
 };
 
+// Remedies are opaque to rules and to their tests: any pointer but null will do.
+std::shared_ptr<const Remedy> SomeRemedy();
+// `count` pieces that add up to `total`, with gaps between them.
+std::shared_ptr<const Spans> SpansOf(double total, double count);
+
 // Reads the tests of the rule's table on the stack top; call inside Sandbox::Protect.
 std::vector<RuleTest> ReadTests(lua_State* state, const RuleInfo& rule,
                                 const FactCatalogue& catalogue, std::vector<Error>& errors);

@@ -78,6 +78,45 @@ function starts_with(text, part) end
 ---What a fix changes in the run; hand it to saving().
 ---@class Remedy
 
+---What a rule file returns; docs/howto/add-a-rule.md describes each field.
+---@class Rule
+---@field id string
+---@field title string
+---@field status "experimental"|"stable"|"retired"
+---@field since string
+---@field kind "root"|"symptom"|"info"
+---@field effort "flag"|"code"|"design"
+---@field priority? number
+---@field explains? string[]
+---@field knowledge? string[]
+---@field needs_loop? boolean  the finding means something only in a loop
+---@field loss? string  the group of facts that tells what is lost: gives share, min_share and the saving
+---@field measure? string  a group of facts that loses nothing by itself
+---@field evidence? table<integer|string, string>  facts to show; names are looked up inside the group first
+---@field not_applicable? string  the reason when there is nothing to judge
+---@field needs? string[]
+---@field optional? string[]
+---@field thresholds? string[]
+---@field references? string[]
+---@field symptom string
+---@field cause string
+---@field fixes table[]
+---@field false_positives string
+---@field replaces? string
+---@field applies? string|fun(f: Facts): boolean, string?
+---@field detect? fun(f: Facts, t: table<string, number>, e: table): table?
+---@field saving? DeclaredSaving|fun(f: Facts, t: table<string, number>, e: table): Saving?
+---@field tests table[]
+
+---`saving` as a table; facts stand in it by name. Without claims and remedy, those of the loss.
+---@class DeclaredSaving
+---@field claims? string|string[]
+---@field remedy? string|string[]
+---@field part? number|string  a number, or the name of a threshold
+---@field confidence? number
+---@field confidence_from? string
+---@field basis string
+
 ---What saving() returns.
 ---@class Saving
 ---@field claims? Spans|Spans[]
