@@ -79,8 +79,8 @@ class Summarizer {
         rank.steps.push_back({step.start, step.end, TimeOf(analysis_, d, step.start, step.end)});
       }
     }
-    rank.backwards = analysis_.comm_habits.backwards;
-    rank.backwards_synced = analysis_.comm_habits.synced;
+    rank.backwards = analysis_.accumulation.backwards;
+    rank.backwards_synced = analysis_.accumulation.synced;
     rank.memory_peak = analysis_.host.memory_peak;
     const double installed = trace_.devices[d].memory_bytes;
     rank.memory_capacity = installed > 0 ? installed : analysis_.hardware.memory_bytes;

@@ -1,4 +1,4 @@
-// The catalogue, and the facts of a run: declarations (declare.h), and what is written by hand.
+// The catalogue, and the facts of a run: what is declared (declare.h), and facts of ranks together.
 #include "engine/facts/catalog.h"
 
 #include "engine/cluster/cluster.h"
@@ -46,9 +46,30 @@ namespace {
 
 Catalog Declare() {
   Catalog catalog;
+  DeclareRunFacts(&catalog);
+  DeclareStepFacts(&catalog);
   DeclareCopyFacts(&catalog);
   DeclareSyncFacts(&catalog);
+  DeclareLaunchFacts(&catalog);
+  DeclareKernelFacts(&catalog);
+  DeclarePrecisionFacts(&catalog);
   DeclareFamilyFacts(&catalog);
+  DeclareMemoryFacts(&catalog);
+  DeclareInputFacts(&catalog);
+  DeclareHostFacts(&catalog);
+  DeclareCommFacts(&catalog);
+  DeclareCaptureFacts(&catalog);
+  DeclareEnvironmentFacts(&catalog);
+  DeclareHardwareFacts(&catalog);
+  DeclareOperatorFacts(&catalog);
+  DeclareWorkFacts(&catalog);
+  DeclareCounterFacts(&catalog);
+  DeclareSampleFacts(&catalog);
+  DeclareShapeFacts(&catalog);
+  DeclareMonitorFacts(&catalog);
+  DeclareTopologyFacts(&catalog);
+  DeclareSummaryFacts(&catalog);
+  DeclareScaleFacts(&catalog);
   return catalog;
 }
 
@@ -62,7 +83,7 @@ std::vector<FactInfo> AllFacts() {
   for (const auto& subject : Declared().subjects()) {
     all.insert(all.end(), subject->list().begin(), subject->list().end());
   }
-  const std::vector<FactInfo> listed = ListedFacts();
+  const std::vector<FactInfo> listed = ClusterFactList();
   all.insert(all.end(), listed.begin(), listed.end());
   return all;
 }
@@ -76,30 +97,17 @@ const std::vector<FactInfo>& FactList() {
 }
 
 std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks) {
-  facts::FactWriter writer;
-  facts::WriteRunFacts(analysis, &writer);
-  facts::WriteStepFacts(analysis, &writer);
-  facts::WriteLaunchFacts(analysis, &writer);
-  facts::WriteKernelFacts(analysis, &writer);
-  facts::WriteInputFacts(analysis, &writer);
-  facts::WriteHostFacts(analysis, &writer);
-  facts::WriteCommFacts(analysis, &writer);
-  facts::WriteCaptureFacts(analysis, &writer);
-  facts::WriteOperatorFacts(analysis, &writer);
-  facts::WriteCounterFacts(analysis, &writer);
-  facts::WriteShapeFacts(analysis, &writer);
-  facts::WriteMonitorFacts(analysis, &writer);
-  facts::WriteTopologyFacts(analysis, &writer);
-  facts::WriteWorkFacts(analysis, &writer);
-  facts::WriteScaleFacts(&writer);
-  facts::WriteSummaryFacts(analysis, &writer);
-  facts::WriteHabitFacts(analysis, &writer);
-  facts::WriteEnvironmentFacts(analysis, &writer);
-  facts::WriteCommHabitFacts(analysis, &writer);
-  facts::WriteClusterFacts(ranks, true, &writer);
-  if (!analysis.run.trace.HasTimeline()) facts::LeaveOutTimeline(&writer);
-  std::map<std::string, Fact, std::less<>> facts = writer.Take();
+  facts::FactMap facts;
   for (const auto& subject : facts::Declared().subjects()) subject->Evaluate(analysis, &facts);
+  facts::FactWriter ranks_together;
+  if (analysis.run.trace.HasTimeline()) {
+    facts::WriteClusterFacts(ranks, true, &ranks_together);
+  } else {
+    for (const FactInfo& info : facts::ClusterFactList()) {
+      ranks_together.Missing(info.name, facts::NoTimeline().reason, facts::NoTimeline().needs);
+    }
+  }
+  facts.merge(ranks_together.Take());
   return std::make_unique<MapFacts>(std::move(facts));
 }
 

@@ -1,4 +1,4 @@
-// copy.*: copies and memsets.
+// copy.*, memset.*: what moves and sets bytes.
 #include <algorithm>
 
 #include "engine/facts/declare.h"
@@ -177,11 +177,39 @@ void DeclareKinds(Catalog* catalog) {
                           GpuFaults, "page faults were not recorded", "um-faults"));
 }
 
+// What nothing runs beside.
+void DeclareMoves(Catalog* catalog) {
+  auto& moves = catalog->Of(&Analysis::moves);
+  moves.AddLoss("memset", kCount | kPerStep | kBytes | kChange,
+                {"memsets in the window", "Time in which only memsets ran on a device.",
+                 "Memsets in the window are gone."},
+                &Moves::memsets);
+  moves.AddLoss("copy.device", kPerStep | kChange,
+                {"copies inside a device", "Time in which only copies inside a device ran.",
+                 "Copies inside a device are gone."},
+                &Moves::device);
+  moves.AddLoss("copy.peer", kPerStep | kChange,
+                {"copies between devices", "Time in which only copies between devices ran.",
+                 "Copies between devices run beside the kernels."},
+                &Moves::peer);
+  moves.Add("copy.duplex.share", "share",
+            "Of uploads and downloads the one that takes less time: the share of it beside the "
+            "other.",
+            &Moves::duplex_share);
+  moves.AddLoss("copy.duplex", kChange,
+                {"", "Exposed time of uploads or downloads, whichever takes less time.",
+                 "Uploads and downloads run beside each other."},
+                &Moves::one_way);
+  moves.Add("copy.migration.back_bytes", "bytes",
+            "Bytes of unified memory that migrate to the host.", &Moves::migrated_back_bytes);
+}
+
 }  // namespace
 
 void DeclareCopyFacts(Catalog* catalog) {
   DeclareTotals(catalog);
   DeclareKinds(catalog);
+  DeclareMoves(catalog);
 }
 
 }  // namespace advise::facts

@@ -1,14 +1,13 @@
-// Facts of kernel counters, rooflines and GPU metric samples: the list and the values.
+// counter.*, roofline.rows, roofline.estimates, roofline.low_intensity.*: kernel counters, and what
+// limits kernels.
 #include <algorithm>
 
-#include "engine/facts/fact_writer.h"
-#include "engine/metrics/analysis.h"
+#include "engine/facts/declare.h"
 
 namespace advise::facts {
 namespace {
 
 constexpr const char* kNoCounters = "no kernel counters were given (Nsight Compute)";
-constexpr const char* kNoSamples = "no GPU metric samples of this kind were recorded";
 
 // Classes of kernels whose work and traffic go together, whatever their size.
 struct Reference {
@@ -92,17 +91,14 @@ Rows AdviceRows(const Trace& trace) {
   return rows;
 }
 
-// Where no counters are: what the kernels' classes say of their intensity.
-void WriteEstimates(const Analysis& a, FactWriter* w) {
-  const double bandwidth = a.hardware.memory_bytes_per_s;
-  if (bandwidth <= 0 || a.hardware.peak_fp32_flops <= 0) {
-    for (const char* name : {"roofline.estimates", "roofline.low_intensity.share"}) {
-      w->Missing(name, "the peaks of the device are not known (see --gpu)", "hardware");
-    }
-    return;
-  }
+// What the classes of kernels say of their intensity.
+struct Estimates {
   Rows rows;
-  double low = 0;
+  double low_ns = 0;  // in kernels below the balance
+};
+
+Estimates Estimate(const Analysis& a) {
+  Estimates estimates;
   for (const KernelRow& row : a.kernels.classes) {
     for (const Reference& reference : kReferences) {
       if (row.kernel_class != reference.kernel_class) continue;
@@ -111,163 +107,85 @@ void WriteEstimates(const Analysis& a, FactWriter* w) {
                               ? std::max(a.hardware.peak_tensor_flops, a.hardware.peak_fp32_flops)
                               : a.hardware.peak_fp32_flops;
       const double intensity = a.run.knowledge.Number(reference.number);
-      const double balance = peak / bandwidth;
-      if (intensity < balance) low += row.time_ns;
-      rows.push_back({{"class", row.kernel_class},
-                      {"time", row.time_ns},
-                      {"intensity", intensity},
-                      {"balance", balance},
-                      {"bound", intensity < balance ? "memory" : "compute"}});
+      const double balance = ShareOf(peak, a.hardware.memory_bytes_per_s);
+      if (intensity < balance) estimates.low_ns += row.time_ns;
+      estimates.rows.push_back({{"class", row.kernel_class},
+                                {"time", row.time_ns},
+                                {"intensity", intensity},
+                                {"balance", balance},
+                                {"bound", intensity < balance ? "memory" : "compute"}});
     }
   }
   // Sizes tell more than a class does.
-  for (const ShapeRow& row : a.shapes.rows) low += row.bound == "memory" ? row.time_ns : 0;
-  w->Table("roofline.estimates", std::move(rows));
-  w->Number("roofline.low_intensity.share",
-            a.kernels.time_ns > 0 ? std::min(1.0, low / a.kernels.time_ns) : 0);
-}
-
-struct SampleFact {
-  const char* name;
-  double SampledMeans::*value;
-  const char* words;
-};
-constexpr SampleFact kSampleFacts[] = {
-    {"gr_active", &SampledMeans::gr_active, "share of the time in which the GPU did anything"},
-    {"sm_active", &SampledMeans::sm_active, "share of the SMs that had work"},
-    {"sm_issue", &SampledMeans::sm_issue, "share of the issue slots that were used"},
-    {"tensor", &SampledMeans::tensor, "activity of the tensor pipes"},
-    {"dram", &SampledMeans::dram, "device memory traffic over its peak"},
-    {"pcie", &SampledMeans::pcie, "PCIe traffic over its peak, of the busier direction"},
-    {"nvlink", &SampledMeans::nvlink, "NVLink traffic over its peak, of the busier direction"}};
-
-// The time that samples of compute speak of; nothing on devices without any series.
-std::vector<IntervalSet> SampledCompute(const Analysis& a) {
-  std::vector<IntervalSet> spans(a.times.size());
-  for (const Series& series : a.run.trace.gpu_series) {
-    if (series.device < spans.size()) spans[series.device] = a.times[series.device].compute;
+  for (const ShapeRow& row : a.shapes.rows) {
+    estimates.low_ns += row.bound == "memory" ? row.time_ns : 0;
   }
-  return spans;
+  return estimates;
 }
 
-struct SampleTime {
-  const char* name;
-  SampledMeans Samples::*means;
-  const char* words;
-};
-constexpr SampleTime kSampleTimes[] = {
-    {"window", &Samples::window, "in the window"},
-    {"compute", &Samples::compute, "while compute kernels ran"},
-    {"comm", &Samples::comm, "while communication ran and no compute"},
-    {"idle", &Samples::idle, "while nothing ran"}};
-
-std::string SampleName(const SampleTime& time, const char* what) {
-  return std::string("sample.") + time.name + "." + what;
+void DeclareEstimates(Catalog* catalog) {
+  auto& estimates = catalog->Of(Estimate);
+  estimates.Needs(
+      [](const Analysis& a) {
+        return a.hardware.memory_bytes_per_s > 0 && a.hardware.peak_fp32_flops > 0;
+      },
+      "the peaks of the device are not known (see --gpu)", "hardware");
+  estimates.Add("roofline.estimates", "rows",
+                "An estimate from the classes of kernels alone: class, time, intensity, balance, "
+                "bound.",
+                &Estimates::rows);
+  estimates.Add("roofline.low_intensity.share", "share",
+                "Estimate: share of the kernel time in classes whose intensity lies below the "
+                "balance, and in products whose recorded sizes say so.",
+                [](const Estimates& e, const Analysis& a) {
+                  return std::min(1.0, ShareOf(e.low_ns, a.kernels.time_ns));
+                });
 }
 
 }  // namespace
 
-std::vector<FactInfo> CounterFactList() {
-  std::vector<FactInfo> list = {
-      {"counter.kernels", "count", "Kernels, by name, of which hardware counters were given."},
-      {"counter.instances", "count", "Counted launches."},
-      {"counter.time", "ns", "Their summed time under the kernel profiler."},
-      {"counter.coverage", "share",
-       "Part of the run's kernel time in kernels that were counted; absent without a timeline."},
-      {"counter.top", "name", "The counted kernel with the largest weight."},
-      {"counter.rows", "rows",
-       "Counted kernels: kernel, class, weight (share of the run's kernel time; without a timeline "
-       "of the counted time), count, time, bound (what it meets first: memory, compute; latency "
-       "when it is near neither), headroom (share of its time that running near that limit would "
-       "win), lost (the same as time), then shares of peak, of the warps, of the issue slots, of a "
-       "warp's latency, and ratios; -1 was not counted."},
-      {"counter.memory.lost", "spans",
-       "Headroom of counted kernels that memory limits; without a timeline on the counted time."},
-      {"counter.compute.lost", "spans", "Headroom of counted kernels that the SMs limit."},
-      {"counter.latency.lost", "spans", "Headroom of counted kernels that are near no limit."},
-      {"counter.advice", "rows",
-       "What the kernel profiler itself advised with an estimate: kernel, rule, speedup, text."},
-      {"roofline.rows", "rows",
-       "Counted kernels with work and traffic: kernel, weight, flops and bytes a launch, "
-       "intensity, "
-       "balance, achieved, attainable, bound, estimated (what was not counted directly)."},
-      {"roofline.estimates", "rows",
-       "An estimate from the classes of kernels alone: class, time, intensity, balance, bound."},
-      {"roofline.low_intensity.share", "share",
-       "Estimate: share of the kernel time in classes whose intensity lies below the balance, and "
-       "in products whose recorded sizes say so."},
-      {"sample.nic", "bytes_per_s", "Traffic of all network cards in the window, both directions."},
-      {"sample.comm.nic", "bytes_per_s",
-       "The same while communication ran and no compute; may hold other traffic than the job's."},
-  };
-  for (const SampleTime& time : kSampleTimes) {
-    for (const SampleFact& fact : kSampleFacts) {
-      list.push_back({SampleName(time, fact.name), "share",
-                      std::string("Samples ") + time.words + ": " + fact.words + "."});
-    }
-    list.push_back({SampleName(time, "samples"), "count",
-                    std::string("Samples ") + time.words + ", of the quantity with most."});
-  }
-  list.push_back(
-      {"sample.compute.lost", "spans", "Compute time of the devices that were sampled."});
-  return list;
-}
-
-void WriteCounterFacts(const Analysis& a, FactWriter* w) {
-  const Counters& c = a.counters;
-  w->Number("counter.kernels", static_cast<double>(c.kernels.size()));
-  w->Number("counter.instances", static_cast<double>(c.instances));
-  if (c.kernels.empty()) {
-    for (const char* name :
-         {"counter.time", "counter.coverage", "counter.top", "counter.rows", "counter.memory.lost",
-          "counter.compute.lost", "counter.latency.lost", "counter.advice", "roofline.rows"}) {
-      w->Missing(name, kNoCounters, "ncu");
-    }
-  } else {
-    w->Number("counter.time", c.time_ns);
-    if (c.coverage >= 0) {
-      w->Number("counter.coverage", c.coverage);
-    } else {
-      w->Missing("counter.coverage", "no timeline of the run was given", "cuda");
-    }
-    w->Text("counter.top", c.kernels.front().name);
-    w->Table("counter.rows", CounterRows(c));
-    w->SpansOf("counter.memory.lost", c.memory);
-    w->SpansOf("counter.compute.lost", c.compute);
-    w->SpansOf("counter.latency.lost", c.latency);
-    w->Table("counter.advice", AdviceRows(a.run.trace));
-    w->Table("roofline.rows", RooflineRows(c));
-  }
-  if (a.run.trace.HasTimeline()) {
-    WriteEstimates(a, w);
-  } else {
-    for (const char* name : {"roofline.estimates", "roofline.low_intensity.share"}) {
-      w->Missing(name, "no timeline of the run was given", "cuda");
-    }
-  }
-  const auto share = [&](const std::string& name, double value, const char* needs) {
-    if (value >= 0) {
-      w->Number(name, value);
-    } else {
-      w->Missing(name, kNoSamples, needs);
-    }
-  };
-  for (const SampleTime& time : kSampleTimes) {
-    const SampledMeans& means = a.samples.*time.means;
-    for (const SampleFact& fact : kSampleFacts) {
-      const double value = means.*fact.value;
-      share(SampleName(time, fact.name), value < 0 ? value : std::min(1.0, value), "gpu-metrics");
-    }
-    share(SampleName(time, "samples"), means.samples > 0 ? static_cast<double>(means.samples) : -1,
-          "gpu-metrics");
-  }
-  if (a.samples.compute.samples > 0) {
-    w->SpansOf("sample.compute.lost", SampledCompute(a));
-  } else {
-    w->Missing("sample.compute.lost", kNoSamples, "gpu-metrics");
-  }
-  share("sample.nic", a.samples.nic_bytes_per_s, "nic-metrics");
-  share("sample.comm.nic", a.samples.nic_in_comm, "nic-metrics");
+void DeclareCounterFacts(Catalog* catalog) {
+  auto& totals = catalog->Of(&Analysis::counters);
+  totals.AlsoWithoutTimeline();
+  totals.Add("counter.kernels", "count", "Kernels, by name, of which hardware counters were given.",
+             [](const Counters& c) { return c.kernels.size(); });
+  totals.Add("counter.instances", "count", "Launches of which hardware counters were given.",
+             &Counters::instances);
+  auto& counters = catalog->Of(&Analysis::counters);
+  counters.AlsoWithoutTimeline();
+  counters.Needs([](const Analysis& a) { return !a.counters.kernels.empty(); }, kNoCounters, "ncu");
+  counters.Add("counter.time", "ns", "Summed time of counted launches under the kernel profiler.",
+               &Counters::time_ns);
+  counters.Add("counter.coverage", "share",
+               "Part of the run's kernel time in kernels that were counted; absent without a "
+               "timeline.",
+               UnlessNegative(&Counters::coverage, "no timeline of the run was given", "cuda"));
+  counters.Add("counter.rows", "rows",
+               "Counted kernels: kernel, class, weight (share of the run's kernel time; without a "
+               "timeline of the counted time), count, time, bound (what it meets first: memory, "
+               "compute; latency when it is near neither), headroom (share of its time that "
+               "running near that limit would win), lost (the same as time), then shares of peak, "
+               "of the warps, of the issue slots, of a warp's latency, and ratios; -1 was not "
+               "counted.",
+               CounterRows);
+  counters.Add("counter.memory.lost", "spans",
+               "Headroom of counted kernels that memory limits; without a timeline on the counted "
+               "time.",
+               &Counters::memory);
+  counters.Add("counter.compute.lost", "spans", "Headroom of counted kernels that the SMs limit.",
+               &Counters::compute);
+  counters.Add("counter.latency.lost", "spans",
+               "Headroom of counted kernels that are near no limit.", &Counters::latency);
+  counters.Add("counter.advice", "rows",
+               "What the kernel profiler itself advised with an estimate: kernel, rule, speedup, "
+               "text.",
+               [](const Counters&, const Analysis& a) { return AdviceRows(a.run.trace); });
+  counters.Add("roofline.rows", "rows",
+               "Counted kernels with work and traffic: kernel, weight, flops and bytes (of a "
+               "launch), intensity, balance, achieved, attainable, bound, estimated (what was not "
+               "counted directly).",
+               RooflineRows);
+  DeclareEstimates(catalog);
 }
 
 }  // namespace advise::facts

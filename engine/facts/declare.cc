@@ -2,11 +2,15 @@
 
 namespace advise::facts {
 
+const Absent& NoTimeline() {
+  static const Absent kNoTimeline = {"no timeline of the run was given", "cuda"};
+  return kNoTimeline;
+}
+
 void Subject::Evaluate(const Analysis& analysis, FactMap* facts) const {
   const Absent* absent = nullptr;
   // Zeros would read like measurements.
-  static const Absent kNoTimeline = {"no timeline of the run was given", "cuda"};
-  if (of_timeline_ && !analysis.run.trace.HasTimeline()) absent = &kNoTimeline;
+  if (of_timeline_ && !analysis.run.trace.HasTimeline()) absent = &NoTimeline();
   for (const Requirement& requirement : requirements_) {
     if (absent == nullptr && !requirement.holds(analysis)) absent = &requirement.otherwise;
   }

@@ -6,7 +6,10 @@
 //   syncs.AddLoss("sync.item", kOfCalls, {"tiny copies …", "Idle time …", "The host …"},
 //   &Syncs::item);
 //
-// Definitions stand alone: they are read one at a time, in an editor or a search.
+// Definitions stand alone: they are read one at a time, in an editor or a search. Times in ns are
+// means over the devices that did work, so that they compare with window.time. Spans ("….lost") are
+// time on devices: their sum over devices compares with window.device_time. What is "per step" is a
+// median over the steady steps of the window, or all of the window when there are no steps.
 #pragma once
 
 #include <functional>
@@ -114,6 +117,9 @@ struct LossWords {
   std::string lost;    // which time, a sentence
   std::string remedy;  // what a fix changes, a sentence; empty without one
 };
+
+// Why facts of a timeline are absent without one.
+const Absent& NoTimeline();
 
 // ---- subjects
 
@@ -238,8 +244,30 @@ class Catalog {
   std::vector<std::unique_ptr<Subject>> subjects_;
 };
 
-void DeclareCopyFacts(Catalog* catalog);    // copy, memset
-void DeclareSyncFacts(Catalog* catalog);    // sync
-void DeclareFamilyFacts(Catalog* catalog);  // family, calls, ranges, os
+// One a file of the same name, in the order of the documentation.
+void DeclareRunFacts(Catalog* catalog);          // window, run, budget, idle, efficiency
+void DeclareStepFacts(Catalog* catalog);         // steps, phase
+void DeclareCopyFacts(Catalog* catalog);         // copy, memset
+void DeclareSyncFacts(Catalog* catalog);         // sync
+void DeclareLaunchFacts(Catalog* catalog);       // launch, graph
+void DeclareKernelFacts(Catalog* catalog);       // kernel
+void DeclarePrecisionFacts(Catalog* catalog);    // precision
+void DeclareFamilyFacts(Catalog* catalog);       // family, calls, ranges, os
+void DeclareMemoryFacts(Catalog* catalog);       // memory
+void DeclareInputFacts(Catalog* catalog);        // input
+void DeclareHostFacts(Catalog* catalog);         // host
+void DeclareCommFacts(Catalog* catalog);         // comm, rank.late, rank.idle
+void DeclareCaptureFacts(Catalog* catalog);      // capture
+void DeclareEnvironmentFacts(Catalog* catalog);  // environment
+void DeclareHardwareFacts(Catalog* catalog);     // hw
+void DeclareOperatorFacts(Catalog* catalog);     // op, and which of them waits come from
+void DeclareWorkFacts(Catalog* catalog);         // work, driver, gemm, collective, link, nic
+void DeclareCounterFacts(Catalog* catalog);      // counter, roofline
+void DeclareSampleFacts(Catalog* catalog);       // sample
+void DeclareShapeFacts(Catalog* catalog);        // roofline.shapes
+void DeclareMonitorFacts(Catalog* catalog);      // monitor
+void DeclareTopologyFacts(Catalog* catalog);     // topology, nccl
+void DeclareSummaryFacts(Catalog* catalog);      // summary
+void DeclareScaleFacts(Catalog* catalog);        // scale
 
 }  // namespace advise::facts

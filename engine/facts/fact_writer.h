@@ -1,14 +1,15 @@
-// Facts that are not declared yet (declare.h): one Write… function a subject, all into one map.
+// Writes the facts of several ranks together, which come from rank summaries, not from one analysis
+// (declare.h has those).
 #pragma once
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/facts/facts.h"
 
 namespace advise {
-struct Analysis;
 struct Cluster;
 struct Loss;
 }  // namespace advise
@@ -33,45 +34,6 @@ class FactWriter {
   std::map<std::string, Fact, std::less<>> facts_;
 };
 
-void WriteRunFacts(const Analysis& a, FactWriter* w);      // window, run, budget, idle, hw
-void WriteStepFacts(const Analysis& a, FactWriter* w);     // steps
-void WriteLaunchFacts(const Analysis& a, FactWriter* w);   // launch
-void WriteKernelFacts(const Analysis& a, FactWriter* w);   // kernel, precision
-void WriteInputFacts(const Analysis& a, FactWriter* w);    // input
-void WriteHostFacts(const Analysis& a, FactWriter* w);     // host, memory
-void WriteCommFacts(const Analysis& a, FactWriter* w);     // comm, rank
-void WriteCaptureFacts(const Analysis& a, FactWriter* w);  // capture
-
-// The catalogue of these facts.
-std::vector<FactInfo> ListedFacts();
-// Those that only a timeline can give are said to be absent: zeros would read like measurements.
-void LeaveOutTimeline(FactWriter* w);
-
-// Subjects with a list of their own: the catalogue's part stands in the file that writes it.
-std::vector<FactInfo> OperatorFactList();
-void WriteOperatorFacts(const Analysis& a, FactWriter* w);  // op: framework operators
-std::vector<FactInfo> CounterFactList();
-void WriteCounterFacts(const Analysis& a, FactWriter* w);  // counter, roofline, sample
-std::vector<FactInfo> ShapeFactList();
-void WriteShapeFacts(const Analysis& a, FactWriter* w);  // roofline.shapes
-std::vector<FactInfo> MonitorFactList();
-void WriteMonitorFacts(const Analysis& a, FactWriter* w);  // monitor
-std::vector<FactInfo> TopologyFactList();
-void WriteTopologyFacts(const Analysis& a, FactWriter* w);  // topology, nccl
-std::vector<FactInfo> WorkFactList();
-void WriteWorkFacts(const Analysis& a, FactWriter* w);  // work, driver, gemm, phase, collective, …
-std::vector<FactInfo> ScaleFactList();
-void WriteScaleFacts(FactWriter* w);  // scale: of one run alone
-
-std::vector<FactInfo> SummaryFactList();
-void WriteSummaryFacts(const Analysis& a, FactWriter* w);  // summary
-std::vector<FactInfo> HabitFactList();
-void WriteHabitFacts(const Analysis& a, FactWriter* w);  // graph, phase, efficiency, …
-std::vector<FactInfo> EnvironmentFactList();
-void WriteEnvironmentFacts(const Analysis& a, FactWriter* w);  // environment
-
-std::vector<FactInfo> CommHabitFactList();
-void WriteCommHabitFacts(const Analysis& a, FactWriter* w);  // comm.micro, comm.replicate, …
 std::vector<FactInfo> ClusterFactList();
 // cluster, rank.imbalance, rank.node, strategy, pipeline, comm.path; spans by device of the one
 // report, else by rank.

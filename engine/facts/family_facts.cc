@@ -22,9 +22,7 @@ constexpr std::array<Named, kKernelFamilies.size()> kKernels = {
      {"family.dequantise", "kernels that unpack quantized weights"},
      {"family.dropout", "kernels that draw random numbers"},
      {"family.embedding", "embedding, gather and scatter kernels"},
-     {"family.fill", "kernels that fill tensors with a constant"},
      {"family.foreach", "multi-tensor kernels of an optimizer that is not fused"},
-     {"family.fused_update", "fused optimizer kernels"},
      {"family.gemv", "matrix-vector products"},
      {"family.index_backward", "kernels that add gradients up by index"},
      {"family.kv_cache", "kernels that write, gather or move the key-value cache"},
@@ -32,7 +30,6 @@ constexpr std::array<Named, kKernelFamilies.size()> kKernels = {
      {"family.moe_routing", "kernels that route tokens to experts"},
      {"family.naive_convolution", "convolutions by a plain or fallback algorithm"},
      {"family.nonzero", "kernels whose result size depends on the data"},
-     {"family.normalisation", "normalization kernels"},
      {"family.old_tensor", "tensor-core kernels written for an older generation of GPUs"},
      {"family.prefill", "attention kernels of whole prompts (prefill)"},
      {"family.reduction", "reduction kernels"},
@@ -59,7 +56,6 @@ constexpr std::array<Named, kRangeFamilies.size()> kRanges = {
      {"ranges.gloo", "ranges of collectives on the CPU (Gloo)"},
      {"ranges.object_collective", "ranges of collectives of Python objects"},
      {"ranges.prepare", "ranges that prepare inputs"},
-     {"ranges.sampling", "ranges that choose tokens"},
      {"ranges.unused_search", "searches for parameters without a gradient"}}};
 constexpr std::array<Named, kOsFamilies.size()> kOs = {
     {{"os.open", "OS calls that open or look up files"},

@@ -1,9 +1,8 @@
-// Facts of framework operators: the list and the values.
+// op.*: framework operators, and which of them waits come from.
 #include <algorithm>
 #include <map>
 
-#include "engine/facts/fact_writer.h"
-#include "engine/metrics/analysis.h"
+#include "engine/facts/declare.h"
 
 namespace advise::facts {
 namespace {
@@ -45,133 +44,142 @@ std::string Commonest(const std::vector<std::uint32_t>& calls, Of of) {
   return best;
 }
 
-Row RowOf(const Analysis& a, const OperatorStat& stat) {
-  return {{"name", a.run.trace.strings[stat.name]},
-          {"count", static_cast<double>(stat.count)},
-          {"host", stat.host_ns},
-          {"host_self", stat.host_self_ns},
-          {"gpu", stat.gpu_ns},
-          {"gpu_self", stat.gpu_self_ns}};
+void DeclareOrigins(Catalog* catalog) {
+  auto& all = catalog->OfAll();
+  const auto origin = [&](const char* op, const char* source, const std::string& waits,
+                          Loss Syncs::*loss) {
+    all.Add(op, "name", "The operator that most " + waits + " come from.",
+            UnlessEmpty(
+                [loss](const Analysis& a) {
+                  return Commonest((a.syncs.*loss).remedy->unblocked_calls,
+                                   [&](std::uint32_t call) { return OperatorOfCall(a, call); });
+                },
+                kNotRecorded, ""));
+    all.Add(source, "name", "The line of the program that most " + waits + " come from.",
+            UnlessEmpty(
+                [loss](const Analysis& a) {
+                  return Commonest((a.syncs.*loss).remedy->unblocked_calls,
+                                   [&](std::uint32_t call) {
+                                     return SourceOfCall(a.run.trace, a.operators, call);
+                                   });
+                },
+                "python functions around these calls were not recorded", ""));
+  };
+  origin("sync.item.operator", "sync.item.source", "waits for tiny copies", &Syncs::item);
+  origin("sync.forward.operator", "sync.forward.source", "waits in the forward pass",
+         &Syncs::forward);
 }
 
-void Count(const Analysis& a, const std::string& fact, std::initializer_list<const char*> names,
-           FactWriter* w) {
+struct Totals {
   double count = 0;
-  double host = 0;
-  double gpu = 0;
-  for (const char* name : names) {
-    const OperatorStat* stat = a.operators.Find(a.run.trace, name);
-    if (stat == nullptr) continue;
-    count += static_cast<double>(stat->count);
-    host += stat->host_ns;
-    gpu += stat->gpu_ns;
+  double gpu_ns = 0;
+  const OperatorStat* heavy = nullptr;    // most host time, of those that take the host longer
+  const OperatorStat* busiest = nullptr;  // most GPU time; nullptr when none launches any
+  Rows rows;
+};
+
+Totals FindTotals(const Analysis& a) {
+  Totals totals;
+  for (const OperatorStat& stat : a.operators.by_name) {
+    totals.count += static_cast<double>(stat.count);
+    totals.gpu_ns += stat.gpu_self_ns;
+    if (totals.rows.size() < 50) {
+      totals.rows.push_back({{"name", a.run.trace.strings[stat.name]},
+                             {"count", static_cast<double>(stat.count)},
+                             {"host", stat.host_ns},
+                             {"host_self", stat.host_self_ns},
+                             {"gpu", stat.gpu_ns},
+                             {"gpu_self", stat.gpu_self_ns}});
+    }
+    if (totals.heavy == nullptr && stat.host_self_ns > stat.gpu_self_ns) totals.heavy = &stat;
+    const double most = totals.busiest == nullptr ? 0 : totals.busiest->gpu_self_ns;
+    if (stat.gpu_self_ns > most) totals.busiest = &stat;
   }
-  w->Number(fact + ".count", count);
-  w->Number(fact + ".per_step", count / Steps(a));
-  w->Number(fact + ".host", host);
-  w->Number(fact + ".gpu", gpu);
+  return totals;
+}
+
+std::string OperatorOfTopKernel(const Analysis& a) {
+  if (a.kernels.top.empty()) return "";
+  for (const KernelShape& shape : a.run.trace.shapes) {
+    if (a.run.trace.strings[shape.name] != a.kernels.top.front().name) continue;
+    if (shape.name >= a.operators.main_of_kernel.size()) return "";
+    return a.run.trace.strings[a.operators.main_of_kernel[shape.name]];
+  }
+  return "";
+}
+
+bool Recorded(const Analysis& a) { return a.run.trace.operators.size() > 0; }
+
+void DeclareTotals(Catalog* catalog) {
+  auto& totals = catalog->Of(FindTotals);
+  totals.Needs(Recorded, kNotRecorded, "");
+  totals.Add("op.count", "count",
+             "Framework operators in the window; absent when none were recorded.", &Totals::count);
+  totals.Add("op.per_step", "count", "Operators per step, nested ones included.",
+             [](const Totals& t, const Analysis& a) { return t.count / Steps(a); });
+  totals.Add("op.top", "rows",
+             "Operators by host time of their own: name, count, host (with operators inside), "
+             "host_self, gpu and gpu_self (time of what was launched inside).",
+             &Totals::rows);
+  totals.Add("op.host_heavy", "name",
+             "The operator with most host time of its own among those that take the host longer "
+             "than the GPU.",
+             [](const Totals& t, const Analysis& a) -> Value {
+               if (t.heavy == nullptr) {
+                 return Absent{"every operator takes the GPU longer than the host", ""};
+               }
+               return std::string(a.run.trace.strings[t.heavy->name]);
+             });
+  totals.Add("op.host_heavy_time", "ns",
+             "Host time of its own, summed over the window, of the operator op.host_heavy.",
+             [](const Totals& t) { return t.heavy == nullptr ? 0 : t.heavy->host_self_ns; });
+  totals.Add("op.gpu_top", "name", "The operator that itself launches most GPU time.",
+             [](const Totals& t, const Analysis& a) -> Value {
+               if (t.busiest == nullptr) {
+                 return Absent{"no operator launched GPU work in the window", ""};
+               }
+               return std::string(a.run.trace.strings[t.busiest->name]);
+             });
+  totals.Add(
+      "op.gpu_top_share", "share",
+      "Part of the GPU time of all operators that the operator op.gpu_top launches.",
+      [](const Totals& t) { return t.busiest == nullptr ? 0 : t.busiest->gpu_self_ns / t.gpu_ns; });
+  catalog->OfAll()
+      .Needs(Recorded, kNotRecorded, "")
+      .Add("op.of_top_kernel", "name", "The operator that launches the kernel with most time.",
+           UnlessEmpty(OperatorOfTopKernel, "no operator launched the kernel with most time", ""));
+}
+
+// Operators of one name.
+void DeclareCalls(Catalog* catalog) {
+  auto& all = catalog->OfAll();
+  all.Needs(Recorded, kNotRecorded, "");
+  const auto calls = [&](const std::string& group, const char* name, const std::string& words) {
+    const auto stat = [name](const Analysis& a) {
+      const OperatorStat* found = a.operators.Find(a.run.trace, name);
+      return found == nullptr ? OperatorStat() : *found;
+    };
+    const std::string of = std::string("calls of ") + name + " (" + words + ")";
+    all.Add(group + ".count", "count", "Number of " + of + ".",
+            [stat](const Analysis& a) { return stat(a).count; });
+    all.Add(group + ".per_step", "count", "Number of " + of + ", per step.",
+            [stat](const Analysis& a) { return static_cast<double>(stat(a).count) / Steps(a); });
+    all.Add(group + ".host", "ns", "Summed host time of " + of + ".",
+            [stat](const Analysis& a) { return stat(a).host_ns; });
+    all.Add(group + ".gpu", "ns", "Summed GPU time of work launched by " + of + ".",
+            [stat](const Analysis& a) { return stat(a).gpu_ns; });
+  };
+  calls("op.copy", "aten::copy_", "a tensor is copied");
+  calls("op.cast", "aten::_to_copy", "a tensor is cast or moved");
+  calls("op.item", "aten::_local_scalar_dense", "a value is read");
 }
 
 }  // namespace
 
-std::vector<FactInfo> OperatorFactList() {
-  return {
-      {"op.count", "count", "Framework operators in the window; absent when none were recorded."},
-      {"op.per_step", "count", "Operators a step, nested ones included."},
-      {"op.top", "rows",
-       "Operators by host time of their own: name, count, host (with operators inside), host_self, "
-       "gpu and gpu_self (time of what was launched inside)."},
-      {"op.host_heavy", "name",
-       "The operator with most host time of its own among those that take the host longer than the "
-       "GPU."},
-      {"op.host_heavy_time", "ns", "Its host time of its own, summed over the window."},
-      {"op.gpu_top", "name", "The operator that itself launches most GPU time."},
-      {"op.gpu_top_share", "share", "Its part of the GPU time that operators launch."},
-      {"op.of_top_kernel", "name", "The operator that launches the kernel with most time."},
-      {"op.copy.count", "count", "Calls of aten::copy_."},
-      {"op.copy.per_step", "count", "How many a step."},
-      {"op.copy.host", "ns", "Their host time, summed."},
-      {"op.copy.gpu", "ns", "GPU time of what they launched, summed."},
-      {"op.cast.count", "count", "Calls of aten::_to_copy: a tensor was cast or moved."},
-      {"op.cast.per_step", "count", "How many a step."},
-      {"op.cast.host", "ns", "Their host time, summed."},
-      {"op.cast.gpu", "ns", "GPU time of what they launched, summed."},
-      {"op.item.count", "count", "Calls of aten::_local_scalar_dense: a value was read."},
-      {"op.item.per_step", "count", "How many a step."},
-      {"op.item.host", "ns", "Their host time, summed."},
-      {"op.item.gpu", "ns", "GPU time of what they launched, summed."},
-      {"sync.item.operator", "name", "The operator that most waits for tiny copies come from."},
-      {"sync.item.source", "name", "The line of the program that most of them come from."},
-      {"sync.forward.operator", "name",
-       "The operator that most waits in the forward pass come from."},
-      {"sync.forward.source", "name", "The line of the program that most of them come from."},
-  };
-}
-
-void WriteOperatorFacts(const Analysis& a, FactWriter* w) {
-  const Trace& trace = a.run.trace;
-  const auto text = [w](const char* name, std::string value, const char* reason,
-                        const char* needs) {
-    if (value.empty()) {
-      w->Missing(name, reason, needs);
-    } else {
-      w->Text(name, std::move(value));
-    }
-  };
-  const char* const kNoSource = "python functions around these calls were not recorded";
-  for (const auto& [group, loss] : {std::pair<std::string, const Loss*>{"sync.item", &a.syncs.item},
-                                    {"sync.forward", &a.syncs.forward}}) {
-    const std::vector<std::uint32_t>& calls = loss->remedy->unblocked_calls;
-    text((group + ".operator").c_str(),
-         Commonest(calls, [&](std::uint32_t call) { return OperatorOfCall(a, call); }),
-         kNotRecorded, "");
-    text((group + ".source").c_str(),
-         Commonest(calls,
-                   [&](std::uint32_t call) { return SourceOfCall(trace, a.operators, call); }),
-         kNoSource, "");
-  }
-  if (trace.operators.size() == 0) {
-    for (const FactInfo& info : OperatorFactList()) {
-      if (info.name.rfind("op.", 0) == 0) w->Missing(info.name, kNotRecorded, "");
-    }
-    return;
-  }
-  double count = 0;
-  double gpu_all = 0;
-  const OperatorStat* heavy = nullptr;
-  const OperatorStat* busiest = nullptr;
-  Rows rows;
-  for (const OperatorStat& stat : a.operators.by_name) {
-    count += static_cast<double>(stat.count);
-    gpu_all += stat.gpu_self_ns;
-    if (rows.size() < 50) rows.push_back(RowOf(a, stat));
-    if (heavy == nullptr && stat.host_self_ns > stat.gpu_self_ns) heavy = &stat;
-    if (busiest == nullptr || stat.gpu_self_ns > busiest->gpu_self_ns) busiest = &stat;
-  }
-  w->Number("op.count", count);
-  w->Number("op.per_step", count / Steps(a));
-  w->Table("op.top", std::move(rows));
-  text("op.host_heavy", heavy == nullptr ? "" : trace.strings[heavy->name],
-       "every operator takes the GPU longer than the host", "");
-  w->Number("op.host_heavy_time", heavy == nullptr ? 0 : heavy->host_self_ns);
-  const bool launches = busiest != nullptr && busiest->gpu_self_ns > 0;
-  text("op.gpu_top", launches ? trace.strings[busiest->name] : "",
-       "no operator launched GPU work in the window", "");
-  w->Number("op.gpu_top_share", launches ? busiest->gpu_self_ns / gpu_all : 0);
-  std::string hot;
-  if (!a.kernels.top.empty()) {
-    for (const KernelShape& shape : trace.shapes) {
-      if (trace.strings[shape.name] != a.kernels.top.front().name) continue;
-      if (shape.name < a.operators.main_of_kernel.size()) {
-        hot = trace.strings[a.operators.main_of_kernel[shape.name]];
-      }
-      break;
-    }
-  }
-  text("op.of_top_kernel", hot, "no operator launched the kernel with most time", "");
-  Count(a, "op.copy", {"aten::copy_"}, w);
-  Count(a, "op.cast", {"aten::_to_copy"}, w);
-  Count(a, "op.item", {"aten::_local_scalar_dense"}, w);
+void DeclareOperatorFacts(Catalog* catalog) {
+  DeclareOrigins(catalog);
+  DeclareTotals(catalog);
+  DeclareCalls(catalog);
 }
 
 }  // namespace advise::facts

@@ -1,151 +1,166 @@
-// window.*, run.*, budget.*, idle.*, steps.*, hw.*
+// window.*, run.*, budget.*, idle.*, efficiency.*: the run as a whole.
 #include <algorithm>
+#include <set>
 
-#include "engine/facts/fact_writer.h"
-#include "engine/metrics/analysis.h"
+#include "engine/facts/declare.h"
 
 namespace advise::facts {
+namespace {
 
-void WriteRunFacts(const Analysis& a, FactWriter* w) {
-  const Run& run = a.run;
-  const auto devices = static_cast<double>(run.active_devices.size());
-  const auto per_device = [devices](double sum) { return devices > 0 ? sum / devices : 0; };
-  w->Number("window.time", static_cast<double>(run.window.Length()));
-  w->Number("window.device_time", static_cast<double>(a.basis().Device()));
-  w->Flag("window.supports_verdict", a.support.verdict);
-  if (a.support.verdict) {
-    w->Missing("window.reason", "the capture supports a verdict", "");
-  } else {
-    w->Text("window.reason", a.support.reason);
+double Processes(const Run& run) {
+  std::set<std::uint32_t> processes;
+  for (const std::uint32_t t : run.launching_threads) {
+    processes.insert(run.trace.threads[t].process);
   }
-  w->Number("run.devices", devices);
-  w->Number("run.devices_listed", static_cast<double>(run.trace.devices.size()));
-  std::vector<std::uint32_t> processes;
-  for (const std::uint32_t t : run.launching_threads)
-    processes.push_back(run.trace.threads[t].process);
-  std::sort(processes.begin(), processes.end());
-  processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
-  w->Number("run.processes", static_cast<double>(processes.size()));
-  double ops = 0;
-  for (const Nanos start : run.trace.ops.start) ops += a.basis().InWindow(start) ? 1 : 0;
-  w->Number("run.ops", ops);
-  w->KnownNumber("run.cpu_cores", run.trace.cpu_cores,
-                 "the report does not say how many CPUs the host has", "");
-
-  double compute = 0, comm = 0, copy = 0, memset = 0, idle = 0;
-  for (const std::uint32_t d : run.active_devices) {
-    compute += static_cast<double>(a.times[d].ComputeNs());
-    comm += static_cast<double>(a.times[d].comm_exposed.Total());
-    copy += static_cast<double>(a.times[d].copy_exposed.Total());
-    memset += static_cast<double>(a.times[d].memset_exposed.Total());
-    idle += static_cast<double>(a.times[d].idle.Total());
-  }
-  w->Number("budget.compute", per_device(compute));
-  w->Number("budget.comm_exposed", per_device(comm));
-  w->Number("budget.copy_exposed", per_device(copy));
-  w->Number("budget.memset_exposed", per_device(memset));
-  w->Number("budget.idle", per_device(idle));
-  for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
-    double sum = 0;
-    for (const std::uint32_t d : run.active_devices)
-      sum += static_cast<double>(a.idle.by_device[d][c]);
-    w->Number(std::string("idle.") + IdleCauseName(static_cast<IdleCause>(c)), per_device(sum));
-  }
-
-  const Hardware& hw = a.hardware;
-  const char* const kUnknown =
-      "the device is not in the knowledge base, or the report does not name it (see --gpu)";
-  if (hw.name.empty()) {
-    w->Missing("hw.name", "the report does not name the device (see --gpu)", "hardware");
-  } else {
-    w->Text("hw.name", hw.name);
-  }
-  w->Flag("hw.known", hw.known);
-  w->KnownNumber("hw.sm_count", hw.sm_count, kUnknown, "hardware");
-  w->KnownNumber("hw.memory_bytes", hw.memory_bytes, kUnknown, "hardware");
-  w->KnownNumber("hw.memory_bytes_per_s", hw.memory_bytes_per_s, kUnknown, "hardware");
-  w->KnownNumber("hw.host_link_bytes_per_s", hw.host_link_bytes_per_s, kUnknown, "hardware");
-  w->KnownNumber("hw.nvlink", hw.nvlink_bytes_per_s, kUnknown, "");
-  w->KnownNumber("hw.peak_fp32_flops", hw.peak_fp32_flops, kUnknown, "hardware");
-  w->KnownNumber("hw.peak_tensor_flops", hw.peak_tensor_flops, kUnknown, "hardware");
+  return static_cast<double>(processes.size());
 }
 
-void WriteStepFacts(const Analysis& a, FactWriter* w) {
-  const Steps& steps = a.run.steps;
-  const StepStats& stats = a.step_stats;
-  const auto absent = [&](const char* name) { w->Missing(name, "no steps were found", "steps"); };
-  if (!steps.known()) {
-    for (const char* name : {"steps.count",
-                             "steps.median",
-                             "steps.source",
-                             "steps.warmup.count",
-                             "steps.warmup.excess",
-                             "steps.warmup.cause",
-                             "steps.jitter",
-                             "steps.outliers.count",
-                             "steps.outliers.excess",
-                             "steps.outliers.rows",
-                             "steps.outliers.lost",
-                             "steps.outliers.remedy",
-                             "steps.stall.every",
-                             "steps.stall.excess",
-                             "steps.stall.what",
-                             "steps.stall.lost",
-                             "steps.stall.remedy",
-                             "steps.forward.time",
-                             "steps.backward.time",
-                             "steps.forward.host_time",
-                             "steps.backward.host_time"}) {
-      absent(name);
+double OpsInWindow(const Analysis& a) {
+  double ops = 0;
+  for (const Nanos start : a.run.trace.ops.start) ops += a.basis().InWindow(start) ? 1 : 0;
+  return ops;
+}
+
+void DeclareWindow(Catalog* catalog) {
+  auto& all = catalog->OfAll();
+  all.Add("window.time", "ns", "Length of the analyzed window.",
+          [](const Analysis& a) { return a.run.window.Length(); });
+  all.Add("window.device_time", "ns",
+          "Length of the window times the number of devices that did work.",
+          [](const Analysis& a) { return a.basis().Device(); });
+  all.Add("window.supports_verdict", "flag",
+          "Whether the capture holds enough like work to judge a run by.",
+          [](const Analysis& a) { return a.support.verdict; });
+  all.Add(
+      "window.reason", "name", "Why the capture supports no verdict; absent when it does.",
+      If([](const Analysis& a) { return !a.support.verdict; },
+         [](const Analysis& a) { return a.support.reason; }, "the capture supports a verdict", ""));
+}
+
+void DeclareRun(Catalog* catalog) {
+  auto& run = catalog->Of(&Analysis::run);
+  run.Add("run.devices", "count", "Devices that did work.",
+          [](const Run& r) { return r.active_devices.size(); });
+  run.Add("run.devices_listed", "count", "Devices that the report lists, used or not.",
+          [](const Run& r) { return r.trace.devices.size(); });
+  run.Add("run.processes", "count", "Processes that launched GPU work.", Processes);
+  run.Add("run.cpu_cores", "count", "Logical CPUs of the host.",
+          IfPositive([](const Run& r) { return r.trace.cpu_cores; },
+                     "the report does not say how many CPUs the host has", ""));
+  catalog->OfAll().Add("run.ops", "count", "GPU operations in the window.", OpsInWindow);
+}
+
+// Sums of a time over the devices at work, as a mean over them.
+template <typename TimeOf>
+auto PerDevice(TimeOf time_of) {
+  return [time_of](const Analysis& a) {
+    double sum = 0;
+    for (const std::uint32_t d : a.run.active_devices) {
+      sum += static_cast<double>(time_of(a.times[d]));
     }
-    return;
-  }
-  w->Number("steps.count", static_cast<double>(steps.steady_count()));
-  w->Number("steps.median", static_cast<double>(steps.Median()));
-  w->Text("steps.source", steps.source);
-  w->Number("steps.warmup.count", static_cast<double>(steps.first_steady));
-  w->Number("steps.warmup.excess", stats.warmup_excess_ns);
-  if (stats.warmup_cause.empty()) {
-    w->Missing("steps.warmup.cause", "there are no warm-up steps in the capture", "");
-  } else {
-    w->Text("steps.warmup.cause", stats.warmup_cause);
-  }
-  w->Number("steps.jitter", stats.jitter);
-  w->Number("steps.outliers.count", static_cast<double>(stats.outliers.size()));
-  w->Number("steps.outliers.excess", stats.outlier_excess_ns);
-  Rows rows;
-  for (std::size_t i = 0; i < std::min<std::size_t>(stats.outliers.size(), 20); ++i) {
-    const OutlierRow& o = stats.outliers[i];
-    rows.push_back({{"index", static_cast<double>(o.index)},
-                    {"time", o.time_ns},
-                    {"median", o.median_ns},
-                    {"what", o.what}});
-  }
-  w->Table("steps.outliers.rows", std::move(rows));
-  w->Lost("steps.outliers", stats.outlier);
-  if (stats.stall_every == 0) {
-    for (const char* name : {"steps.stall.every", "steps.stall.excess", "steps.stall.what",
-                             "steps.stall.lost", "steps.stall.remedy"}) {
-      w->Missing(name, "slow steps do not come at even distances", "");
-    }
-  } else {
-    w->Number("steps.stall.every", static_cast<double>(stats.stall_every));
-    w->Number("steps.stall.excess", stats.stall_excess_ns);
-    w->Text("steps.stall.what", stats.stall_what);
-    w->Lost("steps.stall", stats.stall);
-  }
-  const bool phases = a.phases.known(Phase::kForward) && a.phases.known(Phase::kBackward);
-  const auto phase = [&](const char* name, double value) {
-    if (phases) {
-      w->Number(name, value);
-    } else {
-      w->Missing(name, "no ranges name the forward and backward pass", "nvtx");
-    }
+    return ShareOf(sum, static_cast<double>(a.run.active_devices.size()));
   };
-  phase("steps.forward.time", stats.forward_gpu_ns);
-  phase("steps.backward.time", stats.backward_gpu_ns);
-  phase("steps.forward.host_time", stats.forward_host_ns);
-  phase("steps.backward.host_time", stats.backward_host_ns);
+}
+
+void DeclareBudget(Catalog* catalog) {
+  auto& all = catalog->OfAll();
+  all.Add("budget.compute", "ns",
+          "Time in which a compute kernel or a whole graph ran, mean over the devices.",
+          PerDevice([](const DeviceTime& t) { return t.ComputeNs(); }));
+  all.Add("budget.comm_exposed", "ns",
+          "Time in which only communication kernels (and copies) ran, mean over the devices.",
+          PerDevice([](const DeviceTime& t) { return t.comm_exposed.Total(); }));
+  all.Add("budget.copy_exposed", "ns", "Time in which only copies ran, mean over the devices.",
+          PerDevice([](const DeviceTime& t) { return t.copy_exposed.Total(); }));
+  all.Add("budget.memset_exposed", "ns", "Time in which only memsets ran, mean over the devices.",
+          PerDevice([](const DeviceTime& t) { return t.memset_exposed.Total(); }));
+  all.Add("budget.idle", "ns", "Time in which nothing ran on the device, mean over the devices.",
+          PerDevice([](const DeviceTime& t) { return t.idle.Total(); }));
+}
+
+void DeclareIdle(Catalog* catalog) {
+  auto& all = catalog->OfAll();
+  const auto cause = [&](const char* name, const char* definition, IdleCause which) {
+    all.Add(name, "ns", definition, [which](const Analysis& a) {
+      double sum = 0;
+      for (const std::uint32_t d : a.run.active_devices) {
+        sum += static_cast<double>(a.idle.by_device[d][static_cast<std::size_t>(which)]);
+      }
+      return ShareOf(sum, static_cast<double>(a.run.active_devices.size()));
+    });
+  };
+  cause("idle.data_loading", "Idle while the launching thread loaded data or waited for a loader.",
+        IdleCause::kDataLoading);
+  cause("idle.host_sync", "Idle while the launching thread was inside a synchronizing call.",
+        IdleCause::kHostSync);
+  cause("idle.allocation", "Idle while the launching thread allocated, freed or registered memory.",
+        IdleCause::kAllocation);
+  cause("idle.jit_or_module_load", "Idle while code was compiled or loaded.",
+        IdleCause::kJitOrModuleLoad);
+  cause("idle.file_io", "Idle while the launching thread was inside file calls.",
+        IdleCause::kFileIo);
+  cause("idle.host_wait", "Idle while the launching thread was blocked in the OS.",
+        IdleCause::kHostWait);
+  cause("idle.launch", "Idle inside launching calls, and launch latency.", IdleCause::kLaunch);
+  cause("idle.host_compute",
+        "Idle while the launching thread ran code that the report does not show.",
+        IdleCause::kHostCompute);
+  cause("idle.peer_wait", "Idle while launched work waited for another device.",
+        IdleCause::kPeerWait);
+  cause("idle.profiler_overhead", "Idle while the profiler itself worked.",
+        IdleCause::kProfilerOverhead);
+  cause("idle.no_work_queued", "Idle with no thread about to launch anything.",
+        IdleCause::kNoWorkQueued);
+  cause("idle.unknown", "Idle without a visible cause.", IdleCause::kUnknown);
+}
+
+struct Efficiency {
+  double parallel = 0, balance = 0, communication = 0, orchestration = 0;
+};
+
+// The factors of the parallel efficiency of the GPUs: their product is the share of the GPU time
+// that computes.
+Efficiency FindEfficiency(const Analysis& a) {
+  double most_useful = 0;
+  double sum_useful = 0;
+  double most_active = 0;
+  for (const std::uint32_t d : a.run.active_devices) {
+    const auto useful = static_cast<double>(a.times[d].compute.Total());
+    sum_useful += useful;
+    most_useful = std::max(most_useful, useful);
+    most_active =
+        std::max(most_active, static_cast<double>(a.run.window.Length() - a.times[d].idle.Total()));
+  }
+  const auto time = static_cast<double>(a.run.window.Length());
+  const auto devices = static_cast<double>(a.run.active_devices.size());
+  return {ShareOf(sum_useful, time * devices), ShareOf(sum_useful, most_useful * devices),
+          ShareOf(most_useful, most_active), ShareOf(most_active, time)};
+}
+
+void DeclareEfficiency(Catalog* catalog) {
+  auto& efficiency = catalog->Of(FindEfficiency);
+  efficiency.Add("efficiency.parallel", "share",
+                 "Share of the GPU time that computes: balance times communication times "
+                 "orchestration.",
+                 &Efficiency::parallel);
+  efficiency.Add("efficiency.balance", "share", "Mean compute time of the GPUs over the largest.",
+                 &Efficiency::balance);
+  efficiency.Add("efficiency.communication", "share",
+                 "Largest compute time of a GPU over the largest time in which one had any work.",
+                 &Efficiency::communication);
+  efficiency.Add("efficiency.orchestration", "share",
+                 "Largest time in which a GPU had work over the window.",
+                 &Efficiency::orchestration);
+}
+
+}  // namespace
+
+void DeclareRunFacts(Catalog* catalog) {
+  DeclareWindow(catalog);
+  DeclareRun(catalog);
+  DeclareBudget(catalog);
+  DeclareIdle(catalog);
+  DeclareEfficiency(catalog);
 }
 
 }  // namespace advise::facts

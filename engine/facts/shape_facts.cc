@@ -1,27 +1,10 @@
-// Facts of products, convolutions and attention whose sizes were recorded: the list and the values.
+// roofline.shapes.*: products, convolutions and attention whose sizes were recorded.
 #include <algorithm>
 
-#include "engine/facts/fact_writer.h"
-#include "engine/metrics/analysis.h"
+#include "engine/facts/declare.h"
 
 namespace advise::facts {
 namespace {
-
-constexpr const char* kNotRecorded =
-    "sizes of operators' tensors were not recorded (record_shapes=True)";
-constexpr const char* kNoRows =
-    "no operator whose work follows from its recorded sizes launched kernels in the window";
-constexpr const char* kNoPeaks = "the peaks of the device are not known (see --gpu)";
-
-constexpr const char* kOfSizes[] = {"roofline.shapes.rows", "roofline.shapes.time",
-                                    "roofline.shapes.share", "roofline.shapes.covered"};
-constexpr const char* kOfPeaks[] = {
-    "roofline.shapes.achieved",     "roofline.shapes.attained",     "roofline.shapes.memory.share",
-    "roofline.shapes.memory.top",   "roofline.shapes.few.share",    "roofline.shapes.few.uses",
-    "roofline.shapes.slow.share",   "roofline.shapes.slow.top",     "roofline.shapes.slow.attained",
-    "roofline.shapes.hot.top",      "roofline.shapes.hot.attained", "roofline.shapes.hot.side",
-    "roofline.shapes.few.per_step", "roofline.shapes.odd.share",    "roofline.shapes.odd.top",
-    "roofline.shapes.odd.elements"};
 
 Row RowOf(const ShapeRow& row) {
   return {{"op", row.op},
@@ -65,154 +48,178 @@ struct Part {
   }
 };
 
-void WritePlaces(const Analysis& a, FactWriter* w) {
-  const ShapeRows& shapes = a.shapes;
-  const double few_uses = a.run.knowledge.Number("roofline.few_uses");
-  const double slow_below = a.run.knowledge.Number("roofline.near_limit");
+// What the rows hold, by the limit that they meet.
+struct Parts {
   Part all, memory, few, slow, odd, hot;
   double peak_work = 0;
   double work = 0;
-  for (const ShapeRow& row : shapes.rows) {
+  double kernel_ns = 0;
+};
+
+Parts FindParts(const Analysis& a) {
+  const double few_uses = a.run.knowledge.Number("roofline.few_uses");
+  const double slow_below = a.run.knowledge.Number("roofline.near_limit");
+  Parts parts;
+  parts.kernel_ns = a.shapes.kernel_ns;
+  for (const ShapeRow& row : a.shapes.rows) {
     if (row.peak <= 0) continue;
-    all.Add(row);
-    work += row.flops * static_cast<double>(row.count);
-    peak_work += row.peak * row.time_ns / kNanosPerSecond;
-    if (row.bound == "memory") memory.Add(row);
+    parts.all.Add(row);
+    parts.work += row.flops * static_cast<double>(row.count);
+    parts.peak_work += row.peak * row.time_ns / kNanosPerSecond;
+    if (row.bound == "memory") parts.memory.Add(row);
     const bool moves = row.bound == "memory" || row.bound == "cache";
-    if (moves && row.uses > 0 && row.uses <= few_uses) few.Add(row);
-    if (!a.kernels.top.empty() && row.kernel == a.kernels.top.front().name) hot.Add(row);
-    if (row.attained < slow_below) slow.Add(row);
-    if (row.odd > 0 && row.tensor) odd.Add(row);
+    if (moves && row.uses > 0 && row.uses <= few_uses) parts.few.Add(row);
+    if (!a.kernels.top.empty() && row.kernel == a.kernels.top.front().name) parts.hot.Add(row);
+    if (row.attained < slow_below) parts.slow.Add(row);
+    if (row.odd > 0 && row.tensor) parts.odd.Add(row);
   }
-  if (all.top == nullptr) {
-    for (const char* name : kOfPeaks) w->Missing(name, kNoPeaks, "hardware");
-    return;
-  }
-  const auto share = [&](const Part& part) {
-    return shapes.kernel_ns > 0 ? std::min(1.0, part.time_ns / shapes.kernel_ns) : 0;
-  };
-  const auto top = [&](const char* name, const Part& part) {
-    if (part.top != nullptr) {
-      w->Text(name, Words(*part.top));
-    } else {
-      w->Missing(name, "there is none of it", "");
-    }
-  };
+  return parts;
+}
+
+auto ShareOfKernels(Part Parts::*part) {
+  return [part](const Parts& p) { return std::min(1.0, ShareOf((p.*part).time_ns, p.kernel_ns)); };
+}
+
+auto Top(Part Parts::*part) {
+  return UnlessEmpty(
+      [part](const Parts& p) {
+        return (p.*part).top == nullptr ? std::string() : Words(*(p.*part).top);
+      },
+      "there is none of it", "");
+}
+
+// What the peaks of the device say of the rows.
+void DeclareLimits(SubjectOf<Parts (*)(const Analysis&)>* parts) {
   // A little above the peak is the clock above that of the data sheet.
-  w->Number("roofline.shapes.achieved", std::min(1.0, work / peak_work));
-  w->Number("roofline.shapes.attained", std::min(1.0, all.ideal_ns / all.time_ns));
-  w->Number("roofline.shapes.memory.share", share(memory));
-  top("roofline.shapes.memory.top", memory);
-  w->Number("roofline.shapes.few.share", share(few));
-  w->Number("roofline.shapes.few.uses", few.top == nullptr ? 0 : few.weighted_uses / few.time_ns);
-  const bool steps = a.run.steps.known();
-  w->Number("roofline.shapes.few.per_step",
-            steps ? few.count / static_cast<double>(a.run.steps.steady_count()) : few.count);
-  w->Number("roofline.shapes.slow.share", share(slow));
-  top("roofline.shapes.slow.top", slow);
-  w->Number("roofline.shapes.slow.attained",
-            slow.top == nullptr ? 0 : slow.ideal_ns / slow.time_ns);
-  w->Number("roofline.shapes.odd.share", share(odd));
-  top("roofline.shapes.odd.top", odd);
-  w->Number("roofline.shapes.odd.elements", odd.top == nullptr ? 0 : odd.top->odd);
-  top("roofline.shapes.hot.top", hot);
-  if (hot.top == nullptr) {
-    for (const char* name : {"roofline.shapes.hot.attained", "roofline.shapes.hot.side"}) {
-      w->Missing(name, "the sizes behind the kernel with most time are not known", "");
-    }
-    return;
-  }
-  w->Number("roofline.shapes.hot.attained", std::min(1.0, hot.ideal_ns / hot.time_ns));
-  w->Text("roofline.shapes.hot.side", hot.top->side);
+  parts->Add("roofline.shapes.achieved", "share",
+             "Estimate: operations of the rows over what the peaks allow in their time.",
+             [](const Parts& p) { return std::min(1.0, p.work / p.peak_work); });
+  parts->Add("roofline.shapes.attained", "share",
+             "Estimate: part of the rows' time that the nearer limit, peak or bandwidth, explains.",
+             [](const Parts& p) { return std::min(1.0, p.all.ideal_ns / p.all.time_ns); });
+  parts->Add("roofline.shapes.memory.share", "share",
+             "Estimate: part of the kernel time in rows that memory limits.",
+             ShareOfKernels(&Parts::memory));
+  parts->Add("roofline.shapes.memory.top", "name", "The row with most time that memory limits.",
+             Top(&Parts::memory));
+  parts->Add("roofline.shapes.few.share", "share",
+             "Estimate: part of the kernel time in products below the balance whose result has so "
+             "few rows or columns that each weight is read for little work (roofline.few_uses).",
+             ShareOfKernels(&Parts::few));
+  parts->Add("roofline.shapes.few.uses", "count",
+             "Rows or columns of products whose result has few, on average over time.",
+             [](const Parts& p) { return ShareOf(p.few.weighted_uses, p.few.time_ns); });
+  parts->Add("roofline.shapes.few.per_step", "count",
+             "Number of products whose result has few rows or columns, per step.",
+             [](const Parts& p, const Analysis& a) {
+               const bool steps = a.run.steps.known();
+               return p.few.count / (steps ? static_cast<double>(a.run.steps.steady_count()) : 1);
+             });
+  parts->Add("roofline.shapes.slow.share", "share",
+             "Estimate: part of the kernel time in rows that stay far from both limits.",
+             ShareOfKernels(&Parts::slow));
+  parts->Add("roofline.shapes.slow.top", "name",
+             "The row with most time that stays far from both limits.", Top(&Parts::slow));
+  parts->Add("roofline.shapes.slow.attained", "share",
+             "Part of the time of rows far from both limits that the nearer limit explains.",
+             [](const Parts& p) { return ShareOf(p.slow.ideal_ns, p.slow.time_ns); });
+  parts->Add("roofline.shapes.odd.share", "share",
+             "Part of the kernel time in products on tensor cores with a distance between rows "
+             "that is no multiple of 16 bytes.",
+             ShareOfKernels(&Parts::odd));
+  parts->Add("roofline.shapes.odd.top", "name",
+             "The product with most time whose rows are no multiple of 16 bytes apart.",
+             Top(&Parts::odd));
+  parts->Add("roofline.shapes.odd.elements", "count",
+             "Distance between rows, in elements, of the product roofline.shapes.odd.top.",
+             [](const Parts& p) { return p.odd.top == nullptr ? 0 : p.odd.top->odd; });
+  parts->Add("roofline.shapes.hot.top", "name",
+             "Of the sizes that the kernel with most time works on, those with most time.",
+             Top(&Parts::hot));
+  const auto is_hot = [](const Parts& p) { return p.hot.top != nullptr; };
+  const char* const kNoSizes = "the sizes behind the kernel with most time are not known";
+  parts->Add(
+      "roofline.shapes.hot.attained", "share",
+      "Part of the time of the kernel with most time on known sizes that the nearer limit "
+      "explains.",
+      If(
+          is_hot, [](const Parts& p) { return std::min(1.0, p.hot.ideal_ns / p.hot.time_ns); },
+          kNoSizes, ""));
+  parts->Add("roofline.shapes.hot.side", "name",
+             "Limit that the sizes roofline.shapes.hot.top meet first: memory or compute.",
+             If(
+                 is_hot, [](const Parts& p) { return p.hot.top->side; }, kNoSizes, ""));
+}
+
+// Absent in this order.
+template <typename Source>
+SubjectOf<Source>& NeedRecordedSizes(SubjectOf<Source>* subject) {
+  subject->AlsoWithoutTimeline();
+  subject->Needs([](const Analysis& a) { return a.shapes.recorded; },
+                 "sizes of operators' tensors were not recorded (record_shapes=True)", "shapes");
+  subject->Needs(
+      [](const Analysis& a) { return !a.shapes.rows.empty() || a.shapes.dropped > 0; },
+      "no operator whose work follows from its recorded sizes launched kernels in the window", "");
+  return *subject;
+}
+template <typename Source>
+SubjectOf<Source>& NeedRows(SubjectOf<Source>* subject) {
+  return NeedRecordedSizes(subject).Needs(
+      [](const Analysis& a) { return !a.shapes.rows.empty(); },
+      "all calls whose work is known were left out: see the example", "");
+}
+
+void DeclareDropped(Catalog* catalog) {
+  auto& shapes = NeedRecordedSizes(&catalog->Of(&Analysis::shapes));
+  shapes.Add("roofline.shapes.dropped.count", "count",
+             "Calls left out because the estimate fails: faster than the peak (another GPU, "
+             "sparsity), or kernels that need fewer operations (Winograd, FFT).",
+             &ShapeRows::dropped);
+  shapes.Add("roofline.shapes.dropped.share", "share",
+             "Part of the kernel time in calls left out because the estimate fails.",
+             [](const ShapeRows& s) { return std::min(1.0, ShareOf(s.dropped_ns, s.kernel_ns)); });
+  shapes.Add("roofline.shapes.dropped.example", "name",
+             "A call left out because the estimate fails.",
+             If([](const ShapeRows& s) { return s.dropped > 0; }, &ShapeRows::dropped_example,
+                "no call was left out", ""));
 }
 
 }  // namespace
 
-std::vector<FactInfo> ShapeFactList() {
-  return {
-      {"roofline.shapes.rows", "rows",
-       "An estimate from recorded sizes, of products, convolutions and attention: op, shape, "
-       "dtype, kernel (with most time), pipe (whose peak it is: tensor, plain), count, time (of "
-       "the kernels that the operator launched itself), flops and bytes (the least) a call, "
-       "intensity, balance, achieved, achieved_share (of the peak), attainable, attained (achieved"
-       " over attainable), side (the limit that these sizes meet first: memory, compute), bound "
-       "(the side where the kernels come near it, else neither; cache when memory could not have "
-       "moved the bytes in the time), uses (of single products: the smaller of rows and columns of"
-       " the result), odd (of products: a distance between rows that is no multiple of 16 bytes, "
-       "in elements); -1 is unknown."},
-      {"roofline.shapes.time", "ns", "Kernel time of these rows, summed."},
-      {"roofline.shapes.share", "share", "Its part of the kernel time."},
-      {"roofline.shapes.covered", "share",
-       "Part of the time of matrix, convolution and attention kernels that the rows hold."},
-      {"roofline.shapes.achieved", "share",
-       "Estimate: the rows' operations over what the peaks allow in their time."},
-      {"roofline.shapes.attained", "share",
-       "Estimate: part of the rows' time that the nearer limit, peak or bandwidth, explains."},
-      {"roofline.shapes.memory.share", "share",
-       "Estimate: part of the kernel time in rows that memory limits."},
-      {"roofline.shapes.memory.top", "name", "The one of them with most time."},
-      {"roofline.shapes.few.share", "share",
-       "Estimate: part of the kernel time in products below the balance whose result has so few "
-       "rows or columns that each weight is read for little work (roofline.few_uses)."},
-      {"roofline.shapes.few.uses", "count", "Their rows or columns, on average over time."},
-      {"roofline.shapes.few.per_step", "count", "How many of them a step."},
-      {"roofline.shapes.slow.share", "share",
-       "Estimate: part of the kernel time in rows that stay far from both limits."},
-      {"roofline.shapes.slow.top", "name", "The one of them with most time."},
-      {"roofline.shapes.slow.attained", "share",
-       "Part of their time that the nearer limit explains."},
-      {"roofline.shapes.odd.share", "share",
-       "Part of the kernel time in products on tensor cores with a distance between rows that is "
-       "no "
-       "multiple of 16 bytes."},
-      {"roofline.shapes.odd.top", "name", "The one of them with most time."},
-      {"roofline.shapes.odd.elements", "count", "Its distance, in elements."},
-      {"roofline.shapes.hot.top", "name",
-       "Of the sizes that the kernel with most time works on, those with most time."},
-      {"roofline.shapes.hot.attained", "share",
-       "Part of its time on such sizes that the nearer limit explains."},
-      {"roofline.shapes.hot.side", "name", "Which limit that is, of the sizes with most time."},
-      {"roofline.shapes.dropped.count", "count",
-       "Calls left out because the estimate fails: faster than the peak (another GPU, sparsity), "
-       "or "
-       "kernels that need fewer operations (Winograd, FFT)."},
-      {"roofline.shapes.dropped.share", "share", "Their part of the kernel time."},
-      {"roofline.shapes.dropped.example", "name", "One of them."},
-  };
-}
-
-void WriteShapeFacts(const Analysis& a, FactWriter* w) {
-  const ShapeRows& shapes = a.shapes;
-  const bool none = shapes.rows.empty() && shapes.dropped == 0;
-  if (!shapes.recorded || none) {
-    const char* reason = shapes.recorded ? kNoRows : kNotRecorded;
-    for (const FactInfo& info : ShapeFactList()) {
-      w->Missing(info.name, reason, shapes.recorded ? "" : "shapes");
-    }
-    return;
-  }
-  w->Number("roofline.shapes.dropped.count", static_cast<double>(shapes.dropped));
-  w->Number("roofline.shapes.dropped.share",
-            shapes.kernel_ns > 0 ? std::min(1.0, shapes.dropped_ns / shapes.kernel_ns) : 0);
-  if (shapes.dropped > 0) {
-    w->Text("roofline.shapes.dropped.example", shapes.dropped_example);
-  } else {
-    w->Missing("roofline.shapes.dropped.example", "no call was left out", "");
-  }
-  if (shapes.rows.empty()) {
-    constexpr const char* kAll = "all calls whose work is known were left out: see the example";
-    for (const char* name : kOfSizes) w->Missing(name, kAll, "");
-    for (const char* name : kOfPeaks) w->Missing(name, kAll, "");
-    return;
-  }
-  Rows rows;
-  for (const ShapeRow& row : shapes.rows) rows.push_back(RowOf(row));
-  w->Table("roofline.shapes.rows", std::move(rows));
-  w->Number("roofline.shapes.time", shapes.time_ns);
-  w->Number("roofline.shapes.share",
-            shapes.kernel_ns > 0 ? std::min(1.0, shapes.time_ns / shapes.kernel_ns) : 0);
-  w->Number("roofline.shapes.covered", shapes.covered);
-  WritePlaces(a, w);
+void DeclareShapeFacts(Catalog* catalog) {
+  auto& shapes = NeedRows(&catalog->Of(&Analysis::shapes));
+  shapes.Add("roofline.shapes.rows", "rows",
+             "An estimate from recorded sizes, of products, convolutions and attention: op, shape, "
+             "dtype, kernel (with most time), pipe (whose peak it is: tensor, plain), count, time "
+             "(of the kernels that the operator launched itself), flops and bytes (the least, of a "
+             "call), intensity, balance, achieved, achieved_share (of the peak), attainable, "
+             "attained (achieved over attainable), side (the limit that these sizes meet first: "
+             "memory, compute), bound (the side where the kernels come near it, else neither; "
+             "cache when memory could not have moved the bytes in the time), uses (of single "
+             "products: the smaller of rows and columns of the result), odd (of products: a "
+             "distance between rows that is no multiple of 16 bytes, in elements); -1 is unknown.",
+             [](const ShapeRows& s) {
+               Rows rows;
+               for (const ShapeRow& row : s.rows) rows.push_back(RowOf(row));
+               return rows;
+             });
+  shapes.Add("roofline.shapes.time", "ns", "Summed kernel time of operators with recorded sizes.",
+             &ShapeRows::time_ns);
+  shapes.Add("roofline.shapes.share", "share",
+             "Part of the kernel time in operators with recorded sizes.",
+             [](const ShapeRows& s) { return std::min(1.0, ShareOf(s.time_ns, s.kernel_ns)); });
+  shapes.Add("roofline.shapes.covered", "share",
+             "Part of the time of matrix, convolution and attention kernels whose sizes are known.",
+             &ShapeRows::covered);
+  auto& parts = NeedRows(&catalog->Of(&FindParts));
+  parts.Needs(
+      [](const Analysis& a) {
+        return std::any_of(a.shapes.rows.begin(), a.shapes.rows.end(),
+                           [](const ShapeRow& row) { return row.peak > 0; });
+      },
+      "the peaks of the device are not known (see --gpu)", "hardware");
+  DeclareLimits(&parts);
+  DeclareDropped(catalog);
 }
 
 }  // namespace advise::facts

@@ -33,6 +33,16 @@ void DeclareSyncFacts(Catalog* catalog) {
                  "Idle and exposed time that waits inside forward ranges cause.",
                  "Calls inside forward ranges do not wait."},
                 &Syncs::forward);
+  syncs.AddLoss("sync.optimizer", kOfGaps,
+                {"waits of the host in optimizer ranges of the loop",
+                 "Idle time after waits in optimizer ranges until the host is ahead again.",
+                 "Calls in optimizer ranges do not wait."},
+                &Syncs::optimizer);
+  syncs.AddLoss("sync.backward", kOfGaps,
+                {"waits of the host in backward ranges of the loop",
+                 "Idle time after waits in backward ranges until the host is ahead again.",
+                 "Calls in backward ranges do not wait."},
+                &Syncs::backward);
   syncs.Add("sync.default_stream.kernels", "count",
             "Kernels on the legacy default stream while other streams are in use.",
             In(&Syncs::default_stream, &Loss::count));

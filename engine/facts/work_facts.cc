@@ -1,11 +1,9 @@
-// What a run did, in the terms that people ask for and that two runs are compared by: the list and
-// the values.
+// work.*, driver.*, gemm.*, collective.*, link.*, nic.*: what a run did, in the terms that people
+// ask for and that two runs are compared by.
 #include <algorithm>
-#include <array>
+#include <map>
 
-#include "engine/facts/fact_writer.h"
-#include "engine/metrics/analysis.h"
-#include "engine/metrics/work.h"
+#include "engine/facts/declare.h"
 
 namespace advise::facts {
 namespace {
@@ -15,20 +13,10 @@ constexpr std::size_t kMostSteps = 500;
 constexpr std::size_t kMostKernels = 200;
 constexpr std::size_t kMostUploads = 50;
 
-struct NamedPhase {
-  Phase phase;
-  const char* name;
-  const char* words;
-};
-constexpr std::array<NamedPhase, 5> kPhases = {
-    {{Phase::kDataLoading, "data_loading", "loading data"},
-     {Phase::kTransfer, "transfer", "transfers"},
-     {Phase::kForward, "forward", "the forward pass"},
-     {Phase::kBackward, "backward", "the backward pass"},
-     {Phase::kOptimizer, "optimizer", "the optimizer"}}};
+constexpr const char* kNoSteps = "no steps were found";
 
-constexpr std::array<const char*, 4> kKinds = {"allreduce", "allgather", "reducescatter",
-                                               "sendrecv"};
+double Devices(const Analysis& a) { return static_cast<double>(a.run.active_devices.size()); }
+double Steps(const Work& work) { return static_cast<double>(work.steps.size()); }
 
 // Evenly chosen when there are more steps than are kept.
 Rows StepRows(const Work& work) {
@@ -43,7 +31,7 @@ Rows StepRows(const Work& work) {
   return rows;
 }
 
-void WriteKernels(const Work& work, FactWriter* w) {
+Rows KernelRows(const Work& work) {
   Rows kernels;
   for (std::size_t i = 0; i < std::min(work.kernels.size(), kMostKernels); ++i) {
     const KernelWork& k = work.kernels[i];
@@ -54,240 +42,203 @@ void WriteKernels(const Work& work, FactWriter* w) {
                        {"count", static_cast<double>(k.count)},
                        {"time", k.time_ns}});
   }
-  w->Table("work.kernels", std::move(kernels));
-  Rows gemms;
-  double fp32 = 0, half = 0, tensor = 0, all = 0;
+  return kernels;
+}
+
+std::string TopClass(const Work& work) {
   std::map<std::string, double> by_class;
-  for (const KernelWork& k : work.kernels) {
-    by_class[k.kernel_class] += k.time_ns;
-    if (k.kernel_class != "matrix" && k.kernel_class != "convolution") continue;
-    const auto count = static_cast<double>(k.count);
-    all += count;
-    if (k.tensor_core == 1) tensor += count;
-    if (k.precision == "fp32" && k.tensor_core != 1) fp32 += count;
-    if (k.precision == "bf16" || k.precision == "fp16") half += count;
-    if (gemms.size() >= kMostUploads) continue;
-    const char* unit = k.tensor_core == 1 ? "yes" : k.tensor_core == 0 ? "no" : "unknown";
-    gemms.push_back({{"name", k.name},
-                     {"precision", k.precision.empty() ? "unknown" : k.precision},
-                     {"tensor", std::string(unit)},
-                     {"count", count},
-                     {"time", k.time_ns}});
-  }
-  w->Table("gemm.rows", std::move(gemms));
-  w->Number("gemm.count", all);
-  w->Number("gemm.fp32.count", fp32);
-  w->Number("gemm.half.count", half);
-  w->Number("gemm.tensor.count", tensor);
+  for (const KernelWork& k : work.kernels) by_class[k.kernel_class] += k.time_ns;
   const auto most =
       std::max_element(by_class.begin(), by_class.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == by_class.end()) {
-    w->Missing("work.top_class", "there are no compute kernels in the window", "");
-  } else {
-    w->Text("work.top_class", most->first);
-  }
+  return most == by_class.end() ? "" : most->first;
 }
 
-void WriteUploads(const Work& work, double steps, double devices, FactWriter* w) {
+Rows UploadRows(const Work& work) {
   Rows rows;
   for (std::size_t i = 0; i < std::min(work.uploads.size(), kMostUploads); ++i) {
     const UploadWork& upload = work.uploads[i];
     rows.push_back({{"bytes", upload.bytes},
                     {"count", static_cast<double>(upload.count)},
-                    {"per_step", steps > 0 ? static_cast<double>(upload.count) / steps : 0.0}});
+                    {"per_step", ShareOf(static_cast<double>(upload.count), Steps(work))}});
   }
-  w->Table("work.uploads", std::move(rows));
-  if (steps > 0 && devices > 0) {
-    w->Number("work.upload_bytes", work.uploaded_bytes / steps / devices);
-  } else {
-    w->Missing("work.upload_bytes", "no steps were found", "steps");
-  }
-  if (work.uploaded_bytes > 0) {
-    w->Text("work.upload_memory",
-            2 * work.pageable_bytes > work.uploaded_bytes ? "pageable" : "pinned");
-  } else {
-    w->Missing("work.upload_memory", "nothing is uploaded in the window", "");
-  }
+  return rows;
 }
 
-void WriteCollectives(const Work& work, double steps, double devices, double window,
-                      FactWriter* w) {
-  for (const char* kind : kKinds) {
-    const auto found = std::find_if(work.collectives.begin(), work.collectives.end(),
-                                    [&](const CollectiveWork& c) { return c.kind == kind; });
-    const CollectiveWork row = found == work.collectives.end() ? CollectiveWork() : *found;
-    const std::string name = std::string("collective.") + kind;
-    w->Number(name + ".count", static_cast<double>(row.count));
-    if (steps > 0 && devices > 0) {
-      w->Number(name + ".per_step", static_cast<double>(row.count) / steps / devices);
-    } else {
-      w->Missing(name + ".per_step", "no steps were found", "steps");
-    }
-    w->Number(name + ".time", devices > 0 ? row.time_ns / devices : 0);
-    w->Number(name + ".share",
-              devices > 0 && window > 0 ? (row.time_ns - row.hidden_ns) / devices / window : 0);
-    w->Number(name + ".exposed", devices > 0 ? (row.time_ns - row.hidden_ns) / devices : 0);
-    if (row.time_ns > 0) {
-      w->Number(name + ".overlap", row.hidden_ns / row.time_ns);
-    } else {
-      w->Missing(name + ".overlap", "there are no such collectives in the window", "");
-    }
-  }
+void DeclareWork(Catalog* catalog) {
+  const auto has_steps = [](const Analysis& a) { return !a.work.steps.empty(); };
+  auto& steps = catalog->Of(&Analysis::work);
+  steps.Needs(has_steps, kNoSteps, "steps");
+  steps.Add("work.steps", "rows", "Steady steps of the window: index, time, outlier (500 at most).",
+            StepRows);
+  steps.Add("work.idle_per_step", "ns", "Idle time of a device, per step.",
+            [](const Work& w, const Analysis& a) {
+              double idle = 0;
+              for (const std::uint32_t d : a.run.active_devices) {
+                idle += static_cast<double>(a.times[d].idle.Total());
+              }
+              return idle / std::max(1.0, Devices(a)) / Steps(w);
+            });
+  auto& work = catalog->Of(&Analysis::work);
+  work.Add("work.kernels", "rows",
+           "Compute kernels by name and size, most time first: name, class, blocks, threads (a "
+           "block), count, time (200 at most).",
+           KernelRows);
+  work.Add("work.top_class", "name", "The class of compute kernels with most time.",
+           UnlessEmpty(TopClass, "there are no compute kernels in the window", ""));
+  work.Add("work.uploads", "rows",
+           "Uploads by size, most bytes first: bytes (of one), count, per_step (50 at most).",
+           UploadRows);
+  work.Add("work.upload_memory", "name",
+           "Host memory that most uploaded bytes lie in: pinned, pageable.",
+           If([](const Work& w) { return w.uploaded_bytes > 0; },
+              [](const Work& w) {
+                const bool pageable = 2 * w.pageable_bytes > w.uploaded_bytes;
+                return std::string(pageable ? "pageable" : "pinned");
+              },
+              "nothing is uploaded in the window", ""));
+  catalog->Of(&Analysis::work)
+      .Needs([](const Analysis& a) { return !a.work.steps.empty() && Devices(a) > 0; }, kNoSteps,
+             "steps")
+      .Add("work.upload_bytes", "bytes", "Bytes uploaded to one device, per step.",
+           [](const Work& w, const Analysis& a) {
+             return w.uploaded_bytes / Steps(w) / Devices(a);
+           });
 }
 
-void WritePhases(const Work& work, double steps, FactWriter* w) {
-  Rows rows;
-  const double units = std::max(1.0, steps);
-  std::string most = "unnamed";
-  double idle = -1;
-  for (const PhaseWork& phase : work.phases) {
-    rows.push_back({{"phase", std::string(PhaseName(phase.phase))},
-                    {"count", static_cast<double>(phase.count)},
-                    {"host", phase.host_ns / units},
-                    {"gpu", phase.gpu_ns / units},
-                    {"idle", phase.idle_ns / units}});
-    if (phase.idle_ns > idle) idle = phase.idle_ns, most = PhaseName(phase.phase);
-  }
-  const char* const kNoRanges = "no ranges name the phases of the step";
-  if (rows.empty()) {
-    w->Missing("phase.rows", kNoRanges, "nvtx");
-    w->Missing("phase.most_idle", kNoRanges, "nvtx");
-  } else {
-    w->Table("phase.rows", std::move(rows));
-    w->Text("phase.most_idle", most);
-  }
-  for (const NamedPhase& known : kPhases) {
-    const std::string name = std::string("phase.") + known.name;
-    const auto found = std::find_if(work.phases.begin(), work.phases.end(),
-                                    [&](const PhaseWork& p) { return p.phase == known.phase; });
-    if (found == work.phases.end() || found->count == 0) {
-      for (const char* part : {".host", ".gpu", ".idle", ".ranges"}) {
-        w->Missing(name + part, std::string("no ranges name ") + known.words, "nvtx");
-      }
-      continue;
-    }
-    w->Number(name + ".host", found->host_ns / units);
-    w->Number(name + ".gpu", found->gpu_ns / units);
-    w->Number(name + ".idle", found->idle_ns / units);
-    w->Number(name + ".ranges", static_cast<double>(found->count));
-  }
+void DeclareDriver(Catalog* catalog) {
+  auto& driver = catalog->OfAll();
+  driver.Needs([](const Analysis& a) { return a.work.driver != kNone; },
+               "no launching calls were captured", "cuda");
+  const auto named = [](std::string name) { return name.empty() ? "(without a name)" : name; };
+  driver.Add("driver.process", "name", "The process that launches most of the GPU work.",
+             [named](const Analysis& a) {
+               const std::uint32_t process = a.run.trace.threads[a.work.driver].process;
+               return named(process == kNone ? "" : a.run.trace.processes[process].name);
+             });
+  driver.Add("driver.thread", "name", "The thread that launches most of the GPU work.",
+             [named](const Analysis& a) {
+               const Trace& trace = a.run.trace;
+               return named(std::string(trace.strings[trace.threads[a.work.driver].name]));
+             });
 }
 
-void WriteLinks(const Analysis& a, const Work& work, FactWriter* w) {
-  const auto percent = [w](const char* name, double value) {
-    if (value >= 0) {
-      w->Number(name, value / 100);
-    } else {
-      w->Missing(name, "no GPU metric samples fell into communication", "gpu-metrics");
+// Matrix and convolution kernels that are of a kind.
+template <typename Kind>
+auto CountProducts(Kind is_of_kind) {
+  return [is_of_kind](const Work& work) {
+    std::int64_t count = 0;
+    for (const KernelWork& k : work.kernels) {
+      const bool product = k.kernel_class == "matrix" || k.kernel_class == "convolution";
+      if (product && is_of_kind(k)) count += k.count;
     }
+    return count;
   };
-  percent("link.nvlink", work.nvlink_percent);
-  percent("link.pcie", work.pcie_percent);
+}
+
+void DeclareProducts(Catalog* catalog) {
+  auto& work = catalog->Of(&Analysis::work);
+  work.Add("gemm.count", "count", "Matrix and convolution kernels in the window.",
+           CountProducts([](const KernelWork&) { return true; }));
+  work.Add("gemm.fp32.count", "count",
+           "Matrix and convolution kernels in FP32 without tensor cores.",
+           CountProducts(
+               [](const KernelWork& k) { return k.precision == "fp32" && k.tensor_core != 1; }));
+  work.Add("gemm.half.count", "count", "Matrix and convolution kernels in BF16 or FP16.",
+           CountProducts(
+               [](const KernelWork& k) { return k.precision == "bf16" || k.precision == "fp16"; }));
+  work.Add("gemm.tensor.count", "count",
+           "Matrix and convolution kernels known to use tensor cores.",
+           CountProducts([](const KernelWork& k) { return k.tensor_core == 1; }));
+}
+
+struct NamedCollective {
+  const char* group;  // of facts
+  const char* kind;
+};
+constexpr std::array<NamedCollective, 4> kCollectives = {
+    {{"collective.allreduce", "allreduce"},
+     {"collective.allgather", "allgather"},
+     {"collective.reducescatter", "reducescatter"},
+     {"collective.sendrecv", "sendrecv"}}};
+
+void DeclareCollectives(Catalog* catalog) {
+  auto& work = catalog->Of(&Analysis::work);
+  for (const NamedCollective& named : kCollectives) {
+    const std::string kind = named.kind;
+    const std::string group = named.group;
+    const std::string kernels = kind + " kernels";
+    const auto row_of = [kind](const Work& w) {
+      const auto found = std::find_if(w.collectives.begin(), w.collectives.end(),
+                                      [&](const CollectiveWork& c) { return c.kind == kind; });
+      return found == w.collectives.end() ? CollectiveWork() : *found;
+    };
+    const auto exposed = [row_of](const Work& w, const Analysis& a) {
+      const CollectiveWork row = row_of(w);
+      return ShareOf(row.time_ns - row.hidden_ns, Devices(a));
+    };
+    work.Add(group + ".count", "count", "Number of " + kernels + ", all devices.",
+             [row_of](const Work& w) { return row_of(w).count; });
+    work.Add(group + ".per_step", "count", "Number of " + kernels + " on a device, per step.",
+             [row_of](const Work& w, const Analysis& a) -> Value {
+               if (w.steps.empty() || a.run.active_devices.empty())
+                 return Absent{kNoSteps, "steps"};
+               return static_cast<double>(row_of(w).count) / Steps(w) / Devices(a);
+             });
+    work.Add(group + ".time", "ns", "Summed time of " + kernels + " on a device.",
+             [row_of](const Work& w, const Analysis& a) {
+               return ShareOf(row_of(w).time_ns, Devices(a));
+             });
+    work.Add(group + ".exposed", "ns",
+             "Time of " + kernels + " on a device with no compute beside it.", exposed);
+    work.Add(group + ".share", "share",
+             "Share of the window that the exposed time of " + kernels + " takes.",
+             [exposed](const Work& w, const Analysis& a) {
+               return ShareOf(exposed(w, a), static_cast<double>(a.run.window.Length()));
+             });
+    work.Add(group + ".overlap", "share",
+             "Share of the time of " + kernels + " with compute kernels beside it.",
+             If([row_of](const Work& w) { return row_of(w).time_ns > 0; },
+                [row_of](const Work& w) { return row_of(w).hidden_ns / row_of(w).time_ns; },
+                "there are no such collectives in the window", ""));
+  }
+}
+
+Value LinkKind(const Work& work, const Analysis& a) {
   const double least = a.run.knowledge.Number("work.link_in_use");
   if (work.nvlink_percent < 0 && work.pcie_percent < 0) {
-    w->Missing("link.kind", "no GPU metric samples fell into communication", "gpu-metrics");
-  } else if (std::max(work.nvlink_percent, work.pcie_percent) / 100 < least) {
-    w->Missing("link.kind", "neither NVLink nor PCIe moved data during communication", "");
-  } else {
-    w->Text("link.kind", work.nvlink_percent >= work.pcie_percent ? "nvlink" : "pcie");
+    return Absent{"no GPU metric samples fell into communication", "gpu-metrics"};
   }
-  if (work.nic_bytes_per_s >= 0) {
-    w->Number("nic.rate", work.nic_bytes_per_s);
-  } else {
-    w->Missing("nic.rate", "the counters of network cards were not sampled", "nic-metrics");
+  if (std::max(work.nvlink_percent, work.pcie_percent) / 100 < least) {
+    return Absent{"neither NVLink nor PCIe moved data during communication", ""};
   }
+  return std::string(work.nvlink_percent >= work.pcie_percent ? "nvlink" : "pcie");
+}
+
+void DeclareLinks(Catalog* catalog) {
+  auto& work = catalog->Of(&Analysis::work);
+  const char* const kNoSamples = "no GPU metric samples fell into communication";
+  work.Add("link.nvlink", "share", "Mean NVLink activity sampled during communication kernels.",
+           UnlessNegative([](const Work& w) { return w.nvlink_percent / 100; }, kNoSamples,
+                          "gpu-metrics"));
+  work.Add("link.pcie", "share", "Mean PCIe activity sampled during communication kernels.",
+           UnlessNegative([](const Work& w) { return w.pcie_percent / 100; }, kNoSamples,
+                          "gpu-metrics"));
+  work.Add("link.kind", "name", "Which link carries the communication: nvlink or pcie.", LinkKind);
+  work.Add("nic.rate", "bytes_per_s",
+           "Bytes that network cards received and sent, over the window.",
+           UnlessNegative(&Work::nic_bytes_per_s, "the counters of network cards were not sampled",
+                          "nic-metrics"));
 }
 
 }  // namespace
 
-std::vector<FactInfo> WorkFactList() {
-  std::vector<FactInfo> list = {
-      {"work.steps", "rows", "Steady steps of the window: index, time, outlier (500 at most)."},
-      {"work.kernels", "rows",
-       "Compute kernels by name and size, most time first: name, class, blocks, threads (a block), "
-       "count, time (200 at most)."},
-      {"work.uploads", "rows",
-       "Uploads by size, most bytes first: bytes (of one), count, per_step (50 at most)."},
-      {"work.upload_bytes", "bytes", "Bytes uploaded a step to one device."},
-      {"work.upload_memory", "name",
-       "Host memory that most uploaded bytes lie in: pinned, pageable."},
-      {"work.top_class", "name", "The class of compute kernels with most time."},
-      {"work.idle_per_step", "ns", "Idle time of a device a step."},
-      {"driver.process", "name", "The process that launches most of the GPU work."},
-      {"driver.pid", "count", "Its process id."},
-      {"driver.thread", "name", "The thread that launches most of the GPU work."},
-      {"driver.tid", "count", "Its thread id."},
-      {"gemm.rows", "rows",
-       "Matrix and convolution kernels: name, precision, tensor (cores used: yes, no, unknown), "
-       "count, time."},
-      {"gemm.count", "count", "Matrix and convolution kernels in the window."},
-      {"gemm.fp32.count", "count", "Those in FP32 without tensor cores."},
-      {"gemm.half.count", "count", "Those in BF16 or FP16."},
-      {"gemm.tensor.count", "count", "Those known to use tensor cores."},
-      {"phase.rows", "rows", "Named phases, a step: phase, count (all), host, gpu, idle."},
-      {"phase.most_idle", "name", "The phase under which the GPU idles longest."},
-      {"link.nvlink", "share", "Mean NVLink activity sampled during communication kernels."},
-      {"link.pcie", "share", "Mean PCIe activity sampled during communication kernels."},
-      {"link.kind", "name", "Which of them carries the communication: nvlink or pcie."},
-      {"nic.rate", "bytes_per_s", "Bytes that network cards received and sent, over the window."},
-  };
-  for (const NamedPhase& phase : kPhases) {
-    const std::string name = std::string("phase.") + phase.name;
-    const std::string words = phase.words;
-    list.push_back({name + ".host", "ns", "Host time a step inside ranges of " + words + "."});
-    list.push_back({name + ".gpu", "ns", "GPU time a step of work launched in " + words + "."});
-    list.push_back({name + ".idle", "ns", "Idle time of a device a step under " + words + "."});
-    list.push_back({name + ".ranges", "count", "Ranges of " + words + " in the window."});
-  }
-  for (const char* kind : kKinds) {
-    const std::string name = std::string("collective.") + kind;
-    const std::string words = std::string(kind) + " kernels";
-    list.push_back({name + ".count", "count", "Number of " + words + ", all devices."});
-    list.push_back({name + ".per_step", "count", "Number of " + words + " a step on a device."});
-    list.push_back({name + ".time", "ns", "Summed time of " + words + " on a device."});
-    list.push_back({name + ".exposed", "ns", "Part of it with no compute beside it."});
-    list.push_back({name + ".share", "share", "Share of the window that this exposed part takes."});
-    list.push_back({name + ".overlap", "share",
-                    "Share of the time of " + words + " with compute kernels beside it."});
-  }
-  return list;
-}
-
-void WriteWorkFacts(const Analysis& a, FactWriter* w) {
-  const Work& work = a.work;
-  const auto devices = static_cast<double>(a.run.active_devices.size());
-  const auto steps = static_cast<double>(work.steps.size());
-  if (work.steps.empty()) {
-    w->Missing("work.steps", "no steps were found", "steps");
-    w->Missing("work.idle_per_step", "no steps were found", "steps");
-  } else {
-    w->Table("work.steps", StepRows(work));
-    double idle = 0;
-    for (const std::uint32_t d : a.run.active_devices)
-      idle += static_cast<double>(a.times[d].idle.Total());
-    w->Number("work.idle_per_step", idle / std::max(1.0, devices) / steps);
-  }
-  WriteKernels(work, w);
-  WriteUploads(work, steps, devices, w);
-  if (work.driver == kNone) {
-    for (const char* name : {"driver.process", "driver.pid", "driver.thread", "driver.tid"}) {
-      w->Missing(name, "no launching calls were captured", "cuda");
-    }
-  } else {
-    const Trace& trace = a.run.trace;
-    const Thread& thread = trace.threads[work.driver];
-    const std::string thread_name(trace.strings[thread.name]);
-    w->Text("driver.thread", thread_name.empty() ? "(without a name)" : thread_name);
-    w->Number("driver.tid", static_cast<double>(thread.tid));
-    const bool known = thread.process != kNone;
-    const std::string process = known ? trace.processes[thread.process].name : "";
-    w->Text("driver.process", process.empty() ? "(without a name)" : process);
-    w->Number("driver.pid", known ? static_cast<double>(trace.processes[thread.process].pid) : 0);
-  }
-  WriteCollectives(work, steps, devices, static_cast<double>(a.run.window.Length()), w);
-  WritePhases(work, steps, w);
-  WriteLinks(a, work, w);
+void DeclareWorkFacts(Catalog* catalog) {
+  DeclareWork(catalog);
+  DeclareDriver(catalog);
+  DeclareProducts(catalog);
+  DeclareCollectives(catalog);
+  DeclareLinks(catalog);
 }
 
 }  // namespace advise::facts

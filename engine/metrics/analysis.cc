@@ -178,14 +178,28 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         copies = FindCopies(shared, hardware.host_link_bytes_per_s);
         syncs = FindSyncs(shared, copies, phases);
       },
-      [&] { kernel_habits = FindKernelHabits(shared); },
+      [&] {
+        const std::vector<std::uint32_t> like = ComputeKernels(shared);
+        kernel_trains = FindKernelTrains(shared, like);
+        kernel_variation = FindKernelVariation(shared, like);
+        block_shapes = FindBlockShapes(shared, like);
+        number_formats = FindNumberFormats(shared, like);
+      },
       [&] { kernels = FindKernels(shared, phases, hardware.tensor_ratio); },
-      [&] { host_habits = FindHostHabits(shared, phases); },
+      [&] {
+        stalls = FindStalls(shared);
+        moves = FindMoves(shared);
+        graphs = FindGraphs(shared);
+      },
       [&] { launches = FindLaunches(shared); },
       [&] { families = FindFamilies(shared); },
       [&] { work = FindWork(shared, phases); },
       [&] { comm = FindComm(shared, phases); },
-      [&] { comm_habits = FindCommHabits(shared, phases); },
+      [&] {
+        accumulation = FindAccumulation(shared, phases);
+        replication = FindReplication(shared);
+        contention = FindContention(shared);
+      },
       [&] { host = FindHost(shared); },
       [&] { input = FindInput(shared); },
       [&] { step_stats = FindStepStats(shared, phases); },

@@ -10,16 +10,23 @@
 #include "engine/metrics/kernels/operators.h"
 #include "engine/metrics/kernels/samples.h"
 #include "engine/metrics/kernels/shapes.h"
+#include "engine/metrics/losses/accumulation.h"
+#include "engine/metrics/losses/block_shapes.h"
 #include "engine/metrics/losses/comm.h"
-#include "engine/metrics/losses/comm_habits.h"
+#include "engine/metrics/losses/contention.h"
 #include "engine/metrics/losses/copy.h"
 #include "engine/metrics/losses/families.h"
+#include "engine/metrics/losses/graphs.h"
 #include "engine/metrics/losses/host.h"
-#include "engine/metrics/losses/host_habits.h"
 #include "engine/metrics/losses/input.h"
 #include "engine/metrics/losses/kernel.h"
-#include "engine/metrics/losses/kernel_habits.h"
+#include "engine/metrics/losses/kernel_trains.h"
+#include "engine/metrics/losses/kernel_variation.h"
 #include "engine/metrics/losses/launch.h"
+#include "engine/metrics/losses/moves.h"
+#include "engine/metrics/losses/number_formats.h"
+#include "engine/metrics/losses/replication.h"
+#include "engine/metrics/losses/stalls.h"
 #include "engine/metrics/losses/step_stats.h"
 #include "engine/metrics/losses/sync.h"
 #include "engine/metrics/system/monitor.h"
@@ -94,14 +101,21 @@ struct Analysis {
   Samples samples;
   Families families;
   ShapeRows shapes;  // empty unless sizes of operators were recorded
-  KernelHabits kernel_habits;
-  HostHabits host_habits;
+  KernelTrains kernel_trains;
+  KernelVariation kernel_variation;
+  BlockShapes block_shapes;
+  NumberFormats number_formats;
+  Graphs graphs;
+  Moves moves;
+  Stalls stalls;
   Counters counters;       // empty unless a kernel profiler's output was given
   MonitorSummary monitor;  // empty unless a monitor's log was given
   Paths paths;
   Summaries summaries;
   Work work;
-  CommHabits comm_habits;
+  Accumulation accumulation;
+  Replication replication;
+  Contention contention;
   Support support;
 
  private:

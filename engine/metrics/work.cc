@@ -21,6 +21,7 @@ class WorkFinder {
     Uploads();
     Driver();
     PhaseTimes();
+    Coverage();
     Cards();
     Links();
     return std::move(work_);
@@ -170,6 +171,18 @@ class WorkFinder {
       row.phase = phase;
       work_.phases.push_back(row);
     }
+  }
+
+  void Coverage() {
+    double known = 0;
+    double all = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.call[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+      all += length;
+      if (phases_.OfOp(run_, op) != Phase::kUnnamed) known += length;
+    }
+    work_.range_coverage = all > 0 ? known / all : 0;
   }
 
   // Rates when the card gives rates; else bytes of the window over its length.

@@ -46,7 +46,6 @@ TEST_CASE("samples: each speaks of the period before it") {
   const Samples samples = Of({Sampled("SMs Active", Values(80, 20, 0))});
   CHECK(samples.compute.sm_active == Approx(0.8));
   CHECK(samples.comm.sm_active == Approx(0.2));
-  CHECK(samples.idle.sm_active == Approx(0));
   CHECK(samples.window.sm_active == Approx((12 * 80 + 10 * 20) / 30.0 / 100));
   CHECK(samples.compute.samples == 12);
   CHECK(samples.compute.sm_issue == -1);

@@ -179,21 +179,18 @@ Samples FindSamples(const Basis& basis) {
   if (!trace.gpu_series.empty()) {
     samples.tensor_in_matrix = TensorInMatrix(basis, &samples.tensor_samples);
   }
-  std::vector<IntervalSet> window(trace.devices.size()), compute(window), comm(window),
-      idle(window);
+  std::vector<IntervalSet> window(trace.devices.size()), compute(window), comm(window);
   std::vector<Interval> comm_any;
   for (const std::uint32_t d : basis.run.active_devices) {
     window[d].Append(basis.run.window.start, basis.run.window.end);
     compute[d] = basis.times[d].compute;
     comm[d] = basis.times[d].comm_exposed;
-    idle[d] = basis.times[d].idle;
     const auto& intervals = comm[d].intervals();
     comm_any.insert(comm_any.end(), intervals.begin(), intervals.end());
   }
   samples.window = Sampler(trace.gpu_series, window).All();
   samples.compute = Sampler(trace.gpu_series, compute).All();
   samples.comm = Sampler(trace.gpu_series, comm).All();
-  samples.idle = Sampler(trace.gpu_series, idle).All();
   IntervalSet whole;
   whole.Append(basis.run.window.start, basis.run.window.end);
   samples.nic_bytes_per_s = NicRate(trace.nic_series, whole);

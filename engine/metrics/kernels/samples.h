@@ -28,7 +28,6 @@ struct Samples {
   SampledMeans window;   // all of the window
   SampledMeans compute;  // while compute kernels ran
   SampledMeans comm;     // while communication kernels ran and no compute
-  SampledMeans idle;
   double nic_bytes_per_s = -1;  // mean of all network cards in the window, both directions
   double nic_in_comm = -1;      // the same, while communication kernels ran and no compute
 };

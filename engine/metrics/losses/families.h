@@ -11,7 +11,7 @@
 
 namespace advise {
 
-inline constexpr std::array<std::string_view, 29> kKernelFamilies = {"batch_norm_sync",
+inline constexpr std::array<std::string_view, 26> kKernelFamilies = {"batch_norm_sync",
                                                                      "checks",
                                                                      "clip",
                                                                      "compiled",
@@ -21,9 +21,7 @@ inline constexpr std::array<std::string_view, 29> kKernelFamilies = {"batch_norm
                                                                      "dequantise",
                                                                      "dropout",
                                                                      "embedding",
-                                                                     "fill",
                                                                      "foreach",
-                                                                     "fused_update",
                                                                      "gemv",
                                                                      "index_backward",
                                                                      "kv_cache",
@@ -31,7 +29,6 @@ inline constexpr std::array<std::string_view, 29> kKernelFamilies = {"batch_norm
                                                                      "moe_routing",
                                                                      "naive_convolution",
                                                                      "nonzero",
-                                                                     "normalisation",
                                                                      "old_tensor",
                                                                      "prefill",
                                                                      "reduction",
@@ -43,9 +40,9 @@ inline constexpr std::array<std::string_view, 29> kKernelFamilies = {"batch_norm
 inline constexpr std::array<std::string_view, 11> kCallFamilies = {
     "device_query", "event_timing", "graph_build", "graph_capture", "host_register", "ipc",
     "objects",      "pool",         "query",       "strided_copy",  "symbol_copy"};
-inline constexpr std::array<std::string_view, 7> kRangeFamilies = {
+inline constexpr std::array<std::string_view, 6> kRangeFamilies = {
     "communicator", "detokenise", "gloo",         "object_collective",
-    "prepare",      "sampling",   "unused_search"};
+    "prepare", "unused_search"};
 inline constexpr std::array<std::string_view, 2> kOsFamilies = {"open", "process"};
 
 // Of one kernel family: the loss is the kernels' own time; `remedy` takes them away, `halved` half

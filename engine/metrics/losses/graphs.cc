@@ -70,6 +70,10 @@ Graphs FindGraphs(const Basis& basis) {
   };
   std::vector<Reach> reach;
   std::vector<std::uint32_t> row_of(trace.calls.size(), kNone);  // in `reach`, by call
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.kind[op] != OpKind::kGraph || !basis.InWindow(trace.ops.start[op])) continue;
+    graphs.traced_whole_ns += static_cast<double>(trace.ops.end[op] - trace.ops.start[op]);
+  }
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
     if (run.ClassOfCall(c) != CallClass::kGraphLaunch) continue;
     row_of[c] = static_cast<std::uint32_t>(reach.size());

@@ -20,6 +20,8 @@ class HostFinder {
     Compute();
     Preemption();
     Switches();
+    FreeBursts();
+    CpuMoves();
     Memory();
     return std::move(result_);
   }
@@ -287,6 +289,70 @@ class HostFinder {
     const auto up = std::count_if(rises.begin(), rises.end(), [](double r) { return r > 0; });
     result_.growth_steps = static_cast<double>(up) / static_cast<double>(rises.size());
     result_.growth_per_step = Median(rises);
+  }
+
+  // Frees of device memory one after another, with nothing allocated between: a cache is emptied.
+  void FreeBursts() {
+    const auto least = static_cast<std::size_t>(run_.knowledge.Number("memory.burst_length"));
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    double frees = 0;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::vector<Interval> cuts;
+      std::vector<std::uint32_t> burst;
+      const auto close = [&] {
+        if (burst.size() >= least) {
+          loss.Count(trace_.calls.start[burst.front()], 0, 0);
+          frees += static_cast<double>(burst.size());
+          for (const std::uint32_t c : burst) {
+            blamed[c] = 1;
+            loss.remedy().unblocked_calls.push_back(c);
+            cuts.push_back({trace_.calls.start[c], trace_.calls.end[c]});
+          }
+        }
+        burst.clear();
+      };
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        const CallClass call_class = run_.ClassOfCall(c);
+        if (call_class == CallClass::kFreeDevice && basis_.InLoop(trace_.calls.start[c])) {
+          burst.push_back(c);
+        } else if (!IsSync(call_class) && call_class != CallClass::kOther) {
+          close();
+        }
+      }
+      close();
+      if (cuts.empty()) continue;
+      const IntervalSet inside = IntervalSet::Of(cuts);
+      for (const GapPiece piece : basis_.idle.pieces) {
+        if (basis_.idle.gaps[piece.gap].thread != thread) continue;
+        const IntervalSet part = inside.Clip(piece.start, piece.end);
+        for (const Interval& i : part.intervals()) loss.AddSpan(piece.device, i.start, i.end);
+      }
+      loss.remedy().host_cuts.push_back({thread, inside});
+    }
+    loss.AddBlamed(blamed);
+    result_.frees_per_burst = loss.count() == 0 ? 0 : frees / static_cast<double>(loss.count());
+    result_.free_bursts = loss.Build();
+  }
+
+  // How often launching threads wake up on another CPU.
+  void CpuMoves() {
+    result_.cpu_moves_per_s = -1;
+    if (trace_.sched.size() == 0 || run_.launching_threads.empty()) return;
+    const std::vector<RowRange> rows = RowsByThread(trace_.sched.thread, trace_.threads.size());
+    double moves = 0;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      int last = -1;
+      for (std::uint32_t i = rows[thread].first; i < rows[thread].last; ++i) {
+        if (trace_.sched.on[i] == 0 || !basis_.InWindow(trace_.sched.time[i])) continue;
+        if (last >= 0 && last != trace_.sched.cpu[i]) moves += 1;
+        last = trace_.sched.cpu[i];
+      }
+    }
+    const double seconds = static_cast<double>(run_.window.Length()) / kNanosPerSecond;
+    result_.cpu_moves_per_s =
+        seconds > 0 ? moves / seconds / static_cast<double>(run_.launching_threads.size()) : 0;
   }
 
   const Basis& basis_;

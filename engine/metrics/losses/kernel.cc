@@ -377,4 +377,15 @@ Kernels FindKernels(const Basis& basis, const Phases& phases, double tensor_spee
   return KernelFinder(basis, phases, tensor_speedup).Find();
 }
 
+std::vector<std::uint32_t> ComputeKernels(const Basis& basis) {
+  const OpTable& ops = basis.run.trace.ops;
+  std::vector<std::uint32_t> kernels;
+  kernels.reserve(ops.size());
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    if (ops.kind[op] != OpKind::kKernel || !basis.InWindow(ops.start[op])) continue;
+    if (!basis.run.IsComm(op)) kernels.push_back(op);
+  }
+  return kernels;
+}
+
 }  // namespace advise

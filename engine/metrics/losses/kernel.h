@@ -44,4 +44,7 @@ struct Kernels {
 // `tensor_speedup`: peak tensor rate over peak FP32 rate of the device, 0 unknown or none. O(ops).
 Kernels FindKernels(const Basis& basis, const Phases& phases, double tensor_speedup);
 
+// Kernels of the window, in time order, without communication.
+std::vector<std::uint32_t> ComputeKernels(const Basis& basis);
+
 }  // namespace advise

@@ -56,4 +56,24 @@ std::vector<KernelRow> Tallies::Rows(KeyOf key_of) const {
   return sorted;
 }
 
+KernelRow& AddToShape(const Run& run, std::uint32_t op, double time_ns, RowsOfShapes* rows) {
+  const std::uint32_t shape = run.trace.ops.detail[op];
+  KernelRow& row = (*rows)[shape];
+  if (row.count == 0) {
+    row.name = run.trace.strings[run.trace.shapes[shape].name];
+    row.kernel_class = run.names.Kernel(shape).name;
+  }
+  row.count += 1;
+  row.time_ns += time_ns;
+  return row;
+}
+
+std::vector<KernelRow> ByTime(const RowsOfShapes& rows) {
+  std::vector<KernelRow> sorted;
+  for (const auto& [shape, row] : rows) sorted.push_back(row);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const KernelRow& a, const KernelRow& b) { return a.time_ns > b.time_ns; });
+  return sorted;
+}
+
 }  // namespace advise

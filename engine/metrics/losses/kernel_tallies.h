@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,10 @@ class Tallies {
   const Run& run_;
   std::vector<OfShape> shapes_;
 };
+
+// Totals by shape, for the few launches that show something.
+using RowsOfShapes = std::map<std::uint32_t, KernelRow>;
+KernelRow& AddToShape(const Run& run, std::uint32_t op, double time_ns, RowsOfShapes* rows);
+std::vector<KernelRow> ByTime(const RowsOfShapes& rows);  // most time first
 
 }  // namespace advise

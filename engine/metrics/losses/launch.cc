@@ -24,6 +24,7 @@ class LaunchFinder {
     Sequence();
     Slow();
     Trains();
+    Waits();
     return std::move(result_);
   }
 
@@ -285,6 +286,40 @@ class LaunchFinder {
     for (std::vector<std::uint32_t>& train : open) close(&train);
     result_.trains_ops_per_step = ops_in_trains.PerStep();
     result_.trains = loss.Build();
+  }
+
+  // Launching calls that return only after the end of their kernel, as with CUDA_LAUNCH_BLOCKING=1.
+  void Waits() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    std::size_t launches = 0;
+    const auto longer = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (trace_.ops.kind[op] != OpKind::kKernel || call == kNone ||
+          run_.ClassOfCall(call) != CallClass::kLaunch || !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      // A kernel of a few microseconds may end before its launching call returns: only longer ones
+      // tell.
+      if (trace_.ops.end[op] - trace_.ops.start[op] < longer) continue;
+      ++launches;
+      if (trace_.calls.end[call] < trace_.ops.end[op]) continue;
+      loss.Count(trace_.calls.start[call], 0, CallLength(call));
+      blamed[call] = 1;
+      loss.remedy().unblocked_calls.push_back(call);
+    }
+    result_.waiting_share =
+        launches == 0 ? 0 : static_cast<double>(loss.count()) / static_cast<double>(launches);
+    // Each gap before a kernel that was launched after such a wait.
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const std::uint32_t call = CallOf(trace_, basis_.idle.gaps[piece.gap]);
+      const bool host = piece.cause == IdleCause::kLaunch ||
+                        piece.cause == IdleCause::kHostCompute ||
+                        piece.cause == IdleCause::kHostSync;
+      if (call != kNone && blamed[call] != 0 && host)
+        loss.AddSpan(piece.device, piece.start, piece.end);
+    }
+    result_.waiting = loss.Build();
   }
 
   const Basis& basis_;

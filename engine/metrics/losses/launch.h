@@ -26,6 +26,8 @@ struct Launches {
   double slow_contended = 0;
   Loss trains;
   double trains_ops_per_step = 0;
+  Loss waiting;  // launching calls that return only when their kernel has ended
+  double waiting_share = 0;
 };
 
 Launches FindLaunches(const Basis& basis);

@@ -23,6 +23,7 @@ class StepFinder {
     result_.stall = LossBuilder(basis_).Build();
     if (!run_.steps.known()) return std::move(result_);
     Jitter();
+    Drift();
     Warmup();
     Outliers();
     Phased();
@@ -44,6 +45,36 @@ class StepFinder {
   }
 
   // What the leading slow steps did that the others do not: host time by kind of call.
+  void Drift() {
+    std::vector<double> lengths;
+    for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
+      if (run_.steps.IsOutlier(i)) continue;
+      lengths.push_back(static_cast<double>(run_.steps.all[i].Length()));
+    }
+    const std::size_t third = lengths.size() / 3;
+    if (third < static_cast<std::size_t>(run_.knowledge.Number("step.drift_steps"))) return;
+    const auto from = [&](std::size_t first) {
+      const auto at = lengths.begin() + static_cast<std::ptrdiff_t>(first);
+      return Median(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(third)));
+    };
+    const double early = from(0);
+    if (early > 0) result_.drift = from(lengths.size() - third) / early - 1;
+    // Two kinds: the widest relative distance between neighbours, away from the ends.
+    std::sort(lengths.begin(), lengths.end());
+    const double least = run_.knowledge.Number("step.kind_share");
+    const auto edge = std::max<std::size_t>(
+        1, static_cast<std::size_t>(least * static_cast<double>(lengths.size())));
+    double widest = 0;
+    for (std::size_t i = edge; i + edge <= lengths.size(); ++i) {
+      const double ratio = lengths[i - 1] > 0 ? lengths[i] / lengths[i - 1] : 0;
+      if (ratio <= widest) continue;
+      widest = ratio;
+      result_.two_kinds_share =
+          static_cast<double>(lengths.size() - i) / static_cast<double>(lengths.size());
+      result_.two_kinds_ratio = ratio;
+    }
+  }
+
   void Warmup() {
     double compiling = 0;
     double allocating = 0;

@@ -18,6 +18,8 @@ struct OutlierRow {
 
 struct StepStats {
   double jitter = 0;  // interquartile range over median
+  double drift = 0;   // last third over first third of the steady steps, less 1
+  double two_kinds_share = 0, two_kinds_ratio = 0;  // of the slower kind of step; 0 none
   double warmup_excess_ns = 0;
   std::string warmup_cause;
   std::vector<OutlierRow> outliers;

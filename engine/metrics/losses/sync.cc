@@ -23,6 +23,8 @@ class SyncFinder {
     Memsets();
     Streams();
     BusyWait();
+    result_.optimizer = WaitsIn(Phase::kOptimizer);
+    result_.backward = WaitsIn(Phase::kBackward);
     return std::move(result_);
   }
 
@@ -248,6 +250,22 @@ class SyncFinder {
     }
     result_.busy_wait_ns /=
         static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+  }
+
+  // Synchronizing calls and blocking copies that the host makes inside a phase of the loop.
+  Loss WaitsIn(Phase phase) {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (phases_.OfCall(c) != phase || !basis_.InLoop(trace_.calls.start[c]) ||
+          !BlocksHost(run_, c) || IsAllocation(run_.ClassOfCall(c)))
+        continue;
+      loss.Count(trace_.calls.start[c], 0, CallLength(c));
+      blamed[c] = 1;
+      loss.remedy().unblocked_calls.push_back(c);
+    }
+    loss.AddBlamed(blamed);
+    return loss.Build();
   }
 
   const Basis& basis_;

@@ -19,6 +19,7 @@ struct Syncs {
   Loss memset;
   Loss default_stream;
   Loss event_chain;
+  Loss optimizer, backward;  // all waits of the host inside these phases of the loop
   std::string loop_name;
   double item_median_bytes = 0;
   std::string item_direction;

@@ -1,0 +1,134 @@
+// capture.*: what the report holds, and what it lacks.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "engine/base/glob.h"
+#include "engine/facts/declare.h"
+
+namespace advise::facts {
+namespace {
+
+// Operations of streams without a launching call, as a share.
+double Unattributed(const Trace& trace) {
+  double unattributed = 0;
+  double launched = 0;
+  for (std::size_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.stream[op] == kNone) continue;
+    launched += 1;
+    if (trace.ops.call[op] == kNone) unattributed += 1;
+  }
+  return ShareOf(unattributed, launched);
+}
+
+double Overhead(const Analysis& a) {
+  const Trace& trace = a.run.trace;
+  std::vector<Interval> overhead;
+  for (std::size_t i = 0; i < trace.overheads.size(); ++i) {
+    const bool launching = std::binary_search(
+        a.run.launching_threads.begin(), a.run.launching_threads.end(), trace.overheads.thread[i]);
+    const bool own =
+        ActivityOfOverhead(trace.strings[trace.overheads.name[i]]) == Activity::kProfiler;
+    if (launching && own) overhead.push_back({trace.overheads.start[i], trace.overheads.end[i]});
+  }
+  return static_cast<double>(
+      IntervalSet::Of(std::move(overhead)).OverlapWith(a.run.window.start, a.run.window.end));
+}
+
+// Messages of the profiler about lost data.
+std::vector<std::string> Dropped(const Trace& trace) {
+  std::vector<std::string> dropped;
+  for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
+    const bool lost =
+        MatchesGlob(message.text, "*dropped*") || MatchesGlob(message.text, "*lost*") ||
+        MatchesGlob(message.text, "*not collected*") ||
+        MatchesGlob(message.text, "*buffer*full*") || MatchesGlob(message.text, "*overflow*");
+    if (message.level != Level::kInfo && lost) dropped.push_back(message.text);
+  }
+  return dropped;
+}
+
+// Names of variables whose values are likely to be credentials. The value itself is never read.
+bool LooksSecret(const std::string& name) {
+  static constexpr std::array<const char*, 8> kPatterns = {
+      "*password*", "*passwd*", "*secret*",     "*token*",
+      "*api_key*",  "*apikey*", "*access_key*", "*private_key*"};
+  return std::any_of(kPatterns.begin(), kPatterns.end(),
+                     [&](const char* p) { return MatchesGlob(name, p); });
+}
+
+std::vector<std::string> Secrets(const Trace& trace) {
+  std::vector<std::string> secrets;
+  for (const auto& [name, value] : trace.environment) {
+    if (LooksSecret(name) && !value.empty()) secrets.push_back(name);
+  }
+  std::sort(secrets.begin(), secrets.end());
+  secrets.erase(std::unique(secrets.begin(), secrets.end()), secrets.end());
+  return secrets;
+}
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+double WorldSize(const Trace& trace) {
+  if (trace.world_size > 0) return trace.world_size;
+  for (const auto& [name, value] : trace.environment) {
+    const bool digits =
+        !value.empty() && value.size() < 8 &&
+        std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (name == "WORLD_SIZE" && digits) return std::stod(value);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void DeclareCaptureFacts(Catalog* catalog) {
+  auto& trace = catalog->Of([](const Analysis& a) -> const Trace& { return a.run.trace; });
+  trace.Add("capture.has_calls", "flag", "CUDA calls were recorded.",
+            [](const Trace& t) { return t.calls.size() > 0; });
+  trace.Add("capture.has_ranges", "flag", "Named ranges were recorded.",
+            [](const Trace& t) { return t.ranges.size() > 0; });
+  trace.Add("capture.has_os_calls", "flag", "OS calls were recorded.",
+            [](const Trace& t) { return t.os_calls.size() > 0; });
+  trace.Add("capture.has_gpu_samples", "flag", "GPU metric samples were recorded.",
+            [](const Trace& t) { return !t.gpu_series.empty(); });
+  trace.Add("capture.has_memory", "flag", "Memory events were recorded.",
+            [](const Trace& t) { return t.memory.size() > 0; });
+  trace.Add("capture.format", "name",
+            "Format of the report with the timeline: nsys-sqlite, kineto.", &Trace::kind);
+  trace.Add("capture.seconds", "num", "Length of the capture session in seconds.",
+            [](const Trace& t) { return static_cast<double>(t.session_ns) / kNanosPerSecond; });
+  trace.Add("capture.unattributed", "share",
+            "Share of the GPU operations whose launching call was not captured.", Unattributed);
+  trace.Add("capture.dropped", "count", "Messages of the profiler about lost or failed collection.",
+            [](const Trace& t) { return Dropped(t).size(); });
+  trace.Add("capture.dropped_text", "name",
+            "The first message of the profiler about lost or failed collection.",
+            [](const Trace& t) {
+              const std::vector<std::string> dropped = Dropped(t);
+              return dropped.empty() ? std::string() : dropped.front();
+            });
+  trace.Add("capture.secrets", "count",
+            "Environment variables whose names look like keys or passwords.",
+            [](const Trace& t) { return Secrets(t).size(); });
+  trace.Add("capture.secret_names", "name",
+            "Names (never the values) of environment variables that look like keys or passwords.",
+            [](const Trace& t) { return Joined(Secrets(t)); });
+  trace.Add("capture.world_size", "count",
+            "Ranks of the job, by the report; absent when it does not say.",
+            IfPositive(WorldSize, "the report does not say how many ranks the job has", ""));
+  auto& all = catalog->OfAll();
+  all.Add("capture.steps", "count", "Steps of the whole capture, 0 when none were found.",
+          [](const Analysis& a) { return a.run.steps.all.size(); });
+  all.Add("capture.overhead", "ns", "Profiler overhead on launching threads inside the window.",
+          Overhead);
+  all.Add("capture.range_coverage", "share",
+          "Share of the GPU time launched inside ranges that name a phase.",
+          [](const Analysis& a) { return a.work.range_coverage; });
+}
+
+}  // namespace advise::facts

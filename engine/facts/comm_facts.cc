@@ -1,0 +1,177 @@
+// comm.*, rank.late.*, rank.idle.*: communication kernels, and devices that come late or idle.
+#include "engine/facts/declare.h"
+
+namespace advise::facts {
+namespace {
+
+Rows KindRows(const Comm& c) {
+  Rows kinds;
+  for (const CollectiveRow& row : c.kinds) {
+    kinds.push_back({{"kind", row.kind},
+                     {"count", static_cast<double>(row.count)},
+                     {"time", row.time_ns},
+                     {"exposed", row.exposed_ns}});
+  }
+  return kinds;
+}
+
+std::shared_ptr<Remedy> AllBeside(const Analysis& a) {
+  auto remedy = std::make_shared<Remedy>();
+  for (std::uint32_t op = 0; op < a.run.trace.ops.size(); ++op) {
+    if (a.run.IsComm(op)) remedy->detached_ops.push_back(op);
+  }
+  return remedy;
+}
+
+void DeclareComm(Catalog* catalog) {
+  auto& comm = catalog->Of(&Analysis::comm);
+  comm.Add("comm.count", "count", "Number of communication kernels in the window.", &Comm::count);
+  comm.Add("comm.per_step", "count", "Number of communication kernels on a device, per step.",
+           &Comm::per_step);
+  comm.Add("comm.time", "ns", "Time in which a communication kernel ran, mean over the devices.",
+           &Comm::time_ns);
+  comm.Add("comm.overlap", "share", "Share of the communication time with compute beside it.",
+           &Comm::overlap);
+  comm.Add("comm.median", "ns",
+           "Median communication kernel (pure transfer where ranks allow to tell).",
+           &Comm::median_ns);
+  comm.Add("comm.kinds", "rows", "Communication by collective: kind, count, time, exposed.",
+           KindRows);
+  comm.Add("comm.same_stream", "flag", "Communication runs on the stream of the compute kernels.",
+           &Comm::same_stream);
+  comm.Add("comm.serial.share", "share",
+           "Share of the gradient communication that begins after the last backward kernel.",
+           &Comm::serial_share);
+  comm.AddLoss("comm.serial", kChange,
+               {"",
+                "Exposed time of gradient communication that begins after the last backward "
+                "kernel.",
+                "Gradient communication runs beside the backward pass as far as that is long "
+                "enough."},
+               &Comm::serial);
+  comm.AddLoss("comm.no_overlap", kChange,
+               {"",
+                "Exposed time when communication and compute never overlap, beside serial "
+                "gradients and what the optimizer sends.",
+                "Communication that never overlaps runs beside compute as far as there is "
+                "compute."},
+               &Comm::no_overlap);
+  comm.AddLoss("comm.small", kPerStep | kChange,
+               {"short (latency-bound) communication kernels",
+                "Exposed time of short communication kernels, and the gaps between them.",
+                "A tenth of the short communication kernels takes the place of all."},
+               &Comm::small);
+  comm.Add("comm.small.share", "share",
+           "Share of the communication kernels that are short (latency-bound).",
+           &Comm::small_share);
+  auto& all = catalog->OfAll();
+  all.Add("comm.exposed", "spans", "Time in which only communication ran on a device.",
+          [](const Analysis& a) {
+            std::vector<IntervalSet> exposed;
+            for (const DeviceTime& t : a.times) exposed.push_back(t.comm_exposed);
+            return exposed;
+          });
+  all.Add("comm.beside.remedy", "remedy",
+          "All communication runs beside compute, as far as there is compute.", AllBeside);
+}
+
+void DeclareAccumulation(Catalog* catalog) {
+  auto& steps = catalog->Of(&Analysis::accumulation);
+  steps.Needs([](const Analysis& a) { return a.accumulation.backwards > 0; },
+              "no ranges name the backward pass inside steps", "nvtx");
+  steps.Add("comm.micro.backwards", "count", "Number of backward passes per step.",
+            &Accumulation::backwards);
+  steps.Add("comm.micro.synced", "count", "Backward passes in which gradients are sent, per step.",
+            &Accumulation::synced);
+  auto& accumulation = catalog->Of(&Analysis::accumulation);
+  accumulation.Add("comm.micro.optimizers", "count", "Number of optimizer passes per step.",
+                   IfPositive(&Accumulation::optimizers, "no ranges name the optimizer", "nvtx"));
+  accumulation.AddLoss("comm.micro", kOfGaps,
+                       {"gradient collectives in all backward passes of a step but the last",
+                        "Exposed time of gradient collectives in all backward passes of a step but "
+                        "the last.",
+                        "Gradient collectives in all backward passes but the last are gone."},
+                       &Accumulation::early);
+}
+
+void DeclareReplication(Catalog* catalog) {
+  auto& replication = catalog->Of(&Analysis::replication);
+  replication.Add("comm.replicate.devices", "count",
+                  "Most devices that one process launches kernels on.", &Replication::devices);
+  replication.Add("comm.replicate.broadcasts", "count",
+                  "Broadcast kernels on each device of one process, per step.",
+                  &Replication::broadcasts);
+  replication.Add("comm.replicate.reduces", "count",
+                  "Reduce kernels on each device of one process, per step.", &Replication::reduces);
+  replication.AddLoss("comm.replicate", kOfGaps,
+                      {"broadcasts, reduces and copies between the GPUs of one process",
+                       "Exposed time of broadcasts, reduces and copies between the GPUs of one "
+                       "process.",
+                       "Broadcasts, reduces and copies between the GPUs of one process are gone."},
+                      &Replication::loss);
+  auto& contention = catalog->Of(&Analysis::contention);
+  contention.Add(
+      "comm.contention.slowdown", "num",
+      "Time of compute kernels beside collectives over the time of the same kernels "
+      "alone.",
+      IfPositive([](const Contention& c) { return c.compared > 0 ? c.slowdown : 0; },
+                 "no kernel ran both beside collectives and without them often enough", ""));
+  contention.Add("comm.contention.compared", "count",
+                 "Kernels beside collectives that were compared with the same kernels alone.",
+                 &Contention::compared);
+  contention.AddLoss("comm.contention", kChange,
+                     {"",
+                      "Time of kernels beside collectives beyond the time of the same kernels "
+                      "alone.",
+                      "Kernels beside collectives take the time that they take alone."},
+                     &Contention::loss);
+}
+
+void DeclareRanks(Catalog* catalog) {
+  auto& late = catalog->Of(&Analysis::comm);
+  late.Needs([](const Analysis& a) { return a.comm.late_device != kNone; },
+             "collectives of several devices could not be matched", "ranks");
+  late.Add(
+      "rank.late.device", "count",
+      "The device that comes last at most collectives; absent with less than two devices or "
+      "without collectives.",
+      [](const Comm& c, const Analysis& a) { return a.run.trace.devices[c.late_device].ordinal; });
+  late.Add("rank.late.share", "share",
+           "Share of the collectives with a late device at which it is the one that comes last "
+           "most often.",
+           &Comm::late_share);
+  late.Add("rank.late.lateness", "ns",
+           "Mean time by which the late device comes after the median device.", &Comm::lateness_ns);
+  late.Add("rank.late.cause", "name",
+           "What the late device does more than the median device: loading, compute, launch, "
+           "copies …",
+           &Comm::late_cause);
+  late.AddLoss("rank.late", kChange,
+               {"", "Waiting of the other devices for the late one inside collectives.",
+                "The late device is as fast as the next-latest."},
+               &Comm::late);
+  auto& all = catalog->OfAll();
+  all.Add("rank.idle.lost", "spans",
+          "Compute time of the working devices, which the idle ones could share.",
+          [](const Analysis& a) {
+            std::vector<IntervalSet> compute;
+            for (const DeviceTime& t : a.times) compute.push_back(t.compute);
+            return compute;
+          });
+  all.Add("rank.idle.devices", "count",
+          "Devices listed in the report (and visible to the job) that did nothing.",
+          [](const Analysis& a) {
+            return static_cast<double>(a.run.trace.devices.size() - a.run.active_devices.size());
+          });
+}
+
+}  // namespace
+
+void DeclareCommFacts(Catalog* catalog) {
+  DeclareComm(catalog);
+  DeclareAccumulation(catalog);
+  DeclareReplication(catalog);
+  DeclareRanks(catalog);
+}
+
+}  // namespace advise::facts

@@ -1,0 +1,66 @@
+// input.*: the data pipeline.
+#include <algorithm>
+
+#include "engine/facts/declare.h"
+
+namespace advise::facts {
+
+void DeclareInputFacts(Catalog* catalog) {
+  auto& input = catalog->Of(&Analysis::input);
+  input.AddLoss("input", kChange,
+                {"", "Idle time of gaps in which the launching thread loads data or waits for it.",
+                 "Batches are there in time, as far as parallel loading can make it so."},
+                &Input::loss);
+  input.Add("input.own", "ns",
+            "Idle time in which the launching thread itself loads data (reads, decodes).",
+            &Input::own_ns);
+  input.Add("input.waiting", "ns", "Idle time in which the launching thread waits for a loader.",
+            &Input::waiting_ns);
+  input.Add("input.workers", "count", "Loader worker processes or threads seen.", &Input::workers);
+  input.Add(
+      "input.workers_busy", "share",
+      "Share of the window that loader workers are at work; absent when not seen.",
+      UnlessNegative(&Input::workers_busy, "no OS calls of loader workers were recorded", "osrt"));
+  input.Add("input.steps_affected", "share",
+            "Share of the steps with a gap in which data is loaded or waited for.",
+            &Input::steps_affected);
+  input.Add("input.load.count", "count", "Loads of a batch on the launching thread, one per step.",
+            &Input::loads);
+  input.Add("input.load.median", "ns", "Median time of a load or of a wait for one.",
+            &Input::load_median_ns);
+  input.Add("input.load.max", "ns", "Longest time of a load or of a wait for one.",
+            &Input::load_max_ns);
+  input.Add("input.load.slow_count", "count", "Loads of more than three times the median.",
+            In(&Input::slow, &Loss::count));
+  input.Add("input.load.slow_lost", "spans",
+            "Idle time of loads of more than three times the median.",
+            In(&Input::slow, &Loss::lost));
+  input.Add("input.load.slow_remedy", "remedy", "Slow loads take as long as the median one.",
+            In(&Input::slow, &Loss::remedy));
+  input.Add("input.file.share", "share",
+            "Share of the load time inside file calls (of the launching thread, or of the "
+            "workers).",
+            &Input::file_share);
+  input.Add("input.map.time", "ns",
+            "Idle while the launching thread maps or unmaps memory, mean over the devices.",
+            [](const Input& in, const Analysis& a) {
+              const std::size_t devices = a.run.active_devices.size();
+              return static_cast<double>(in.map.lost->Total()) /
+                     static_cast<double>(std::max<std::size_t>(1, devices));
+            });
+  input.AddLoss("input.map", kOfGaps,
+                {"gaps in which the launching thread maps or unmaps memory",
+                 "Idle time while the launching thread maps or unmaps memory, device by device.",
+                 "Calls that map or unmap memory are gone."},
+                &Input::map);
+  input.Add("input.after_gpu", "share",
+            "Share of the loads that begin only after the GPU finished the step.",
+            &Input::after_gpu);
+  input.Add("input.loader", "name",
+            "What the framework's loader says of itself, own or workers; empty when it does not.",
+            &Input::loader);
+  input.Add("input.background", "flag", "A thread or process beside the launching one loads data.",
+            &Input::background);
+}
+
+}  // namespace advise::facts

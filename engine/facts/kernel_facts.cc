@@ -1,0 +1,253 @@
+// kernel.*: what runs on the GPU, and how well it fills the device.
+#include <algorithm>
+
+#include "engine/facts/declare.h"
+
+namespace advise::facts {
+namespace {
+
+constexpr std::size_t kMostRows = 20;
+constexpr std::size_t kMostTotals = 50;
+
+double Compute(const Analysis& a) { return a.kernels.compute_ns; }
+// What shares of single kernels are of.
+double Whole(const Kernels& k) { return std::max(k.time_ns, k.compute_ns); }
+
+Row RowOf(const KernelRow& r, double whole) {
+  return {{"name", r.name},
+          {"class", r.kernel_class},
+          {"count", static_cast<double>(r.count)},
+          {"time", r.time_ns},
+          {"share", ShareOf(r.time_ns, whole)},
+          {"median", r.median_ns}};
+}
+
+template <typename Extend>
+Rows RowsOf(const std::vector<KernelRow>& rows, double whole, std::size_t most, Extend extend) {
+  Rows table;
+  for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
+    table.push_back(RowOf(rows[i], whole));
+    extend(rows[i], &table.back());
+  }
+  return table;
+}
+
+// Rows of kernels that show something: name, count, time, and one column more.
+Rows ShortRows(const std::vector<KernelRow>& rows, const char* column, double KernelRow::*value) {
+  Rows table;
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+    const KernelRow& r = rows[i];
+    table.push_back({{"name", r.name},
+                     {"count", static_cast<double>(r.count)},
+                     {"time", r.time_ns},
+                     {column, r.*value}});
+  }
+  return table;
+}
+
+void DeclareTotals(Catalog* catalog) {
+  auto& kernels = catalog->Of(&Analysis::kernels);
+  const auto plain = [](const KernelRow&, Row*) {};
+  kernels.Add("kernel.count", "count", "Number of kernels in the window.", &Kernels::count);
+  kernels.Add("kernel.time", "ns", "Summed time of all kernels.", &Kernels::time_ns);
+  kernels.Add("kernel.top", "rows",
+              "Kernels by time: name, class, count, time, share (of kernel time), median.",
+              [plain](const Kernels& k) { return RowsOf(k.top, Whole(k), kMostTotals, plain); });
+  kernels.Add("kernel.top.name", "name", "Name of the kernel with most time.",
+              [](const Kernels& k) { return k.top.empty() ? "" : k.top.front().name; });
+  kernels.Add("kernel.top.share", "share", "Share of the kernel time in the kernel with most time.",
+              [](const Kernels& k) {
+                return k.top.empty() ? 0 : ShareOf(k.top.front().time_ns, Whole(k));
+              });
+  kernels.Add(
+      "kernel.classes", "rows", "Classes of kernels by time: class, count, time, share.",
+      [plain](const Kernels& k) { return RowsOf(k.classes, k.time_ns, kMostTotals, plain); });
+  kernels.Add("kernel.concurrency", "num", "Mean number of kernels running while any runs.",
+              &Kernels::concurrency);
+  kernels.Add("kernel.streams", "count", "Streams that kernels run on.", &Kernels::streams);
+  kernels.Add("kernel.spilling.share", "share",
+              "Share of the compute time in kernels that use local memory.",
+              [](const Kernels& k) { return ShareOf(k.spilling_ns, k.compute_ns); });
+  kernels.Add("kernel.spilling.rows", "rows",
+              "Kernels that use local memory: name, local_bytes, registers, count, time.",
+              [](const Kernels& k) {
+                return RowsOf(k.spilling_rows, k.time_ns, kMostRows,
+                              [](const KernelRow& r, Row* row) {
+                                row->emplace_back("local_bytes", r.local_bytes);
+                                row->emplace_back("registers", r.registers);
+                              });
+              });
+}
+
+// Grids against the number of SMs.
+void DeclareGrids(Catalog* catalog) {
+  auto& kernels = catalog->Of(&Analysis::kernels);
+  kernels.Needs([](const Analysis& a) { return a.hardware.sm_count > 0; },
+                "the number of SMs of the device is not known (see --gpu)", "hardware");
+  kernels.Add("kernel.small_grid.share", "share",
+              "Share of the compute time in kernels with fewer blocks than SMs and nothing beside "
+              "them.",
+              [](const Kernels& k) { return ShareOf(k.small_grid.time_ns, k.compute_ns); });
+  kernels.AddLoss("kernel.small_grid", kLost,
+                  {"", "Time of kernels with fewer blocks than SMs and nothing beside them.", ""},
+                  &Kernels::small_grid);
+  kernels.Add("kernel.small_grid.median_blocks", "count",
+              "Median blocks of kernels with fewer blocks than SMs, weighted by time.",
+              &Kernels::small_grid_blocks);
+  kernels.Add("kernel.small_grid.sms", "count",
+              "SMs of the device that small grids are measured by.",
+              [](const Kernels&, const Analysis& a) { return a.hardware.sm_count; });
+  kernels.Add("kernel.small_grid.rows", "rows",
+              "Kernels with fewer blocks than SMs, by time: name, blocks, count, time.",
+              [](const Kernels& k) {
+                return RowsOf(
+                    k.small_grid_rows, k.time_ns, kMostRows,
+                    [](const KernelRow& r, Row* row) { row->emplace_back("blocks", r.blocks); });
+              });
+  kernels.Add("kernel.small_grid.fill", "share",
+              "Blocks over SMs of kernels with fewer blocks than SMs, weighted by time.",
+              &Kernels::small_grid_fill);
+  kernels.Add("kernel.tail.share", "share",
+              "Share of the compute time that the last partial wave of large kernels may waste "
+              "(upper bound).",
+              [](const Kernels& k) { return ShareOf(k.tail_waste_ns, k.compute_ns); });
+  kernels.Add("kernel.tail.counted", "share",
+              "Part of the time of kernels with a partial last wave whose waves a kernel profiler "
+              "counted; those of the rest are worked out from threads per block, which gives too "
+              "few waves where registers or shared memory allow fewer blocks.",
+              [](const Kernels& k) { return ShareOf(k.tail_counted_ns, k.tail.time_ns); });
+  kernels.Add(
+      "kernel.tail.rows", "rows",
+      "Large kernels with a partial last wave: name, waves, count, time.", [](const Kernels& k) {
+        return RowsOf(k.tail_rows, k.time_ns, kMostRows,
+                      [](const KernelRow& r, Row* row) { row->emplace_back("waves", r.waves); });
+      });
+  kernels.AddLoss("kernel.tail", kLost, {"", "Time of large kernels with a partial last wave.", ""},
+                  &Kernels::tail);
+  kernels.Add("kernel.narrow.share", "share",
+              "Share of the compute time in kernels that leave room for others and run alone.",
+              [](const Kernels& k) { return ShareOf(k.narrow_ns, k.compute_ns); });
+}
+
+// Sequences that a better kernel would replace.
+void DeclareSequences(Catalog* catalog) {
+  auto& kernels = catalog->Of(&Analysis::kernels);
+  kernels.AddLoss(
+      "kernel.elementwise", kOfKernels,
+      {"unfused element-wise and copy kernels", "Time of unfused element-wise and copy kernels.",
+       "Runs of element-wise and copy kernels become one kernel each."},
+      &Kernels::elementwise);
+  kernels.Add("kernel.elementwise.runs", "count",
+              "Runs of two or more unfused element-wise kernels in a row, per step.",
+              &Kernels::elementwise_runs);
+  kernels.AddLoss("kernel.attention.unfused", kOfKernels,
+                  {"matmul-softmax-matmul sequences", "Time of matmul-softmax-matmul sequences.",
+                   "A fused attention kernel does not write the scores."},
+                  &Kernels::attention);
+  kernels.AddLoss(
+      "kernel.layout", kOfKernels,
+      {"transposes and layout conversions", "Time of transposes and layout conversions.",
+       "Transposes and layout conversions are gone."},
+      &Kernels::layout);
+  kernels.AddLoss("kernel.optimizer", kPerStep | kChange,
+                  {"small kernels of the optimizer phase (or of a per-tensor update pattern)",
+                   "Time of small optimizer kernels, and of the gaps between.",
+                   "Few multi-tensor kernels take the place of small optimizer kernels."},
+                  &Kernels::optimizer);
+  kernels.Add("kernel.optimizer.share", "share",
+              "Share of the step that small optimizer kernels span.",
+              [](const Kernels& k, const Analysis& a) {
+                return ShareOf(static_cast<double>(k.optimizer.lost->Total()),
+                               static_cast<double>(a.basis().Device()));
+              });
+}
+
+void DeclareTrains(Catalog* catalog) {
+  auto& trains = catalog->Of(&Analysis::kernel_trains);
+  trains.AddLoss("kernel.gemm_train", kCount | kChange,
+                 {"runs of eight or more launches of one small matrix kernel with one grid, with "
+                  "at most two others between",
+                  "Idle time between the kernels of runs of one small matrix kernel.",
+                  "The host launches each run of one small matrix kernel once."},
+                 &KernelTrains::products);
+  trains.Add("kernel.gemm_train.kernels", "count",
+             "Kernels in runs of one small matrix kernel, per step.",
+             &KernelTrains::product_kernels);
+  trains.AddLoss("kernel.repeated", kCount | kChange,
+                 {"runs of eight or more launches of one small kernel with one grid, matrix "
+                  "kernels left out",
+                  "Idle time between the kernels of runs of one small kernel.",
+                  "The host launches each run of one small kernel once."},
+                 &KernelTrains::repeats);
+  trains.Add("kernel.repeated.kernels", "count", "Kernels in runs of one small kernel, per step.",
+             &KernelTrains::repeat_kernels);
+}
+
+// The same kernel and grid at the same place of the step.
+void DeclareVariation(Catalog* catalog) {
+  auto& variation = catalog->Of(&Analysis::kernel_variation);
+  variation.AddLoss("kernel.varying", kCount | kChange,
+                    {"kernels that took more than twice the median of the same kernel and grid at "
+                     "the same place of the step",
+                     "Time beyond the median of kernels that took more than twice the median.",
+                     "Kernels that took more than twice the median take the median."},
+                    &KernelVariation::varying);
+  variation.Add("kernel.varying.rows", "rows",
+                "Kernels that took more than twice the median: name, count, time (beyond the "
+                "median), median.",
+                [](const KernelVariation& v) {
+                  return ShortRows(v.varying_rows, "median", &KernelRow::median_ns);
+                });
+  variation.Add("kernel.slowing.ratio", "num",
+                "Time of the same kernels in the second half of the window over the first; 0 when "
+                "it cannot be compared.",
+                &KernelVariation::slowing_ratio);
+  variation.Add("kernel.slowing.share", "share",
+                "Share of the kernel time in kernels that were compared between the halves of the "
+                "window.",
+                &KernelVariation::slowing_share);
+  variation.AddLoss("kernel.slowing", kChange,
+                    {"",
+                     "Time of kernels in the second half of the window beyond the median of the "
+                     "first.",
+                     "Kernels stay as fast as in the first half of the window."},
+                    &KernelVariation::slowing);
+}
+
+void DeclareBlocks(Catalog* catalog) {
+  auto& blocks = catalog->Of(&Analysis::block_shapes);
+  blocks.AddLoss("kernel.partial_warp", kShare | kChange,
+                 {"kernels whose blocks are no multiple of 32 threads, where the grid fills the "
+                  "device",
+                  "Time of kernels whose blocks are no multiple of 32 threads.",
+                  "Kernels with partial warps have threads in all lanes."},
+                 &BlockShapes::partial_warps);
+  blocks.Add("kernel.partial_warp.waste", "share",
+             "Share of the compute time in lanes without a thread.",
+             [](const BlockShapes& b, const Analysis& a) {
+               return ShareOf(b.partial_warp_waste_ns, Compute(a));
+             });
+  blocks.Add("kernel.partial_warp.rows", "rows",
+             "Kernels whose blocks are no multiple of 32 threads: name, count, time, threads.",
+             [](const BlockShapes& b) {
+               return ShortRows(b.partial_warp_rows, "threads", &KernelRow::blocks);
+             });
+  blocks.AddLoss(
+      "kernel.tiny_block", kShare | kLost,
+      {"kernels with at most 32 threads per block and more blocks than SMs",
+       "Time of kernels with at most 32 threads per block and more blocks than SMs.", ""},
+      &BlockShapes::tiny_blocks);
+}
+
+}  // namespace
+
+void DeclareKernelFacts(Catalog* catalog) {
+  DeclareTotals(catalog);
+  DeclareGrids(catalog);
+  DeclareSequences(catalog);
+  DeclareTrains(catalog);
+  DeclareVariation(catalog);
+  DeclareBlocks(catalog);
+}
+
+}  // namespace advise::facts

@@ -1,0 +1,135 @@
+// launch.*, graph.*: launching work, call by call or as CUDA graphs.
+#include "engine/facts/declare.h"
+
+namespace advise::facts {
+namespace {
+
+bool HasSteps(const Analysis& a) { return a.run.steps.known(); }
+
+void DeclareCosts(Catalog* catalog) {
+  catalog->Of(&Analysis::launches)
+      .Needs(
+          [](const Analysis& a) {
+            return a.run.trace.HasTable("calls") || a.run.trace.calls.size() > 0;
+          },
+          "no CUDA calls were recorded", "cuda")
+      .Add("launch.count", "count", "Launching calls of kernels and graphs in the window.",
+           &Launches::count);
+  auto& launches = catalog->Of(&Analysis::launches);
+  launches.Add("launch.kernels_per_step", "count", "Number of kernels per step.",
+               &Launches::kernels_per_step);
+  launches.Add("launch.queue_empty", "share",
+               "Share of the launches that found the device with nothing left to do.",
+               &Launches::queue_empty);
+  launches.Add("launch.call.median", "ns",
+               "Median length of a launching call that was not held back.",
+               &Launches::call_median_ns);
+  launches.Add("launch.kernel.median", "ns", "Median time of a kernel.",
+               &Launches::kernel_median_ns);
+  launches.Add("launch.gap.median", "ns", "Median length of the short gaps between kernels.",
+               &Launches::gap_median_ns);
+  launches.Add("launch.tiny.share", "share", "Share of the kernels that run less than 10 us.",
+               &Launches::tiny_share);
+  launches.Add("launch.tiny.time", "ns", "Summed time of kernels that run less than 10 us.",
+               &Launches::tiny_ns);
+  launches.Add("launch.threads", "count",
+               "Threads that launch at the same time on one device or process.",
+               &Launches::threads);
+}
+
+void DeclareLosses(Catalog* catalog) {
+  auto& launches = catalog->Of(&Analysis::launches);
+  launches.AddLoss("launch.bound", kChange,
+                   {"", "Short gaps between kernels, spread over the step, that launching makes.",
+                    "Launches between short gaps are in a graph: one call, no code between."},
+                   &Launches::bound);
+  launches.Add("launch.slow.median", "ns",
+               "Median launching call, when launch calls are slow though the queue is not full.",
+               IfPositive(&Launches::slow_median_ns, "launch calls are not slow", ""));
+  launches.Add("launch.slow.contended", "share",
+               "Share of slow launch calls that overlap a CUDA call of another thread of the "
+               "process.",
+               &Launches::slow_contended);
+  launches.AddLoss(
+      "launch.slow", kOfGaps,
+      {"launch calls that are slow though the queue is not full",
+       "Idle time inside slow launch calls.", "Slow launch calls take the usual time."},
+      &Launches::slow);
+  launches.AddLoss("launch.trains", kOfGaps,
+                   {"trains of tiny device copies or memsets back to back",
+                    "Time of tiny device copies and memsets in trains, and of the gaps between.",
+                    "One operation takes the place of each train of tiny copies or memsets."},
+                   &Launches::trains);
+  launches.Add("launch.trains.ops", "count", "Tiny device copies and memsets in trains, per step.",
+               &Launches::trains_ops_per_step);
+  launches.AddLoss(
+      "launch.framework", kLost,
+      {"", "Idle time in gaps with more host code than launching, spread over the step.", ""},
+      &Launches::framework);
+  launches.Add("launch.waiting.share", "share",
+               "Share of the launches of longer kernels that return only when the kernel has "
+               "ended.",
+               &Launches::waiting_share);
+  launches.AddLoss("launch.waiting", kOfGaps,
+                   {"launches of longer kernels that return only when the kernel has ended",
+                    "Idle time before the launch that follows one that waited for its kernel.",
+                    "Launches return without waiting for their kernel."},
+                   &Launches::waiting);
+}
+
+void DeclareSequence(Catalog* catalog) {
+  catalog->Of(&Analysis::launches)
+      .Needs(HasSteps, "no steps were found", "steps")
+      .Add("launch.sequence.length", "count",
+           "Kernels in the sequence of kernels that repeats every step.",
+           &Launches::sequence_length)
+      .Add("launch.sequence.same", "share",
+           "Share of the steps with exactly the sequence of kernels and grids that repeats.",
+           &Launches::sequence_same)
+      .Add("launch.sequence.breaks", "count",
+           "Waits, allocations and pageable copies inside a step that a graph capture would not "
+           "allow, median per step.",
+           &Launches::sequence_breaks);
+}
+
+void DeclareGraphs(Catalog* catalog) {
+  auto& graphs = catalog->Of(&Analysis::graphs);
+  graphs.Add("graph.launches", "count", "Launches of CUDA graphs in the window.",
+             &Graphs::launches);
+  graphs.Add("graph.per_step", "count", "Launches of CUDA graphs per step.", &Graphs::per_step);
+  graphs.Add("graph.call.median", "ns", "Median launching call of a CUDA graph.",
+             &Graphs::call_median_ns);
+  graphs.Add("graph.gpu.median", "ns",
+             "Median time from the first to the last operation of a graph launch.",
+             &Graphs::gpu_median_ns);
+  graphs.Add(
+      "graph.kernels.median", "count", "Median number of operations in a graph launch.",
+      IfPositive(&Graphs::kernels_median, "no graph was launched, or graphs were traced as a whole",
+                 "cuda-graph-node"));
+  graphs.AddLoss("graph.gap", kCount | kPerStep | kLost,
+                 {"gaps before a graph that the host makes",
+                  "Idle time of gaps before a graph that the host makes.", ""},
+                 &Graphs::gaps);
+  graphs.Add("graph.miss.share", "share",
+             "Share of the steps without a graph launch, where most steps have one.",
+             &Graphs::miss_share);
+  graphs.AddLoss("graph.miss", kLost,
+                 {"", "Idle time of steps without a graph launch beyond that of the others.", ""},
+                 &Graphs::misses);
+  graphs.Add("graph.whole.share", "share",
+             "Share of the compute time in graphs that were traced as a whole.",
+             [](const Graphs& g, const Analysis& a) {
+               return ShareOf(g.traced_whole_ns, a.kernels.compute_ns);
+             });
+}
+
+}  // namespace
+
+void DeclareLaunchFacts(Catalog* catalog) {
+  DeclareCosts(catalog);
+  DeclareLosses(catalog);
+  DeclareSequence(catalog);
+  DeclareGraphs(catalog);
+}
+
+}  // namespace advise::facts

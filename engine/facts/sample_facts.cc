@@ -1,0 +1,80 @@
+// sample.*: GPU metric samples, by what ran meanwhile.
+#include <algorithm>
+
+#include "engine/facts/declare.h"
+
+namespace advise::facts {
+namespace {
+
+constexpr const char* kNoSamples = "no GPU metric samples of this kind were recorded";
+
+struct SampleFact {
+  const char* name;
+  double SampledMeans::*value;
+  const char* words;
+};
+constexpr SampleFact kSampleFacts[] = {
+    {"gr_active", &SampledMeans::gr_active, "share of the time in which the GPU did anything"},
+    {"sm_active", &SampledMeans::sm_active, "share of the SMs that had work"},
+    {"sm_issue", &SampledMeans::sm_issue, "share of the issue slots that were used"},
+    {"tensor", &SampledMeans::tensor, "activity of the tensor pipes"},
+    {"dram", &SampledMeans::dram, "device memory traffic over its peak"},
+    {"pcie", &SampledMeans::pcie, "PCIe traffic over its peak, of the busier direction"},
+    {"nvlink", &SampledMeans::nvlink, "NVLink traffic over its peak, of the busier direction"}};
+
+// The time that samples of compute speak of; nothing on devices without any series.
+std::vector<IntervalSet> SampledCompute(const Analysis& a) {
+  std::vector<IntervalSet> spans(a.times.size());
+  for (const Series& series : a.run.trace.gpu_series) {
+    if (series.device < spans.size()) spans[series.device] = a.times[series.device].compute;
+  }
+  return spans;
+}
+
+struct SampleTime {
+  const char* group;  // of facts
+  SampledMeans Samples::*means;
+  const char* words;
+};
+constexpr SampleTime kSampleTimes[] = {
+    {"sample.window.", &Samples::window, "in the window"},
+    {"sample.compute.", &Samples::compute, "while compute kernels ran"},
+    {"sample.comm.", &Samples::comm, "while communication ran and no compute"}};
+
+}  // namespace
+
+void DeclareSampleFacts(Catalog* catalog) {
+  auto& samples = catalog->Of(&Analysis::samples);
+  samples.AlsoWithoutTimeline();
+  samples.Add("sample.nic", "bytes_per_s",
+              "Traffic of all network cards in the window, both directions.",
+              UnlessNegative(&Samples::nic_bytes_per_s, kNoSamples, "nic-metrics"));
+  samples.Add("sample.comm.nic", "bytes_per_s",
+              "Traffic of all network cards while communication ran and no compute; may hold other "
+              "traffic than the job's.",
+              UnlessNegative(&Samples::nic_in_comm, kNoSamples, "nic-metrics"));
+  for (const SampleTime& time : kSampleTimes) {
+    const std::string group = time.group;
+    const auto means = time.means;
+    for (const SampleFact& fact : kSampleFacts) {
+      const auto value = fact.value;
+      samples.Add(group + fact.name, "share",
+                  std::string("Samples ") + time.words + ": " + fact.words + ".",
+                  UnlessNegative(
+                      [means, value](const Samples& s) { return std::min(1.0, s.*means.*value); },
+                      kNoSamples, "gpu-metrics"));
+    }
+    samples.Add(group + "samples", "count",
+                std::string("Samples ") + time.words + ", of the quantity with most.",
+                IfPositive([means](const Samples& s) { return (s.*means).samples; }, kNoSamples,
+                           "gpu-metrics"));
+  }
+  catalog->OfAll()
+      .AlsoWithoutTimeline()
+      .Needs([](const Analysis& a) { return a.samples.compute.samples > 0; }, kNoSamples,
+             "gpu-metrics")
+      .Add("sample.compute.lost", "spans", "Compute time of the devices that were sampled.",
+           SampledCompute);
+}
+
+}  // namespace advise::facts

@@ -1,0 +1,78 @@
+#include "engine/metrics/losses/contention.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <vector>
+
+namespace advise {
+namespace {
+
+// What a kernel that took `length` beside a collective takes alone, if it is one of those that
+// were seen alone (in ascending order): a name with one grid and block may stand for several
+// amounts of work, and the longest that is not longer is the one that says least against the
+// collective. A few stragglers among them say nothing.
+Nanos TimeAlone(const std::vector<Nanos>& alone, Nanos length) {
+  const std::size_t usual = alone.size() - alone.size() / 50;
+  const auto last = alone.begin() + static_cast<std::ptrdiff_t>(usual);
+  const auto above = std::upper_bound(alone.begin(), last, length);
+  return above == alone.begin() ? length : *std::prev(above);
+}
+
+}  // namespace
+
+Contention FindContention(const Basis& basis) {
+  const Run& run = basis.run;
+  const Trace& trace = run.trace;
+  const auto length_of = [&](std::uint32_t op) { return trace.ops.end[op] - trace.ops.start[op]; };
+  Contention result;
+  LossBuilder loss(basis);
+  const auto least = static_cast<std::size_t>(run.knowledge.Number("comm.compared_least"));
+  double beside_ns = 0;
+  double alone_ns = 0;
+  for (const std::uint32_t d : run.active_devices) {
+    if (basis.times[d].comm.empty()) continue;
+    struct Seen {
+      std::vector<Nanos> alone;
+      std::vector<std::uint32_t> beside;
+    };
+    std::map<std::uint32_t, Seen> shapes;
+    for (const std::uint32_t op : run.ops_of_device[d]) {
+      if (trace.ops.kind[op] != OpKind::kKernel || run.IsComm(op)) continue;
+      if (!basis.InWindow(trace.ops.start[op])) continue;
+      const Nanos overlap = basis.times[d].comm.OverlapWith(trace.ops.start[op], trace.ops.end[op]);
+      Seen& seen = shapes[trace.ops.detail[op]];
+      if (overlap == 0) {
+        seen.alone.push_back(length_of(op));
+      } else if (10 * overlap >= 9 * length_of(op)) {
+        seen.beside.push_back(op);
+      }
+    }
+    for (auto& [shape, seen] : shapes) {
+      if (seen.alone.size() < least || seen.beside.size() < least) continue;
+      std::sort(seen.alone.begin(), seen.alone.end());
+      std::vector<Nanos> lengths;
+      for (const std::uint32_t op : seen.beside) lengths.push_back(length_of(op));
+      std::sort(lengths.begin(), lengths.end());
+      const Nanos usual = lengths[lengths.size() - 1 - lengths.size() / 50];
+      result.compared += static_cast<double>(lengths.size());
+      for (const std::uint32_t op : seen.beside) {
+        const Nanos length = std::min(usual, length_of(op));
+        const Nanos alone = TimeAlone(seen.alone, length);
+        beside_ns += static_cast<double>(length);
+        alone_ns += static_cast<double>(alone);
+        const Nanos excess = length - alone;
+        if (excess <= 0) continue;
+        loss.Count(trace.ops.start[op], 0, excess);
+        loss.AddSpan(d, trace.ops.end[op] - excess, trace.ops.end[op]);
+        loss.remedy().scaled_ops.emplace_back(
+            op, static_cast<float>(length_of(op) - excess) / static_cast<float>(length_of(op)));
+      }
+    }
+  }
+  if (alone_ns > 0) result.slowdown = beside_ns / alone_ns;
+  result.loss = loss.Build();
+  return result;
+}
+
+}  // namespace advise

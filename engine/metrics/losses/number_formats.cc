@@ -1,0 +1,43 @@
+#include "engine/metrics/losses/number_formats.h"
+
+namespace advise {
+
+NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
+  const OpTable& ops = basis.run.trace.ops;
+  NumberFormats result;
+  LossBuilder fp64(basis);
+  LossBuilder bf16(basis);
+  const Names& names = basis.run.names;
+  const ShapeSet doubles = names.Shapes([](const KernelClass& c) { return c.precision == "fp64"; });
+  const ShapeSet plain_bf16 = names.Shapes(
+      [](const KernelClass& c) { return c.precision == "bf16" && c.tensor_core != 1; });
+  const auto is_product = [](const KernelClass& c) {
+    return c.name == "matrix" || c.name == "convolution";
+  };
+  const ShapeSet halves = names.Shapes([&](const KernelClass& c) {
+    return is_product(c) && (c.precision == "bf16" || c.precision == "fp16");
+  });
+  const ShapeSet eighths = names.Shapes([&](const KernelClass& c) {
+    return is_product(c) && (c.precision == "fp8" || c.precision == "fp4" || c.precision == "int8");
+  });
+  // What the change wins depends on what binds each kernel: half their time is the assumption,
+  // and said.
+  const auto count = [&](std::uint32_t op, LossBuilder* loss) {
+    loss->Count(ops.start[op], 0, ops.end[op] - ops.start[op]);
+    loss->AddOp(op);
+    loss->remedy().scaled_ops.emplace_back(op, 0.5F);
+  };
+  for (const std::uint32_t op : kernels) {
+    if (doubles.Has(ops.detail[op])) count(op, &fp64);
+    if (plain_bf16.Has(ops.detail[op])) count(op, &bf16);
+    if (halves.Has(ops.detail[op]))
+      result.half_ns += static_cast<double>(ops.end[op] - ops.start[op]);
+    if (eighths.Has(ops.detail[op]))
+      result.fp8_ns += static_cast<double>(ops.end[op] - ops.start[op]);
+  }
+  result.fp64 = fp64.Build();
+  result.bf16 = bf16.Build();
+  return result;
+}
+
+}  // namespace advise

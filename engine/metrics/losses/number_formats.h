@@ -1,0 +1,22 @@
+// Number formats of matrix kernels: double precision, bfloat16 without tensor cores, and how far
+// short formats are used.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+struct NumberFormats {
+  Loss fp64;           // double-precision matrix kernels
+  Loss bf16;           // bfloat16 matrix kernels that are not known to use tensor cores
+  double half_ns = 0;  // matrix and convolution time in 16-bit formats
+  double fp8_ns = 0;   // and in 8-bit formats
+};
+
+// `kernels`: of the window, in time order, without communication. O(kernels).
+NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint32_t>& kernels);
+
+}  // namespace advise

@@ -1,0 +1,52 @@
+#include "engine/metrics/losses/stalls.h"
+
+#include <map>
+
+namespace advise {
+namespace {
+
+// Idle pieces of the steady loop that `keep` accepts; the remedy is that the host does not do it.
+template <typename Keep>
+Loss IdleWhere(const Basis& basis, Keep keep) {
+  LossBuilder loss(basis);
+  std::map<std::uint32_t, std::vector<Interval>> cuts;
+  std::uint32_t last_gap = kNone;
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (!basis.InLoop(piece.start) || !keep(piece)) continue;
+    // Pieces of one gap are one event.
+    if (piece.gap != last_gap) loss.Count(piece.start, 0, 0);
+    last_gap = piece.gap;
+    loss.AddSpan(piece.device, piece.start, piece.end);
+    const std::uint32_t thread = basis.idle.gaps[piece.gap].thread;
+    if (thread != kNone) cuts[thread].push_back({piece.start, piece.end});
+  }
+  for (auto& [thread, intervals] : cuts) {
+    loss.remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+  }
+  return loss.Build();
+}
+
+}  // namespace
+
+Stalls FindStalls(const Basis& basis) {
+  const GapPieces& pieces = basis.idle.pieces;
+  Stalls stalls;
+  for (const Phase phase : kStallPhases) {
+    stalls.phases.push_back(
+        pieces.Any(phase) ? IdleWhere(basis, [&](const GapPiece& p) { return p.phase == phase; })
+                          : LossBuilder(basis).Build());
+  }
+  const auto doing = [&](Activity activity) {
+    if (!pieces.Any(activity)) return LossBuilder(basis).Build();
+    return IdleWhere(basis, [&](const GapPiece& p) {
+      return p.activity == activity && p.cause != IdleCause::kDataLoading;
+    });
+  };
+  stalls.sleep = doing(Activity::kSleep);
+  stalls.network = doing(Activity::kNetwork);
+  stalls.file_write = doing(Activity::kFileWrite);
+  stalls.os_wait = doing(Activity::kOsWait);
+  return stalls;
+}
+
+}  // namespace advise

@@ -1,0 +1,25 @@
+// Gaps in the steady loop by what the host does in them: phases of the program that hold the GPU
+// up, and the launching thread asleep, in the network, writing files, or blocked.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "engine/metrics/losses/loss.h"
+#include "engine/timeline/phase.h"
+
+namespace advise {
+
+// Named phases in which the GPU may idle.
+inline constexpr std::array<Phase, 5> kStallPhases = {Phase::kCheckpoint, Phase::kEvaluation,
+                                                      Phase::kGarbageCollection, Phase::kLogging,
+                                                      Phase::kOptimizer};
+
+struct Stalls {
+  std::vector<Loss> phases;  // idle time in each of kStallPhases
+  Loss sleep, network, file_write, os_wait;
+};
+
+Stalls FindStalls(const Basis& basis);  // O(gaps)
+
+}  // namespace advise

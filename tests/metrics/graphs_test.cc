@@ -1,0 +1,56 @@
+// CUDA graphs: launches, gaps before them, and steps without them.
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("graphs: launches, their length, and the gaps before them") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.GraphNodes("node", {at, at + 8_us}, {{at + 10_us, at + 20_us}, {at + 20_us, at + 50_us}});
+    story.GraphNodes("node", {at + 100_us, at + 108_us},
+                     {{at + 110_us, at + 120_us}, {at + 120_us, at + 150_us}});
+  });
+  const Analysed run(story);
+  const Graphs& graphs = run->graphs;
+  CHECK(graphs.launches == 20);
+  CHECK(graphs.per_step == 2);
+  CHECK(graphs.call_median_ns == 8'000);
+  CHECK(graphs.gpu_median_ns == 40'000);
+  CHECK(graphs.kernels_median == 2);
+  CHECK(graphs.gaps.lost->Total() > 0);
+  CHECK(graphs.miss_share == 0);
+}
+
+TEST_CASE("steps without the graph that the others use are misses") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    if (i % 5 == 4) {
+      for (Nanos k = 0; k < 4; ++k) {
+        const Nanos from = at + k * 200_us;
+        story.Launch("node", {from, from + 5_us}, {from + 10_us, from + 60_us});
+      }
+    } else {
+      story.GraphNodes("node", {at, at + 8_us},
+                       {{at + 10_us, at + 410_us}, {at + 410_us, at + 810_us}});
+    }
+  });
+  const Graphs graphs = Analysed(story)->graphs;
+  CHECK(graphs.miss_share == Approx(0.2).epsilon(0.3));
+  CHECK(graphs.misses.lost->Total() > 0);
+}
+
+TEST_CASE("graphs that were traced as a whole hide their kernels") {
+  TraceBuilder story;
+  for (Nanos k = 0; k < 4; ++k)
+    story.Graph(1, {k * 100_us, k * 100_us + 5_us}, {k * 100_us + 10_us, k * 100_us + 90_us});
+  const Analysed run(story);
+  CHECK(run->graphs.traced_whole_ns == 4 * 80'000);
+  CHECK(run->graphs.kernels_median == 0);
+}
+
+}  // namespace
+}  // namespace advise

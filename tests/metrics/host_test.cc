@@ -1,0 +1,92 @@
+// What the host does while the GPU waits: launches that wait, frees, sleep, copies that take turns,
+// and steps that drift.
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("launches that return after their kernel wait for it") {
+  TraceBuilder waiting;
+  TraceBuilder usual;
+  Repeat(20, 200_us, [&](int, Nanos at) {
+    waiting.Launch("kernel", {at, at + 120_us}, {at + 10_us, at + 110_us});
+    usual.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+  });
+  const Analysed run(waiting);
+  CHECK(run->launches.waiting_share == 1);
+  CHECK(run->launches.waiting.lost->Total() > 0);
+  CHECK(Analysed(usual)->launches.waiting_share == 0);
+}
+
+TEST_CASE("a short kernel that ends before its call returns does not count as waiting") {
+  TraceBuilder story;
+  Repeat(20, 200_us, [&](int, Nanos at) {
+    story.Launch("kernel", {at, at + 20_us}, {at + 5_us, at + 10_us});
+  });
+  CHECK(Analysed(story)->launches.waiting_share == 0);
+}
+
+TraceBuilder Frees(int how_many) {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+    for (int f = 0; f < how_many; ++f) {
+      const Nanos from = at + 200_us + f * 20_us;
+      story.Call("cudaFree", {from, from + 10_us});
+    }
+    story.Call("cudaMalloc", {at + 500_us, at + 510_us});
+  });
+  return story;
+}
+
+TEST_CASE("six frees in a row are a burst, five are not") {
+  const Analysed run(Frees(6));
+  CHECK(run->host.free_bursts.per_step == 1);
+  CHECK(run->host.frees_per_burst == 6);
+  CHECK(run->host.free_bursts.lost->Total() > 0);
+  CHECK(Analysed(Frees(5))->host.free_bursts.count == 0);
+}
+
+TEST_CASE("sleeping in a gap costs the gap's time") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+    story.OsCall("nanosleep", {at + 300_us, at + 700_us});
+  });
+  const Analysed run(story);
+  CHECK(run->stalls.sleep.count == 9);  // nothing ends the gap after the last kernel
+  CHECK(run->stalls.sleep.lost->Total() == 9 * 400_us);
+}
+
+TEST_CASE("uploads and downloads that take turns, and the shorter way of them") {
+  TraceBuilder story;
+  for (Nanos k = 0; k < 10; ++k) {
+    const Nanos at = k * 1_ms;
+    story.CopyToGpu(8_MiB, MemoryKind::kPinned, {at, at + 5_us}, {at + 10_us, at + 410_us});
+    story.CopyFromGpu(4_MiB, MemoryKind::kPinned, {at + 5_us, at + 9_us},
+                      {at + 410_us, at + 610_us});
+  }
+  const Analysed run(story);
+  CHECK(run->moves.duplex_share == 0);
+  CHECK(run->moves.one_way.lost->Total() == 10 * 200_us);
+}
+
+TEST_CASE("steps that get longer drift") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 45; ++i) {
+    const Nanos length = i < 15 ? 1000_us : i < 30 ? 1100_us : 1200_us;
+    story.Range("step " + std::to_string(i), {at, at + length - 10_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + length - 50_us});
+    at += length;
+  }
+  const Analysed run(story);
+  REQUIRE(run->run.steps.known());
+  CHECK(run->step_stats.drift == Approx(0.2).epsilon(0.1));
+}
+
+}  // namespace
+}  // namespace advise

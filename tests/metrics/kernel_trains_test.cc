@@ -1,0 +1,73 @@
+// Runs of like kernels, and blocks that waste lanes, on stories whose numbers add up by hand.
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("the same small product again and again is a train") {
+  TraceBuilder story;
+  for (Nanos k = 0; k < 10; ++k) {
+    story.Launch(kMatrixBf16, {k * 10_us, k * 10_us + 2_us}, {k * 10_us + 3_us, k * 10_us + 8_us});
+  }
+  const Analysed run(story);
+  CHECK(run->kernel_trains.products.count == 1);
+  CHECK(run->kernel_trains.product_kernels == 10);
+  CHECK(run->kernel_trains.products.lost->Total() == 9 * 5_us);  // the gaps
+  CHECK(run->kernel_trains.products.remedy->vanished_calls.size() == 9);
+}
+
+TEST_CASE("layers of different products are no train, and seven are too few") {
+  TraceBuilder layers;
+  for (Nanos k = 0; k < 20; ++k) {
+    Look look;
+    look.blocks = k % 2 == 0 ? 100 : 400;
+    layers.Launch(kMatrixBf16, {k * 10_us, k * 10_us + 2_us}, {k * 10_us + 3_us, k * 10_us + 8_us},
+                  look);
+  }
+  CHECK(Analysed(layers)->kernel_trains.products.count == 0);
+  TraceBuilder few;
+  for (Nanos k = 0; k < 7; ++k) {
+    few.Launch(kMatrixBf16, {k * 10_us, k * 10_us + 2_us}, {k * 10_us + 3_us, k * 10_us + 8_us});
+  }
+  CHECK(Analysed(few)->kernel_trains.products.count == 0);
+}
+
+TEST_CASE("long products are no train however many") {
+  TraceBuilder story;
+  for (Nanos k = 0; k < 10; ++k) {
+    story.Launch(kMatrixBf16, {k * 50_us, k * 50_us + 2_us}, {k * 50_us + 3_us, k * 50_us + 48_us});
+  }
+  CHECK(Analysed(story)->kernel_trains.products.count == 0);
+}
+
+TEST_CASE("one small kernel with one grid eight times in a row is a loop over pieces") {
+  TraceBuilder story;
+  for (Nanos k = 0; k < 8; ++k) {
+    story.Launch(kElementwise, {k * 10_us, k * 10_us + 2_us}, {k * 10_us + 3_us, k * 10_us + 5_us});
+  }
+  story.Launch(kMatrixBf16, {80_us, 82_us}, {83_us, 200_us});
+  const Analysed run(story);
+  CHECK(run->kernel_trains.repeats.count == 1);
+  CHECK(run->kernel_trains.repeat_kernels == 8);
+  CHECK(run->kernel_trains.repeats.lost->Total() == 7 * 8_us);
+}
+
+TEST_CASE("blocks of 48 threads leave a quarter of their lanes empty") {
+  Look look;
+  look.threads = 48;
+  const Analysed run(
+      TraceBuilder().Kernel("stencil", {0_us, 100_us}, look).Kernel("gemm", {100_us, 200_us}));
+  CHECK(run->block_shapes.partial_warps.count == 1);
+  CHECK(run->block_shapes.partial_warps.lost->Total() == 100_us);
+  CHECK(run->block_shapes.partial_warp_waste_ns == Approx(25e3));
+  Look few = look;
+  few.blocks = 1;  // the grid is the cause then
+  CHECK(Analysed(TraceBuilder().Kernel("serial", {0_us, 100_us}, few))
+            ->block_shapes.partial_warps.count == 0);
+  REQUIRE(run->block_shapes.partial_warp_rows.size() == 1);
+  CHECK(run->block_shapes.partial_warp_rows[0].name == "stencil");
+}
+
+}  // namespace
+}  // namespace advise
