@@ -49,6 +49,7 @@ Catalog Declare() {
   DeclareCopyFacts(&catalog);
   DeclareSyncFacts(&catalog);
   DeclareFamilyFacts(&catalog);
+  DeclareRoofFacts(&catalog);
   return catalog;
 }
 

@@ -121,7 +121,9 @@ void WriteEstimates(const Analysis& a, FactWriter* w) {
     }
   }
   // Sizes tell more than a class does.
-  for (const ShapeRow& row : a.shapes.rows) low += row.bound == "memory" ? row.time_ns : 0;
+  for (const ShapeRow& row : a.shapes.rows) {
+    low += IsArithmetic(row.kind) && row.bound == "memory" ? row.time_ns : 0;
+  }
   w->Table("roofline.estimates", std::move(rows));
   w->Number("roofline.low_intensity.share",
             a.kernels.time_ns > 0 ? std::min(1.0, low / a.kernels.time_ns) : 0);

@@ -238,8 +238,9 @@ class Catalog {
   std::vector<std::unique_ptr<Subject>> subjects_;
 };
 
-void DeclareCopyFacts(Catalog* catalog);    // copy, memset
-void DeclareSyncFacts(Catalog* catalog);    // sync
+void DeclareCopyFacts(Catalog* catalog);  // copy, memset
+void DeclareSyncFacts(Catalog* catalog);  // sync
+void DeclareRoofFacts(Catalog* catalog);  // efficiency (of kernels), roofline.below, kernel.unknown
 void DeclareFamilyFacts(Catalog* catalog);  // family, calls, ranges, os
 
 }  // namespace advise::facts

@@ -28,6 +28,7 @@ Row RowOf(const ShapeRow& row) {
           {"shape", row.shape},
           {"dtype", row.type},
           {"kernel", row.kernel},
+          {"kind", WorkKindName(row.kind)},
           {"pipe", row.peak < 0 ? ""
                    : row.tensor ? "tensor"
                                 : "plain"},
@@ -73,7 +74,7 @@ void WritePlaces(const Analysis& a, FactWriter* w) {
   double peak_work = 0;
   double work = 0;
   for (const ShapeRow& row : shapes.rows) {
-    if (row.peak <= 0) continue;
+    if (row.peak <= 0 || !IsArithmetic(row.kind)) continue;
     all.Add(row);
     work += row.flops * static_cast<double>(row.count);
     peak_work += row.peak * row.time_ns / kNanosPerSecond;
@@ -131,8 +132,10 @@ void WritePlaces(const Analysis& a, FactWriter* w) {
 std::vector<FactInfo> ShapeFactList() {
   return {
       {"roofline.shapes.rows", "rows",
-       "An estimate from recorded sizes, of products, convolutions and attention: op, shape, "
-       "dtype, kernel (with most time), pipe (whose peak it is: tensor, plain), count, time (of "
+       "An estimate from recorded sizes of operators: op, shape, dtype, kernel (with most time), "
+       "kind (product, convolution, attention, experts, normalization, softmax, reduction, "
+       "elementwise, index, pooling, optimizer), pipe (whose peak it is: tensor, plain), count, "
+       "time (of "
        "the kernels that the operator launched itself), flops and bytes (the least) a call, "
        "intensity, balance, achieved, achieved_share (of the peak), attainable, attained (achieved"
        " over attainable), side (the limit that these sizes meet first: memory, compute), bound "
@@ -140,8 +143,10 @@ std::vector<FactInfo> ShapeFactList() {
        "moved the bytes in the time), uses (of single products: the smaller of rows and columns of"
        " the result), odd (of products: a distance between rows that is no multiple of 16 bytes, "
        "in elements); -1 is unknown."},
-      {"roofline.shapes.time", "ns", "Kernel time of these rows, summed."},
-      {"roofline.shapes.share", "share", "Its part of the kernel time."},
+      {"roofline.shapes.time", "ns",
+       "Kernel time of the rows that multiply (products, convolutions, attention, experts), "
+       "summed."},
+      {"roofline.shapes.share", "share", "Part of the kernel time in rows that multiply."},
       {"roofline.shapes.covered", "share",
        "Part of the time of matrix, convolution and attention kernels that the rows hold."},
       {"roofline.shapes.achieved", "share",
@@ -208,9 +213,13 @@ void WriteShapeFacts(const Analysis& a, FactWriter* w) {
   Rows rows;
   for (const ShapeRow& row : shapes.rows) rows.push_back(RowOf(row));
   w->Table("roofline.shapes.rows", std::move(rows));
-  w->Number("roofline.shapes.time", shapes.time_ns);
+  double time_ns = 0;
+  for (const ShapeRow& row : shapes.rows) {
+    if (IsArithmetic(row.kind)) time_ns += row.time_ns;
+  }
+  w->Number("roofline.shapes.time", time_ns);
   w->Number("roofline.shapes.share",
-            shapes.kernel_ns > 0 ? std::min(1.0, shapes.time_ns / shapes.kernel_ns) : 0);
+            shapes.kernel_ns > 0 ? std::min(1.0, time_ns / shapes.kernel_ns) : 0);
   w->Number("roofline.shapes.covered", shapes.covered);
   WritePlaces(a, w);
 }
