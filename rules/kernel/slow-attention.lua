@@ -30,8 +30,8 @@ return {
   needs      = { "roofline.below.attention.rows", "roofline.below.attention.count", "roofline.below.attention.lost", "roofline.below.attention.remedy", "window.device_time" },
   thresholds = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries {good:pct} (kernel {kernel:text}{source:text}). " ..
-            "Beyond what good libraries need, attention take {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {kernel:text}{source:text}). " ..
+            "Beyond what good libraries need, attention takes {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { action = "{do_split:text}" },

@@ -35,7 +35,7 @@ return {
   needs      = { "roofline.below.convolutions.rows", "roofline.below.convolutions.count", "roofline.below.convolutions.lost", "roofline.below.convolutions.remedy", "window.device_time" },
   thresholds = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries {good:pct} (kernel {kernel:text}{source:text}). " ..
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {kernel:text}{source:text}). " ..
             "Beyond what good libraries need, convolutions take {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {

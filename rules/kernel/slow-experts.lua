@@ -28,7 +28,7 @@ return {
   needs      = { "roofline.below.experts.rows", "roofline.below.experts.count", "roofline.below.experts.lost", "roofline.below.experts.remedy", "window.device_time" },
   thresholds = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries {good:pct} (kernel {kernel:text}{source:text}). " ..
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {kernel:text}{source:text}). " ..
             "Beyond what good libraries need, mixtures of experts take {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {

@@ -32,7 +32,7 @@ return {
   needs      = { "roofline.below.memory.rows", "roofline.below.memory.count", "roofline.below.memory.lost", "roofline.below.memory.remedy", "window.device_time" },
   thresholds = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries {good:pct} (kernel {kernel:text}{source:text}). " ..
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {kernel:text}{source:text}). " ..
             "Beyond what good libraries need, such operators take {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {

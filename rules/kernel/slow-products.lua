@@ -33,7 +33,7 @@ return {
   needs      = { "roofline.below.products.rows", "roofline.below.products.count", "roofline.below.products.lost", "roofline.below.products.remedy", "window.device_time" },
   thresholds = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries {good:pct} (kernel {kernel:text}{source:text}). " ..
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {kernel:text}{source:text}). " ..
             "Beyond what good libraries need, products take {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {

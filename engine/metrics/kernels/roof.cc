@@ -109,12 +109,15 @@ void Roof::PlaceGood(const ShapeWork& work, const Peaks& peaks, bool cached, Sha
     row->reached = 1;
     return;
   }
-  // A kernel also starts, fills the GPU and drains it.
+  // A kernel also starts, fills the GPU and drains it; those that combine or look up little data
+  // wait for one trip to memory after the other.
+  const bool waits = !arithmetic && work.kind != WorkKind::kElementwise &&
+                     row->bytes < knowledge_.Number("roofline.small_bytes");
   const double start_s =
-      knowledge_.Number("roofline.kernel_start") * row->kernels / kNanosPerSecond;
+      (waits ? 3 : 1) * knowledge_.Number("roofline.kernel_start") * row->kernels / kNanosPerSecond;
   // Blocks of attention load, multiply and store in turn: on short sequences little of it overlaps.
-  const double work_s = work.kind == WorkKind::kAttention ? computing_s + moving_s
-                                                          : std::max(computing_s, moving_s);
+  const double work_s =
+      work.kind == WorkKind::kAttention ? computing_s + moving_s : std::max(computing_s, moving_s);
   const double good_s = work_s / kind + start_s;
   row->reached = std::min(1.0, good_s / took_s);
   row->recoverable_ns = row->time_ns * (1 - row->reached);
