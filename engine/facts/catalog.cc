@@ -66,6 +66,7 @@ Catalog Declare() {
   DeclareCounterFacts(&catalog);
   DeclareSampleFacts(&catalog);
   DeclareShapeFacts(&catalog);
+  DeclareRoofFacts(&catalog);
   DeclareMonitorFacts(&catalog);
   DeclareTopologyFacts(&catalog);
   DeclareSummaryFacts(&catalog);

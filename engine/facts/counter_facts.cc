@@ -118,7 +118,7 @@ Estimates Estimate(const Analysis& a) {
   }
   // Sizes tell more than a class does.
   for (const ShapeRow& row : a.shapes.rows) {
-    estimates.low_ns += row.bound == "memory" ? row.time_ns : 0;
+    estimates.low_ns += IsArithmetic(row.kind) && row.bound == "memory" ? row.time_ns : 0;
   }
   return estimates;
 }

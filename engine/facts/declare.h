@@ -265,9 +265,10 @@ void DeclareWorkFacts(Catalog* catalog);         // work, driver, gemm, collecti
 void DeclareCounterFacts(Catalog* catalog);      // counter, roofline
 void DeclareSampleFacts(Catalog* catalog);       // sample
 void DeclareShapeFacts(Catalog* catalog);        // roofline.shapes
-void DeclareMonitorFacts(Catalog* catalog);      // monitor
-void DeclareTopologyFacts(Catalog* catalog);     // topology, nccl
-void DeclareSummaryFacts(Catalog* catalog);      // summary
-void DeclareScaleFacts(Catalog* catalog);        // scale
+void DeclareRoofFacts(Catalog* catalog);  // efficiency (of kernels), roofline.below, kernel.unknown
+void DeclareMonitorFacts(Catalog* catalog);   // monitor
+void DeclareTopologyFacts(Catalog* catalog);  // topology, nccl
+void DeclareSummaryFacts(Catalog* catalog);   // summary
+void DeclareScaleFacts(Catalog* catalog);     // scale
 
 }  // namespace advise::facts

@@ -11,6 +11,7 @@ Row RowOf(const ShapeRow& row) {
           {"shape", row.shape},
           {"dtype", row.type},
           {"kernel", row.kernel},
+          {"kind", WorkKindName(row.kind)},
           {"pipe", row.peak < 0 ? ""
                    : row.tensor ? "tensor"
                                 : "plain"},
@@ -31,6 +32,12 @@ Row RowOf(const ShapeRow& row) {
 }
 
 std::string Words(const ShapeRow& row) { return row.op + " " + row.shape + " in " + row.type; }
+
+double MultiplyingNs(const ShapeRows& shapes) {
+  double time_ns = 0;
+  for (const ShapeRow& row : shapes.rows) time_ns += IsArithmetic(row.kind) ? row.time_ns : 0;
+  return time_ns;
+}
 
 // Rows of one kind: their time, and the first, which is the longest.
 struct Part {
@@ -62,7 +69,7 @@ Parts FindParts(const Analysis& a) {
   Parts parts;
   parts.kernel_ns = a.shapes.kernel_ns;
   for (const ShapeRow& row : a.shapes.rows) {
-    if (row.peak <= 0) continue;
+    if (row.peak <= 0 || !IsArithmetic(row.kind)) continue;
     parts.all.Add(row);
     parts.work += row.flops * static_cast<double>(row.count);
     parts.peak_work += row.peak * row.time_ns / kNanosPerSecond;
@@ -188,34 +195,40 @@ void DeclareDropped(Catalog* catalog) {
 
 void DeclareShapeFacts(Catalog* catalog) {
   auto& shapes = NeedRows(&catalog->Of(&Analysis::shapes));
-  shapes.Add("roofline.shapes.rows", "rows",
-             "An estimate from recorded sizes, of products, convolutions and attention: op, shape, "
-             "dtype, kernel (with most time), pipe (whose peak it is: tensor, plain), count, time "
-             "(of the kernels that the operator launched itself), flops and bytes (the least, of a "
-             "call), intensity, balance, achieved, achieved_share (of the peak), attainable, "
-             "attained (achieved over attainable), side (the limit that these sizes meet first: "
-             "memory, compute), bound (the side where the kernels come near it, else neither; "
-             "cache when memory could not have moved the bytes in the time), uses (of single "
-             "products: the smaller of rows and columns of the result), odd (of products: a "
-             "distance between rows that is no multiple of 16 bytes, in elements); -1 is unknown.",
-             [](const ShapeRows& s) {
-               Rows rows;
-               for (const ShapeRow& row : s.rows) rows.push_back(RowOf(row));
-               return rows;
-             });
-  shapes.Add("roofline.shapes.time", "ns", "Summed kernel time of operators with recorded sizes.",
-             &ShapeRows::time_ns);
-  shapes.Add("roofline.shapes.share", "share",
-             "Part of the kernel time in operators with recorded sizes.",
-             [](const ShapeRows& s) { return std::min(1.0, ShareOf(s.time_ns, s.kernel_ns)); });
+  shapes.Add(
+      "roofline.shapes.rows", "rows",
+      "An estimate from recorded sizes of operators: op, shape, dtype, kernel (with most time), "
+      "kind (product, convolution, attention, experts, normalization, softmax, reduction, "
+      "elementwise, index, pooling, optimizer), pipe (whose peak it is: tensor, plain), count, "
+      "time "
+      "(of the kernels that the operator launched itself), flops and bytes (the least, of a "
+      "call), intensity, balance, achieved, achieved_share (of the peak), attainable, "
+      "attained (achieved over attainable), side (the limit that these sizes meet first: "
+      "memory, compute), bound (the side where the kernels come near it, else neither; "
+      "cache when memory could not have moved the bytes in the time), uses (of single "
+      "products: the smaller of rows and columns of the result), odd (of products: a "
+      "distance between rows that is no multiple of 16 bytes, in elements); -1 is unknown.",
+      [](const ShapeRows& s) {
+        Rows rows;
+        for (const ShapeRow& row : s.rows) rows.push_back(RowOf(row));
+        return rows;
+      });
+  shapes.Add(
+      "roofline.shapes.time", "ns",
+      "Summed kernel time of the rows that multiply (products, convolutions, attention, experts).",
+      &MultiplyingNs);
+  shapes.Add(
+      "roofline.shapes.share", "share", "Part of the kernel time in rows that multiply.",
+      [](const ShapeRows& s) { return std::min(1.0, ShareOf(MultiplyingNs(s), s.kernel_ns)); });
   shapes.Add("roofline.shapes.covered", "share",
              "Part of the time of matrix, convolution and attention kernels whose sizes are known.",
              &ShapeRows::covered);
   auto& parts = NeedRows(&catalog->Of(&FindParts));
   parts.Needs(
       [](const Analysis& a) {
-        return std::any_of(a.shapes.rows.begin(), a.shapes.rows.end(),
-                           [](const ShapeRow& row) { return row.peak > 0; });
+        return std::any_of(a.shapes.rows.begin(), a.shapes.rows.end(), [](const ShapeRow& row) {
+          return row.peak > 0 && IsArithmetic(row.kind);
+        });
       },
       "the peaks of the device are not known (see --gpu)", "hardware");
   DeclareLimits(&parts);

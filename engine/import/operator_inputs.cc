@@ -14,13 +14,18 @@ namespace {
 constexpr std::size_t kMostArguments = 64;
 constexpr std::string_view kSizes = ", sizes = [";
 
-using Lists = std::vector<std::vector<std::int64_t>>;
+// The sizes of one argument; of a list of tensors the sum of their elements.
+struct Argument {
+  std::vector<std::int64_t> numbers;
+  std::int64_t list_elements = 0;
+  std::int64_t list_count = 0;
+};
 
-// Of "[[128, 256], [], [[8], [16]]]": one list an element; a list of tensors counts as no sizes.
-// Nothing for any other text.
-std::optional<Lists> ParseLists(std::string_view text) {
-  Lists lists;
+// Of "[[128, 256], [], [[8], [16, 2]]]": an element an argument. Nothing for any other text.
+std::optional<std::vector<Argument>> ParseLists(std::string_view text) {
+  std::vector<Argument> lists;
   int depth = 0;
+  std::int64_t elements = 1;  // of the tensor of a list that is being read
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '[') {
@@ -28,9 +33,13 @@ std::optional<Lists> ParseLists(std::string_view text) {
         if (lists.size() == kMostArguments) return {};
         lists.emplace_back();
       }
-      if (depth == 3) lists.back().clear();
+      if (depth == 3) elements = 1;
       ++at;
     } else if (c == ']') {
+      if (depth == 3) {
+        lists.back().list_elements += elements;
+        ++lists.back().list_count;
+      }
       if (--depth < 0) return {};
       ++at;
     } else if (c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t') {
@@ -40,7 +49,9 @@ std::optional<Lists> ParseLists(std::string_view text) {
       const auto [stop, failed] =
           std::from_chars(text.data() + at, text.data() + text.size(), number);
       if (failed != std::errc() || depth == 0) return {};
-      if (depth == 2) lists.back().push_back(number);
+      if (depth == 2) lists.back().numbers.push_back(number);
+      constexpr std::int64_t kMost = std::int64_t{1} << 40;  // no tensor has more elements
+      if (depth == 3) elements = number < 0 || elements > kMost ? 0 : elements * number;
       at = static_cast<std::size_t>(stop - text.data());
     }
   }
@@ -68,14 +79,56 @@ std::vector<std::string> ParseStrings(std::string_view text) {
 }  // namespace
 
 bool KeepsInputs(std::string_view operator_name) {
-  if (!operator_name.starts_with("aten::")) return false;
-  operator_name.remove_prefix(6);
   operator_name = operator_name.substr(0, operator_name.find(','));
-  // "mm", "addmm", "bmm", "_scaled_mm"; "mv", "addmv"; "cudnn_convolution"; "_flash_attention_…"
-  const auto has = [operator_name](std::string_view part) {
-    return operator_name.find(part) != std::string_view::npos;
-  };
-  return has("mm") || has("mv") || has("conv") || has("attention");
+  const std::size_t colons = operator_name.find("::");
+  if (colons == std::string_view::npos) return operator_name.starts_with("triton_");
+  if (operator_name.starts_with("autograd::") || operator_name.starts_with("torch::")) return false;
+  if (!operator_name.starts_with("aten::")) return true;
+  static constexpr auto kNothing = std::to_array<std::string_view>({"alias",
+                                                                    "as_strided",
+                                                                    "chunk",
+                                                                    "detach",
+                                                                    "detach_",
+                                                                    "diagonal",
+                                                                    "empty",
+                                                                    "empty_like",
+                                                                    "expand",
+                                                                    "expand_as",
+                                                                    "empty_strided",
+                                                                    "flatten",
+                                                                    "narrow",
+                                                                    "new_empty",
+                                                                    "permute",
+                                                                    "record_stream",
+                                                                    "reshape",
+                                                                    "resize_",
+                                                                    "result_type",
+                                                                    "select",
+                                                                    "set_",
+                                                                    "slice",
+                                                                    "split",
+                                                                    "split_with_sizes",
+                                                                    "squeeze",
+                                                                    "squeeze_",
+                                                                    "t",
+                                                                    "to",
+                                                                    "transpose",
+                                                                    "transpose_",
+                                                                    "unbind",
+                                                                    "unflatten",
+                                                                    "unfold",
+                                                                    "unsafe_split",
+                                                                    "unsqueeze",
+                                                                    "unsqueeze_",
+                                                                    "view",
+                                                                    "view_as",
+                                                                    "_reshape_alias",
+                                                                    "_unsafe_view",
+                                                                    "lift_fresh",
+                                                                    "item",
+                                                                    "_local_scalar_dense"});
+  operator_name.remove_prefix(colons + 2);
+  return std::find(kNothing.begin(), kNothing.end(), operator_name) == kNothing.end();
 }
 
 std::string_view SizesInName(std::string_view name) {
@@ -97,17 +150,21 @@ std::uint32_t InputLists::Intern(std::string_view sizes, std::string_view types,
   const auto [found, is_new] = numbers_.try_emplace(key_, kNone);
   if (!is_new) return found->second;
   const auto lists = ParseLists(sizes);
-  const auto any = [](const auto& list) { return !list.empty(); };
+  const auto any = [](const Argument& one) {
+    return !one.numbers.empty() || one.list_elements > 0;
+  };
   if (!lists || std::none_of(lists->begin(), lists->end(), any)) return kNone;
-  const std::optional<Lists> steps = ParseLists(strides);
+  const auto steps = ParseLists(strides);
   const std::vector<std::string> names = ParseStrings(types);
   OperatorInputs inputs;
   inputs.values = ParseStrings(values);
   for (std::size_t i = 0; i < lists->size(); ++i) {
     OperatorTensor tensor;
-    tensor.sizes = (*lists)[i];
-    if (steps && i < steps->size() && (*steps)[i].size() == tensor.sizes.size()) {
-      tensor.strides = (*steps)[i];
+    tensor.sizes = (*lists)[i].numbers;
+    tensor.list_elements = (*lists)[i].list_elements;
+    tensor.list_count = (*lists)[i].list_count;
+    if (steps && i < steps->size() && (*steps)[i].numbers.size() == tensor.sizes.size()) {
+      tensor.strides = (*steps)[i].numbers;
     }
     if (i < names.size()) tensor.type = ElementTypeOf(names[i]);
     inputs.tensors.push_back(std::move(tensor));
@@ -118,22 +175,25 @@ std::uint32_t InputLists::Intern(std::string_view sizes, std::string_view types,
 }
 
 ElementType ElementTypeOf(std::string_view name) {
-  if (name.starts_with("c10::")) name.remove_prefix(5);
-  if (name.starts_with("Float8")) return ElementType::kFloat8;
-  static constexpr std::array<std::pair<std::string_view, ElementType>, 12> kTypes = {{
-      {"float", ElementType::kFloat32},
-      {"Float", ElementType::kFloat32},
-      {"double", ElementType::kFloat64},
-      {"Double", ElementType::kFloat64},
-      {"Half", ElementType::kFloat16},
-      {"half", ElementType::kFloat16},
-      {"BFloat16", ElementType::kBFloat16},
-      {"bfloat16", ElementType::kBFloat16},
-      {"signed char", ElementType::kInt8},
-      {"unsigned char", ElementType::kInt8},
-      {"Char", ElementType::kInt8},
-      {"Byte", ElementType::kInt8},
-  }};
+  for (const std::string_view space : {"c10::", "torch.", "at::"}) {
+    if (name.starts_with(space)) name.remove_prefix(space.size());
+  }
+  if (name.starts_with("Float8") || name.starts_with("float8")) return ElementType::kFloat8;
+  if (name.starts_with("Float4") || name.starts_with("float4")) return ElementType::kFloat4;
+  static constexpr auto kTypes = std::to_array<std::pair<std::string_view, ElementType>>({
+      {"float", ElementType::kFloat32},     {"Float", ElementType::kFloat32},
+      {"float32", ElementType::kFloat32},   {"double", ElementType::kFloat64},
+      {"Double", ElementType::kFloat64},    {"Half", ElementType::kFloat16},
+      {"half", ElementType::kFloat16},      {"float16", ElementType::kFloat16},
+      {"BFloat16", ElementType::kBFloat16}, {"bfloat16", ElementType::kBFloat16},
+      {"signed char", ElementType::kInt8},  {"unsigned char", ElementType::kInt8},
+      {"Char", ElementType::kInt8},         {"Byte", ElementType::kInt8},
+      {"short", ElementType::kInt16},       {"Short", ElementType::kInt16},
+      {"int", ElementType::kInt32},         {"Int", ElementType::kInt32},
+      {"long", ElementType::kInt64},        {"long int", ElementType::kInt64},
+      {"Long", ElementType::kInt64},        {"bool", ElementType::kBool},
+      {"Bool", ElementType::kBool},
+  });
   for (const auto& [word, type] : kTypes) {
     if (word == name) return type;
   }

@@ -18,8 +18,8 @@
 
 namespace advise {
 
-// Whether the sizes of an operator of this name are worth keeping: products, convolutions,
-// attention. O(length), for every operator.
+// Whether the sizes of an operator of this name are worth keeping: those that only make views or
+// reserve memory launch nothing. O(length), for every operator.
 bool KeepsInputs(std::string_view operator_name);
 
 // The list of sizes in a range's name, "[[4, 1024], [1024, 2048]]"; "" when it holds none.

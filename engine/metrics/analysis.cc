@@ -213,6 +213,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
     // Savings of counted kernels are shares of the time that was counted.
     run.window = {"all", 0, static_cast<Nanos>(std::llround(counters.time_ns))};
   }
+  efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);
   monitor = SummariseMonitor(trace, knowledge);
   paths = FindPaths(trace);
   support = Judge(run, times, idle, host);

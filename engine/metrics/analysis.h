@@ -7,6 +7,7 @@
 
 #include "engine/metrics/charts/summaries.h"
 #include "engine/metrics/kernels/counters.h"
+#include "engine/metrics/kernels/efficiency.h"
 #include "engine/metrics/kernels/operators.h"
 #include "engine/metrics/kernels/samples.h"
 #include "engine/metrics/kernels/shapes.h"
@@ -109,6 +110,7 @@ struct Analysis {
   Moves moves;
   Stalls stalls;
   Counters counters;       // empty unless a kernel profiler's output was given
+  KernelEfficiency efficiency;
   MonitorSummary monitor;  // empty unless a monitor's log was given
   Paths paths;
   Summaries summaries;

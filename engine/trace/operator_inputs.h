@@ -1,5 +1,5 @@
 // What a framework operator was given, where a profiler recorded it: sizes and types of its
-// tensors. Kept only of operators whose work follows from them, and each distinct list once.
+// tensors. Kept of operators that may launch work, and each distinct list once.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,21 @@ enum class ElementType : std::uint8_t {
   kBFloat16,
   kFloat8,
   kInt8,
+  kFloat4,
+  kInt16,
+  kInt32,
+  kInt64,
+  kBool,
 };
 
-// A tensor, by position of the argument. What is no tensor (a number, a list) has no sizes.
+// A tensor, by position of the argument. What is no tensor (a number, a list) has no sizes; of a
+// list of tensors the sum of their elements is kept.
 struct OperatorTensor {
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> strides;  // of elements; empty when not recorded
   ElementType type = ElementType::kUnknown;
+  std::int64_t list_elements = 0;  // of a list of tensors
+  std::int64_t list_count = 0;     // tensors in it
 };
 
 struct OperatorInputs {

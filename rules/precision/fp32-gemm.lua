@@ -13,7 +13,7 @@ return {
 
   loss       = "precision.fp32",
   evidence   = { "count", "speedup", compute_share = "share", name = "top" },
-  optional   = { "hw.known", "hw.peak_tensor_flops", "steps.count" },
+  optional   = { "hw.known", "hw.peak_tensor_flops", "steps.count", "roofline.shapes.rows" },
   thresholds = { "min_share", "min_speedup" },
 
   symptom = "{share:pct} of the time runs matrix kernels in FP32 without tensor cores: {count:count} {per:text}, most of it in {name:text}.",
@@ -36,6 +36,11 @@ return {
   end,
 
   detect = function(f, t, e)
+    -- Work that the memory limits, such as depthwise convolutions, wins nothing by faster arithmetic.
+    local moving = sum(filter(f.roofline.shapes.rows or {}, function(row)
+      return row.dtype == "fp32" and row.pipe == "plain" and row.side == "memory" and (row.kind == "product" or row.kind == "convolution")
+    end), "time")
+    if moving > 0.5 * f.precision.fp32.lost.time then return nil end
     e.per = f.steps.count and "a step" or "in the window"
     return e
   end,
@@ -55,6 +60,11 @@ return {
     { name = "near miss: FP32 products dominate a GPU that is busy copying",
       facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 989e12 },
                 precision = { fp32 = { share = 0.86, count = 170, top = "sm80_xmma_gemm_f32f32_ffma", lost = 2e7, remedy = true, speedup = 7 } } },
+      expect = "silent" },
+    { name = "near miss: depthwise convolutions, which the memory limits",
+      facts = { window = { device_time = 1e9 }, steps = { count = 3 }, hw = { known = true, peak_tensor_flops = 312e12 },
+                roofline = { shapes = { rows = { { op = "aten::_conv_depthwise2d", kind = "convolution", dtype = "fp32", pipe = "plain", side = "memory", time = 8e8 } } } },
+                precision = { fp32 = { share = 0.91, count = 289, top = "conv_depthwise2d_forward_kernel", lost = 9.1e8, remedy = true, speedup = 8 } } },
       expect = "silent" },
     { name = "all products use tensor cores",
       facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },

@@ -18,15 +18,17 @@ std::string Operator(const std::string& name, const std::string& start, const st
   return Event("cpu_op", name, 17, 17, start, length, args);
 }
 
-TEST_CASE("products, convolutions and attention are kept, other operators are not") {
+TEST_CASE("operators that may launch work are kept, those that make views are not") {
   for (const char* name :
        {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::_scaled_mm", "aten::mv",
         "aten::cudnn_convolution", "aten::convolution_backward", "aten::_flash_attention_forward",
-        "aten::mm, op_id = 12, sizes = [[4, 1024], [1024, 2048]]"}) {
+        "aten::mm, op_id = 12, sizes = [[4, 1024], [1024, 2048]]", "aten::add", "aten::sum",
+        "my::mm", "triton_poi_fused_add_0", "aten::add, seq = 1, op_id = 2, sizes = [[2]]"}) {
     CHECK(KeepsInputs(name));
   }
-  for (const char* name : {"aten::add", "aten::sum", "aten::mul", "mm", "my::mm", "aten::m", "",
-                           "aten::add, seq = 1, op_id = 2, sizes = [[2]]", "aten::linear"}) {
+  for (const char* name : {"aten::view", "aten::transpose", "aten::empty", "mm", "",
+                           "autograd::engine::evaluate_function: MmBackward0",
+                           "aten::t, seq = 1, op_id = 2, sizes = [[2, 3]]"}) {
     CHECK_FALSE(KeepsInputs(name));
   }
 }
@@ -67,6 +69,8 @@ TEST_CASE("a list of inputs has one entry an argument, and is kept once") {
   CHECK(all[0].values[3] == "1");
   REQUIRE(all[2].tensors.size() == 2);
   CHECK(all[2].tensors[0].sizes.empty());
+  CHECK(all[2].tensors[0].list_elements == 2 * 3 + 4);
+  CHECK(all[2].tensors[0].list_count == 2);
   CHECK(all[2].tensors[1].sizes == Sizes{7});
 }
 
@@ -83,19 +87,19 @@ TEST_CASE("a Kineto trace's sizes stay with their operators when these are sorte
        Operator("aten::mm", "80", "5", R"("Input Dims": null, "Sequence number": 12)")}));
   CHECK(trace.operators.start ==
         std::vector<Nanos>{10'000, 30'000, 40'000, 50'000, 60'000, 70'000, 80'000});
-  CHECK(trace.operators.inputs == std::vector<std::uint32_t>{1, 0, kNone, kNone, 0, kNone, kNone});
+  CHECK(trace.operators.inputs == std::vector<std::uint32_t>{2, 1, kNone, 0, 1, kNone, kNone});
   CHECK(trace.operators.payload[0] == 11);  // what follows the lists is read
   CHECK(trace.operators.payload[6] == 12);
-  REQUIRE(trace.operator_inputs.size() == 2);
-  CHECK(trace.operator_inputs[0].tensors[1].sizes == Sizes{8, 2});
-  CHECK(trace.operator_inputs[1].tensors[0].sizes == Sizes{1, 8});
-  CHECK(trace.operator_inputs[1].tensors[0].type == ElementType::kFloat64);
+  REQUIRE(trace.operator_inputs.size() == 3);
+  CHECK(trace.operator_inputs[1].tensors[1].sizes == Sizes{8, 2});
+  CHECK(trace.operator_inputs[2].tensors[0].sizes == Sizes{1, 8});
+  CHECK(trace.operator_inputs[2].tensors[0].type == ElementType::kFloat64);
 }
 
 TEST_CASE("a trace without sizes has no column of them") {
   const Trace trace =
       Imported(TraceText({Operator("aten::mm", "10", "5", ""),
-                          Operator("aten::add", "20", "5", R"("Input Dims": [[9]])")}));
+                          Operator("aten::view", "20", "5", R"("Input Dims": [[9]])")}));
   CHECK(trace.operators.size() == 2);
   CHECK(trace.operators.inputs.empty());
   CHECK(trace.operator_inputs.empty());
@@ -120,10 +124,15 @@ TEST_CASE("ranges of emit_nvtx(record_shapes=True) keep their sizes and lose the
   REQUIRE(trace.ranges.size() == 4);
   CHECK(trace.strings[trace.ranges.name[1]] == "aten::mm");
   CHECK(trace.ranges.name[1] == trace.ranges.name[2]);
-  CHECK(trace.ranges.inputs == std::vector<std::uint32_t>{kNone, 0, 0, kNone});
-  REQUIRE(trace.operator_inputs.size() == 1);
-  CHECK(trace.operator_inputs[0].tensors[0].sizes == Sizes{4, 8});
-  CHECK(trace.operator_inputs[0].tensors[0].type == ElementType::kUnknown);
+  REQUIRE(trace.ranges.inputs.size() == 4);
+  CHECK(trace.ranges.inputs[0] != kNone);
+  CHECK(trace.ranges.inputs[1] == trace.ranges.inputs[2]);
+  CHECK(trace.ranges.inputs[3] == kNone);
+  REQUIRE(trace.operator_inputs.size() == 2);
+  const OperatorInputs& product = trace.operator_inputs[trace.ranges.inputs[1]];
+  REQUIRE(product.tensors.size() == 2);
+  CHECK(product.tensors[0].sizes == Sizes{4, 8});
+  CHECK(product.tensors[0].type == ElementType::kUnknown);
 }
 
 }  // namespace

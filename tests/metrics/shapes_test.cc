@@ -71,7 +71,9 @@ TEST_CASE("the innermost product owns its kernels, and its work counts once") {
       .Operator("aten::add_", {21_us, 25_us}, {{4096, 4096}});
   const ShapeRows& shapes = s.Analyse().shapes;
   CHECK(shapes.recorded);
-  REQUIRE(shapes.rows.size() == 1);
+  REQUIRE(shapes.rows.size() == 2);
+  CHECK(shapes.rows[1].op == "aten::add_");
+  CHECK(shapes.rows[1].kind == WorkKind::kElementwise);
   const ShapeRow& row = shapes.rows[0];
   CHECK(row.op == "aten::mm");
   CHECK(row.shape == "[4096, 4096] x [4096, 4096]");
@@ -87,7 +89,7 @@ TEST_CASE("the innermost product owns its kernels, and its work counts once") {
   CHECK(row.attainable == Approx(312e12));
   CHECK(row.side == "compute");
   CHECK(row.bound == "compute");
-  CHECK(shapes.time_ns == 600e3);
+  CHECK(shapes.time_ns == 900e3);
   CHECK(shapes.kernel_ns == 900e3);
   CHECK(shapes.covered == Approx(1));
   CHECK(shapes.dropped == 0);
@@ -195,6 +197,44 @@ TEST_CASE("convolutions by fewer operations are left out; an unknown GPU has no 
   CHECK(shapes.rows[0].peak == -1);
   CHECK(shapes.rows[0].bound.empty());
   CHECK(shapes.dropped == 1);
+}
+
+TEST_CASE("each group of slow rows has a loss of its own, up to what good libraries reach") {
+  SizedStory s;
+  // 137.4 GFLOP in 2 ms: 22 percent of the peak. Three quarters of it would take 587 us, and the
+  // kernel 3 us to start. 100 MB in 400 us: 12 percent of what memory allows; good kernels take 61
+  // us.
+  s.story.Launch(kMatrixBf16, {12_us, 14_us}, {100_us, 2100_us})
+      .Launch(kElementwise, {22_us, 24_us}, {2200_us, 2600_us})
+      .Launch(kMatrixBf16, {32_us, 34_us}, {2700_us, 3300_us});
+  s.Operator("aten::mm", {10_us, 18_us}, {{4096, 4096}, {4096, 4096}})
+      .Operator("aten::add_", {21_us, 25_us}, {{4096, 4096}, {4096, 4096}})
+      .Operator("aten::bmm", {30_us, 36_us}, {{1, 4096, 4096}, {1, 4096, 4096}});
+  const ShapeRows& shapes = s.Analyse().shapes;
+  REQUIRE(shapes.rows.size() == 3);
+  const auto& products = shapes.below[static_cast<std::size_t>(RoofGroup::kProducts)];
+  const auto& memory = shapes.below[static_cast<std::size_t>(RoofGroup::kMemory)];
+  const auto& attention = shapes.below[static_cast<std::size_t>(RoofGroup::kAttention)];
+  CHECK(products.count == 1);  // the third runs as well as good libraries do
+  CHECK(products.lost->by_device.size() == 1);
+  CHECK(static_cast<double>(products.lost->Total()) == Approx(2000e3 - 590.4e3).epsilon(0.001));
+  REQUIRE(products.remedy->scaled_ops.size() == 1);
+  CHECK(products.remedy->scaled_ops[0].second == Approx(0.2952).epsilon(0.001));
+  CHECK(memory.count == 1);
+  CHECK(memory.remedy->scaled_ops.size() == 1);
+  CHECK(attention.count == 0);
+  CHECK(attention.lost->Total() == 0);
+  CHECK(shapes.rated_ns == 3000e3);
+}
+
+TEST_CASE("kernels of a few microseconds stand at the floor of what a kernel takes") {
+  SizedStory s;
+  s.story.Launch(kElementwise, {22_us, 24_us}, {100_us, 103_us});
+  s.Operator("aten::add_", {21_us, 25_us}, {{64, 64}, {64, 64}});
+  const ShapeRows& shapes = s.Analyse().shapes;
+  REQUIRE(shapes.rows.size() == 1);
+  CHECK(shapes.rows[0].reached == Approx(1).epsilon(0.01));
+  CHECK_FALSE(shapes.IsBelow(shapes.rows[0]));
 }
 
 TEST_CASE("without sizes nothing is estimated") {

@@ -1,6 +1,8 @@
 #include "engine/metrics/kernels/kernel_table.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <map>
 
 namespace advise {
@@ -53,6 +55,147 @@ std::vector<KernelTotal> TabulateKernels(const Basis& basis) {
     return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.name < b.name;
   });
   return rows;
+}
+
+std::vector<KernelTotal> UnknownKernels(const Basis& basis) {
+  const Trace& trace = basis.run.trace;
+  std::map<StringId, KernelTotal> unknown;
+  double all = 0;
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.kind[op] != OpKind::kKernel || !basis.InWindow(trace.ops.start[op])) continue;
+    const Nanos length = trace.ops.end[op] - trace.ops.start[op];
+    all += static_cast<double>(length);
+    const KernelClass& known = basis.run.names.Kernel(trace.ops.detail[op]);
+    if (known.name != "other" || !known.family.empty()) continue;
+    KernelTotal& total = unknown[trace.shapes[trace.ops.detail[op]].name];
+    total.total_ns += length;
+    ++total.count;
+  }
+  std::vector<KernelTotal> rows;
+  for (auto& [name, total] : unknown) {
+    total.name = trace.strings[name];
+    total.kernel_class = "other";
+    total.share = all > 0 ? static_cast<double>(total.total_ns) / all : 0;
+    rows.push_back(std::move(total));
+  }
+  std::sort(rows.begin(), rows.end(), [](const KernelTotal& a, const KernelTotal& b) {
+    return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.name < b.name;
+  });
+  return rows;
+}
+
+namespace {
+
+bool IsWord(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+
+// The first word of a template's arguments that says what it is an instance of.
+std::string_view Telling(std::string_view arguments) {
+  static constexpr std::array<std::string_view, 40> kSilent = {"at",
+                                                               "native",
+                                                               "anonymous",
+                                                               "namespace",
+                                                               "std",
+                                                               "array",
+                                                               "char",
+                                                               "unsigned",
+                                                               "float",
+                                                               "double",
+                                                               "long",
+                                                               "short",
+                                                               "void",
+                                                               "const",
+                                                               "c10",
+                                                               "detail",
+                                                               "lambda",
+                                                               "operator",
+                                                               "cutlass",
+                                                               "cute",
+                                                               "gemm",
+                                                               "kernel",
+                                                               "Kernel",
+                                                               "device",
+                                                               "false",
+                                                               "true",
+                                                               "bool",
+                                                               "BFloat16",
+                                                               "Half",
+                                                               "half",
+                                                               "cuda",
+                                                               "cub",
+                                                               "thrust",
+                                                               "ReduceOp",
+                                                               "func_wrapper_t",
+                                                               "ck_tile",
+                                                               "TensorIteratorBase",
+                                                               "TensorListMetadata",
+                                                               "int",
+                                                               "internal"};
+  for (std::size_t i = 0; i < arguments.size();) {
+    if (!IsWord(arguments[i])) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    while (end < arguments.size() && IsWord(arguments[end])) ++end;
+    const std::string_view word = arguments.substr(i, end - i);
+    const bool is_number = std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+    if (!is_number && word.size() > 3 &&
+        std::find(kSilent.begin(), kSilent.end(), word) == kSilent.end()) {
+      return word;
+    }
+    i = end;
+  }
+  return {};
+}
+
+// Kernels that are templates over what they do.
+bool IsGeneric(std::string_view base) {
+  return base.ends_with("elementwise_kernel") || base.ends_with("reduce_kernel") ||
+         base == "multi_tensor_apply_kernel" || base == "Kernel" || base == "Kernel2" ||
+         base == "device_kernel" || base == "kentry" || base == "_kernel_agent" ||
+         base == "static_kernel" || base.starts_with("DeviceReduce");
+}
+
+}  // namespace
+
+std::string ShortKernelName(std::string_view full) {
+  constexpr std::size_t kMost = 60;
+  if (full.starts_with("void ")) full.remove_prefix(5);
+  int depth = 0;
+  std::size_t begin = 0;  // of the last part of the name
+  std::size_t open = std::string_view::npos;
+  std::size_t end = full.size();
+  for (std::size_t i = 0; i < full.size(); ++i) {
+    const char c = full[i];
+    constexpr std::string_view kAnonymous = "(anonymous namespace)";
+    if (c == '(' && full.substr(i).starts_with(kAnonymous)) {
+      i += kAnonymous.size() - 1;
+    } else if (c == '<') {
+      if (depth++ == 0) open = i;
+    } else if (c == '>') {
+      --depth;
+    } else if (depth == 0 && c == ':' && i + 1 < full.size() && full[i + 1] == ':') {
+      begin = i + 2;
+      open = std::string_view::npos;
+      ++i;
+    } else if (depth == 0 && (c == '(' || c == ' ')) {
+      end = i;
+      break;
+    }
+  }
+  if (end <= begin) return std::string(full.substr(0, kMost));
+  const std::size_t stop = std::min(open, end);
+  std::string_view base = full.substr(begin, stop - begin);
+  if (base.ends_with(".kd")) base.remove_suffix(3);
+  std::string name(base);
+  if (IsGeneric(base) && open < end) {
+    const std::string_view telling = Telling(full.substr(open + 1, end - open - 1));
+    if (!telling.empty()) name += "<" + std::string(telling) + ">";
+  }
+  if (name.size() <= kMost) return name;
+  return name.substr(0, kMost - 3) + "...";
 }
 
 }  // namespace advise

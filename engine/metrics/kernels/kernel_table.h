@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/metrics/losses/loss.h"
@@ -26,5 +27,13 @@ struct KernelTotal {
 
 // Most time first, names in order where equal. O(kernels).
 std::vector<KernelTotal> TabulateKernels(const Basis& basis);
+
+// Those that no entry of the knowledge base claims; shares are of all kernels. O(kernels).
+std::vector<KernelTotal> UnknownKernels(const Basis& basis);
+
+// A name for people: without return type, namespaces, arguments and most of the template's; of
+// generic kernels with what they are an instance of: "vectorized_elementwise_kernel<
+// CUDAFunctor_add>". At most 60 characters.
+std::string ShortKernelName(std::string_view full);
 
 }  // namespace advise

@@ -1,6 +1,9 @@
-// The work of one call of a framework operator, from the sizes of its tensors: products,
-// convolutions and attention. Operations are counted as multiply and add, two each; bytes are the
-// least that can be moved: each operand and each result once.
+// The work of one call of a framework operator, from the sizes of its tensors. Operations are
+// counted as multiply and add, two each; bytes are the least that can be moved: each operand and
+// each result once, twice where a pass over all of it must come first.
+//
+// Where sizes leave a choice (a mask that was not recorded), the larger work is taken, so that no
+// kernel is called slow for work that it may have done.
 #pragma once
 
 #include <optional>
@@ -11,9 +14,29 @@
 
 namespace advise {
 
+enum class WorkKind {
+  kProduct,
+  kConvolution,
+  kAttention,
+  kExperts,  // the products of a mixture of experts
+  kNormalization,
+  kSoftmax,
+  kReduction,
+  kElementwise,  // casts, copies and changes of layout included
+  kIndex,        // looks up or scatters rows
+  kPooling,
+  kOptimizer,
+};
+const char* WorkKindName(WorkKind kind);  // "product", "normalization" …
+// Whether it is arithmetic that matrix units do; the other kinds move data.
+bool IsArithmetic(WorkKind kind);
+
 struct ShapeWork {
+  WorkKind kind = WorkKind::kElementwise;
   double flops = 0;
   double bytes = 0;
+  // Of experts: the bytes when tokens choose as few experts as they can; 0 as above.
+  double least_bytes = 0;
   ElementType type = ElementType::kUnknown;
   std::string shape;  // "[8192, 1024] x [1024, 4096]"
   // Of single products: the smaller of the rows and the columns of the result (how often an element
@@ -22,19 +45,37 @@ struct ShapeWork {
   // Of products: a distance between rows in memory that is no multiple of 16 bytes, in elements;
   // 0 when all are, or when sizes alone do not tell.
   double odd = 0;
+  double tiles = 0;  // of 128 by 128 results; 0 unknown
+  double depth = 0;  // of products and convolutions: terms of each sum
+  // What is special to the sizes, "" nothing: "depthwise", "grouped", "few-channels",
+  // "odd-channels", "short-sequence", "one-query", "short-rows", "long-rows", "strided",
+  // "broadcast".
+  std::string trait;
 };
 
-// Whether the operator is one whose work is known when its sizes are. O(1).
-bool HasShapeWork(std::string_view operator_name);
+// What is known of a call beside its inputs.
+struct CallHints {
+  ElementType type = ElementType::kUnknown;  // where the inputs do not say
+  // Of the kernel that takes most of its time: tells what an operator that is not known by name
+  // does; "" unknown.
+  std::string_view kernel_class = {};
+  const std::vector<std::int64_t>* output = nullptr;  // sizes of its result, where others tell
+  const OperatorInputs* around = nullptr;             // of the operator that called it
+};
 
-// `type` is taken where the inputs do not say. Nothing when the work cannot be told: sizes that do
-// not fit each other, options that were not recorded (a convolution's strides, attention's mask),
-// an unknown type. O(arguments).
+// How an operator counts: kUnnamed ones may still be told by the class of their kernels.
+enum class OperatorWork { kNamed, kPartOfCaller, kUnnamed };
+OperatorWork OperatorWorkOf(std::string_view operator_name);  // O(1)
+
+// Nothing when the work cannot be told: sizes that do not fit each other, options that were not
+// recorded (a convolution's strides), an unknown type. O(arguments).
 std::optional<ShapeWork> WorkOf(std::string_view operator_name, const OperatorInputs& inputs,
-                                ElementType type = ElementType::kUnknown);
+                                const CallHints& hints = {});
 
 double ElementBytes(ElementType type);   // 0 unknown
 const char* TypeName(ElementType type);  // "bf16", "" unknown: the words of kernels' precision
 ElementType TypeNamed(std::string_view name);  // "tf32" is kept as fp32
+// The type of element that a kernel's full name gives as template argument; kUnknown for none.
+ElementType TypeInKernelName(std::string_view name);
 
 }  // namespace advise

@@ -5,31 +5,27 @@
 #include <tuple>
 
 #include "engine/metrics/analysis.h"
-#include "engine/metrics/kernels/shape_work.h"
+#include "engine/metrics/kernels/roof.h"
+#include "engine/metrics/kernels/shape_call.h"
 
 namespace advise {
 namespace {
 
-// One call of an operator with known inputs.
+// One call of an operator with known inputs that launched kernels itself.
 struct Instance {
-  std::uint32_t row = kNone;
-  std::uint32_t outer = kNone;  // the instance around it
-  bool has_inner = false;       // an instance inside it did the work
-  bool fewer = false;           // a kernel does fewer operations than the sizes say
-  Nanos first = 0;              // start of its first kernel
+  std::uint32_t row = kNone;     // of the operator
+  std::uint32_t output = kNone;  // inputs whose first tensor is its result
+  bool has_inner = false;        // an operator inside it did the work
+  bool fewer = false;            // a kernel does fewer operations than the sizes say
+  std::uint32_t call = kNone;
+  Nanos first = 0;  // start of its first kernel
+  double kernels = 0;
   double time_ns = 0;
-  double covered_ns = 0;                        // in kernels of classes that do such work
-  double tensor_ns = 0;                         // in kernels that are known to use tensor cores
-  double plain_ns = 0;                          // in kernels that are known not to
-  double longest_ns = 0;                        // of one kernel
-  StringId kernel = 0;                          // its name
-  ElementType longest = ElementType::kUnknown;  // the precision that its name tells
-};
-
-// Peaks of one element type, 0 unknown.
-struct Peaks {
-  double plain = 0;
-  double tensor = 0;
+  double covered_ns = 0;  // in kernels of classes that multiply
+  UsedUnits units;
+  double longest_ns = 0;             // of one kernel
+  std::uint32_t shape = kNone;       // its
+  std::uint32_t result_row = kNone;  // -> rows, before they are sorted
 };
 
 class ShapeFinder {
@@ -39,156 +35,260 @@ class ShapeFinder {
         run_(basis.run),
         trace_(basis.run.trace),
         hardware_(hardware),
-        operators_(trace_.operators.inputs.empty() ? trace_.ranges : trace_.operators),
-        tolerance_(run_.knowledge.Number("roofline.peak_tolerance")),
-        near_(run_.knowledge.Number("roofline.near_limit")) {}
+        roof_(basis.run.knowledge, hardware),
+        operators_(trace_.operators.inputs.empty() ? trace_.ranges : trace_.operators) {}
 
   ShapeRows Find() {
     result_.recorded = !operators_.inputs.empty();
-    if (!result_.recorded) return std::move(result_);
-    const std::vector<RowRange> rows = RowsByThread(operators_.thread, trace_.threads.size());
-    instance_of_call_.assign(trace_.calls.size(), kNone);
-    for (std::uint32_t t = 0; t < rows.size(); ++t) Thread(rows[t], run_.calls_of_thread[t]);
+    result_.below_limit = run_.knowledge.Number("roofline.below");
+    instance_of_call_.assign(result_.recorded ? trace_.calls.size() : 0, kNone);
+    if (result_.recorded) {
+      const std::vector<RowRange> rows = RowsByThread(operators_.thread, trace_.threads.size());
+      for (std::uint32_t t = 0; t < rows.size(); ++t) Thread(rows[t], run_.calls_of_thread[t]);
+    }
     Kernels();
     Group();
+    Losses();
+    std::stable_sort(result_.rows.begin(), result_.rows.end(),
+                     [](const ShapeRow& a, const ShapeRow& b) { return a.time_ns > b.time_ns; });
     return std::move(result_);
   }
 
  private:
-  enum class Name : std::uint8_t { kUnread, kOther, kOperator, kKnown };
+  enum class Name : std::uint8_t { kUnread, kNoOperator, kPart, kMoves, kMultiplies, kUnnamed };
 
   // Ranges that the program opened itself are no operators.
   Name Kind(StringId name) {
     if (names_.empty()) names_.assign(trace_.strings.size(), Name::kUnread);
     Name& kind = names_[name];
-    if (kind == Name::kUnread) {
-      const std::string& text = trace_.strings[name];
-      const bool is_operator =
-          &operators_ == &trace_.operators || text.find("::") != std::string::npos;
-      kind = !is_operator ? Name::kOther : HasShapeWork(text) ? Name::kKnown : Name::kOperator;
+    if (kind != Name::kUnread) return kind;
+    const std::string& text = trace_.strings[name];
+    const bool is_operator =
+        &operators_ == &trace_.operators || text.find("::") != std::string::npos;
+    const OperatorWork known = OperatorWorkOf(text);
+    if (!is_operator) {
+      kind = Name::kNoOperator;
+    } else if (known == OperatorWork::kPartOfCaller) {
+      kind = Name::kPart;
+    } else if (known == OperatorWork::kNamed) {
+      kind = work::IsMemoryWork(text) ? Name::kMoves : Name::kMultiplies;
+    } else {
+      kind = Name::kUnnamed;
     }
     return kind;
   }
 
+  struct Open {
+    Nanos end;
+    std::uint32_t row;
+    std::uint32_t inputs;  // kNone: not recorded
+    Name kind;
+    std::uint32_t instance = kNone;
+    bool inner_multiplies = false, inner_moves = false;
+    std::uint32_t waiting = kNone;  // -> waiting_
+  };
+
+  void Close(std::vector<Open>* open) {
+    const Open& one = open->back();
+    const bool launched = one.instance != kNone;
+    if (launched) {
+      instances_[one.instance].has_inner =
+          one.inner_multiplies || (one.kind != Name::kMultiplies && one.inner_moves);
+    }
+    const bool multiplies = one.inner_multiplies || (launched && one.kind == Name::kMultiplies);
+    const bool moves = one.inner_moves || (launched && one.kind == Name::kMoves);
+    open->pop_back();
+    if (open->empty()) return;
+    open->back().inner_multiplies |= multiplies;
+    open->back().inner_moves |= moves;
+  }
+
   // Who launches: the innermost operator around each call.
   void Thread(RowRange rows, RowRange calls) {
-    struct Open {
-      Nanos end;
-      std::uint32_t instance;  // kNone for an operator whose work is not known
-      std::uint32_t around;    // the innermost instance, itself included
-    };
     std::vector<Open> open;
+    waiting_.clear();
     const auto close_until = [&](Nanos time) {
-      while (!open.empty() && open.back().end <= time) open.pop_back();
+      while (!open.empty() && open.back().end <= time) Close(&open);
+    };
+    const auto launch = [&](std::uint32_t call) {
+      close_until(trace_.calls.start[call]);
+      if (run_.first_op_of_call[call] == kNone) return;
+      auto own = open.rbegin();
+      while (own != open.rend() && own->kind == Name::kPart) ++own;
+      if (own == open.rend() || own->inputs == kNone) return;
+      if (own->instance == kNone) {
+        own->instance = static_cast<std::uint32_t>(instances_.size());
+        instances_.emplace_back();
+        instances_.back().row = own->row;
+        instances_.back().call = call;
+      }
+      instance_of_call_[call] = own->instance;
     };
     std::uint32_t call = calls.first;
-    const auto calls_until = [&](Nanos time) {
-      for (; call < calls.last && trace_.calls.start[call] < time; ++call) {
-        close_until(trace_.calls.start[call]);
-        if (!open.empty()) instance_of_call_[call] = open.back().instance;
-      }
-    };
     for (std::uint32_t row = rows.first; row < rows.last; ++row) {
       const Name kind = Kind(operators_.name[row]);
-      if (kind == Name::kOther) continue;
-      calls_until(operators_.start[row]);
-      close_until(operators_.start[row]);
-      const std::uint32_t around = open.empty() ? kNone : open.back().around;
-      if (kind == Name::kKnown && operators_.inputs[row] != kNone) {
-        const auto number = static_cast<std::uint32_t>(instances_.size());
-        instances_.push_back({.row = row, .outer = around});
-        open.push_back({operators_.end[row], number, number});
-      } else {
-        open.push_back({operators_.end[row], kNone, around});
-      }
+      if (kind == Name::kNoOperator) continue;
+      const Nanos start = operators_.start[row];
+      for (; call < calls.last && trace_.calls.start[call] < start; ++call) launch(call);
+      close_until(start);
+      const std::uint32_t inputs =
+          row < operators_.inputs.size() ? operators_.inputs[row] : std::uint32_t{kNone};
+      if (inputs != kNone) FollowsResult(row, inputs);
+      open.push_back({.end = operators_.end[row], .row = row, .inputs = inputs, .kind = kind});
+      if (inputs != kNone && kind != Name::kUnnamed) WaitForResult(row, inputs);
     }
-    for (; call < calls.last; ++call) {
-      close_until(trace_.calls.start[call]);
-      if (open.empty()) break;
-      instance_of_call_[call] = open.back().instance;
+    for (; call < calls.last && !open.empty(); ++call) launch(call);
+    while (!open.empty()) Close(&open);
+  }
+
+  // Old profilers recorded no options, so that the size of a convolution's result is not known:
+  // what works on it next tells.
+  struct Waiting {
+    std::uint32_t row;
+    Nanos end;
+    std::size_t rank;
+    std::int64_t batch, channels;
+    int tries = 0;
+  };
+
+  void WaitForResult(std::uint32_t row, std::uint32_t inputs) {
+    const OperatorInputs& given = trace_.operator_inputs[inputs];
+    if (!given.values.empty() || given.tensors.empty()) return;
+    const std::string& name = trace_.strings[operators_.name[row]];
+    const bool pools = name.find("pool") != std::string::npos;
+    if (!pools && (!work::IsConvolution(name) || given.tensors.size() < 2)) return;
+    const auto& image = given.tensors[0].sizes;
+    if (image.size() < 3 || (!pools && given.tensors[1].sizes.size() != image.size())) return;
+    waiting_.push_back({row, operators_.end[row], image.size(), image[0],
+                        pools ? image[1] : given.tensors[1].sizes[0]});
+  }
+
+  void FollowsResult(std::uint32_t row, std::uint32_t inputs) {
+    if (waiting_.empty()) return;
+    const auto& tensors = trace_.operator_inputs[inputs].tensors;
+    for (auto one = waiting_.begin(); one != waiting_.end();) {
+      if (one->end > operators_.start[row]) {
+        ++one;
+        continue;
+      }
+      const bool is_result = !tensors.empty() && tensors[0].sizes.size() == one->rank &&
+                             tensors[0].sizes[0] == one->batch &&
+                             tensors[0].sizes[1] == one->channels;
+      constexpr int kNear = 24;
+      if (is_result) output_of_row_[one->row] = inputs;
+      one = is_result || ++one->tries > kNear ? waiting_.erase(one) : one + 1;
     }
   }
 
   void Kernels() {
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kKernel) continue;
+      const bool inside = basis_.InWindow(trace_.ops.start[op]);
       const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
-      const KernelClass& kernel = run_.names.Kernel(trace_.ops.detail[op]);
-      const bool expected =
+      const std::uint32_t shape = trace_.ops.detail[op];
+      const KernelClass& kernel = run_.names.Kernel(shape);
+      const bool multiplies =
           kernel.name == "matrix" || kernel.name == "convolution" || kernel.name == "attention";
-      if (basis_.InWindow(trace_.ops.start[op])) {
+      if (inside) {
         result_.kernel_ns += length;
-        if (expected) expected_ns_ += length;
+        if (!run_.IsComm(op)) result_.compute_ns += length;
+        if (multiplies) multiplied_ns_ += length;
       }
-      const std::uint32_t call = trace_.ops.call[op];
-      if (call == kNone || instance_of_call_[call] == kNone || trace_.ops.in_graph[op] != 0) {
-        continue;
-      }
-      Instance& instance = instances_[instance_of_call_[call]];
+      const std::uint32_t number = InstanceOf(op);
+      if (number == kNone) continue;
+      if (inside) result_.operator_ns += length;
+      Instance& instance = instances_[number];
       if (instance.time_ns == 0) instance.first = trace_.ops.start[op];
       instance.time_ns += length;
-      if (expected) instance.covered_ns += length;
-      if (kernel.tensor_core == 1) instance.tensor_ns += length;
-      if (kernel.tensor_core == 0) instance.plain_ns += length;
+      ++instance.kernels;
+      if (multiplies) instance.covered_ns += length;
+      if (kernel.tensor_core == 1) instance.units.tensor_ns += length;
+      if (kernel.tensor_core == 0) instance.units.plain_ns += length;
+      if (kernel.precision == "tf32") instance.units.tf32_ns += length;
       instance.fewer = instance.fewer || kernel.Has("fewer-operations");
       if (length > instance.longest_ns) {
         instance.longest_ns = length;
-        instance.longest = TypeNamed(kernel.precision);
-        instance.kernel = trace_.shapes[trace_.ops.detail[op]].name;
-      }
-    }
-    // Outer instances come before inner ones.
-    for (auto inner = instances_.rbegin(); inner != instances_.rend(); ++inner) {
-      if ((inner->time_ns > 0 || inner->has_inner) && inner->outer != kNone) {
-        instances_[inner->outer].has_inner = true;
+        instance.shape = shape;
       }
     }
   }
 
+  std::uint32_t InstanceOf(std::uint32_t op) const {
+    const std::uint32_t call = trace_.ops.call[op];
+    const bool known = call < instance_of_call_.size() && trace_.ops.in_graph[op] == 0 &&
+                       trace_.ops.kind[op] == OpKind::kKernel;
+    return known && !run_.IsComm(op) ? instance_of_call_[call] : std::uint32_t{kNone};
+  }
+
   struct Sum {
     ShapeRow row;
-    ElementType type = ElementType::kUnknown;
-    double tensor_ns = 0, plain_ns = 0, covered_ns = 0;
+    ShapeWork work;
+    UsedUnits units;
+    double covered_ns = 0;
     std::map<StringId, double> kernels;  // time of calls, by their longest kernel
+    std::vector<std::uint32_t> instances;
   };
 
+  std::optional<ShapeWork> WorkOfInstance(const Instance& instance) {
+    const StringId name = operators_.name[instance.row];
+    const std::uint32_t inputs = operators_.inputs[instance.row];
+    const KernelClass& kernel = run_.names.Kernel(instance.shape);
+    CallHints hints;
+    hints.type = TypeNamed(kernel.precision);
+    if (hints.type == ElementType::kUnknown) {
+      hints.type = TypeInKernelName(trace_.strings[trace_.shapes[instance.shape].name]);
+    }
+    hints.kernel_class = kernel.name;
+    const auto output = output_of_row_.find(instance.row);
+    if (output != output_of_row_.end()) {
+      hints.output = &trace_.operator_inputs[output->second].tensors[0].sizes;
+    }
+    const Given key = {name, inputs, hints.type, &kernel.name,
+                       output == output_of_row_.end() ? std::uint32_t{kNone} : output->second};
+    const auto [found, is_new] = works_.try_emplace(key);
+    if (is_new) {
+      found->second = WorkOf(trace_.strings[name], trace_.operator_inputs[inputs], hints);
+    }
+    return found->second;
+  }
+
   void Group() {
-    using Given = std::tuple<StringId, std::uint32_t, ElementType>;  // what tells the work
-    std::map<Given, std::optional<ShapeWork>> works;
     std::map<std::tuple<std::string, std::string, std::string>, Sum> sums;
-    for (const Instance& instance : instances_) {
+    for (std::uint32_t i = 0; i < instances_.size(); ++i) {
+      const Instance& instance = instances_[i];
       if (instance.time_ns <= 0 || instance.has_inner || !basis_.InWindow(instance.first)) continue;
-      const StringId name = operators_.name[instance.row];
-      const std::uint32_t inputs = operators_.inputs[instance.row];
-      const auto [found, is_new] = works.try_emplace({name, inputs, instance.longest});
-      if (is_new) {
-        found->second =
-            WorkOf(trace_.strings[name], trace_.operator_inputs[inputs], instance.longest);
-      }
-      const auto& work = found->second;
-      if (!work || work->flops <= 0) continue;
+      const std::optional<ShapeWork> work = WorkOfInstance(instance);
+      if (!work || work->flops <= 0 || work->bytes <= 0) continue;
+      const std::string& name = trace_.strings[operators_.name[instance.row]];
       if (instance.fewer) {
-        Drop(trace_.strings[name] + " " + work->shape, 1, instance.time_ns);
+        Drop(name + " " + work->shape, 1, instance.time_ns);
         continue;
       }
-      Sum& sum = sums[{trace_.strings[name], work->shape, TypeName(work->type)}];
+      Sum& sum = sums[{name, work->shape, TypeName(work->type)}];
       ShapeRow& row = sum.row;
+      if (row.count == 0) sum.work = *work;
+      row.kind = work->kind;
       row.flops = work->flops;
       row.bytes = std::max(row.bytes, work->bytes);
       row.uses = work->uses;
       row.odd = std::max(row.odd, work->odd);
+      row.tiles = work->tiles;
       row.time_ns += instance.time_ns;
+      row.kernels += instance.kernels;
+      row.call = instance.call;
       ++row.count;
-      sum.type = work->type;
-      sum.tensor_ns += instance.tensor_ns;
-      sum.plain_ns += instance.plain_ns;
+      sum.units.tensor_ns += instance.units.tensor_ns;
+      sum.units.plain_ns += instance.units.plain_ns;
+      sum.units.tf32_ns += instance.units.tf32_ns;
       sum.covered_ns += instance.covered_ns;
-      sum.kernels[instance.kernel] += instance.time_ns;
+      sum.kernels[trace_.shapes[instance.shape].name] += instance.time_ns;
+      sum.instances.push_back(i);
     }
     double covered = 0;
     for (auto& [key, sum] : sums) {
       std::tie(sum.row.op, sum.row.shape, sum.row.type) = key;
-      if (!Place(sum)) {
+      sum.row.kernels /= static_cast<double>(sum.row.count);
+      if (!roof_.Place(sum.work, sum.units, &sum.row)) {
         Drop(sum.row.op + " " + sum.row.shape, sum.row.count, sum.row.time_ns);
         continue;
       }
@@ -197,12 +297,39 @@ class ShapeFinder {
           std::max_element(sum.kernels.begin(), sum.kernels.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
       sum.row.kernel = trace_.strings[longest->first];
+      if (sum.row.peak > 0) {
+        result_.rated_ns += sum.row.time_ns;
+        sum.row.reason = ReasonOf(sum.work, sum.row, run_.knowledge, hardware_.sm_count);
+      }
       result_.time_ns += sum.row.time_ns;
+      for (const std::uint32_t i : sum.instances) {
+        instances_[i].result_row = static_cast<std::uint32_t>(result_.rows.size());
+      }
       result_.rows.push_back(std::move(sum.row));
     }
-    result_.covered = expected_ns_ > 0 ? std::min(1.0, covered / expected_ns_) : 0;
-    std::stable_sort(result_.rows.begin(), result_.rows.end(),
-                     [](const ShapeRow& a, const ShapeRow& b) { return a.time_ns > b.time_ns; });
+    result_.covered = multiplied_ns_ > 0 ? std::min(1.0, covered / multiplied_ns_) : 0;
+  }
+
+  void Losses() {
+    std::vector<LossBuilder> groups;  // each with a loss of its own: copies would share one
+    groups.reserve(result_.below.size());
+    for (std::size_t i = 0; i < result_.below.size(); ++i) groups.emplace_back(basis_);
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t number = InstanceOf(op);
+      if (number == kNone || instances_[number].result_row == kNone) continue;
+      const ShapeRow& row = result_.rows[instances_[number].result_row];
+      if (row.peak <= 0 || !basis_.InWindow(trace_.ops.start[op])) continue;
+      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      result_.rated_of_kernel[trace_.shapes[trace_.ops.detail[op]].name] +=
+          static_cast<double>(length);
+      if (!result_.IsBelow(row)) continue;
+      LossBuilder& loss = groups[static_cast<std::size_t>(GroupOf(row.kind))];
+      const auto kept = static_cast<Nanos>(static_cast<double>(length) * row.reached);
+      loss.Count(trace_.ops.start[op], 0, length);
+      loss.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + kept, trace_.ops.end[op]);
+      loss.remedy().scaled_ops.emplace_back(op, static_cast<float>(row.reached));
+    }
+    for (std::size_t i = 0; i < groups.size(); ++i) result_.below[i] = groups[i].Build();
   }
 
   void Drop(const std::string& what, std::int64_t count, double time_ns) {
@@ -211,70 +338,41 @@ class ShapeFinder {
     result_.dropped_ns += time_ns;
   }
 
-  Peaks PeaksOf(ElementType type) const {
-    const HardwareEntry* entry = run_.knowledge.FindHardware(hardware_.name);
-    const auto fact = [entry](const char* name) {
-      if (entry == nullptr) return 0.0;
-      const auto found = entry->facts.find(name);
-      return found == entry->facts.end() ? 0.0 : found->second.value;
-    };
-    switch (type) {
-      case ElementType::kFloat64:
-        return {fact("peak_fp64_flops"), fact("peak_fp64_tensor_flops")};
-      case ElementType::kFloat32:
-        return {fact("peak_fp32_flops"), fact("peak_tf32_flops")};
-      case ElementType::kFloat16:
-        return {0, fact("peak_fp16_flops")};
-      case ElementType::kBFloat16:
-        return {0, fact("peak_bf16_flops")};
-      case ElementType::kFloat8:
-        return {0, fact("peak_fp8_flops")};
-      default:
-        return {};
-    }
-  }
-
-  // Under its roof. False when that contradicts what the kernels did.
-  bool Place(Sum& sum) const {
-    ShapeRow& row = sum.row;
-    const double calls_per_s = static_cast<double>(row.count) / (row.time_ns / kNanosPerSecond);
-    row.intensity = row.flops / row.bytes;
-    row.achieved = row.flops * calls_per_s;
-    const Peaks peaks = PeaksOf(sum.type);
-    // Where names do not tell, the plain pipes: unless these could not have done it.
-    const bool beyond_plain = row.achieved > peaks.plain * tolerance_;
-    row.tensor = peaks.tensor > 0 && (peaks.plain <= 0 || (sum.tensor_ns > sum.plain_ns) ||
-                                      (sum.tensor_ns == 0 && sum.plain_ns == 0 && beyond_plain));
-    const double peak = row.tensor ? peaks.tensor : peaks.plain;
-    const double bandwidth = hardware_.memory_bytes_per_s;
-    if (peak <= 0 || bandwidth <= 0) return true;
-    if (row.achieved > peak * tolerance_) return false;
-    row.peak = peak;
-    row.balance = peak / bandwidth;
-    row.achieved_share = row.achieved / peak;
-    row.side = row.intensity < row.balance ? "memory" : "compute";
-    const bool cached = row.bytes * calls_per_s > bandwidth * tolerance_;
-    row.attainable = cached ? peak : std::min(peak, row.intensity * bandwidth);
-    row.attained = row.achieved / row.attainable;
-    row.bound = cached ? "cache" : row.attained >= near_ ? row.side : "neither";
-    return true;
-  }
+  // What tells the work of a call.
+  using Given = std::tuple<StringId, std::uint32_t, ElementType, const std::string*, std::uint32_t>;
 
   const Basis& basis_;
   const Run& run_;
   const Trace& trace_;
   const Hardware& hardware_;
+  Roof roof_;
   const RangeTable& operators_;
-  double tolerance_;
-  double near_;
   std::vector<Name> names_;
   std::vector<Instance> instances_;
   std::vector<std::uint32_t> instance_of_call_;  // whose launch it is; kNone
-  double expected_ns_ = 0;                       // of kernels of classes that do such work
+  std::vector<Waiting> waiting_;
+  std::map<std::uint32_t, std::uint32_t> output_of_row_;  // operator -> inputs of the next one
+  std::map<Given, std::optional<ShapeWork>> works_;
+  double multiplied_ns_ = 0;  // of kernels of classes that multiply
   ShapeRows result_;
 };
 
 }  // namespace
+
+RoofGroup GroupOf(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::kProduct:
+      return RoofGroup::kProducts;
+    case WorkKind::kConvolution:
+      return RoofGroup::kConvolutions;
+    case WorkKind::kAttention:
+      return RoofGroup::kAttention;
+    case WorkKind::kExperts:
+      return RoofGroup::kExperts;
+    default:
+      return RoofGroup::kMemory;
+  }
+}
 
 ShapeRows FindShapes(const Basis& basis, const Hardware& hardware) {
   return ShapeFinder(basis, hardware).Find();

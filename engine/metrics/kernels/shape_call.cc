@@ -1,0 +1,92 @@
+#include "engine/metrics/kernels/shape_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace advise::work {
+
+double Product(const Sizes& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), 1.0, [](double product, std::int64_t size) {
+    return product * static_cast<double>(size);
+  });
+}
+
+double Elements(const OperatorTensor& tensor) {
+  double count = 1;
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
+    if (i < tensor.strides.size() && tensor.strides[i] == 0) continue;
+    count *= static_cast<double>(tensor.sizes[i]);
+  }
+  return count;
+}
+
+std::string Words(const Sizes& sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
+
+double Tiles(double rows, double columns) {
+  constexpr double kSide = 128;  // of the tiles that libraries prefer for large products
+  return std::ceil(rows / kSide) * std::ceil(columns / kSide);
+}
+
+const OperatorTensor& Call::Tensor(int at) const {
+  static const OperatorTensor kNothing;
+  const auto i = static_cast<std::size_t>(at);
+  return at >= 0 && i < inputs_.tensors.size() ? inputs_.tensors[i] : kNothing;
+}
+
+bool Call::HasRank(int at, std::size_t rank) const {
+  const Sizes& sizes = Tensor(at).sizes;
+  return sizes.size() == rank &&
+         std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size > 0; });
+}
+
+ElementType Call::Type(int at) const {
+  return Tensor(at).type != ElementType::kUnknown ? Tensor(at).type : hints_.type;
+}
+
+double Call::Bytes(int at) const {
+  const OperatorTensor& tensor = Tensor(at);
+  if (tensor.list_elements > 0) {
+    return static_cast<double>(tensor.list_elements) * ElementBytes(Type(at));
+  }
+  return tensor.sizes.empty() ? 0 : Elements(tensor) * ElementBytes(Type(at));
+}
+
+std::string_view Call::Value(int at) const {
+  const auto i = static_cast<std::size_t>(at);
+  return at >= 0 && i < inputs_.values.size() ? std::string_view(inputs_.values[i]) : "";
+}
+
+std::optional<double> Call::Number(int at) const {
+  const Sizes all = AllOf(at);
+  if (all.size() != 1) return {};
+  return static_cast<double>(all.front());
+}
+
+Sizes Call::AllOf(int at) const {
+  const std::string_view text = Value(at);
+  Sizes list;
+  for (std::size_t i = 0; i < text.size();) {
+    std::int64_t number = 0;
+    const auto [stop, failed] = std::from_chars(text.data() + i, text.data() + text.size(), number);
+    if (failed == std::errc()) {
+      list.push_back(number);
+      i = static_cast<std::size_t>(stop - text.data());
+    } else {
+      ++i;
+    }
+  }
+  return list;
+}
+
+std::optional<Sizes> Call::List(int at, std::size_t dimensions) const {
+  Sizes list = AllOf(at);
+  if (list.size() == 1) list.resize(dimensions, list.front());
+  if (list.size() != dimensions) return {};
+  return list;
+}
+
+}  // namespace advise::work

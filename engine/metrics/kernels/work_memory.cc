@@ -1,0 +1,373 @@
+// Operators that move data and do little else with it: their work is the bytes that they must read
+// and write. Known by name where their results are not as large as their inputs, else by the class
+// of the kernels that they launch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "engine/metrics/kernels/memory_formulas.h"
+#include "engine/metrics/kernels/shape_call.h"
+
+namespace advise::work {
+namespace {
+
+const MemoryFormula* FormulaOf(std::string_view name) {
+  const auto found =
+      std::find_if(kMemoryFormulas.begin(), kMemoryFormulas.end(),
+                   [&](const MemoryFormula& formula) { return formula.name == name; });
+  return found == kMemoryFormulas.end() ? nullptr : &*found;
+}
+
+bool IsForeach(std::string_view name) { return name.starts_with("aten::_foreach_"); }
+
+// Long rows do not stay on the SM that reads them: they are read twice.
+constexpr double kRowOnChip = 128 * 1024;
+
+double LastPassAgain(double row_bytes) { return row_bytes > kRowOnChip ? 2 : 1; }
+
+// Rows of neighbouring elements that are worked on together.
+const char* RowTrait(double rows, double length) {
+  constexpr double kShort = 64;
+  constexpr double kFewRows = 64;
+  constexpr double kLong = 16384;
+  if (length <= kShort) return "short-rows";
+  return rows <= kFewRows && length >= kLong ? "long-rows" : "";
+}
+
+// Whether neighbours in one tensor are no neighbours in another: one of them is walked in strides.
+const char* StrideTrait(const Call& call) {
+  bool strided = false;
+  bool packed = false;
+  for (int i = 0; i < call.tensors(); ++i) {
+    const OperatorTensor& tensor = call.Tensor(i);
+    if (tensor.strides.size() != tensor.sizes.size() || tensor.sizes.size() < 2) continue;
+    // Size 1 has any stride.
+    std::size_t last = tensor.sizes.size();
+    while (last > 0 && tensor.sizes[last - 1] == 1) --last;
+    if (last == 0 || tensor.strides[last - 1] == 0) continue;
+    (tensor.strides[last - 1] == 1 ? packed : strided) = true;
+  }
+  return strided && packed ? "strided" : "";
+}
+
+std::optional<double> RowElements(const Call& call, const MemoryFormula& formula) {
+  const Sizes& x = call.Tensor(0).sizes;
+  if (formula.flow == Flow::kBatchNorm ||
+      call.name().find("batch_norm") != std::string_view::npos) {
+    // The backward pass begins with the gradient or the input: both are of the same sizes.
+    return x.size() < 2 ? std::optional<double>() : Product(x) / static_cast<double>(x[1]);
+  }
+  if (call.name().find("group_norm") != std::string_view::npos) {
+    return x.size() < 3 ? std::optional<double>()
+                        : Product(x) / static_cast<double>(x[0]) / 32;  // the usual groups
+  }
+  const double of_weight = Product(call.Tensor(formula.at).sizes);
+  const bool known = !call.Tensor(formula.at).sizes.empty();
+  return known ? of_weight : static_cast<double>(x.back());
+}
+
+double Largest(const Call& call, int* which) {
+  double most = 0;
+  *which = -1;
+  for (int i = 0; i < call.tensors(); ++i) {
+    if (call.Tensor(i).sizes.empty()) continue;
+    const double elements = Product(call.Tensor(i).sizes);
+    if (elements > most) most = elements, *which = i;
+  }
+  return most;
+}
+
+bool Ends(std::string_view name, std::string_view end) { return name.ends_with(end); }
+
+bool IsComparison(std::string_view name) {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::isnan",
+       "aten::isinf", "aten::isfinite", "aten::logical_and", "aten::logical_or",
+       "aten::logical_not"});
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+std::optional<ShapeWork> Made(const Call& call, WorkKind kind, int main, double elements,
+                              double bytes) {
+  if (elements <= 0 || bytes <= 0) return {};
+  ShapeWork work;
+  work.kind = kind;
+  work.type = call.Type(main);
+  if (ElementBytes(work.type) == 0) return {};
+  work.flops = elements;
+  work.bytes = bytes;
+  const OperatorTensor& tensor = call.Tensor(main);
+  work.shape = tensor.list_count > 0
+                   ? fmt::format("{} tensors, {} elements", tensor.list_count, tensor.list_elements)
+                   : Words(tensor.sizes);
+  return work;
+}
+
+// Reads each tensor, writes a result of broadcast sizes. Operators of libraries are given their
+// results as arguments; in place, the first is read and written.
+std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
+  int main = -1;
+  const double elements = Largest(call, &main);
+  if (main < 0) return {};
+  double bytes = 0;
+  for (int i = 0; i < call.tensors(); ++i) {
+    if (call.Tensor(i).sizes.empty() && call.Tensor(i).list_elements == 0) continue;
+    if (ElementBytes(call.Type(i)) == 0) return {};
+    bytes += call.Bytes(i);
+  }
+  const bool makes_result = call.name().starts_with("aten::") || call.tensors() == 1;
+  if (makes_result && Ends(call.name(), "_")) {
+    bytes += call.Bytes(0);
+  } else if (makes_result) {
+    bytes += elements * (IsComparison(call.name()) ? 1 : ElementBytes(call.Type(main)));
+  }
+  auto work = Made(call, kind, main, elements, bytes);
+  if (work) work->trait = StrideTrait(call);
+  return work;
+}
+
+std::optional<ShapeWork> Normalization(const Call& call, const MemoryFormula& formula) {
+  if (call.Tensor(0).sizes.empty()) return {};
+  const double elements = Product(call.Tensor(0).sizes);
+  const double x = call.Bytes(0);
+  const auto row = RowElements(call, formula);
+  if (!row || *row <= 0) return {};
+  const double again = LastPassAgain(*row * ElementBytes(call.Type(0)));
+  double bytes = 0;
+  if (formula.flow == Flow::kNormGrad) {
+    bytes = 2 * x * again + x;  // gradient and input in, gradient out
+  } else if (formula.flow == Flow::kBatchNorm) {
+    const bool training = call.Value(formula.at) != "False";
+    bytes = (training ? again : 1) * x + x;
+  } else {
+    bytes = again * x + x;
+  }
+  auto work = Made(call, formula.kind, 0, elements * 4, bytes);
+  if (work && formula.flow != Flow::kBatchNorm) work->trait = RowTrait(elements / *row, *row);
+  return work;
+}
+
+std::optional<ShapeWork> Softmax(const Call& call, const MemoryFormula& formula) {
+  const Sizes& sizes = call.Tensor(0).sizes;
+  if (sizes.empty()) return {};
+  const double x = call.Bytes(0);
+  const bool gradient = formula.flow == Flow::kSoftmaxGrad;
+  const auto dimension = call.Number(gradient ? 2 : 1);
+  auto at = static_cast<std::int64_t>(dimension.value_or(-1));
+  if (at < 0) at += static_cast<std::int64_t>(sizes.size());
+  if (at < 0 || at >= static_cast<std::int64_t>(sizes.size())) return {};
+  const auto row = static_cast<double>(sizes[static_cast<std::size_t>(at)]);
+  const double again = LastPassAgain(row * ElementBytes(call.Type(0)));
+  auto work =
+      Made(call, formula.kind, 0, Product(sizes) * 5, gradient ? 2 * x * again + x : again * x + x);
+  if (work && row > 0) work->trait = RowTrait(Product(sizes) / row, row);
+  return work;
+}
+
+std::optional<ShapeWork> Lookup(const Call& call, const MemoryFormula& formula) {
+  const Sizes& table = call.Tensor(0).sizes;
+  const OperatorTensor& given = call.Tensor(formula.at);
+  if (table.empty()) return {};
+  double looked_up = Product(given.sizes);
+  double row = Product(table) / static_cast<double>(table[0]);
+  if (given.list_count > 0) {
+    // One list of positions a dimension, as long as each other.
+    const auto lists = static_cast<double>(given.list_count);
+    looked_up = static_cast<double>(given.list_elements) / lists;
+    row = Product(table);
+    for (std::size_t d = 0; d < table.size() && d < static_cast<std::size_t>(given.list_count);
+         ++d) {
+      row /= static_cast<double>(table[d]);
+    }
+    if (given.list_elements >= static_cast<std::int64_t>(Product(table))) return {};  // a mask
+  } else if (given.sizes.empty()) {
+    return {};
+  }
+  if (call.name() == "aten::index_select") {
+    const auto dimension = call.Number(1);
+    auto at = static_cast<std::int64_t>(dimension.value_or(0));
+    if (at < 0) at += static_cast<std::int64_t>(table.size());
+    if (at < 0 || at >= static_cast<std::int64_t>(table.size())) return {};
+    row = Product(table) / static_cast<double>(table[static_cast<std::size_t>(at)]);
+  }
+  const double elements = looked_up * row;
+  constexpr double kIndexBytes = 8;
+  auto work = Made(call, WorkKind::kIndex, 0, elements,
+                   elements * 2 * ElementBytes(call.Type(0)) + looked_up * kIndexBytes);
+  if (work) work->shape = fmt::format("{:.0f} rows of {}", looked_up, work->shape);
+  return work;
+}
+
+std::optional<ShapeWork> Pool(const Call& call, const MemoryFormula& formula) {
+  const Sizes& in = call.Tensor(0).sizes;
+  if (in.size() < 3) return {};
+  const std::size_t dimensions = call.name().find("3d") != std::string_view::npos ? 3 : 2;
+  if (in.size() < dimensions + 1) return {};
+  double out = 0;
+  const auto kernel = call.List(1, dimensions);
+  if (kernel) {
+    auto stride = call.List(2, dimensions);
+    if (!stride) stride = kernel;
+    const auto padding = call.List(3, dimensions);
+    if (!padding) return {};
+    out = Product(in);
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      const std::int64_t size = in[in.size() - dimensions + d];
+      if ((*stride)[d] <= 0 || size <= 0) return {};
+      const std::int64_t room = size + 2 * (*padding)[d] - (*kernel)[d];
+      if (room < 0) return {};
+      out *= static_cast<double>(room / (*stride)[d] + 1) / static_cast<double>(size);
+    }
+  } else if (call.hints().output != nullptr) {
+    out = Product(*call.hints().output);
+  } else {
+    return {};
+  }
+  constexpr double kPositionBytes = 8;
+  const bool positions = call.name().find("indices") != std::string_view::npos;
+  const double each = ElementBytes(call.Type(0)) + (positions ? kPositionBytes : 0);
+  return Made(call, formula.kind, 0, Product(in), call.Bytes(0) + out * each);
+}
+
+std::optional<ShapeWork> Gradient(const Call& call, const MemoryFormula& formula) {
+  // Of the result first, then the input, as large as what is written; positions at the end.
+  const bool positions = call.name().find("indices") != std::string_view::npos;
+  if (call.Tensor(0).sizes.empty() || call.Tensor(1).sizes.empty()) return {};
+  const double written = Product(call.Tensor(1).sizes);
+  constexpr double kPositionBytes = 8;
+  const double read = Product(call.Tensor(0).sizes) *
+                      (ElementBytes(call.Type(0)) + (positions ? kPositionBytes : 0));
+  return Made(call, formula.kind, 1, written, read + written * ElementBytes(call.Type(1)));
+}
+
+std::optional<ShapeWork> Resize(const Call& call, const MemoryFormula& formula) {
+  const Sizes& in = call.Tensor(0).sizes;
+  const Sizes to = call.AllOf(formula.at);
+  if (in.size() < 3 || to.size() + 2 != in.size()) return {};
+  const double out = static_cast<double>(in[0] * in[1]) * Product(to);
+  return Made(call, formula.kind, 0, out, call.Bytes(0) + out * ElementBytes(call.Type(0)));
+}
+
+// Lists of parameters, gradients and state. Types of lists are not recorded: FP32 unless the
+// kernel's name says something else.
+std::optional<ShapeWork> Lists(const Call& call, Flow flow) {
+  const OperatorTensor& first = call.Tensor(0);
+  if (first.list_elements <= 0) return {};
+  const ElementType type =
+      call.Type(0) == ElementType::kUnknown ? ElementType::kFloat32 : call.Type(0);
+  double read = 0;
+  double lists = 0;
+  for (int i = 0; i < call.tensors(); ++i) {
+    // Lists of one number a tensor (steps, scales) are nothing.
+    if (call.Tensor(i).list_elements < first.list_elements) continue;
+    read += static_cast<double>(call.Tensor(i).list_elements);
+    ++lists;
+  }
+  double written = static_cast<double>(first.list_elements);
+  if (flow == Flow::kFused) written *= std::max(1.0, lists - 1);  // all but the gradients
+  if (flow == Flow::kNormOfList) written = 0;
+  ShapeWork work;
+  work.kind = WorkKind::kOptimizer;
+  work.type = type;
+  work.flops = read;
+  work.bytes = (read + written) * ElementBytes(type);
+  work.shape = fmt::format("{} tensors, {} elements", first.list_count, first.list_elements);
+  return work;
+}
+
+}  // namespace
+
+bool IsMemoryWork(std::string_view name) { return FormulaOf(name) != nullptr || IsForeach(name); }
+
+std::optional<ShapeWork> MemoryWork(const Call& call) {
+  if (FormulaOf(call.name()) == nullptr) return Lists(call, Flow::kLists);
+  const MemoryFormula& formula = *FormulaOf(call.name());
+  const double x = call.Bytes(0);
+  const double elements = call.Tensor(0).sizes.empty() ? 0 : Product(call.Tensor(0).sizes);
+  switch (formula.flow) {
+    case Flow::kMap:
+      return Map(call, formula.kind);
+    case Flow::kWrite:
+      return Made(call, formula.kind, 0, elements, x);
+    case Flow::kCopy: {
+      auto work = Made(call, formula.kind, 0, elements, x + call.Bytes(1));
+      if (work) work->trait = StrideTrait(call);
+      return work;
+    }
+    case Flow::kNorm:
+    case Flow::kNormGrad:
+    case Flow::kBatchNorm:
+      return Normalization(call, formula);
+    case Flow::kSoftmax:
+    case Flow::kSoftmaxGrad:
+      return Softmax(call, formula);
+    case Flow::kReduce: {
+      auto work = Made(call, formula.kind, 0, elements, x + call.Bytes(1));
+      if (work && !call.Tensor(0).sizes.empty()) {
+        const auto last = static_cast<double>(call.Tensor(0).sizes.back());
+        work->trait = RowTrait(elements / std::max(1.0, last), last);
+      }
+      return work;
+    }
+    case Flow::kScan:
+      return Made(call, formula.kind, 0, elements, 2 * x);
+    case Flow::kSort:
+      return Made(call, formula.kind, 0, elements, 2 * x + 8 * elements);
+    case Flow::kJoin:
+      return Made(call, formula.kind, 0, static_cast<double>(call.Tensor(0).list_elements), 2 * x);
+    case Flow::kLookup:
+      return Lookup(call, formula);
+    case Flow::kGather: {
+      const double out = Product(call.Tensor(formula.at).sizes);
+      if (call.Tensor(formula.at).sizes.empty()) return {};
+      return Made(call, formula.kind, 0, out, out * (2 * ElementBytes(call.Type(0)) + 8));
+    }
+    case Flow::kScatter: {
+      if (call.Tensor(formula.at).sizes.empty()) return {};
+      const double rows = Product(call.Tensor(formula.at).sizes);
+      return Made(call, formula.kind, formula.at, rows, 3 * call.Bytes(formula.at));
+    }
+    case Flow::kTableGrad: {
+      const auto table = call.Number(formula.at);
+      if (!table || call.Tensor(0).sizes.empty()) return {};
+      const double row = static_cast<double>(call.Tensor(0).sizes.back());
+      return Made(call, formula.kind, 0, elements,
+                  x + call.Bytes(1) + *table * row * ElementBytes(call.Type(0)));
+    }
+    case Flow::kPool:
+      return Pool(call, formula);
+    case Flow::kPoolGrad:
+      return Gradient(call, formula);
+    case Flow::kResize:
+      return Resize(call, formula);
+    case Flow::kLists:
+    case Flow::kFused:
+    case Flow::kNormOfList:
+      return Lists(call, formula.flow);
+  }
+  return {};
+}
+
+std::optional<ShapeWork> UnnamedMemoryWork(const Call& call) {
+  static constexpr auto kClasses = std::to_array<std::pair<std::string_view, WorkKind>>({
+      {"elementwise", kE},
+      {"cast", kE},
+      {"copy", kE},
+      {"transpose", kE},
+      {"normalisation", kN},
+      {"softmax", kS},
+      {"random", kE},
+  });
+  for (const auto& [name, kind] : kClasses) {
+    if (call.hints().kernel_class == name) return Map(call, kind);
+  }
+  // Compiled reductions are given what they write.
+  const bool compiled = call.name().starts_with("triton_");
+  if (call.hints().kernel_class == "reduction" && compiled) return Map(call, kR);
+  return {};
+}
+
+}  // namespace advise::work

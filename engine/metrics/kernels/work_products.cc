@@ -1,0 +1,305 @@
+// Products of matrices. Which argument stands where is said by PyTorch's native_functions and the
+// schemas of the libraries; operators of libraries that are not listed are told by sizes that fit.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "engine/metrics/kernels/shape_call.h"
+
+namespace advise::work {
+namespace {
+
+struct Formula {
+  std::string_view name;
+  int first = 0;  // operand; the second is next to it
+  enum { kMatrices, kVector, kAny, kLinear, kGrouped } form = kMatrices;
+};
+
+constexpr auto kFormulas = std::to_array<Formula>({
+    {"aten::mm", 0},
+    {"aten::addmm", 1},
+    {"aten::addmm_", 1},
+    {"aten::_addmm_activation", 1},
+    {"aten::bmm", 0},
+    {"aten::baddbmm", 1},
+    {"aten::baddbmm_", 1},
+    {"aten::addbmm", 1},
+    {"aten::_scaled_mm", 0},
+    {"aten::_scaled_mm_v2", 0},
+    {"aten::_int_mm", 0},
+    {"aten::mv", 0, Formula::kVector},
+    {"aten::addmv", 1, Formula::kVector},
+    {"aten::addmv_", 1, Formula::kVector},
+    {"aten::matmul", 0, Formula::kAny},
+    {"aten::linear", 0, Formula::kLinear},
+    {"aten::_grouped_mm", 0, Formula::kGrouped},
+    {"aten::_scaled_grouped_mm", 0, Formula::kGrouped},
+});
+
+const Formula* FormulaOf(std::string_view name) {
+  const auto found = std::find_if(kFormulas.begin(), kFormulas.end(),
+                                  [&](const Formula& formula) { return formula.name == name; });
+  return found == kFormulas.end() ? nullptr : &*found;
+}
+
+bool Has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool Divides(std::int64_t multiple, std::int64_t value) { return value % multiple == 0; }
+
+// Distance between rows of a matrix (its last two dimensions) in elements; 0 when it lies in
+// memory in another way, or has one row.
+std::int64_t RowDistance(const OperatorTensor& matrix) {
+  const std::size_t rank = matrix.sizes.size();
+  if (matrix.strides.size() != rank || rank < 2) return 0;
+  const std::int64_t row = matrix.strides[rank - 2];
+  const std::int64_t column = matrix.strides[rank - 1];
+  if (column == 1 && matrix.sizes[rank - 2] > 1) return row;
+  if (row == 1 && matrix.sizes[rank - 1] > 1) return column;
+  return 0;
+}
+
+// Tensor cores load 16 bytes at a time. The result is always laid out row by row.
+double OddDistance(const OperatorTensor& a, const OperatorTensor& b, double element_bytes) {
+  const auto multiple = static_cast<std::int64_t>(16 / element_bytes);
+  const std::size_t last = a.sizes.size() - 1;
+  const std::int64_t m = a.sizes[last - 1];
+  const std::int64_t k = a.sizes[last];
+  const std::int64_t n = b.sizes[last];
+  if (multiple <= 1 || m == 1 || n == 1) return 0;
+  if (!Divides(multiple, n)) return static_cast<double>(n);
+  if (!a.strides.empty() && !b.strides.empty()) {
+    for (const OperatorTensor* matrix : {&a, &b}) {
+      const std::int64_t distance = RowDistance(*matrix);
+      if (!Divides(multiple, distance)) return static_cast<double>(distance);
+    }
+    return 0;
+  }
+  // Either dimension may be the one that is contiguous: only when both are odd is it certain. That
+  // of b with n is not, since n is even here.
+  return !Divides(multiple, m) && !Divides(multiple, k) ? static_cast<double>(k) : 0;
+}
+
+// Eight- and four-bit operands have wider results.
+double ResultBytes(const Call& call, ElementType type) {
+  const double bytes = ElementBytes(type);
+  if (bytes > 1) return bytes;
+  if (type == ElementType::kInt8) return 4;
+  return call.name() == "aten::_scaled_mm" && call.Value(6) == "6" ? 4 : 2;
+}
+
+struct Dimensions {
+  double batch = 1, m = 0, n = 0, k = 0;
+};
+
+ShapeWork Counted(const Call& call, const Dimensions& d, ElementType type, double operand_bytes) {
+  ShapeWork work;
+  work.kind = WorkKind::kProduct;
+  work.type = type;
+  work.flops = 2 * d.batch * d.m * d.n * d.k;
+  work.bytes = operand_bytes + d.batch * d.m * d.n * ResultBytes(call, type);
+  if (d.batch == 1) work.uses = std::min(d.m, d.n);
+  work.tiles = d.batch * Tiles(d.m, d.n);
+  work.depth = d.k;
+  return work;
+}
+
+// Packed types hold two values an element.
+double Packed(ElementType type) { return type == ElementType::kFloat4 ? 2 : 1; }
+
+std::optional<ShapeWork> Matrices(const Call& call, int a) {
+  const int b = a + 1;
+  const std::size_t rank = call.Tensor(a).sizes.size();
+  if ((rank != 2 && rank != 3) || !call.HasRank(a, rank) || !call.HasRank(b, rank)) return {};
+  const Sizes& left = call.Tensor(a).sizes;
+  const Sizes& right = call.Tensor(b).sizes;
+  if (left[rank - 1] != right[rank - 2] || (rank == 3 && left[0] != right[0])) return {};
+  const ElementType type = call.Type(a);
+  const double bytes = ElementBytes(type);
+  if (bytes == 0) return {};
+  const Dimensions d = {rank == 3 ? static_cast<double>(left[0]) : 1,
+                        static_cast<double>(left[rank - 2]), static_cast<double>(right[rank - 1]),
+                        static_cast<double>(left[rank - 1]) * Packed(type)};
+  double operands = (Elements(call.Tensor(a)) + Elements(call.Tensor(b))) * bytes * Packed(type);
+  if (a == 1 && !call.Tensor(0).sizes.empty()) operands += Elements(call.Tensor(0)) * bytes;
+  ShapeWork work = Counted(call, d, type, operands);
+  work.shape = fmt::format("{} x {}", Words(left), Words(right));
+  work.odd = OddDistance(call.Tensor(a), call.Tensor(b), bytes);
+  return work;
+}
+
+std::optional<ShapeWork> Vector(const Call& call, int a) {
+  const Sizes& matrix = call.Tensor(a).sizes;
+  const Sizes& vector = call.Tensor(a + 1).sizes;
+  if (!call.HasRank(a, 2) || !call.HasRank(a + 1, 1) || matrix[1] != vector[0]) return {};
+  ShapeWork work;
+  work.kind = WorkKind::kProduct;
+  work.type = call.Type(a);
+  const double bytes = ElementBytes(work.type);
+  if (bytes == 0) return {};
+  work.flops = 2 * Product(matrix);
+  work.bytes = (Elements(call.Tensor(a)) + static_cast<double>(matrix[0] + matrix[1])) * bytes;
+  work.shape = fmt::format("{} x {}", Words(matrix), Words(vector));
+  work.uses = 1;
+  work.depth = static_cast<double>(matrix[1]);
+  return work;
+}
+
+// [..., k] by weights of [n, k] (`transposed`) or [..., k, n].
+std::optional<ShapeWork> Flattened(const Call& call, int a, int b, bool transposed) {
+  const Sizes& left = call.Tensor(a).sizes;
+  const Sizes& right = call.Tensor(b).sizes;
+  if (left.empty() || right.size() < 2 || Product(left) <= 0 || Product(right) <= 0) return {};
+  const std::int64_t k = left.back();
+  const std::int64_t inner = transposed ? right.back() : right[right.size() - 2];
+  const std::int64_t n = transposed ? right[right.size() - 2] : right.back();
+  const ElementType type = call.Type(a);
+  if (inner != k || ElementBytes(type) == 0) return {};
+  Dimensions d;
+  d.k = static_cast<double>(k) * Packed(type);
+  d.n = static_cast<double>(n);
+  const double matrices = Product(right) / static_cast<double>(k) / d.n;
+  d.batch = matrices;
+  d.m = Product(left) / static_cast<double>(k) / matrices;
+  if (d.m < 1) return {};
+  ShapeWork work = Counted(call, d, type, (call.Bytes(a) + call.Bytes(b)) * Packed(type));
+  work.shape = fmt::format("{} x {}", Words(left), Words(right));
+  return work;
+}
+
+// [tokens, k] by [groups, k, n], or the gradient of the weights, [k, tokens] by [tokens, n].
+std::optional<ShapeWork> Grouped(const Call& call, int a, int b, bool transposed) {
+  const Sizes& left = call.Tensor(a).sizes;
+  const Sizes& right = call.Tensor(b).sizes;
+  const ElementType type = call.Type(a);
+  if (ElementBytes(type) == 0 || Product(left) <= 0 || Product(right) <= 0) return {};
+  if (left.size() == 3 && right.size() == 3) return Matrices(call, a);
+  if (left.size() == 2 && right.size() == 2) return Matrices(call, a);
+  if (left.size() != 2 || right.size() != 3) return {};
+  const std::int64_t k = transposed ? right[2] : right[1];
+  const std::int64_t n = transposed ? right[1] : right[2];
+  if (k != left[1]) return {};
+  const double groups = std::min(static_cast<double>(right[0]), static_cast<double>(left[0]));
+  Dimensions d;
+  d.m = static_cast<double>(left[0]);
+  d.n = static_cast<double>(n);
+  d.k = static_cast<double>(k) * Packed(type);
+  const double weights = groups * static_cast<double>(k * n) * ElementBytes(type);
+  ShapeWork work = Counted(call, d, type, (call.Bytes(a) + weights) * Packed(type));
+  work.uses = std::min(d.m / groups, d.n);
+  work.tiles = groups * Tiles(d.m / groups, d.n);
+  work.shape = fmt::format("{} x {}", Words(left), Words(right));
+  work.trait = "grouped";
+  return work;
+}
+
+std::optional<ShapeWork> Any(const Call& call, int a, int b) {
+  const std::size_t left = call.Tensor(a).sizes.size();
+  const std::size_t right = call.Tensor(b).sizes.size();
+  if (left == 2 && right == 3) {
+    if (const auto work = Grouped(call, a, b, true)) return work;
+    return Grouped(call, a, b, false);
+  }
+  if (left == right && left > 2) return Flattened(call, a, b, false);
+  // Libraries keep weights as rows of results; PyTorch's operators by columns.
+  if (const auto work = Flattened(call, a, b, true)) return work;
+  return Flattened(call, a, b, false);
+}
+
+}  // namespace
+
+bool IsProduct(std::string_view name) { return FormulaOf(name) != nullptr; }
+
+std::optional<ShapeWork> ProductWork(const Call& call) {
+  const Formula& formula = *FormulaOf(call.name());
+  const int a = formula.first;
+  switch (formula.form) {
+    case Formula::kMatrices:
+      return Matrices(call, a);
+    case Formula::kVector:
+      return Vector(call, a);
+    case Formula::kLinear:
+      return Flattened(call, a, a + 1, true);
+    case Formula::kGrouped:
+      return Grouped(call, a, a + 1, false);
+    case Formula::kAny:
+      if (call.Tensor(a + 1).sizes.size() == 1) return Vector(call, a);
+      return Flattened(call, a, a + 1, false);
+  }
+  return {};
+}
+
+// Some take the result as first argument.
+std::optional<ShapeWork> UnnamedProduct(const Call& call) {
+  std::vector<int> operands;
+  for (int i = 0; i < call.tensors() && operands.size() < 3; ++i) {
+    if (call.Tensor(i).sizes.size() >= 2 && ElementBytes(call.Type(i)) > 0) operands.push_back(i);
+  }
+  if (operands.size() < 2) return {};
+  if (operands.size() == 3) {
+    const Sizes& out = call.Tensor(operands[0]).sizes;
+    const Sizes& left = call.Tensor(operands[1]).sizes;
+    const Sizes& right = call.Tensor(operands[2]).sizes;
+    const bool fits = out.front() == left.front() &&
+                      std::find(right.begin(), right.end(), out.back()) != right.end() &&
+                      std::find(right.begin(), right.end(), left.back()) != right.end();
+    if (fits) return Any(call, operands[1], operands[2]);
+  }
+  return Any(call, operands[0], operands[1]);
+}
+
+bool IsExperts(std::string_view name) {
+  return (Has(name, "fused_moe") || Has(name, "fused_experts") || Has(name, "moe_fused") ||
+          Has(name, "fmoe")) &&
+         Has(name, "::") && !Has(name, "sorting") && !Has(name, "topk");
+}
+
+// Tokens of [tokens, hidden], the gate and up projections of [experts, 2 inner, hidden], the down
+// projection of [experts, hidden, inner], and one row of chosen experts a token.
+std::optional<ShapeWork> ExpertsWork(const Call& call) {
+  int x = -1, up = -1, down = -1, chosen = -1;
+  for (int i = 0; i < call.tensors(); ++i) {
+    const Sizes& sizes = call.Tensor(i).sizes;
+    if (sizes.size() == 2 && x < 0) {
+      x = i;
+    } else if (sizes.size() == 3 && up < 0) {
+      up = i;
+    } else if (sizes.size() == 3 && down < 0) {
+      down = i;
+    } else if (sizes.size() == 2 && x >= 0 && chosen < 0 && sizes[0] == call.Tensor(x).sizes[0] &&
+               sizes[1] < call.Tensor(x).sizes[1]) {
+      chosen = i;
+    }
+  }
+  if (x < 0 || up < 0 || down < 0 || chosen < 0) return {};
+  const Sizes& w1 = call.Tensor(up).sizes;
+  const Sizes& w2 = call.Tensor(down).sizes;
+  const auto tokens = static_cast<double>(call.Tensor(x).sizes[0]);
+  const auto hidden = static_cast<double>(call.Tensor(x).sizes[1]);
+  const auto experts = static_cast<double>(w1[0]);
+  const auto each = static_cast<double>(call.Tensor(chosen).sizes[1]);
+  const bool fits = w1[0] == w2[0] && w1[2] == call.Tensor(x).sizes[1] && w2[1] == w1[2] &&
+                    (w1[1] == 2 * w2[2] || w1[1] == w2[2]);
+  ShapeWork work;
+  work.kind = WorkKind::kExperts;
+  work.type = call.Type(up);
+  const double bytes = ElementBytes(work.type);
+  if (!fits || bytes == 0 || tokens <= 0 || each <= 0 || each > experts) return {};
+  const double weights = static_cast<double>(w1[1] + w2[2]) * hidden;  // of one expert
+  work.flops = 2 * tokens * each * weights;
+  const double moved = 2 * tokens * hidden * ElementBytes(call.Type(x));
+  // Those that even routing is expected to reach; and as few as there can be.
+  const double reached = experts * (1 - std::pow(1 - each / experts, tokens));
+  work.bytes = reached * weights * bytes + moved;
+  work.least_bytes = each * weights * bytes + moved;
+  work.tiles = reached * Tiles(tokens * each / reached, static_cast<double>(w1[1]));
+  work.depth = hidden;
+  work.shape = fmt::format("{} to {} of {} experts of {}", Words(call.Tensor(x).sizes), each,
+                           experts, Words({w1[1], w1[2]}));
+  return work;
+}
+
+}  // namespace advise::work

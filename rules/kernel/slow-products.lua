@@ -1,0 +1,99 @@
+-- Matrix products that take much longer than good libraries take for the same sizes: measured by recorded sizes.
+-- Which sizes they are, how far they stay below their roof, and what about them is hard for the GPU.
+local why = {
+  ["fp64-units"] = "They compute in FP64, at a fraction of the rate of any other type.",
+  ["fp32-units"] = "They compute in FP32 outside the matrix units, whose rate is many times higher.",
+  ["odd-sizes"] = "A distance between rows is no multiple of 16 bytes, so that the matrix units are fed piece by piece.",
+  ["few-tiles"] = "The result has fewer tiles than the GPU has SMs, so that most of the GPU has no work while a few SMs add up long sums.",
+  ["few-uses"] = "One side of the result has few rows, so that the weights are read for little work: the memory is the limit, and the kernel does not keep it busy.",
+  ["grouped"] = "The rows are split among groups, and small groups leave tiles half empty.",
+  [""] = "Sizes do not tell why: the library may have chosen a poor kernel, or other kernels compete for the GPU.",
+}
+
+-- Operators of which this much could be won, and the advice for each reason among them.
+local function given(rows, reason, text)
+  for _, row in ipairs(rows) do
+    if row.reason == reason or reason == "*" then return text end
+  end
+  return ""
+end
+
+return {
+  id        = "kernel/slow-products",
+  title     = "Bring slow matrix products closer to the peak",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  priority  = 57,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-E1", "K-H1", "K-C5" },
+  effort    = "code",
+
+  needs      = { "roofline.below.products.rows", "roofline.below.products.count", "roofline.below.products.lost", "roofline.below.products.remedy", "window.device_time" },
+  thresholds = { "min_share" },
+
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {kernel:text}{source:text}). " ..
+            "Beyond what good libraries need, products take {share:pct} of the time.",
+  cause   = "{why:text}",
+  fixes   = {
+    { action = "{do_pad:text}",
+      snippet = "padded = 64 * ((size + 63) // 64)", language = "python" },
+    { action = "{do_tf32:text}",
+      snippet = "torch.set_float32_matmul_precision(\"high\")", language = "python" },
+    { action = "{do_fp64:text}" },
+    { action = "{do_split:text}",
+      snippet = "import torch._inductor.config as c\nc.max_autotune_gemm = True\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python" },
+    { action = "{do_batch:text}" },
+    { action = "{do_group:text}" },
+    { action = "{do_tune:text}",
+      snippet = "torch.cuda.tunable.enable()   # PyTorch TunableOp\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python" },
+    { action = "Measure the kernel: ncu tells which unit or which wait holds it back",
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
+  },
+  false_positives = "Products that share the GPU with other streams, and clocks held down by power or heat.",
+  references = { "nvidia/tensor-core-alignment", "nvidia/gpu-background" },
+
+  applies = function(f) return f.roofline.below.products.count > 0, "none of them stays far below its roof" end,
+
+  detect = function(f, t)
+    local below = f.roofline.below.products
+    local lost = share(below.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    local rows = top(below.rows, "recoverable", 5)
+    local first = rows[1]
+    if first == nil then return nil end
+    local evidence = { share = lost, count = below.count, op = first.op, shape = first.shape, dtype = first.dtype, kernel = first.kernel,
+                       source = first.source ~= "" and ", from " .. first.source or "", attained = first.attained,
+                       good = math.min(1, share(first.attained, first.reached)), roof = first.side == "memory" and "the memory rate" or "the peak",
+                       reason = first.reason, why = why[first.reason] or why[""], rows = rows }
+    evidence.do_pad = given(rows, "odd-sizes", "Pad the odd dimension to a multiple of 64: vocabulary, classes, hidden sizes")
+    evidence.do_tf32 = given(rows, "fp32-units", "Run these products in TF32 or bf16")
+    evidence.do_fp64 = given(rows, "fp64-units", "Compute in FP32 or TF32 where the result allows it, and refine it in FP64")
+    evidence.do_split = given(rows, "few-tiles", "Split the long sums over more blocks (split-K, stream-K), or let the library measure its kernels")
+    evidence.do_batch = given(rows, "few-uses", "Raise the batch, or store the weights in fewer bytes (FP8, INT4): both do more work per byte that is read")
+    evidence.do_group = given(rows, "grouped", "Use one grouped product for all groups, and sort rows so that each group fills whole tiles")
+    evidence.do_tune = given(rows, "", "Let the library measure its kernels for these sizes, and update it")
+    return evidence
+  end,
+
+  saving = function(f)
+    return { claims = f.roofline.below.products.lost, remedy = f.roofline.below.products.remedy, confidence = 0.5,
+             basis = "what these kernels take beyond the time that good libraries take for the same sizes" }
+  end,
+
+  tests = {
+    { name = "half of the time could be won",
+      facts = { window = { device_time = 1e9 },
+                roofline = { below = { products = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::mm", shape = "[256, 131072] x [131072, 512]", dtype = "bf16", kernel = "Cijk_Ailk_Bljk", source = "", reason = "few-tiles", side = "compute", attained = 0.2, reached = 0.4, time = 8e8, recoverable = 4.8e8 } } } } } },
+      expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::mm", reason = "few-tiles", roof = "the peak", rows = 1 },
+      saving = { claims = 4.8e8 } },
+    { name = "near miss: too little to win",
+      facts = { window = { device_time = 1e9 },
+                roofline = { below = { products = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::mm", shape = "[256, 131072] x [131072, 512]", dtype = "bf16", kernel = "Cijk_Ailk_Bljk", source = "", reason = "few-tiles", side = "compute", attained = 0.2, reached = 0.4, time = 8e8, recoverable = 4.8e8 } } } } } },
+      expect = "silent" },
+    { name = "near miss: all run as good libraries do", facts = { window = { device_time = 1e9 },
+                roofline = { below = { products = { count = 0, lost = 0, remedy = true, rows = {  } } } } }, expect = "not_applicable" },
+    { name = "sizes were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

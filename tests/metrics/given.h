@@ -1,0 +1,28 @@
+// Inputs of an operator, for tests of its work.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/metrics/kernels/shape_work.h"
+
+namespace advise {
+
+using Sizes = std::vector<std::int64_t>;
+inline constexpr ElementType kBf16 = ElementType::kBFloat16;
+inline constexpr ElementType kFp32 = ElementType::kFloat32;
+
+inline OperatorInputs Given(const std::vector<Sizes>& sizes, ElementType type,
+                            std::vector<std::string> values = {}) {
+  OperatorInputs inputs;
+  for (const Sizes& one : sizes) {
+    inputs.tensors.emplace_back();
+    inputs.tensors.back().sizes = one;
+    inputs.tensors.back().type = one.empty() ? ElementType::kUnknown : type;
+  }
+  inputs.values = std::move(values);
+  return inputs;
+}
+
+}  // namespace advise
