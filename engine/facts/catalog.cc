@@ -78,6 +78,7 @@ const std::vector<FactInfo>& FactList() {
 std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks) {
   facts::FactWriter writer;
   facts::WriteRunFacts(analysis, &writer);
+  facts::WriteRunKindFacts(analysis, &writer);
   facts::WriteStepFacts(analysis, &writer);
   facts::WriteLaunchFacts(analysis, &writer);
   facts::WriteKernelFacts(analysis, &writer);

@@ -335,7 +335,7 @@ std::vector<FactInfo> HostAndGpuFactList() {
 std::vector<FactInfo> facts::ListedFacts() {
   std::vector<FactInfo> all;
   for (const std::vector<FactInfo>& part :
-       {RunFactList(), HostAndGpuFactList(), OperatorFactList(), CounterFactList(),
+       {RunFactList(), RunKindFactList(), HostAndGpuFactList(), OperatorFactList(), CounterFactList(),
         MonitorFactList(), TopologyFactList(), WorkFactList(), ScaleFactList(), HabitFactList(),
         EnvironmentFactList(), CommHabitFactList(), ClusterFactList(), SummaryFactList(),
         ShapeFactList()}) {

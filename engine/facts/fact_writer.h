@@ -63,6 +63,8 @@ void WriteWorkFacts(const Analysis& a, FactWriter* w);  // work, driver, gemm, p
 std::vector<FactInfo> ScaleFactList();
 void WriteScaleFacts(FactWriter* w);  // scale: of one run alone
 
+std::vector<FactInfo> RunKindFactList();
+void WriteRunKindFacts(const Analysis& a, FactWriter* w);  // run.kind and its kin, startup
 std::vector<FactInfo> SummaryFactList();
 void WriteSummaryFacts(const Analysis& a, FactWriter* w);  // summary
 std::vector<FactInfo> HabitFactList();

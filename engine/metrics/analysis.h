@@ -20,10 +20,12 @@
 #include "engine/metrics/losses/kernel.h"
 #include "engine/metrics/losses/kernel_habits.h"
 #include "engine/metrics/losses/launch.h"
+#include "engine/metrics/losses/start_up.h"
 #include "engine/metrics/losses/step_stats.h"
 #include "engine/metrics/losses/sync.h"
 #include "engine/metrics/system/monitor.h"
 #include "engine/metrics/system/paths.h"
+#include "engine/metrics/system/run_kind.h"
 #include "engine/metrics/work.h"
 #include "engine/replay/replay.h"
 #include "engine/timeline/budget.h"
@@ -58,13 +60,6 @@ struct Hardware {
   double nvlink_bytes_per_s = 0;  // one direction
   double tensor_ratio =
       0;  // peak tensor rate over peak FP32 rate; of the generation when the device is not known
-};
-
-// Whether the capture holds enough like work to judge a run by, and if not, why and what to
-// capture.
-struct Support {
-  bool verdict = true;
-  std::string reason;
 };
 
 struct Analysis {
@@ -103,6 +98,8 @@ struct Analysis {
   Work work;
   CommHabits comm_habits;
   Support support;
+  RunKind kind;
+  StartUp start_up;
 
  private:
   mutable std::unique_ptr<Replay> replay_;

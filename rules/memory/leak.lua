@@ -9,6 +9,7 @@ return {
   kind      = "root",
   scope     = "run",
   effort    = "code",
+  risk      = "out-of-memory",
   priority  = 82,
   explains  = { "memory/alloc-in-loop", "memory/near-capacity" },
   knowledge = { "K-C8" },

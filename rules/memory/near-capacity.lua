@@ -8,6 +8,7 @@ return {
   kind      = "root",
   scope     = "run",
   effort    = "flag",
+  risk      = "out-of-memory",
   priority  = 20,
   knowledge = { "K-C4", "K-N3" },
 

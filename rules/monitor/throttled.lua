@@ -9,6 +9,7 @@ return {
   scope     = "run",
   knowledge = { "K-O6", "K-O7" },
   effort    = "flag",
+  risk      = "hardware",
 
   needs      = { "monitor.gpus" },
   optional   = { "monitor.throttled.power", "monitor.throttled.thermal", "monitor.throttled.hardware", "monitor.clock" },

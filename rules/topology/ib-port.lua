@@ -8,6 +8,7 @@ return {
   scope     = "run",
   knowledge = { "K-J6", "K-J2" },
   effort    = "flag",
+  risk      = "hardware",
 
   needs      = { "topology.port.count", "topology.port.down", "topology.port.slow", "topology.port.rows", "topology.infiniband" },
   thresholds = { "min_ports" },

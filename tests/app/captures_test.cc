@@ -199,7 +199,7 @@ constexpr std::array kOfOthers = {
 };
 
 Json Diagnose(const Folder& folder, const std::string& path, const std::string& options) {
-  const Ran ran = RunAdvise(folder, "'" + path + "' --format json " + options);
+  const Ran ran = RunAdvise(folder, "'" + path + "' --format json --facts " + options);
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   CHECK(ran.err.empty());

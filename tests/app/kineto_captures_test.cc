@@ -121,7 +121,7 @@ constexpr std::array kWithoutGpu = {
 };
 
 Json Diagnose(const Folder& folder, const std::string& path, const std::string& options = "") {
-  const Ran ran = RunAdvise(folder, "--format json " + options + " '" + path + "'");
+  const Ran ran = RunAdvise(folder, "--format json --facts " + options + " '" + path + "'");
   INFO(path << ": " << ran.err);
   REQUIRE(ran.status == 0);
   return Json::parse(ran.out);

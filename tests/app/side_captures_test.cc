@@ -127,7 +127,7 @@ double Number(const Json& facts, const char* name) {
 
 // A report that is sound and claims no more than such an input can.
 Json Report(const Folder& folder, const std::string& path, const char* kind) {
-  const Ran ran = RunAdvise(folder, "'" + path + "' --format json");
+  const Ran ran = RunAdvise(folder, "'" + path + "' --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   Json report = Json::parse(ran.out);

@@ -30,7 +30,7 @@ inline std::string RanksOf(const std::string& scenario, const std::string& optio
 
 // What the program says of them with --format json.
 inline nlohmann::json JsonOf(const Folder& folder, const std::string& arguments, int status = 0) {
-  const Ran ran = RunAdvise(folder, arguments + " --format json");
+  const Ran ran = RunAdvise(folder, arguments + " --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == status);
   return nlohmann::json::parse(ran.out);
