@@ -1,4 +1,5 @@
-// run.kind and its kin, startup.*: what kind of program was captured, and what it pays once.
+// run.kind and its kin, startup.*, serving.*: what kind of program was captured, what it pays once,
+// and for whom a server's GPU waits.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,10 +34,49 @@ std::vector<FactInfo> RunKindFactList() {
        "From the first CUDA call to the first GPU operation, before the window."},
       {"startup.lost", "spans", "The time on devices."},
       {"startup.remedy", "remedy", "The time without it."},
+      {"serving.load", "share",
+       "Part of the time in which the server had a request to work on; absent where nothing names "
+       "the engine's steps or OS calls were not recorded."},
+      {"serving.no_request.lost", "spans",
+       "Idle between engine steps while the launching thread waits in the OS."},
+      {"serving.no_request.remedy", "remedy", "Without these waits."},
+      {"serving.scheduler.lost", "spans",
+       "Idle between engine steps while the launching thread runs code."},
+      {"serving.scheduler.remedy", "remedy", "Without this code."},
+      {"serving.scheduler.per_step", "count", "How often per step."},
+      {"serving.tokenizer.lost", "spans", "Idle in ranges that turn tokens into text."},
+      {"serving.tokenizer.remedy", "remedy", "Without them."},
+      {"serving.sampling.lost", "spans", "Idle in ranges that choose tokens."},
+      {"serving.sampling.remedy", "remedy", "Without them."},
+      {"serving.launch.lost", "spans",
+       "Idle inside engine steps while launches are made or host code runs."},
+      {"serving.launch.remedy", "remedy", "Without these waits."},
   };
 }
 
+namespace {
+
+void WriteServing(const Serving& serving, FactWriter* w) {
+  if (!serving.known) {
+    for (const FactInfo& info : RunKindFactList()) {
+      if (info.name.starts_with("serving."))
+        w->Missing(info.name, "no range names the steps of a model server beside OS calls", "nvtx");
+    }
+    return;
+  }
+  w->Number("serving.load", serving.load);
+  w->Lost("serving.no_request", serving.no_request);
+  w->Lost("serving.scheduler", serving.scheduler);
+  w->Number("serving.scheduler.per_step", serving.scheduler.per_step);
+  w->Lost("serving.tokenizer", serving.tokenizer);
+  w->Lost("serving.sampling", serving.sampling);
+  w->Lost("serving.launch", serving.launch);
+}
+
+}  // namespace
+
 void WriteRunKindFacts(const Analysis& a, FactWriter* w) {
+  WriteServing(a.serving, w);
   const RunKind& kind = a.kind;
   w->Text("run.kind", KindOfRunName(kind.kind));
   w->Text("run.kind_why", kind.why);

@@ -140,6 +140,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   support = JudgeSupport(shared, host);
   kind = FindRunKind(shared, support);
   start_up = FindStartUp(shared, support);
+  serving = FindServing(shared, kind);
 }
 
 const Replay& Analysis::replay() const {

@@ -20,6 +20,7 @@
 #include "engine/metrics/losses/kernel.h"
 #include "engine/metrics/losses/kernel_habits.h"
 #include "engine/metrics/losses/launch.h"
+#include "engine/metrics/losses/serving.h"
 #include "engine/metrics/losses/start_up.h"
 #include "engine/metrics/losses/step_stats.h"
 #include "engine/metrics/losses/sync.h"
@@ -100,6 +101,7 @@ struct Analysis {
   Support support;
   RunKind kind;
   StartUp start_up;
+  Serving serving;  // empty unless the run serves a model
 
  private:
   mutable std::unique_ptr<Replay> replay_;

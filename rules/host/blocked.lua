@@ -12,7 +12,7 @@ return {
   knowledge = { "K-G2", "K-G5", "K-B2" },
 
   needs      = { "window.device_time", "host.os_wait.per_step", "host.os_wait.lost", "host.os_wait.remedy" },
-  optional   = { "window.supports_verdict" },
+  optional   = { "window.supports_verdict", "serving.no_request.lost" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "The launching thread is blocked in the operating system while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
@@ -28,6 +28,9 @@ return {
 
   applies = function(f)
     if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    if f.serving.no_request.lost and f.host.os_wait.lost and f.serving.no_request.lost.time > 0.5 * f.host.os_wait.lost.time then
+      return false, "the server waits for requests"
+    end
     return f.host.os_wait.per_step > 0, "there is none of it"
   end,
 
@@ -47,6 +50,10 @@ return {
       facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 10 },
       saving = { claims = 9e7, confidence = 0.4 } },
+    { name = "a server without requests",
+      facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 9e8, remedy = true } },
+                serving = { no_request = { lost = 8e8 } } },
+      expect = "not_applicable" },
     { name = "near miss: short waits",
       facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 7.5e6, remedy = true } } },
       expect = "silent" },
