@@ -232,7 +232,7 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
   report->healthy = IsHealthy(*report, knowledge);
   FillPlan(report);
   FillNextStep(knowledge, report);
-  if (report->verdict.empty()) report->verdict = VerdictSentence(*report, ranks);
+  if (report->verdict.empty()) report->verdict = VerdictSentence(*report, knowledge, ranks);
   FillNotChecked(knowledge, report);
   report->site_changes = knowledge.SiteChanges(day);
 }

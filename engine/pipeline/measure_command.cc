@@ -15,9 +15,16 @@ constexpr std::size_t kMostKernels = 3;
 constexpr double kEnoughShare = 0.8;
 constexpr double kLaunchesOfEach = 3;  // what varies shows in three
 
-double NumberIn(const Row& row, const char* column) {
-  const auto found = row.find(column);
-  const auto* number = found == row.end() ? nullptr : std::get_if<double>(&found->second);
+template <typename T>
+const T* CellOf(const Row& row, std::string_view column) {
+  for (const auto& [name, cell] : row) {
+    if (name == column) return std::get_if<T>(&cell);
+  }
+  return nullptr;
+}
+
+double NumberIn(const Row& row, std::string_view column) {
+  const auto* number = CellOf<double>(row, column);
   return number == nullptr ? 0 : *number;
 }
 
@@ -68,8 +75,7 @@ MeasureCommand CommandToMeasure(const Report& report) {
   std::vector<std::string> functions;
   double launches = 0;
   for (const Row& row : *rows) {
-    const auto name = row.find("name");
-    const auto* text = name == row.end() ? nullptr : std::get_if<std::string>(&name->second);
+    const auto* text = CellOf<std::string>(row, "name");
     if (text == nullptr || functions.size() >= kMostKernels || made.share >= kEnoughShare) break;
     made.share += NumberIn(row, "share");
     launches += NumberIn(row, "count");

@@ -11,9 +11,6 @@
 namespace advise {
 namespace {
 
-// As verdict.healthy_measured: below, nobody knows how well most kernels run.
-constexpr double kMostlyMeasured = 0.5;
-
 std::string Percent(double share) { return FormatQuantity(share, "share"); }
 
 // A title inside a sentence: "run matrix products …", but "FP32 …".
@@ -99,8 +96,8 @@ std::string StragglerSentence(const Report& report, const Cluster& ranks) {
   const std::size_t others = ranks.ranks.size() - 1;
   const double waited = report.ranks.waited * static_cast<double>(others + 1) /
                         static_cast<double>(std::max<std::size_t>(1, others));
-  return fmt::format("{} {} of the time for rank {}: {}.",
-                     others == 1 ? "The other rank waits" : fmt::format("{} ranks wait", others),
+  return fmt::format("{} {} of the time for rank {}: {}",
+                     others == 1 ? "the other rank waits" : fmt::format("{} ranks wait", others),
                      Percent(waited), first.where.ranks.front(), ranks.lateness.straggler.cause);
 }
 
@@ -181,7 +178,8 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
 namespace {
 
 // Where the time went, in one clause.
-std::string WhereTheTimeWent(const Report& report, const Cluster* ranks) {
+std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
+                             const Cluster* ranks) {
   const Time time = TimeOf(report);
   const auto pct = [&](double part) { return Percent(part / time.all); };
   const bool many = ranks != nullptr || report.devices.size() > 1;
@@ -206,7 +204,7 @@ std::string WhereTheTimeWent(const Report& report, const Cluster* ranks) {
   }
   if (time.compute >= 0.8 * time.all) {
     const EfficiencyInfo& efficiency = report.efficiency;
-    if (efficiency.measured_share < kMostlyMeasured) {
+    if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
       const MeasureCommand measure = CommandToMeasure(report);
       const std::string kernels =
           measure.kernels == 0
@@ -239,9 +237,11 @@ std::string WhereTheTimeWent(const Report& report, const Cluster* ranks) {
 
 }  // namespace
 
-std::string VerdictSentence(const Report& report, const Cluster* ranks) {
+std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
+                            const Cluster* ranks) {
   if (TimeOf(report).all <= 0) return "No GPU activity was recorded, so there is nothing to judge.";
-  std::string text = fmt::format("{}: {}.", KindWords(report.run), WhereTheTimeWent(report, ranks));
+  std::string text =
+      fmt::format("{}: {}.", KindWords(report.run), WhereTheTimeWent(report, knowledge, ranks));
   if (!report.next_step.empty()) text += " Next: " + InSentence(report.next_step);
   return text;
 }

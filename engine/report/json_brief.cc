@@ -1,6 +1,7 @@
 #include "engine/report/json.h"
 #include "engine/report/json_parts.h"
 #include "engine/report/json_run.h"
+#include "engine/report/layout.h"
 
 namespace advise {
 
