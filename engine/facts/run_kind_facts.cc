@@ -21,6 +21,7 @@ std::vector<FactInfo> RunKindFactList() {
       {"run.kernels", "count", "Compute kernels with different names."},
       {"run.launches", "count", "Launches of compute kernels and graphs."},
       {"run.tentative", "flag", "Whether the capture holds too little to be sure of a loop."},
+      {"run.trains", "flag", "Whether backward passes or an optimizer ran."},
       {"run.decode", "flag", "Whether kernels or ranges of single tokens ran."},
       {"run.prefill", "flag", "Whether kernels or ranges of whole prompts ran."},
       {"run.serves", "flag", "Whether anything of a model server ran."},
@@ -91,6 +92,7 @@ void WriteRunKindFacts(const Analysis& a, FactWriter* w) {
   w->Number("run.kernels", static_cast<double>(kind.kernels));
   w->Number("run.launches", static_cast<double>(kind.launches));
   w->Flag("run.tentative", !a.support.verdict);
+  w->Flag("run.trains", kind.trains);
   w->Flag("run.decode", kind.decode);
   w->Flag("run.prefill", kind.prefill);
   w->Flag("run.serves", kind.serves);

@@ -139,7 +139,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   paths = FindPaths(trace);
   support = JudgeSupport(shared, host);
   kind = FindRunKind(shared, support);
-  start_up = FindStartUp(shared, support);
+  start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);
 }
 

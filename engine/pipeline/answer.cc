@@ -150,12 +150,20 @@ void FillPlan(Report* report) {
 void FillNextStep(const Knowledge& knowledge, Report* report) {
   report->next_step.clear();
   report->next_command.clear();
-  if (report->devices.empty()) return;
+  const std::string input = report->inputs.empty() ? "" : report->inputs.front().kind;
+  const bool torch = input == "kineto";
+  if (report->devices.empty()) {
+    if (!torch && input != "nsys-sqlite") return;  // no timeline at all
+    report->next_step = "Capture the program while it works on the GPU.";
+    report->next_command = torch
+                               ? "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
+                               : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
+    return;
+  }
   if (const Finding* first = FirstAdvice(*report)) {
     report->next_step = first->rule->title + ".";
     return;
   }
-  const bool torch = !report->inputs.empty() && report->inputs.front().kind == "kineto";
   if (report->run.kind == "start-up") {
     report->next_step = "Record the work after the start-up.";
     report->next_command =

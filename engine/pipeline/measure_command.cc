@@ -86,10 +86,10 @@ MeasureCommand CommandToMeasure(const Report& report) {
       functions.push_back(function);
   }
   if (functions.empty()) return made;
-  made.step =
-      fmt::format("Measure the {} that take{} {} of the kernel time.",
-                  made.kernels == 1 ? "kernel" : CountWord(made.kernels) + " kernels",
-                  made.kernels == 1 ? "s" : "", FormatQuantity(std::min(1.0, made.share), "share"));
+  const char* const tool = IsAmd(report) ? "rocprof-compute" : "Nsight Compute";
+  made.step = made.kernels == 1
+                  ? fmt::format("Measure this kernel with {}.", tool)
+                  : fmt::format("Measure these {} kernels with {}.", CountWord(made.kernels), tool);
   if (IsAmd(report)) {
     made.command = fmt::format("rocprof-compute profile --name run --kernel {} -- COMMAND",
                                fmt::join(functions, " "));

@@ -11,7 +11,7 @@ namespace advise {
 struct MeasureCommand {
   std::size_t kernels = 0;  // that it measures
   double share = 0;         // of the kernel time that they take
-  std::string step;         // "Measure three kernels that take 81 % of the time."
+  std::string step;         // "Measure these three kernels with Nsight Compute."
   std::string command;      // `ncu …`, on AMD `rocprof-compute …`
 };
 

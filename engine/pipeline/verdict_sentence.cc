@@ -198,7 +198,8 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     const std::string straggler = StragglerSentence(report, *ranks);
     if (!straggler.empty()) return straggler;
   }
-  const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0;
+  const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0 &&
+                          report.findings.front().severity != Severity::kInfo;
   if (time.compute >= 0.8 * time.all && has_advice) {
     return fmt::format("{} {} busy {} of the time", who, are, pct(time.all - time.idle));
   }
@@ -219,6 +220,10 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
         "{} {} busy {} of the time; how well the kernels run was measured for {} of "
         "it",
         who, are, pct(time.all - time.idle), Percent(efficiency.measured_share));
+  }
+  if (time.compute + time.comm + time.copy + time.idle < 0.5 * time.all) {
+    return fmt::format("{} only clear{} memory {} of the time", who, s,
+                       pct(time.all - time.compute - time.comm - time.copy - time.idle));
   }
   if (time.copy >= time.comm && time.copy >= time.idle) {
     return fmt::format("{} wait{} for copies {} of the time", who, s, pct(time.copy));

@@ -1,5 +1,6 @@
 -- No loop was recorded, and much of the time loads code, allocates memory for the first time or brings weights to the GPU.
--- That is paid once: short jobs, tests and cold servers pay for little else, and everybody else should not measure it.
+-- That is paid once: short jobs, tests and cold servers pay for little else, and everybody else should not measure it. A
+-- training job runs for hours after it, so there it is only said.
 return {
   id        = "host/start-up",
   title     = "Shorten the start-up, or record what comes after it",
@@ -14,7 +15,7 @@ return {
   knowledge = { "K-C7", "K-A2", "K-O5" },
 
   needs      = { "window.device_time", "window.time", "startup.time", "startup.code", "startup.allocation", "startup.upload",
-                 "startup.before", "startup.lost" },
+                 "startup.before", "startup.lost", "run.trains" },
   thresholds = { "min_share", "winnable" },
 
   symptom = "Start-up takes {share:pct} of the time: loading and compiling code {code:time}, allocating memory " ..
@@ -49,22 +50,27 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
   end,
 
   saving = function(f, t)
+    if f.run.trains then return nil end
     return { claims = f.startup.lost, part = t.winnable, confidence = 0.7, confidence_from = "the report records these calls",
              basis = "start-up that caches, lazy loading or a warm process avoid" }
   end,
 
   tests = {
     { name = "nine tenths of a test are start-up",
-      facts = { window = { time = 1e9, device_time = 1e9 },
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },
                 startup = { time = 9e8, code = 8e8, allocation = 1e8, upload = 0, before = 2e8, lost = 9e8 } },
       expect = { share = 0.9, code = 8e8, allocation = 1e8, upload = 0, before = 2e8 },
       saving = { claims = 9e8 } },
+    { name = "the start of a training job: said, but nothing is claimed",
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = true },
+                startup = { time = 9e8, code = 8e8, allocation = 1e8, upload = 0, before = 2e8, lost = 9e8 } },
+      expect = { share = 0.9, code = 8e8, allocation = 1e8, upload = 0, before = 2e8 } },
     { name = "near miss: a long program that loads some code",
-      facts = { window = { time = 1e9, device_time = 1e9 },
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },
                 startup = { time = 1e8, code = 1e8, allocation = 0, upload = 0, before = 2e8, lost = 1e8 } },
       expect = "silent" },
     { name = "nothing is loaded",
-      facts = { window = { time = 1e9, device_time = 1e9 },
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },
                 startup = { time = 0, code = 0, allocation = 0, upload = 0, before = 0, lost = 0 } },
       expect = "not_applicable" },
     { name = "a loop was recorded", facts = { window = { time = 1e9, device_time = 1e9 } }, expect = "cannot_tell" },

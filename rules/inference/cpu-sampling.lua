@@ -24,6 +24,10 @@ return {
   false_positives = "Grammar-constrained decoding whose masks need the CPU.",
   references = { "nvidia/gpu-background" },
 
+  applies = function(f)
+    return f.serving.sampling.lost.time > 0, "the GPU never waits while tokens are chosen"
+  end,
+
   detect = function(f, t)
     local lost = share(f.serving.sampling.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
@@ -42,6 +46,9 @@ return {
     { name = "near miss: a percent",
       facts = { window = { device_time = 1e9 }, serving = { sampling = { lost = 1e7, remedy = true } } },
       expect = "silent" },
+    { name = "tokens are chosen on the GPU",
+      facts = { window = { device_time = 1e9 }, serving = { sampling = { lost = 0, remedy = true } } },
+      expect = "not_applicable" },
     { name = "no server", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },
 }

@@ -21,6 +21,10 @@ return {
   false_positives = "A client that waits for each answer before it asks again: then its own time is what is seen here.",
   references = { "nvidia/gpu-background" },
 
+  applies = function(f)
+    return f.serving.no_request.lost.time > 0, "a request was always there"
+  end,
+
   detect = function(f, t)
     local idle = share(f.serving.no_request.lost.time, f.window.device_time)
     if not at_least(idle, t.min_share) then return nil end
@@ -34,6 +38,9 @@ return {
     { name = "near miss: a server under load",
       facts = { window = { device_time = 1e9 }, serving = { load = 0.98, no_request = { lost = 2e7 } } },
       expect = "silent" },
+    { name = "never without a request",
+      facts = { window = { device_time = 1e9 }, serving = { load = 1, no_request = { lost = 0 } } },
+      expect = "not_applicable" },
     { name = "no server", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },
 }

@@ -27,6 +27,10 @@ return {
   false_positives = "A scheduler that waits for requests by polling looks busy.",
   references = { "nvidia/gpu-background" },
 
+  applies = function(f)
+    return f.serving.scheduler.lost.time > 0, "no step waits for the scheduler"
+  end,
+
   detect = function(f, t)
     local lost = share(f.serving.scheduler.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
@@ -47,6 +51,10 @@ return {
       facts = { window = { device_time = 1e9 },
                 serving = { scheduler = { lost = 1e7, remedy = true, per_step = 3 } } },
       expect = "silent" },
+    { name = "an overlapped scheduler",
+      facts = { window = { device_time = 1e9 },
+                serving = { scheduler = { lost = 0, remedy = true, per_step = 0 } } },
+      expect = "not_applicable" },
     { name = "no server", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },
 }

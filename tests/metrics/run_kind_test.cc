@@ -105,7 +105,7 @@ TEST_CASE("code that is loaded for most of the time is start-up, with its price"
 TEST_CASE("weights on their way before the first kernel are start-up; later copies are not") {
   TraceBuilder story;
   story.CopyToGpu(64_MiB, MemoryKind::kPinned, {0_us, 5_us}, {10_us, 3_ms});
-  story.Launch("work", {3_ms, 3_ms + 5_us}, {3_ms + 10_us, 4_ms});
+  story.Launch(kElementwise, {3_ms, 3_ms + 5_us}, {3_ms + 10_us, 4_ms});
   story.CopyToGpu(64_MiB, MemoryKind::kPinned, {4_ms, 4_ms + 5_us}, {4_ms + 10_us, 7_ms});
   story.Launch("more", {7_ms, 7_ms + 5_us}, {7_ms + 10_us, 8_ms});
   const Analysed run(story, kAuto);

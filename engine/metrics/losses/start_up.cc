@@ -28,7 +28,7 @@ Nanos FirstCall(const Run& run) {
 
 }  // namespace
 
-StartUp FindStartUp(const Basis& basis, const Support& support) {
+StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& kind) {
   StartUp result;
   const Run& run = basis.run;
   if (support.verdict || run.active_devices.empty()) return result;
@@ -45,6 +45,7 @@ StartUp FindStartUp(const Basis& basis, const Support& support) {
     (code ? result.code_ns : result.allocation_ns) += static_cast<double>(piece.Length());
   }
   for (const std::uint32_t d : run.active_devices) {
+    if (kind.framework.empty()) break;
     const IntervalSet upload =
         basis.times[d].copy_exposed.Clip(run.window.start, FirstKernel(run, d));
     for (const Interval& i : upload.intervals()) loss.AddSpan(d, i.start, i.end);

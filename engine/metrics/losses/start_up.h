@@ -13,11 +13,13 @@ struct StartUp {
   Loss loss;                 // of all of it, in the window
   double code_ns = 0;        // idle while code was loaded or compiled; these three: device time
   double allocation_ns = 0;  // idle while memory was allocated
-  double upload_ns = 0;      // only copies ran, before the first kernel
+  // Only copies ran, before the first kernel of a framework: weights. What other programs copy
+  // first is their work.
+  double upload_ns = 0;
   double before_ns = 0;  // from the first CUDA call to the first GPU operation: before the window
 };
 
 // O(ops + pieces of idle time).
-StartUp FindStartUp(const Basis& basis, const Support& support);
+StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& kind);
 
 }  // namespace advise

@@ -118,6 +118,7 @@ class KindFinder {
   RunKind Find() {
     result_.framework = signs_.Framework();
     result_.languages = signs_.Languages();
+    result_.trains = !signs_.Says("training").empty();
     result_.decode = !signs_.Says("decode").empty();
     result_.prefill = !signs_.Says("prefill").empty();
     result_.serves = result_.decode || result_.prefill || !signs_.Says("serving").empty();
@@ -131,7 +132,10 @@ class KindFinder {
   void CountKernels() {
     std::unordered_set<StringId> names;
     for (std::size_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] == OpKind::kGraph) ++result_.launches;
+      if (trace_.ops.kind[op] == OpKind::kGraph) {
+        ++result_.launches;
+        graphs_ = true;
+      }
       if (trace_.ops.kind[op] != OpKind::kKernel) continue;
       if (run_.IsComm(static_cast<std::uint32_t>(op))) continue;
       ++result_.launches;
@@ -168,8 +172,8 @@ class KindFinder {
     const auto many = static_cast<std::int64_t>(run_.knowledge.Number("kind.many_launches"));
     const std::string solver = signs_.Says("solver");
     const bool marked = loops && run_.steps.source != "period";
-    if (result_.kernels > 0 && result_.kernels <= few && result_.launches < many && !marked &&
-        solver.empty() && !Speaks("MPI")) {
+    if (!graphs_ && result_.kernels > 0 && result_.kernels <= few && result_.launches < many &&
+        !marked && solver.empty() && !Speaks("MPI")) {
       return Set(KindOfRun::kKernels, fmt::format("{} different kernel{} ran", result_.kernels,
                                                   result_.kernels == 1 ? "" : "s"));
     }
@@ -220,6 +224,7 @@ class KindFinder {
   const Trace& trace_;
   const Support& support_;
   Signs signs_;
+  bool graphs_ = false;  // traced as a whole: nobody knows how many kernels there are
   RunKind result_;
 };
 

@@ -38,6 +38,7 @@ struct RunKind {
   std::string why;            // what told the kind: "operators of a backward pass"
   std::size_t kernels = 0;    // distinct names of compute kernels
   std::int64_t launches = 0;  // of compute kernels and graphs
+  bool trains = false;        // backward passes or an optimizer
   bool decode = false;        // kernels or ranges of single tokens
   bool prefill = false;       // of whole prompts
   bool serves = false;        // anything of a model server: requests, key-value caches
