@@ -13,6 +13,7 @@ return {
   effort    = "code",
 
   needs      = { "host.jit.count", "host.jit.time", "host.jit.lost", "host.jit.remedy", "steps.count", "window.device_time" },
+  optional   = { "window.supports_verdict" },
   thresholds = { "min_share", "min_count", "min_steps" },
 
   symptom = "In {steps:count} steady steps GPU code was compiled or loaded {count:count} times; the GPU waits for it {share:pct} of the time.",
@@ -30,7 +31,10 @@ return {
   false_positives = "A capture whose first steps could not be told from steady ones.",
   references = { "pytorch/compile", "cuda-programming/lazy-loading" },
 
-  applies = function(f) return f.host.jit.count > 0, "no code was compiled or loaded in the window" end,
+  applies = function(f)
+    if f.window.supports_verdict == false then return false, "the capture shows no loop: it is a start, a single pass or too short" end
+    return f.host.jit.count > 0, "no code was compiled or loaded in the window"
+  end,
 
   detect = function(f, t)
     local jit = f.host.jit
