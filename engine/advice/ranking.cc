@@ -184,7 +184,7 @@ class TraceFixes : public FixList {
                           FormatQuantity(missing, "share"));
     }
     if (!analysis_.support.verdict) {
-      confidence *= knowledge_.Number("ranking.tentative");
+      confidence *= knowledge().Number("ranking.tentative");
     }
     finding->confidence = std::round(confidence * 100) / 100;
   }
