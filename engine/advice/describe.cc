@@ -15,6 +15,12 @@ Severity SeverityOfShare(double share, const Knowledge& knowledge) {
   return Severity::kLow;
 }
 
+void RaiseByRisk(const Knowledge& knowledge, Finding* finding) {
+  if (finding->rule->risk == Risk::kNothing) return;
+  finding->severity = std::max(finding->severity,
+                               SeverityOfShare(knowledge.Number("ranking.risk_share"), knowledge));
+}
+
 std::string FilledTemplate(const std::string& text, const Verdict& verdict) {
   return FillTemplate(
       text, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {

@@ -11,6 +11,9 @@ namespace advise {
 
 Severity SeverityOfShare(double share, const Knowledge& knowledge);
 
+// What may break is never a remark, whatever time it costs.
+void RaiseByRisk(const Knowledge& knowledge, Finding* finding);
+
 // A rule's template with the evidence of its verdict filled in.
 std::string FilledTemplate(const std::string& text, const Verdict& verdict);
 

@@ -16,10 +16,13 @@ namespace advise {
 
 enum class Severity : std::uint8_t { kInfo, kLow, kMedium, kHigh, kCritical };
 enum class RuleKind : std::uint8_t { kRoot, kSymptom, kInfo };
+// What is at stake beside time.
+enum class Risk : std::uint8_t { kNothing, kOutOfMemory, kWrongResults, kHardware, kLimit };
 enum class Outcome : std::uint8_t { kFired, kFine, kNotApplicable, kCannotTell, kBroken };
 
 const char* SeverityName(Severity severity);
 const char* RuleKindName(RuleKind kind);
+const char* RiskName(Risk risk);  // "out-of-memory"
 const char* OutcomeName(Outcome outcome);
 
 struct Fix {
@@ -27,6 +30,9 @@ struct Fix {
   std::string snippet;
   std::string language;
   std::vector<std::string> links;  // addresses
+  // Kinds of programs, frameworks and languages that it is for, in lower case: "pytorch", "c++";
+  // empty: all.
+  std::vector<std::string> programs = {};
 };
 
 // The static part of a rule, as its file states it.
@@ -37,6 +43,7 @@ struct RuleInfo {
   std::string since;
   RuleKind kind = RuleKind::kRoot;
   std::string effort;  // flag | code | design
+  Risk risk = Risk::kNothing;
   int priority =
       50;  // claims are served from high to low: how specific the rule's evidence is, 0..100
   std::vector<std::string> explains;
@@ -127,6 +134,7 @@ struct Finding {
   const RuleInfo* rule = nullptr;
   int rank = 0;  // 1 is the first to do
   Severity severity = Severity::kInfo;
+  bool tentative = false;  // the capture holds too little to be sure: Report::run says why
   double confidence = 0;
   std::string confidence_from;  // in words: what it rests on, and what lowered it
   double saving_s = 0;

@@ -76,11 +76,12 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
                           ? Severity::kInfo
                           : SeverityOfShare(finding->saving_share, knowledge_);
   const Footing footing = FootingOf(candidate);
-  if (!footing.supports_verdict) finding->severity = std::min(finding->severity, Severity::kLow);
+  finding->tentative = !footing.supports_verdict;
   if (!footing.has_timeline && candidate.rule->kind != RuleKind::kInfo) {
     finding->severity = Severity::kLow;
   }
   CompareWithSaving(knowledge_, finding);
+  RaiseByRisk(knowledge_, finding);
   finding->explains = candidate.explains;
   finding->explained_by = candidate.explained_by;
 }

@@ -279,7 +279,7 @@ class JobFixes : public FixList {
     }
     finding.confidence =
         std::round(100 * (verdict.saving.claims ? verdict.saving.confidence : 0.5) *
-                   (supported ? 1 : 0.5)) /
+                   (supported ? 1 : knowledge().Number("ranking.tentative"))) /
         100;
     finding.confidence_from = verdict.saving.confidence_from;
     finding.basis = verdict.saving.basis;

@@ -184,8 +184,7 @@ class TraceFixes : public FixList {
                           FormatQuantity(missing, "share"));
     }
     if (!analysis_.support.verdict) {
-      confidence *= 0.5;
-      from += "; halved because the capture supports no verdict";
+      confidence *= knowledge().Number("ranking.tentative");
     }
     finding->confidence = std::round(confidence * 100) / 100;
   }
@@ -269,6 +268,22 @@ const char* RuleKindName(RuleKind kind) {
       break;
   }
   return "info";
+}
+
+const char* RiskName(Risk risk) {
+  switch (risk) {
+    case Risk::kOutOfMemory:
+      return "out-of-memory";
+    case Risk::kWrongResults:
+      return "wrong-results";
+    case Risk::kHardware:
+      return "hardware";
+    case Risk::kLimit:
+      return "limit";
+    case Risk::kNothing:
+      break;
+  }
+  return "none";
 }
 
 const char* OutcomeName(Outcome outcome) {

@@ -48,6 +48,31 @@ struct DeviceBudget {
       idle_causes;  // every cause of the contract, in its order
 };
 
+// What kind of program was captured, and how much of it.
+struct RunInfo {
+  std::string kind;  // training | inference | one-pass | solver | kernels | start-up | no-gpu
+  std::string unit;  // step | token | request | iteration | pass | launch
+  std::size_t units = 0;
+  std::string framework;  // "" unknown
+  std::vector<std::string> languages;
+};
+
+// How well kernels run, where that was measured.
+struct EfficiencyInfo {
+  double measured_share = 0;    // of the kernel time
+  double mfu = 0;               // share of the peak arithmetic rate, 0 unknown
+  double bandwidth = 0;         // share of the peak memory bandwidth, 0 unknown
+  std::string source = "none";  // shapes | counters | samples | none
+};
+
+// One fix after the other: what is left of the window once this one and those before it are done.
+struct PlanStep {
+  std::string rule;
+  double after_seconds = 0;
+  std::vector<std::string> unlocks;         // findings whose gain this one makes larger
+  std::vector<std::string> makes_needless;  // findings that this one takes away
+};
+
 struct NotChecked {
   std::string rule;
   std::vector<std::string> needs;  // capture tags
@@ -83,13 +108,20 @@ struct Report {
   std::vector<std::string> gpus;  // names of all GPUs when there is no budget to show them by
   RanksInfo ranks;
   std::vector<std::string> unreadable;  // inputs that were left out, as lines of error
+  RunInfo run;
+  EfficiencyInfo efficiency;
+  std::vector<PlanStep> plan;
+  std::string next_step;     // the best next thing to do, in one sentence
+  std::string next_command;  // and the command that does it, may be empty
   std::vector<NamedFact> facts;
   std::vector<Finding> findings;  // ranked: the first is the first to do
-  bool healthy = false;           // no finding above info, and the capture supports a verdict
-  std::string verdict;            // the first sentence of the report
+  // No finding above info, no risk, and kernels that were measured and run well.
+  bool healthy = false;
+  std::string verdict;  // the first sentence of the report
   std::vector<std::string> read_with_care;
-  std::string no_verdict_reason;  // not empty: the capture supports no verdict above "low", and why
-  int checked = 0;                // rules that reached a verdict (fired, fine, or do not apply)
+  // Why findings are tentative, when they are: "one pass was recorded".
+  std::string no_verdict_reason;
+  int checked = 0;  // rules that reached a verdict (fired, fine, or do not apply)
   std::vector<NotChecked> not_checked;
   std::string
       capture_command;  // one profiler command that would let all of them speak; may be empty

@@ -21,9 +21,9 @@ Result<std::set<std::string>> ReadBaseline(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Fail("the baseline cannot be read", path, hint);
   const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("schema", nlohmann::json()) != 1 ||
+  if (!json.is_object() || (json.value("schema", 0) != 1 && json.value("schema", 0) != 2) ||
       !json.contains("findings") || !json["findings"].is_array()) {
-    return Fail("the baseline is not a JSON report of schema 1", path, hint);
+    return Fail("the baseline is not a JSON report of schema 1 or 2", path, hint);
   }
   std::set<std::string> rules;
   for (const auto& finding : json["findings"]) {

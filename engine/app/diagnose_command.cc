@@ -59,11 +59,13 @@ class DiagnoseCommand : public Command {
     std::vector<std::string> names;
     for (const Format& format : kFormats) names.emplace_back(format.name);
     AddOutputOptions(app, run_.output, names);
-    app.add_option("--top", text_.top, "findings in full; the rest get one line each")
-        ->check(WholeNumber(0, 1'000'000))
-        ->type_name("N");
+    top_ = app.add_option("--top", text_.top, "findings in full; the rest get one line each")
+               ->check(WholeNumber(0, 1'000'000))
+               ->type_name("N");
     app.add_flag("--devices", text_.devices, "where the time went for each GPU");
-    app.add_flag("--quiet,-q", text_.quiet, "the verdict and one line a finding");
+    app.add_flag("--quiet,-q", text_.quiet, "the verdict and one line for each finding");
+    app.add_flag("--brief", brief_, "JSON in 4 KB: the verdict and what to do, for a coding agent");
+    app.add_flag("--facts", facts_, "the facts of the run in the JSON report, too");
     AddListOption(app, "--only", run_.diagnose.only, "RULE|AREA",
                   "only this rule or area; repeatable")
         ->delimiter(',');
@@ -86,6 +88,7 @@ class DiagnoseCommand : public Command {
                        "info, low, medium, high or critical"},
                       kWrongUsage);
     }
+    if (brief_) run_.output.format = "json";
     std::set<std::string> known;
     if (!baseline_.empty()) {
       auto rules = ReadBaseline(baseline_);
@@ -117,6 +120,11 @@ class DiagnoseCommand : public Command {
     for (const std::string& path : run_.diagnose.reports) {
       text_.reports_argument += (text_.reports_argument.empty() ? "" : " ") + ShellQuote(path);
     }
+    if (run_.output.format == "json") {
+      const int top = top_->count() > 0 ? text_.top : -1;
+      if (brief_) return RenderBriefJson(report, top, kBriefBytes);
+      return text_.quiet ? RenderBriefJson(report, top, 0) : RenderJson(report, {facts_, top});
+    }
     text_.width = run_.output.Width();
     text_.color = run_.output.Color();
     return ChosenFormat().render(report, text_);
@@ -147,6 +155,9 @@ class DiagnoseCommand : public Command {
 
   RunOptions run_;
   TextOptions text_;
+  CLI::Option* top_ = nullptr;
+  bool brief_ = false;
+  bool facts_ = false;
   std::string fail_on_;
   std::string baseline_;
 };

@@ -44,21 +44,6 @@ std::string Listed(const std::vector<int>& numbers) {
 
 }  // namespace
 
-std::string DifferentRuns(const std::vector<RankSummary>& ranks) {
-  for (std::size_t i = 1; i < ranks.size(); ++i) {
-    const RankSummary& a = ranks.front();
-    const RankSummary& b = ranks[i];
-    if (!a.job.empty() && !b.job.empty() && a.job != b.job) {
-      return fmt::format("{} is of {}, {} of {}", a.path, a.job, b.path, b.job);
-    }
-    if (a.world_size > 0 && b.world_size > 0 && a.world_size != b.world_size) {
-      return fmt::format("{} is of a run on {} ranks, {} of one on {}", a.path, a.world_size,
-                         b.path, b.world_size);
-    }
-  }
-  return "";
-}
-
 std::string Cluster::Label(std::size_t rank) const {
   const RankSummary& one = ranks[rank];
   return one.rank >= 0 ? fmt::format("rank {}", one.rank) : fmt::format("GPU {}", one.device);

@@ -59,9 +59,4 @@ struct Cluster {
   double waited_ns = 0;    // exposed waiting for late ranks, mean over ranks, in common steps
 };
 
-// Reports of different jobs, told by what the launchers left in the environment or by different
-// world sizes: "a.sqlite is of SLURM_JOB_ID 1, b.sqlite of SLURM_JOB_ID 2"; "" when they may be
-// one.
-std::string DifferentRuns(const std::vector<RankSummary>& ranks);
-
 }  // namespace advise

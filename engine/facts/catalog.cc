@@ -47,6 +47,7 @@ namespace {
 Catalog Declare() {
   Catalog catalog;
   DeclareRunFacts(&catalog);
+  DeclareRunKindFacts(&catalog);
   DeclareStepFacts(&catalog);
   DeclareCopyFacts(&catalog);
   DeclareSyncFacts(&catalog);

@@ -246,6 +246,7 @@ class Catalog {
 
 // One a file of the same name, in the order of the documentation.
 void DeclareRunFacts(Catalog* catalog);          // window, run, budget, idle, efficiency
+void DeclareRunKindFacts(Catalog* catalog);      // run.kind and its kin, startup, serving
 void DeclareStepFacts(Catalog* catalog);         // steps, phase
 void DeclareCopyFacts(Catalog* catalog);         // copy, memset
 void DeclareSyncFacts(Catalog* catalog);         // sync

@@ -69,6 +69,14 @@ struct KernelClass {
   bool Has(std::string_view trait) const;
 };
 
+// What a name says of a run as a whole (kb/runs.toml).
+struct RunSign {
+  enum class About : std::uint8_t { kKind, kFramework, kLanguage } about = About::kKind;
+  std::vector<std::string> languages;  // of a framework
+  std::vector<std::string> in;         // where the name must stand: kernel, range, operator …
+  NameRule rule;                       // its value: the kind, framework or language
+};
+
 // Setting of a rule by the site.
 struct SuppressedRule {
   std::string id;
@@ -135,6 +143,11 @@ class Knowledge {
   // Every family of a kind that kb/families.toml names.
   std::vector<std::string> FamilyNames(std::string_view kind) const;
 
+  // What a name that stands `in` a place says of the run, as indices into run_signs(). The name is
+  // matched once per distinct name by the caller.
+  std::vector<std::size_t> RunSignsOf(std::string_view in, std::string_view name) const;
+  const std::vector<RunSign>& run_signs() const { return run_signs_; }
+
   // Examples of the pattern lists that their own entry does not claim.
   std::vector<Error> CheckExamples() const;
 
@@ -170,6 +183,7 @@ class Knowledge {
   std::vector<NameRule> kernel_class_, kernel_precision_, kernel_tensor_, kernel_trait_;
   std::vector<NameRule> range_phase_, range_step_, os_call_, cuda_call_, thread_role_;
   std::map<std::string, std::vector<NameRule>, std::less<>> families_;  // by kind
+  std::vector<RunSign> run_signs_;
   std::vector<CaptureHint> capture_hints_;
   std::vector<SuppressedRule> switched_off_;  // also those whose last day is over
 };

@@ -116,4 +116,31 @@ void KnowledgeLoader::ReadFamilies(TomlReader& reader, const TomlNode& root) {
   }
 }
 
+void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
+  reader.OnlyFields(root, {"kind", "framework", "language"});
+  static const std::vector<std::string> kPlaces = {
+      "kernel", "range", "operator", "python", "process", "thread", "module", "setting", "table"};
+  const auto read = [&](const char* list, const char* value, RunSign::About about) {
+    std::vector<NameRule> rules;
+    ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
+      reader.OnlyFields(entry, {value, "languages", "in", "any", "none", "examples"});
+      rule.value = reader.Text(entry, value);
+      RunSign sign;
+      sign.about = about;
+      sign.in = reader.Texts(entry, "in");
+      sign.languages = reader.Texts(entry, "languages", TomlReader::Need::kMay);
+      for (const std::string& place : sign.in) {
+        if (std::find(kPlaces.begin(), kPlaces.end(), place) == kPlaces.end()) {
+          reader.Problem(entry, fmt::format("field \"in\": no names stand in \"{}\"", place));
+        }
+      }
+      sign.rule = rule;
+      knowledge_.run_signs_.push_back(std::move(sign));
+    });
+  };
+  read("kind", "says", RunSign::About::kKind);
+  read("framework", "name", RunSign::About::kFramework);
+  read("language", "says", RunSign::About::kLanguage);
+}
+
 }  // namespace advise

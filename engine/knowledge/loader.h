@@ -36,6 +36,7 @@ class KnowledgeLoader {
   void ReadKernels(TomlReader& reader, const TomlNode& root);
   void ReadNames(TomlReader& reader, const TomlNode& root);
   void ReadFamilies(TomlReader& reader, const TomlNode& root);
+  void ReadRuns(TomlReader& reader, const TomlNode& root);
 
   Knowledge& knowledge_;
   std::vector<Error>& errors_;

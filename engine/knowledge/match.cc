@@ -103,6 +103,17 @@ std::vector<std::string> Knowledge::FamilyNames(std::string_view kind) const {
   return names;
 }
 
+std::vector<std::size_t> Knowledge::RunSignsOf(std::string_view in, std::string_view name) const {
+  std::vector<std::size_t> found;
+  const NameKey key(name);
+  for (std::size_t i = 0; i < run_signs_.size(); ++i) {
+    const RunSign& sign = run_signs_[i];
+    if (std::find(sign.in.begin(), sign.in.end(), in) == sign.in.end()) continue;
+    if (sign.rule.Matches(key)) found.push_back(i);
+  }
+  return found;
+}
+
 const HardwareEntry* Knowledge::FindHardware(std::string_view device_name) const {
   if (device_name.empty()) return nullptr;
   const NameKey key(device_name);
@@ -160,6 +171,14 @@ std::vector<Error> Knowledge::CheckExamples() const {
             {fmt::format("example \"{}\" is not of family \"{}\"", example, rule.value), rule.where,
              ""});
       }
+    }
+  }
+  for (const RunSign& sign : run_signs_) {
+    for (const std::string& example : sign.rule.examples) {
+      if (sign.rule.Matches(NameKey(example))) continue;
+      errors.push_back({fmt::format("example \"{}\" is not claimed by its own entry \"{}\"",
+                                    example, sign.rule.value),
+                        sign.rule.where, ""});
     }
   }
   for (const auto* rules : {&range_phase_, &range_step_, &os_call_, &cuda_call_, &thread_role_}) {

@@ -87,70 +87,6 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
   return hardware;
 }
 
-// What an input without a timeline cannot answer.
-std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
-  if (!trace.counters.empty()) {
-    return "kernel counters show how single kernels run, not what the run waits for";
-  }
-  if (!trace.monitor.empty()) {
-    return "a monitor's samples show how busy the GPUs were, not what they waited for";
-  }
-  return "there is no timeline of the run";
-}
-
-Support Judge(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle,
-              const Host& host) {
-  std::size_t ops = 0;  // migrations are not launched work
-  for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
-  if (!run.trace.HasTimeline()) return {false, WhyNoTimelineIsNotEnough(run.trace)};
-  if (run.trace.ops.size() == 0) return {false, "no GPU activity was recorded"};
-  const auto length = run.window.Length();
-  Nanos starting = 0;
-  Nanos all = 0;
-  for (const std::uint32_t d : run.active_devices) {
-    starting += idle.by_device[d][static_cast<std::size_t>(IdleCause::kJitOrModuleLoad)] +
-                idle.by_device[d][static_cast<std::size_t>(IdleCause::kAllocation)];
-    all += times[d].idle.Total();
-  }
-  if (run.steps.known()) {
-    const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
-    const Nanos steady = run.steps.all.back().end - run.steps.all[run.steps.first_steady].start;
-    if (steady < least) {
-      return {false, fmt::format("the repeated work lasts only {:.2g} ms in all",
-                                 static_cast<double>(steady) * 1e-6)};
-    }
-    const auto devices = static_cast<double>(run.active_devices.size());
-    const bool starts =
-        static_cast<double>(starting) >=
-        run.knowledge.Number("verdict.start_up_share") * devices * static_cast<double>(length);
-    const bool few =
-        static_cast<double>(run.steps.all.size()) < run.knowledge.Number("verdict.start_up_steps");
-    if (run.steps.source == "period" && starts && few) {
-      return {false,
-              "the capture holds little but start-up: code is loaded in every repetition seen"};
-    }
-    // Nothing else tells the layers of one pass from steps when only tensors are seen to pile up.
-    const bool piles_up = host.memory_reserved_peak > 0 &&
-                          host.growth_steps >= run.knowledge.Number("verdict.piles_up");
-    if (run.steps.source == "period" && piles_up) {
-      return {false,
-              "each repetition keeps memory, as the layers of one pass do, and none is marked as a "
-              "step"};
-    }
-    return {};
-  }
-  const bool long_enough =
-      static_cast<double>(ops) >= run.knowledge.Number("verdict.min_ops") &&
-      static_cast<double>(length) >= run.knowledge.Number("verdict.min_window");
-  if (all > 0 && 2 * starting > all && 4 * starting > length) {
-    return {false, "the capture holds little but start-up: loading code and allocating memory"};
-  }
-  if (!long_enough)
-    return {false,
-            "the capture holds a single pass: no work repeats often enough to be a steady state"};
-  return {};
-}
-
 }  // namespace
 
 Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options)
@@ -216,7 +152,10 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);
   monitor = SummariseMonitor(trace, knowledge);
   paths = FindPaths(trace);
-  support = Judge(run, times, idle, host);
+  support = JudgeSupport(shared, host);
+  kind = FindRunKind(shared, support);
+  start_up = FindStartUp(shared, support, kind);
+  serving = FindServing(shared, kind);
 }
 
 const Replay& Analysis::replay() const {

@@ -27,11 +27,14 @@
 #include "engine/metrics/losses/moves.h"
 #include "engine/metrics/losses/number_formats.h"
 #include "engine/metrics/losses/replication.h"
+#include "engine/metrics/losses/serving.h"
 #include "engine/metrics/losses/stalls.h"
+#include "engine/metrics/losses/start_up.h"
 #include "engine/metrics/losses/step_stats.h"
 #include "engine/metrics/losses/sync.h"
 #include "engine/metrics/system/monitor.h"
 #include "engine/metrics/system/paths.h"
+#include "engine/metrics/system/run_kind.h"
 #include "engine/metrics/work.h"
 #include "engine/replay/replay.h"
 #include "engine/timeline/budget.h"
@@ -68,13 +71,6 @@ struct Hardware {
       0;  // peak tensor rate over peak FP32 rate; of the generation when the device is not known
 };
 
-// Whether the capture holds enough like work to judge a run by, and if not, why and what to
-// capture.
-struct Support {
-  bool verdict = true;
-  std::string reason;
-};
-
 struct Analysis {
   // `trace` and `knowledge` must outlive the analysis. O(n log n) in the events.
   Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options);
@@ -109,7 +105,7 @@ struct Analysis {
   Graphs graphs;
   Moves moves;
   Stalls stalls;
-  Counters counters;       // empty unless a kernel profiler's output was given
+  Counters counters;  // empty unless a kernel profiler's output was given
   KernelEfficiency efficiency;
   MonitorSummary monitor;  // empty unless a monitor's log was given
   Paths paths;
@@ -119,6 +115,9 @@ struct Analysis {
   Replication replication;
   Contention contention;
   Support support;
+  RunKind kind;
+  StartUp start_up;
+  Serving serving;  // empty unless the run serves a model
 
  private:
   mutable std::unique_ptr<Replay> replay_;

@@ -24,8 +24,13 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
               "activities; check that the profiler may use the GPU"
             : "capture the program while it works on the GPU, with --trace=cuda; check that the "
               "profiler may use the GPU");
-  } else if (!analysis.support.verdict) {
-    notes.emplace_back("no finding is rated above low, because the capture supports no verdict");
+  }
+  const int world = trace.world_size;
+  const auto shown = static_cast<int>(analysis.run.active_devices.size());
+  if (world > shown && shown > 0) {
+    notes.push_back(
+        fmt::format("the job has {} ranks, this report shows {}: who waits for whom cannot be told",
+                    world, shown));
   }
   for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
     if (message.level == Level::kError)

@@ -9,6 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
+#include "engine/pipeline/answer.h"
 #include "engine/pipeline/care_notes.h"
 #include "engine/pipeline/merge_work.h"
 #include "engine/pipeline/not_checked.h"
@@ -75,22 +76,6 @@ void FillRanks(Report* report) {
   const double window = std::max(1.0, number("cluster.window"));
   ranks.waited = number("cluster.waited") / window;
   ranks.transfer = number("cluster.transfer") / window;
-}
-
-// A run is healthy when its GPUs work well and no finding stands above info.
-bool IsHealthy(const Report& report, const Knowledge& knowledge) {
-  double compute = 0, idle = 0, all = 0;
-  for (const DeviceBudget& device : report.devices) {
-    compute += static_cast<double>(device.compute_ns);
-    idle += static_cast<double>(device.idle_ns);
-    all += static_cast<double>(device.window_ns);
-  }
-  all = std::max(1.0, all);
-  return report.no_verdict_reason.empty() &&
-         idle < knowledge.Number("verdict.healthy_idle") * all &&
-         compute >= knowledge.Number("verdict.healthy_compute") * all &&
-         std::none_of(report.findings.begin(), report.findings.end(),
-                      [](const Finding& f) { return f.severity != Severity::kInfo; });
 }
 
 // Parts by the number of the first of their ranks.
@@ -224,6 +209,7 @@ Report ReportOfParts(const std::vector<Part>& parts, const Cluster& ranks, const
   }
   MergeWork(singles, ranks.job.has_steps ? ranks.job.job_length : std::vector<Nanos>(), &report);
   report.no_verdict_reason = NoVerdictReason(parts, ranks);
+  FillRunOfParts(singles, &report);
   FillNotes(parts, ranks, &report);
   return report;
 }
@@ -242,8 +228,11 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
               Report* report) {
   report->tool_version = ADVISE_VERSION;
   FillRanks(report);
+  if (report->run.kind.empty()) FillRun(report);
   report->healthy = IsHealthy(*report, knowledge);
-  if (report->verdict.empty()) report->verdict = VerdictSentence(*report, ranks);
+  FillPlan(report);
+  FillNextStep(knowledge, report);
+  if (report->verdict.empty()) report->verdict = VerdictSentence(*report, knowledge, ranks);
   FillNotChecked(knowledge, report);
   report->site_changes = knowledge.SiteChanges(day);
 }

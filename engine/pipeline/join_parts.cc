@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/advice/rank_run.h"
+#include "engine/cluster/same_program.h"
 #include "engine/facts/catalog.h"
 #include "engine/lookup/look_up.h"
 #include "engine/pipeline/run_rules.h"
@@ -137,7 +138,7 @@ std::string DayOfRanks(const std::vector<RankSummary>& ranks) {
 Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& options,
                            std::vector<Part>* parts) {
   std::vector<RankSummary> ranks = TakeRanks(parts);
-  const std::string mixed = DifferentRuns(ranks);
+  const std::string mixed = DifferentRuns(ranks, *session.knowledge);
   if (!mixed.empty()) {
     return Fail("the reports are of different runs: " + mixed, "",
                 "name the reports of one run, or look at each by itself");

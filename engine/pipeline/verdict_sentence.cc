@@ -6,6 +6,7 @@
 #include <array>
 
 #include "engine/base/text.h"
+#include "engine/pipeline/measure_command.h"
 
 namespace advise {
 namespace {
@@ -49,18 +50,21 @@ const char* IdleWords(IdleCause cause) {
     case IdleCause::kUnknown:
       break;
   }
-  return "idle for a reason that the capture does not show";
+  return "for reasons that the capture does not show";
 }
 
-// "The capture supports no verdict. It holds a single pass."
-std::string NoVerdict(const Report& report) {
-  constexpr std::string_view kSubject = "the capture ";
-  const std::string& reason = report.no_verdict_reason;
-  if (report.ranks.reports > 1) return fmt::format("The captures support no verdict: {}.", reason);
-  if (!reason.starts_with(kSubject)) {
-    return fmt::format("The capture supports no verdict: {}.", reason);
-  }
-  return fmt::format("The capture supports no verdict. It {}.", reason.substr(kSubject.size()));
+// "Training (PyTorch)": what was captured.
+std::string KindWords(const RunInfo& run) {
+  std::string words = run.kind == "training"                               ? "Training"
+                      : run.kind == "inference" && run.unit == "token"     ? "Token generation"
+                      : run.kind == "inference" && run.unit == "iteration" ? "Diffusion"
+                      : run.kind == "inference"                            ? "Inference"
+                      : run.kind == "solver"                               ? "A loop of iterations"
+                      : run.kind == "kernels"                              ? "A few kernels"
+                      : run.kind == "start-up"                             ? "Mostly start-up"
+                                                                           : "One pass";
+  if (!run.framework.empty()) words += fmt::format(" ({})", run.framework);
+  return words;
 }
 
 // Device time of all GPUs.
@@ -92,8 +96,8 @@ std::string StragglerSentence(const Report& report, const Cluster& ranks) {
   const std::size_t others = ranks.ranks.size() - 1;
   const double waited = report.ranks.waited * static_cast<double>(others + 1) /
                         static_cast<double>(std::max<std::size_t>(1, others));
-  return fmt::format("{} {} of the time for rank {}: {}.",
-                     others == 1 ? "The other rank waits" : fmt::format("{} ranks wait", others),
+  return fmt::format("{} {} of the time for rank {}: {}",
+                     others == 1 ? "the other rank waits" : fmt::format("{} ranks wait", others),
                      Percent(waited), first.where.ranks.front(), ranks.lateness.straggler.cause);
 }
 
@@ -171,46 +175,80 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
       launches);
 }
 
-std::string VerdictSentence(const Report& report, const Cluster* ranks) {
+namespace {
+
+// Where the time went, in one clause.
+std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
+                             const Cluster* ranks) {
   const Time time = TimeOf(report);
-  if (time.all <= 0) return "No GPU activity was recorded, so there is nothing to judge.";
   const auto pct = [&](double part) { return Percent(part / time.all); };
   const bool many = ranks != nullptr || report.devices.size() > 1;
   const std::string who = ranks != nullptr
-                              ? fmt::format("The GPUs of {} ranks", ranks->ranks.size())
-                          : many ? "The GPUs"
-                                 : "The GPU";
+                              ? fmt::format("the GPUs of {} ranks", ranks->ranks.size())
+                          : many ? "the GPUs"
+                                 : "the GPU";
   const char* const are = many ? "are" : "is";
   const char* const s = many ? "" : "s";
-  if (!report.no_verdict_reason.empty()) return NoVerdict(report);
   if (report.healthy) {
     return fmt::format(
-        "{} {} busy {} of the time, and nothing was found whose fix would win one percent.", who,
+        "{} {} busy {} of the time, and nothing was found whose fix would win one percent", who,
         are, pct(time.all - time.idle));
   }
   if (ranks != nullptr) {
     const std::string straggler = StragglerSentence(report, *ranks);
     if (!straggler.empty()) return straggler;
   }
-  const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0;
+  const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0 &&
+                          report.findings.front().severity != Severity::kInfo;
   if (time.compute >= 0.8 * time.all && has_advice) {
-    const char* const lies = ranks == nullptr ? " lies in what runs" : "";
-    return fmt::format("{} compute{} {} of the time; what can still be won{}: {}.", who, s,
-                       pct(time.compute), lies, InSentence(report.findings.front().rule->title));
+    return fmt::format("{} {} busy {} of the time", who, are, pct(time.all - time.idle));
+  }
+  if (time.compute >= 0.8 * time.all) {
+    const EfficiencyInfo& efficiency = report.efficiency;
+    if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
+      const MeasureCommand measure = CommandToMeasure(report);
+      const std::string kernels =
+          measure.kernels == 0
+              ? ""
+              : fmt::format(": {} kernel{} take{} {}", CountWord(measure.kernels),
+                            measure.kernels == 1 ? "" : "s", measure.kernels == 1 ? "s" : "",
+                            Percent(std::min(1.0, measure.share)));
+      return fmt::format("no time is lost between kernels. How well they run was not measured{}",
+                         kernels);
+    }
+    return fmt::format(
+        "{} {} busy {} of the time; how well the kernels run was measured for {} of "
+        "it",
+        who, are, pct(time.all - time.idle), Percent(efficiency.measured_share));
+  }
+  if (time.compute + time.comm + time.copy + time.idle < 0.5 * time.all) {
+    return fmt::format("{} only clear{} memory {} of the time", who, s,
+                       pct(time.all - time.compute - time.comm - time.copy - time.idle));
   }
   if (time.copy >= time.comm && time.copy >= time.idle) {
-    return fmt::format("{} wait{} for copies {} of the time.", who, s, pct(time.copy));
+    return fmt::format("{} wait{} for copies {} of the time", who, s, pct(time.copy));
   }
   if (time.comm >= time.idle) {
     const double waited = ranks != nullptr ? report.ranks.waited * time.all : 0;
     if (2 * waited >= time.comm) {
-      return fmt::format("{} wait for each other {} of the time.", who, pct(waited));
+      return fmt::format("{} wait for each other {} of the time", who, pct(waited));
     }
-    return fmt::format("{} wait{} for communication {} of the time.", who, s, pct(time.comm));
+    return fmt::format("{} wait{} for communication {} of the time", who, s, pct(time.comm));
   }
   const auto worst = std::max_element(time.causes.begin(), time.causes.end());
-  return fmt::format("{} {} idle {} of the time, mostly {}.", who, are, pct(time.idle),
+  return fmt::format("{} {} idle {} of the time, mostly {}", who, are, pct(time.idle),
                      IdleWords(static_cast<IdleCause>(worst - time.causes.begin())));
+}
+
+}  // namespace
+
+std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
+                            const Cluster* ranks) {
+  if (TimeOf(report).all <= 0) return "No GPU activity was recorded, so there is nothing to judge.";
+  std::string text =
+      fmt::format("{}: {}.", KindWords(report.run), WhereTheTimeWent(report, knowledge, ranks));
+  if (!report.next_step.empty()) text += " Next: " + InSentence(report.next_step);
+  return text;
 }
 
 }  // namespace advise

@@ -9,10 +9,10 @@
 
 namespace advise {
 
-// What holds the run back, or that nothing does: told from the budget and the findings of the
-// report. `ranks`: those that were judged each by itself and then together; nullptr when all GPUs
-// are those of one rank.
-std::string VerdictSentence(const Report& report, const Cluster* ranks);
+// The kind of run, what holds it back or that nothing does, and the next step: told from the budget
+// and the findings of the report. `ranks`: those that were judged each by itself and then together;
+// nullptr when all GPUs are those of one rank.
+std::string VerdictSentence(const Report& report, const Knowledge& knowledge, const Cluster* ranks);
 
 // What a trace without a timeline, or without GPU work, can say instead; "" when it has both.
 std::string SentenceWithoutGpuWork(const Analysis& analysis);

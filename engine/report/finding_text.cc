@@ -177,6 +177,37 @@ void WriteRule(Page& page, const Report& report, const Finding& finding,
 
 }  // namespace
 
+std::string RunText(const Report& report) {
+  if (report.run.kind.empty() || report.run.kind == "no-gpu") return "";
+  std::string kind = report.run.kind;
+  std::replace(kind.begin(), kind.end(), '-', ' ');
+  const std::size_t units = report.run.units;
+  if (units == 0 || report.run.unit == "pass") return kind;
+  return fmt::format("{}, {} {}{}", kind, units, report.run.unit,
+                     units == 1                    ? ""
+                     : report.run.unit == "launch" ? "es"
+                                                   : "s");
+}
+
+std::string EfficiencyText(const EfficiencyInfo& efficiency) {
+  std::vector<std::string> parts;
+  if (efficiency.mfu > 0) parts.push_back("MFU " + FormatQuantity(efficiency.mfu, "share"));
+  if (efficiency.bandwidth > 0)
+    parts.push_back("memory bandwidth " + FormatQuantity(efficiency.bandwidth, "share"));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string DoubtText(const Report& report) {
+  if (report.no_verdict_reason.empty() || report.run.kind == "no-gpu") return "";
+  return fmt::format("Tentative: {}.", report.no_verdict_reason);
+}
+
+std::string SeverityText(const Finding& finding) {
+  return fmt::format("{}{}, confidence {}", SeverityName(finding.severity),
+                     finding.tentative ? ", tentative" : "",
+                     FormatQuantity(finding.confidence, "share"));
+}
+
 std::string SavingText(const Report& report, const Finding& finding) {
   if (finding.saving_s <= 0) return "saving not known";
   return fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
@@ -255,9 +286,7 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
   WriteFixes(page, finding);
   if (finding.saving_s > 0) {
     std::string gain = finding.basis;
-    gain +=
-        fmt::format("{}{}, confidence {}", gain.empty() ? "" : "; ", SeverityName(finding.severity),
-                    FormatQuantity(finding.confidence, "share"));
+    gain += (gain.empty() ? "" : "; ") + SeverityText(finding);
     if (!finding.confidence_from.empty()) gain += ": " + finding.confidence_from;
     page.Labelled("Gain", kIndent, kColumn, gain);
   }

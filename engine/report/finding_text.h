@@ -9,6 +9,15 @@
 
 namespace advise {
 
+// "training, 3 steps" for the headline; "" unknown.
+std::string RunText(const Report& report);
+// "MFU 41 %, memory 30 %" for the headline; "" where nothing was measured.
+std::string EfficiencyText(const EfficiencyInfo& efficiency);
+// Why findings are tentative, in a sentence; "" when they are not.
+std::string DoubtText(const Report& report);
+// "critical, tentative, confidence 48 %".
+std::string SeverityText(const Finding& finding);
+
 // "0.90 s", "42.0 s", "830 us": two numbers that are compared in one line get the same unit.
 std::string SecondsText(double seconds);
 

@@ -53,11 +53,15 @@ std::string Chips(const Report& report) {
   const double seconds =
       static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
   if (seconds > 0) chips.push_back(SecondsText(seconds) + " looked at");
-  if (report.step_count > 0) {
+  if (const std::string run = RunText(report); !run.empty()) {
     chips.push_back(
-        fmt::format("{} steps of {}", report.step_count,
-                    SecondsText(static_cast<double>(report.step_median_ns) / kNanosPerSecond)));
+        report.step_count > 0 && report.step_median_ns > 0
+            ? fmt::format("{} of {}", run,
+                          SecondsText(static_cast<double>(report.step_median_ns) / kNanosPerSecond))
+            : run);
   }
+  if (const std::string text = EfficiencyText(report.efficiency); !text.empty())
+    chips.push_back(text);
   if (!report.inputs.empty() && !report.inputs.front().producer.empty()) {
     chips.push_back(report.inputs.front().producer);
   }
@@ -74,9 +78,12 @@ std::string RunName(const Report& report) {
 
 std::string VerdictNotes(const Report& report) {
   std::string html;
-  if (!report.no_verdict_reason.empty() &&
-      report.verdict.find(report.no_verdict_reason) == std::string::npos) {
-    html += "<p class=\"warn\">No verdict: " + HtmlText(report.no_verdict_reason) + "</p>\n";
+  if (const std::string doubt = DoubtText(report); !doubt.empty()) {
+    html += "<p class=\"warn\">" + HtmlText(doubt) + "</p>\n";
+  }
+  if (!report.next_command.empty()) {
+    html += "<p>Next: " + HtmlText(report.next_step) + "</p>\n<pre><code>" +
+            HtmlText(report.next_command) + "</code></pre>\n";
   }
   if (report.healthy) {
     html += fmt::format(

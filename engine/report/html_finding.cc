@@ -31,6 +31,9 @@ std::string EffortWords(const std::string& effort) {
 
 std::string Meta(const Report& report, const Finding& finding) {
   std::string meta = Badge(SeverityName(finding.severity), SeverityName(finding.severity));
+  if (finding.tentative && finding.severity != Severity::kInfo) meta += Badge("plain", "tentative");
+  if (finding.rule != nullptr && finding.rule->risk != Risk::kNothing)
+    meta += Badge("plain", fmt::format("risk: {}", RiskName(finding.rule->risk)));
   if (finding.rule != nullptr && !finding.rule->effort.empty()) {
     meta += Badge("plain", EffortWords(finding.rule->effort));
   }

@@ -1,58 +1,22 @@
 #include "engine/report/json.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
 
-#include "engine/base/text.h"
+#include "engine/report/json_parts.h"
+#include "engine/report/json_run.h"
 
 namespace advise {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json Text(const std::string& raw) { return SafeText(raw); }
-
-// Code keeps its lines; everything else in it is made safe.
-Json Code(const std::string& raw) {
-  std::string safe;
-  std::size_t at = 0;
-  while (at < raw.size()) {
-    const std::size_t end = std::min(raw.find('\n', at), raw.size());
-    safe += SafeText(std::string_view(raw).substr(at, end - at));
-    if (end < raw.size()) safe += '\n';
-    at = end + 1;
-  }
-  return safe;
-}
-
-// Twelve significant digits: more are noise of the arithmetic. Whole numbers print as such. What is
-// not finite has no JSON number and prints as 0; callers leave such values out where they may.
-Json Number(double value) {
-  if (!std::isfinite(value)) return 0;
-  if (value == std::floor(value) && std::abs(value) < 9e15) return static_cast<std::int64_t>(value);
-  char digits[40];
-  std::snprintf(digits, sizeof digits, "%.12g", value);
-  return std::strtod(digits, nullptr);
-}
-
-Json Texts(const std::vector<std::string>& list) {
-  Json array = Json::array();
-  for (const std::string& item : list) array.push_back(Text(item));
-  return array;
-}
-
-template <typename T>
-Json Numbers(const std::vector<T>& list) {
-  Json array = Json::array();
-  for (const T item : list) array.push_back(item);
-  return array;
-}
-
-std::string Print(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+using json::Code;
+using json::EfficiencyObject;
+using json::Json;
+using json::Number;
+using json::Numbers;
+using json::Print;
+using json::RunObject;
+using json::Text;
+using json::Texts;
 
 Json Inputs(const Report& report) {
   Json array = Json::array();
@@ -120,6 +84,7 @@ Json Fixes(const std::vector<Fix>& fixes) {
     array.push_back({{"action", Text(fix.action)},
                      {"snippet", Code(fix.snippet)},
                      {"language", Text(fix.language)},
+                     {"for", Texts(fix.programs)},
                      {"links", Texts(fix.links)}});
   }
   return array;
@@ -150,6 +115,8 @@ Json FindingObject(const Finding& finding) {
           {"confidence", Number(finding.confidence)},
           {"confidence_from", Text(finding.confidence_from)},
           {"effort", Text(rule.effort)},
+          {"tentative", finding.tentative},
+          {"risk", RiskName(rule.risk)},
           {"saving",
            {{"seconds", Number(finding.saving_s)},
             {"share", Number(finding.saving_share)},
@@ -250,16 +217,36 @@ Json RuleObject(const RulePage& page) {
 
 }  // namespace
 
-std::string RenderJson(const Report& report) {
+Json PlanList(const Report& report, std::size_t most) {
+  Json array = Json::array();
+  for (const PlanStep& step : report.plan) {
+    if (array.size() >= most) break;
+    array.push_back({{"rule", Text(step.rule)},
+                     {"after_seconds", Number(step.after_seconds)},
+                     {"unlocks", Texts(step.unlocks)},
+                     {"makes_needless", Texts(step.makes_needless)}});
+  }
+  return array;
+}
+
+std::string RenderJson(const Report& report, const JsonOptions& options) {
+  const auto most =
+      options.top < 0 ? report.findings.size() : static_cast<std::size_t>(options.top);
   Json findings = Json::array();
-  for (const Finding& finding : report.findings) findings.push_back(FindingObject(finding));
+  for (const Finding& finding : report.findings) {
+    if (findings.size() < most) findings.push_back(FindingObject(finding));
+  }
   Json json;
-  json["schema"] = 1;
+  json["schema"] = 2;
   json["tool"] = {{"name", "advise"}, {"version", Text(report.tool_version)}};
   json["inputs"] = Inputs(report);
+  json["verdict"] = Text(report.verdict);
+  json["run"] = RunObject(report.run, report.no_verdict_reason);
+  json["efficiency"] = EfficiencyObject(report.efficiency);
+  json["plan"] = PlanList(report, most);
   json["window"] = Window(report.window);
   json["devices"] = Devices(report);
-  json["facts"] = RunFacts(report);
+  if (options.facts) json["facts"] = RunFacts(report);
   json["findings"] = findings;
   json["healthy"] = report.healthy;
   json["checked"] = report.checked;

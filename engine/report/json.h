@@ -1,4 +1,4 @@
-// The JSON report, schema version 1 (docs/report.schema.json), and the JSON form of every other
+// The JSON report, schema version 2 (docs/report.schema.json), and the JSON form of every other
 // listing. Keys stand in a fixed order and numbers print the same way every time: the same input
 // gives the same bytes.
 #pragma once
@@ -11,7 +11,17 @@
 
 namespace advise {
 
-std::string RenderJson(const Report& report);
+struct JsonOptions {
+  bool facts = false;  // with the facts of the run
+  int top = -1;        // only the first findings; -1: all
+};
+std::string RenderJson(const Report& report, const JsonOptions& options = {});
+
+// What one screen of a coding agent holds: the verdict, what was captured, and for each finding
+// what it saves and what to do. `limit` in bytes; findings are left out from the last on, and the
+// number of those is said. 0: no limit, and no fixes (--quiet).
+inline constexpr std::size_t kBriefBytes = 4096;
+std::string RenderBriefJson(const Report& report, int top, std::size_t limit);
 
 // Facts with their definitions; absent ones with the reason; `tables`: small tables too.
 std::string RenderFactsJson(const std::vector<NamedFact>& facts, bool tables);

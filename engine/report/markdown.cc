@@ -39,10 +39,8 @@ std::string Title(const Finding& finding) {
 
 std::string Header(const Report& report) {
   std::string text = fmt::format("## {}\n\n", MarkdownText(report.verdict));
-  if (!report.no_verdict_reason.empty() &&
-      report.verdict.find(report.no_verdict_reason) == std::string::npos) {
-    text += "**No verdict:** " + MarkdownText(report.no_verdict_reason) + "\n\n";
-  }
+  const std::string doubt = DoubtText(report);
+  if (!doubt.empty()) text += "*" + MarkdownText(doubt) + "*\n\n";
   if (report.healthy) {
     text += fmt::format("**Healthy:** {} rules were checked and none found anything to fix.\n\n",
                         report.checked);
@@ -53,8 +51,15 @@ std::string Header(const Report& report) {
   const double seconds =
       static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
   if (seconds > 0) run += ", " + SecondsText(seconds);
-  if (report.step_count > 0) run += fmt::format(", {} steps", report.step_count);
-  return text + run + "\n\n";
+  for (const std::string& part : {RunText(report), EfficiencyText(report.efficiency)}) {
+    if (!part.empty()) run += ", " + part;
+  }
+  text += run + "\n\n";
+  if (!report.next_command.empty()) {
+    text += "**Next:** " + MarkdownText(report.next_step) + "\n\n" +
+            MarkdownFence(report.next_command, "sh") + "\n";
+  }
+  return text;
 }
 
 std::string Budget(const Report& report) {
@@ -96,9 +101,10 @@ std::string FindingTable(const std::vector<const Finding*>& findings) {
                                    ? fmt::format("{} ({})", SecondsText(finding->saving_s),
                                                  FormatQuantity(finding->saving_share, "share"))
                                    : "not known";
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", finding->rank,
-                        MarkdownText(Title(*finding)), saving, SeverityName(finding->severity),
-                        finding->rule == nullptr ? "" : TableCode(finding->rule->id));
+    text += fmt::format(
+        "| {} | {} | {} | {} | {} |\n", finding->rank, MarkdownText(Title(*finding)), saving,
+        std::string(SeverityName(finding->severity)) + (finding->tentative ? ", tentative" : ""),
+        finding->rule == nullptr ? "" : TableCode(finding->rule->id));
   }
   return text + "\n";
 }

@@ -134,6 +134,7 @@ Json ResultObject(const Report& report, const Finding& finding, std::size_t rule
                         {"saving_seconds", finding.saving_s},
                         {"saving_share", finding.saving_share},
                         {"confidence", finding.confidence},
+                        {"tentative", finding.tentative},
                         {"where", SafeText(WhereText(report, finding.where))},
                         {"evidence", evidence}};
   return json;

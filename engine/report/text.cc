@@ -17,6 +17,7 @@ constexpr int kColumn = 22;                // where the words after "Where the t
 constexpr double kIdleWorthSaying = 0.02;  // layout only: below this the idle line is noise
 constexpr std::size_t kCareLines = 4;
 constexpr std::size_t kRulesNamed = 3;
+constexpr std::size_t kKernelsShown = 3;
 
 void WriteHeader(Page& page, const Report& report) {
   std::vector<std::string> parts;
@@ -46,9 +47,10 @@ void WriteHeader(Page& page, const Report& report) {
   if (!report.inputs.empty() && !report.inputs.front().producer.empty()) {
     parts.push_back(report.inputs.front().producer);
   }
-  if (report.step_count > 0) {
-    parts.push_back(fmt::format("{} step{}", report.step_count, report.step_count == 1 ? "" : "s"));
-  }
+  const std::string run = RunText(report);
+  if (!run.empty()) parts.push_back(run);
+  const std::string efficiency = EfficiencyText(report.efficiency);
+  if (!efficiency.empty()) parts.push_back(efficiency);
   page.Parts("", 0, parts, "   ");
 }
 
@@ -116,7 +118,7 @@ void WriteRanks(Page& page, const Report& report) {
              " × ");
 }
 
-void WriteCare(Page& page, const Report& report) {
+void WriteCare(Page& page, const Report& report, std::size_t most) {
   std::vector<std::string> lines = report.read_with_care;
   for (const Diagnostic& item : report.diagnostics) {
     const bool said = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
@@ -127,20 +129,60 @@ void WriteCare(Page& page, const Report& report) {
                                    : item.text);
   }
   std::string label = "Read with care";
-  for (std::size_t i = 0; i < std::min(lines.size(), kCareLines); ++i) {
+  for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {
     page.Labelled(label, 0, kColumn, lines[i], Ink::kYellow);
     label.clear();
   }
-  if (lines.size() > kCareLines) {
-    page.Labelled(
-        "", 0, kColumn,
-        fmt::format("and {} more (all of them: --format json)", lines.size() - kCareLines));
+  if (lines.size() > most) {
+    page.Labelled("", 0, kColumn,
+                  fmt::format("and {} more (all of them: --format json)", lines.size() - most));
   }
   label = "Changed by the site";
   for (const std::string& change : report.site_changes) {
     page.Labelled(label, 0, kColumn, change);
     label.clear();
   }
+}
+
+// Kernels with most time: what a capture without findings can say.
+void WriteKernels(Page& page, const Report& report) {
+  const Rows* rows = FactRows(report, "summary.kernels");
+  if (rows == nullptr) return;
+  std::string label = "Kernels";
+  for (std::size_t i = 0; i < std::min(kKernelsShown, rows->size()); ++i) {
+    double share = 0, count = 0, mean = 0;
+    const std::string* text = nullptr;
+    for (const auto& [column, cell] : (*rows)[i]) {
+      const auto* number = std::get_if<double>(&cell);
+      if (column == "name") text = std::get_if<std::string>(&cell);
+      if (number == nullptr) continue;
+      if (column == "share") share = *number;
+      if (column == "count") count = *number;
+      if (column == "mean_ns") mean = *number;
+    }
+    if (text == nullptr) continue;
+    page.Labelled(label, 0, kColumn,
+                  fmt::format("{}  {:.0f} × {}  {}", FormatQuantity(share, "share"), count,
+                              FormatQuantity(mean, "ns"),
+                              CutMiddle(SafeText(*text), page.width() - kColumn - 26)));
+    label.clear();
+  }
+}
+
+// A capture that holds little is answered in few lines.
+bool HoldsLittle(const Report& report) {
+  const bool advice =
+      std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+        return finding.severity != Severity::kInfo && finding.explained_by.empty();
+      });
+  return !advice && (!report.no_verdict_reason.empty() || report.run.kind == "kernels" ||
+                     report.run.kind == "no-gpu");
+}
+
+void WriteNext(Page& page, const Report& report) {
+  if (report.next_command.empty()) return;
+  page.Labelled("Next", 0, kColumn, report.next_step);
+  page.Verbatim(report.next_command, 2, Ink::kGreen);
 }
 
 void WriteNotChecked(Page& page, const Report& report) {
@@ -221,21 +263,30 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     page.Blank();
   }
   if (!report.verdict.empty()) page.Wrapped(report.verdict, 0, Ink::kBold);
-  if (!report.no_verdict_reason.empty() &&
-      report.verdict.find(report.no_verdict_reason) == std::string::npos) {
-    page.Wrapped("No verdict: " + report.no_verdict_reason, 0, Ink::kYellow);
-  }
+  const std::string doubt = DoubtText(report);
+  if (!doubt.empty()) page.Wrapped(doubt, 0, Ink::kYellow);
   if (report.healthy) {
     page.Wrapped(fmt::format("Healthy: {} rules were checked and none found anything to fix.",
                              report.checked),
                  0, Ink::kGreen);
   }
+  const bool little = HoldsLittle(report);
   if (!options.quiet) {
     page.Blank();
     WriteRanks(page, report);
     WriteBudget(page, report, options.devices);
-    WriteCare(page, report);
+    if (little) WriteKernels(page, report);
+    WriteCare(page, report, little ? 1 : kCareLines);
     if (options.devices) WriteDeviceTable(page, report);
+    WriteNext(page, report);
+  }
+  if (little) {
+    if (!options.quiet && !report.not_checked.empty()) {
+      page.Labelled("Could not be checked", 0, kColumn,
+                    fmt::format("{} rules (all of them: --format json)", report.not_checked.size()),
+                    Ink::kDim);
+    }
+    return page.text();
   }
   WriteFindings(page, report, options);
   if (!options.quiet) WriteNotChecked(page, report);

@@ -51,13 +51,13 @@ class RuleReader {
                                             DescribeLua(state_, table_)));
       return std::move(rule_);
     }
-    fields_.OnlyFields(table_,
-                       {"id",       "title",          "status",          "since",     "kind",
-                        "effort",   "priority",       "explains",        "knowledge", "needs",
-                        "optional", "thresholds",     "needs_loop",      "loss",      "measure",
-                        "evidence", "not_applicable", "references",      "symptom",   "cause",
-                        "fixes",    "replaces",       "false_positives", "applies",   "detect",
-                        "saving",   "tests"});
+    fields_.OnlyFields(
+        table_,
+        {"id",         "title",    "status",    "since",    "kind",           "effort",
+         "priority",   "explains", "knowledge", "needs",    "optional",       "thresholds",
+         "needs_loop", "loss",     "measure",   "evidence", "not_applicable", "references",
+         "symptom",    "cause",    "fixes",     "risk",     "replaces",       "false_positives",
+         "applies",    "detect",   "saving",    "tests"});
     ReadIdentity();
     ReadTexts();
     ReadNames();
@@ -111,6 +111,7 @@ class RuleReader {
                  : kind == "symptom" ? RuleKind::kSymptom
                                      : RuleKind::kRoot;
     rule_.effort = Choice("effort", {"flag", "code", "design"});
+    ReadRisk();
     const int by_kind = kind == "info" ? 10 : kind == "symptom" ? 30 : 60;
     const double priority = fields_.Number(table_, "priority", by_kind);
     if (!(priority >= 0 && priority <= 100)) {
@@ -122,6 +123,21 @@ class RuleReader {
     if (!rule_.replaces.empty() && !file_.of_site) {
       fields_.Problem("replaces", "only rules of a site may replace another");
       rule_.replaces.clear();
+    }
+  }
+
+  void ReadRisk() {
+    const std::string given = fields_.Text(table_, "risk", Need::kMay);
+    if (given.empty()) return;
+    std::vector<std::string> known;
+    for (const Risk risk :
+         {Risk::kOutOfMemory, Risk::kWrongResults, Risk::kHardware, Risk::kLimit}) {
+      known.emplace_back(RiskName(risk));
+      if (given == known.back()) rule_.risk = risk;
+    }
+    if (rule_.risk == Risk::kNothing) {
+      fields_.Problem("risk", fmt::format("wanted {}, got \"{}\"", fmt::join(known, " | "), given),
+                      Near(given, known));
     }
   }
 
@@ -261,11 +277,12 @@ class RuleReader {
         fields_.Problem(fmt::format("fixes[{}]", i),
                         fmt::format("wanted a table, got {}", DescribeLua(state_, -1)));
       } else {
-        fields_.OnlyFields(-1, {"action", "snippet", "language", "links"}, label);
+        fields_.OnlyFields(-1, {"action", "snippet", "language", "for", "links"}, label);
         Fix fix;
         fix.action = fields_.Text(-1, "action", Need::kMust, label);
         fix.snippet = fields_.Text(-1, "snippet", Need::kMay, label);
         fix.language = fields_.Text(-1, "language", Need::kMay, label);
+        fix.programs = fields_.Texts(-1, "for", Need::kMay, label);
         fix.links = fields_.Texts(-1, "links", Need::kMay, label);
         CheckPlaces(label + "action", fix.action);
         if (fix.snippet.empty() != fix.language.empty()) {

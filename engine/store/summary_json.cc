@@ -92,19 +92,25 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RanksInfo, ranks, reports, hosts
                                                 transfer)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NotChecked, rule, needs, reason, how)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Diagnostic, level, text, table, count)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Fix, action, snippet, language, links)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Fix, action, snippet, language, links, programs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Evidence, what, value, unit, threshold, start_ns,
                                                 end_ns, table, rows, sql, find, source)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Where, ranks, devices, steps, phase)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, confidence,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentative, confidence,
                                                 confidence_from, saving_s, saving_share,
                                                 touched_share, falls_short, comm_share, basis,
                                                 where, symptom, cause, fixes, evidence, explains,
                                                 explained_by)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimFate, claimed, gain, saving)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunInfo, kind, unit, units, framework, languages)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(EfficiencyInfo, measured_share, mfu, bandwidth,
+                                                source)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PlanStep, rule, after_seconds, unlocks,
+                                                makes_needless)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Report, tool_version, inputs, window, devices, gpus,
-                                                ranks, healthy, verdict, read_with_care,
+                                                ranks, run, efficiency, plan, next_step,
+                                                next_command, healthy, verdict, read_with_care,
                                                 no_verdict_reason, checked, not_checked,
                                                 capture_command, diagnostics, site_changes,
                                                 step_count, step_median_ns, steps_source,

@@ -13,6 +13,7 @@ return {
   needs_loop = true,
   loss       = "host.os_wait",
   evidence   = { count = "per_step" },
+  optional   = { "serving.no_request.lost" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "The launching thread is blocked in the operating system while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
@@ -26,6 +27,14 @@ return {
   false_positives = "Programs driven by requests.",
   references = { "nsys/user-guide" },
 
+  applies = function(f)
+    local idle = f.serving.no_request.lost
+    if idle and f.host.os_wait.lost and idle.time > 0.5 * f.host.os_wait.lost.time then
+      return false, "the server waits for requests"
+    end
+    return f.host.os_wait.per_step > 0, "the launching thread is not blocked in the operating system in the loop"
+  end,
+
   saving = { confidence = 0.4, basis = "the thread finds what it waits for" },
 
   tests = {
@@ -33,6 +42,10 @@ return {
       facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 10 },
       saving = { claims = 9e7, confidence = 0.4 } },
+    { name = "a server without requests",
+      facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 9e8, remedy = true } },
+                serving = { no_request = { lost = 8e8 } } },
+      expect = "not_applicable" },
     { name = "near miss: short waits",
       facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 7.5e6, remedy = true } } },
       expect = "silent" },

@@ -11,6 +11,7 @@ return {
   knowledge = { "K-A2", "K-C7" },
   effort    = "code",
 
+  needs_loop     = true,
   loss           = "host.jit",
   not_applicable = "no code was compiled or loaded in the window",
   evidence       = { "count", "time", steps = "steps.count" },

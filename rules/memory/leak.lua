@@ -8,6 +8,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
+  risk      = "out-of-memory",
   priority  = 82,
   explains  = { "memory/alloc-in-loop", "memory/near-capacity" },
   knowledge = { "K-C8" },

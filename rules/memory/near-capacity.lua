@@ -7,6 +7,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "flag",
+  risk      = "out-of-memory",
   priority  = 20,
   knowledge = { "K-C4", "K-N3" },
 

@@ -8,6 +8,7 @@ return {
   kind      = "root",
   knowledge = { "K-O6", "K-O7" },
   effort    = "flag",
+  risk      = "hardware",
 
   needs      = { "monitor.gpus" },
   optional   = { "monitor.throttled.power", "monitor.throttled.thermal", "monitor.throttled.hardware", "monitor.clock" },

@@ -1,4 +1,5 @@
--- A GPU of the node does nothing. In a job on several GPUs that is a loss; a program on one GPU of a larger node may never have
+-- A GPU that the job asked for does nothing. How many those are, the job's number of ranks says where it is known; GPUs of the
+-- node beyond it belong to others. In a job on several GPUs that is a loss; a program on one GPU of a larger node may never have
 -- asked for more, so there it is only said, and nothing is claimed.
 return {
   id        = "rank/idle-device",
@@ -11,6 +12,7 @@ return {
   effort    = "flag",
 
   needs      = { "run.devices", "rank.idle.devices", "rank.idle.lost" },
+  optional   = { "capture.world_size" },
   thresholds = { "claim_used", "min_share" },
 
   symptom = "{idle:count} of the {listed:count} GPUs that the job sees did nothing; {used:count} worked.",
@@ -27,6 +29,9 @@ return {
 
   applies = function(f)
     if f.rank.idle.devices == 0 then return false, "every GPU that the job sees worked" end
+    local world = f.capture.world_size
+    if world and world > f.run.devices then return false, "only some ranks of the job are in this report" end
+    if world and world > 0 then return false, "each rank of the job has a GPU; the others are not the job's" end
     return f.run.devices > 0, "no GPU work was recorded"
   end,
 
@@ -52,6 +57,12 @@ return {
       expect = { idle = 3, used = 1, listed = 4 } },
     { name = "near miss: one GPU of a hundred",
       facts = { run = { devices = 99 }, rank = { idle = { devices = 1, lost = 1e9 } } }, expect = "silent" },
+    { name = "one rank of eight: what the other GPUs do is not known",
+      facts = { run = { devices = 1 }, rank = { idle = { devices = 7, lost = 1e9 } }, capture = { world_size = 8 } },
+      expect = "not_applicable" },
+    { name = "a job of two ranks on a node with eight GPUs",
+      facts = { run = { devices = 2 }, rank = { idle = { devices = 6, lost = 1e9 } }, capture = { world_size = 2 } },
+      expect = "not_applicable" },
     { name = "all of them work", facts = { run = { devices = 4 }, rank = { idle = { devices = 0, lost = 1e9 } } }, expect = "not_applicable" },
     { name = "the report lists no GPUs", facts = { run = { devices = 2 } }, expect = "cannot_tell" },
   },

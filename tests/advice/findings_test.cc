@@ -49,7 +49,7 @@ TEST_CASE("of what has no price, what can be changed comes before what is only t
   CHECK(findings[2].rule->id == "a/told");
 }
 
-TEST_CASE("a capture that supports no verdict gets nothing above low, with less confidence") {
+TEST_CASE("doubt lowers confidence, not severity") {
   TraceBuilder once;
   once.Launch("a", {0_us, 5_us}, {10_us, 100_us}).Launch("b", {400_us, 405_us}, {410_us, 500_us});
   const Analysed run(once, kAuto);
@@ -59,8 +59,20 @@ TEST_CASE("a capture that supports no verdict gets nothing above low, with less 
   verdicts.Add({.id = "a/b", .claims = {Percent(run, 20, 80)}, .confidence = 0.8});
   const auto findings = verdicts.Rank(run);
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].severity == Severity::kLow);
+  CHECK(findings[0].severity == Severity::kCritical);
+  CHECK(findings[0].tentative);
   CHECK(findings[0].confidence < 0.8);
+}
+
+TEST_CASE("what may break is no remark, also when it costs no time yet") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/full"});
+  verdicts.rule(0).risk = Risk::kOutOfMemory;
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].severity == Severity::kMedium);
+  CHECK_FALSE(findings[0].tentative);
 }
 
 TEST_CASE("confidence falls with the share of ops whose launch is unknown") {

@@ -50,7 +50,7 @@ Json ReportOf(const Folder& folder, const std::string& scenario, const std::stri
                              ADVISE_SIM_PROGRAM);
   INFO(made.err);
   REQUIRE(made.status == 0);
-  const Ran ran = RunAdvise(folder, file + " --format json" + options);
+  const Ran ran = RunAdvise(folder, file + " --format json --facts" + options);
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   return Json::parse(ran.out);
@@ -103,7 +103,7 @@ TEST_CASE("ranks of a job give the same in both formats") {
                                      ".toml --per-rank " + format + " --format " + format,
                                  ADVISE_SIM_PROGRAM);
       REQUIRE(made.status == 0);
-      const Ran ran = RunAdvise(folder, format + " --format json");
+      const Ran ran = RunAdvise(folder, format + " --format json --facts");
       INFO(ran.err);
       REQUIRE(ran.status == 0);
       reports[i] = Json::parse(ran.out);
@@ -170,7 +170,7 @@ TEST_CASE("packed and plain, the same trace gives the same report") {
   const Folder folder;
   Json plain = ReportOf(folder, "transfer/pageable-batch-cnn-a100", "kineto");
   REQUIRE(RunAdvise(folder, "-k run.pt.trace.json", "gzip").status == 0);
-  const Ran ran = RunAdvise(folder, "run.pt.trace.json.gz --format json");
+  const Ran ran = RunAdvise(folder, "run.pt.trace.json.gz --format json --facts");
   REQUIRE(ran.status == 0);
   Json packed = Json::parse(ran.out);
   for (Json* report : {&plain, &packed}) {

@@ -20,7 +20,7 @@ void Simulate(const Folder& folder, const std::string& scenario, const std::stri
 }
 
 Json Diagnosed(const Folder& folder, const std::string& report) {
-  const Ran ran = RunAdvise(folder, report + " --format json");
+  const Ran ran = RunAdvise(folder, report + " --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   return Json::parse(ran.out);

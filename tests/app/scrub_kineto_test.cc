@@ -43,7 +43,7 @@ std::string Simulate(const Folder& folder, const std::string& scenario) {
 
 // What a diagnosis says, without the names of files.
 Json VerdictsOf(const Folder& folder, const std::string& report) {
-  const Ran ran = RunAdvise(folder, report + " --format json");
+  const Ran ran = RunAdvise(folder, report + " --format json --facts");
   INFO(report << ": " << ran.err);
   REQUIRE(ran.status == 0);
   const Json json = Json::parse(ran.out);

@@ -61,7 +61,7 @@ DROP TABLE gone;
 
 // What a diagnosis says, without the names of the file it read.
 Json FindingsOf(const Folder& folder, const std::string& report) {
-  const Ran ran = RunAdvise(folder, report + " --format json");
+  const Ran ran = RunAdvise(folder, report + " --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   Json json = Json::parse(ran.out);

@@ -54,7 +54,7 @@ struct CounterCapture {
   double flops, bytes, intensity;
 };
 
-const std::vector<CounterCapture>& Kernels() {
+const std::vector<CounterCapture>& CounterCaptures() {
   static const std::vector<CounterCapture> captures = {
       // Products of 1024 and 16384 cubed: 2 n³ operations, to the digit.
       {"csl-iisc__gpu-profiling-tutorial/pinned_gemm_report.ncu-rep", "ncu-rep", 1, 1, 5737600,
@@ -109,7 +109,7 @@ constexpr Refused kRefused[] = {
     {"ncu/brycelelbach__nsightful/copy_blocked.txt", "the printed page of Nsight Compute"},
 };
 
-Json Facts(const Folder& folder, const std::string& path) {
+Json FactsOf(const Folder& folder, const std::string& path) {
   const Ran ran = RunAdvise(folder, "facts '" + path + "' --tables --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
@@ -126,8 +126,8 @@ double Number(const Json& facts, const char* name) {
 }
 
 // A report that is sound and claims no more than such an input can.
-Json Report(const Folder& folder, const std::string& path, const char* kind) {
-  const Ran ran = RunAdvise(folder, "'" + path + "' --format json");
+Json ReportOf(const Folder& folder, const std::string& path, const char* kind) {
+  const Ran ran = RunAdvise(folder, "'" + path + "' --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   Json report = Json::parse(ran.out);
@@ -161,7 +161,7 @@ TEST_CASE("real logs of monitors: samples, means and peaks are those of an indep
     const std::string path = FindCapture("", std::string("smi/") + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
-    const Json facts = Facts(folder, path);
+    const Json facts = FactsOf(folder, path);
     CHECK(Number(facts, "monitor.gpus") == capture.gpus);
     CHECK(Number(facts, "monitor.samples") == capture.samples);
     CheckNear(Number(facts, "monitor.utilization"), capture.utilization);
@@ -169,17 +169,17 @@ TEST_CASE("real logs of monitors: samples, means and peaks are those of an indep
     if (capture.power != kUnknown) {
       CheckNear(std::round(Number(facts, "monitor.watts") * 1e4) / 1e4, capture.power);
     }
-    Report(folder, path, "smi-csv");
+    ReportOf(folder, path, "smi-csv");
   }
 }
 
 TEST_CASE("real counters: throughputs, work and traffic are those of an independent decoder") {
   const Folder folder;
-  for (const CounterCapture& capture : Kernels()) {
+  for (const CounterCapture& capture : CounterCaptures()) {
     const std::string path = FindCapture("", std::string("ncu/") + capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
-    const Json facts = Facts(folder, path);
+    const Json facts = FactsOf(folder, path);
     CHECK(Number(facts, "counter.kernels") == capture.kernels);
     CHECK(Number(facts, "counter.instances") == capture.instances);
     CHECK(Number(facts, "counter.time") == capture.time_ns);
@@ -195,7 +195,7 @@ TEST_CASE("real counters: throughputs, work and traffic are those of an independ
       CheckNear(roof["bytes"], capture.bytes);
       CheckNear(roof["intensity"], capture.intensity);
     }
-    Report(folder, path, capture.kind);
+    ReportOf(folder, path, capture.kind);
   }
 }
 

@@ -53,7 +53,7 @@ std::set<std::string> Rules(const Json& report) {
 }
 
 Json ValidReport(const Folder& folder, const std::string& arguments) {
-  const Ran ran = RunAdvise(folder, arguments + " --format json");
+  const Ran ran = RunAdvise(folder, arguments + " --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   const Json report = Json::parse(ran.out);
@@ -184,7 +184,7 @@ Ran RunWithNsys(const Folder& folder, const std::string& arguments) {
 TEST_CASE("counters beside a timeline weigh as much as their kernels run, and save no more") {
   const Folder folder;
   const std::string run = Simulate(folder, Scenario("healthy/cnn-a100.toml"), "run.sqlite");
-  const Ran listed = RunAdvise(folder, run + " --format json");
+  const Ran listed = RunAdvise(folder, run + " --format json --facts");
   REQUIRE(listed.status == 0);
   const Json before = Json::parse(listed.out);
   const std::string name = before["facts"]["kernel.top.name"]["value"];

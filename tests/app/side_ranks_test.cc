@@ -45,7 +45,7 @@ std::string Log(int gpus, bool uuids) {
 }
 
 Json ParsedOf(const Folder& folder, const std::string& arguments) {
-  const Ran ran = RunAdvise(folder, arguments + " --format json");
+  const Ran ran = RunAdvise(folder, arguments + " --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   return Json::parse(ran.out);

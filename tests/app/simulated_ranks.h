@@ -1,6 +1,7 @@
 // Runs of many ranks that the simulator writes one report a rank, once a run of the tests.
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,6 +9,12 @@
 #include "tests/app/program.h"
 
 namespace advise {
+
+// No finding above info.
+inline bool NothingToFix(const nlohmann::json& report) {
+  return std::all_of(report["findings"].begin(), report["findings"].end(),
+                     [](const nlohmann::json& finding) { return finding["severity"] == "info"; });
+}
 
 // A folder with the ranks of fixtures/<scenario>.toml; `options` are the simulator's.
 inline std::string RanksOf(const std::string& scenario, const std::string& options = "") {
@@ -30,7 +37,7 @@ inline std::string RanksOf(const std::string& scenario, const std::string& optio
 
 // What the program says of them with --format json.
 inline nlohmann::json JsonOf(const Folder& folder, const std::string& arguments, int status = 0) {
-  const Ran ran = RunAdvise(folder, arguments + " --format json");
+  const Ran ran = RunAdvise(folder, arguments + " --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == status);
   return nlohmann::json::parse(ran.out);

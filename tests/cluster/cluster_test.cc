@@ -1,5 +1,6 @@
 // Ranks together: who is late, why, what it costs, and how efficient they are. All figures by hand.
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/same_program.h"
 
 #include <cmath>
 
@@ -146,15 +147,48 @@ TEST_CASE("a rank that is missing is named") {
 
 TEST_CASE("reports of different jobs or sizes are told apart") {
   std::vector<RankSummary> ranks = JobStory().Tell();
-  CHECK(DifferentRuns(ranks).empty());
+  CHECK(DifferentRuns(ranks, ShippedKnowledge()).empty());
   ranks[0].job = "SLURM_JOB_ID 1";
   ranks[3].job = "SLURM_JOB_ID 2";
-  CHECK(DifferentRuns(ranks) ==
+  CHECK(DifferentRuns(ranks, ShippedKnowledge()) ==
         "rank_0.sqlite is of SLURM_JOB_ID 1, rank_3.sqlite of SLURM_JOB_ID 2");
   ranks[3].job = ranks[0].job;
   ranks[0].world_size = 4;
   ranks[2].world_size = 8;
-  CHECK_FALSE(DifferentRuns(ranks).empty());
+  CHECK_FALSE(DifferentRuns(ranks, ShippedKnowledge()).empty());
+}
+
+TEST_CASE("reports of different programs are told apart by their kernels") {
+  const auto with = [](const char* path, std::vector<RankKernel> kernels) {
+    RankSummary rank;
+    rank.path = path;
+    rank.kernels = std::move(kernels);
+    return rank;
+  };
+  const RankSummary bert = with("bert", {{"gemm_64x64", 10, 800, 80}, {"softmax", 10, 200, 20}});
+  const RankSummary again = with("again", {{"gemm_128x64", 10, 700, 70}, {"softmax", 9, 300, 20}});
+  const RankSummary resnet = with("resnet", {{"conv", 10, 900, 90}, {"softmax", 1, 100, 100}});
+  CHECK(DifferentRuns({bert, again}, ShippedKnowledge()).empty());
+  CHECK(DifferentRuns({bert, resnet}, ShippedKnowledge()) ==
+        "bert and resnet run different programs: 10 % of the time is in kernels of both");
+  // Ranks of a job of one size may do different work.
+  std::vector<RankSummary> job = {bert, resnet};
+  for (std::size_t i = 0; i < job.size(); ++i) {
+    job[i].world_size = 2;
+    job[i].rank = static_cast<int>(i);
+  }
+  CHECK(DifferentRuns(job, ShippedKnowledge()).empty());
+}
+
+TEST_CASE("reports that were recorded hours apart are of different runs") {
+  std::vector<RankSummary> ranks(2);
+  ranks[0].path = "monday";
+  ranks[1].path = "tuesday";
+  ranks[0].utc_origin_ns = 1'760'000'000'000'000'000;
+  ranks[1].utc_origin_ns = ranks[0].utc_origin_ns + 60'000'000'000;
+  CHECK(DifferentRuns(ranks, ShippedKnowledge()).empty());
+  ranks[1].utc_origin_ns = ranks[0].utc_origin_ns + 86'400'000'000'000;
+  CHECK_FALSE(DifferentRuns(ranks, ShippedKnowledge()).empty());
 }
 
 TEST_CASE("fewer steps on one rank: the others are compared in those that all have") {

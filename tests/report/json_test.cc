@@ -29,14 +29,15 @@ TEST_CASE("keys stand in the order of the contract") {
   const auto report = nlohmann::ordered_json::parse(RenderJson(sample->report));
   std::vector<std::string> keys;
   for (const auto& item : report.items()) keys.push_back(item.key());
-  CHECK(keys == std::vector<std::string>{"schema", "tool", "inputs", "window", "devices", "facts",
-                                         "findings", "healthy", "checked", "not_checked",
-                                         "diagnostics"});
+  CHECK(keys == std::vector<std::string>{"schema", "tool", "inputs", "verdict", "run", "efficiency",
+                                         "plan", "window", "devices", "findings", "healthy",
+                                         "checked", "not_checked", "diagnostics"});
 }
 
 TEST_CASE("run facts are numbers or texts; absent facts, tables and device facts are left out") {
   const auto sample = MakeSampleReport();
-  const Json facts = Json::parse(RenderJson(sample->report))["facts"];
+  CHECK_FALSE(Json::parse(RenderJson(sample->report)).contains("facts"));
+  const Json facts = Json::parse(RenderJson(sample->report, {.facts = true}))["facts"];
   CHECK(facts.size() == 2);
   CHECK(facts["copy.pageable.bytes"]["value"] == 1500000000);
   CHECK(facts["steps.source"]["value"] == "period");
@@ -53,7 +54,7 @@ TEST_CASE("values that are not finite never reach the JSON text") {
   sample->report.findings[0].evidence[0].value = std::nan("");
   sample->report.findings[0].evidence[0].threshold = INFINITY;
   sample->report.facts[0].fact.value = std::nan("");
-  const Json report = Json::parse(RenderJson(sample->report));
+  const Json report = Json::parse(RenderJson(sample->report, {.facts = true}));
   CHECK(SchemaProblems(report) == std::vector<std::string>());
   CHECK_FALSE(report["facts"].contains("copy.pageable.bytes"));
 }
@@ -70,6 +71,32 @@ TEST_CASE("snippets keep their lines") {
   const Json report = Json::parse(RenderJson(sample->report));
   CHECK(report["findings"][0]["fixes"][0]["snippet"] ==
         sample->report.findings[0].fixes[0].snippet);
+}
+
+TEST_CASE("--top holds in JSON: findings and plan end there") {
+  const auto sample = MakeSampleReport();
+  REQUIRE(sample->report.findings.size() > 1);
+  const Json report = Json::parse(RenderJson(sample->report, {.top = 1}));
+  CHECK(report["findings"].size() == 1);
+  CHECK(report["plan"].size() == 1);
+  CHECK(SchemaProblems(report) == std::vector<std::string>());
+}
+
+TEST_CASE("the brief report fits into its bytes and says what it leaves out") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  const Finding one = report.findings.front();
+  for (int i = 0; i < 50; ++i) report.findings.push_back(one);
+  const std::string text = RenderBriefJson(report, -1, kBriefBytes);
+  CHECK(text.size() <= kBriefBytes);
+  const Json brief = Json::parse(text);
+  CHECK(brief["verdict"] == report.verdict);
+  CHECK(brief["run"]["kind"] == "training");
+  CHECK(brief["findings"][0]["do"] == one.fixes.front().action);
+  CHECK(brief["left_out"].get<std::size_t>() > 10);
+  const Json quiet = Json::parse(RenderBriefJson(report, 2, 0));
+  CHECK(quiet["findings"].size() == 2);
+  CHECK_FALSE(quiet["findings"][0].contains("do"));
 }
 
 TEST_CASE("notes of the importer are no warnings") {

@@ -1,0 +1,113 @@
+#include "engine/cluster/same_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "engine/base/text.h"
+
+namespace advise {
+namespace {
+
+// A kernel's name without what tuning and sizes change: "ampere_sgemm_128x64_tn" and
+// "ampere_sgemm_64x32_tn" are the same work on other sizes.
+std::string Stem(std::string_view name) {
+  std::string stem;
+  for (const char c : name) {
+    if (c < '0' || c > '9') stem += c;
+  }
+  return stem;
+}
+
+// Whether both say that they are ranks of a job of this size, and different ones.
+bool SameWorld(const RankSummary& a, const RankSummary& b) {
+  return a.world_size > 1 && a.world_size == b.world_size && a.rank >= 0 && b.rank >= 0 &&
+         a.rank != b.rank;
+}
+
+using Times = std::map<std::string, double>;
+
+// Compute time by kernel of all ranks of a report.
+Times KernelTimes(const std::vector<RankSummary>& ranks, const std::string& path) {
+  Times times;
+  for (const RankSummary& rank : ranks) {
+    if (rank.path != path) continue;
+    for (const RankKernel& kernel : rank.kernels)
+      times[Stem(kernel.name)] += static_cast<double>(kernel.total);
+  }
+  return times;
+}
+
+// Part of the time of `a` in kernels that `b` has, too.
+double Shared(const Times& a, const Times& b) {
+  double all = 0;
+  double shared = 0;
+  for (const auto& [name, time] : a) {
+    all += time;
+    if (b.contains(name)) shared += time;
+  }
+  return all > 0 ? shared / all : 1;
+}
+
+std::string DifferentKernels(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
+  const Times first = KernelTimes(ranks, ranks.front().path);
+  if (first.empty()) return "";
+  std::string_view last;
+  for (const RankSummary& rank : ranks) {
+    if (rank.path == ranks.front().path || rank.path == last) continue;
+    last = rank.path;
+    const Times times = KernelTimes(ranks, rank.path);
+    if (times.empty()) continue;
+    const double shared = std::min(Shared(first, times), Shared(times, first));
+    const double least = knowledge.Number(SameWorld(ranks.front(), rank) ? "cluster.same_world"
+                                                                         : "cluster.same_program");
+    if (shared >= least) continue;
+    return fmt::format("{} and {} run different programs: {} of the time is in kernels of both",
+                       ranks.front().path, rank.path, FormatQuantity(shared, "share"));
+  }
+  return "";
+}
+
+std::string FarApart(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
+  const auto begin = [](const RankSummary& rank) { return rank.utc_origin_ns + rank.window_start; };
+  const RankSummary& a = ranks.front();
+  if (a.utc_origin_ns == 0) return "";
+  for (const RankSummary& b : ranks) {
+    if (b.utc_origin_ns == 0 || b.path == a.path) continue;
+    const auto apart =
+        static_cast<double>(begin(a) > begin(b) ? begin(a) - begin(b) : begin(b) - begin(a));
+    const auto longest = static_cast<double>(std::max(a.Window(), b.Window()));
+    if (apart < knowledge.Number("cluster.far_apart") + longest) continue;
+    return fmt::format("{} and {} were recorded {} apart", a.path, b.path,
+                       FormatQuantity(apart, "ns"));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string DifferentRuns(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
+  if (ranks.size() < 2) return "";
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    const RankSummary& a = ranks.front();
+    const RankSummary& b = ranks[i];
+    if (!a.job.empty() && !b.job.empty() && a.job != b.job) {
+      return fmt::format("{} is of {}, {} of {}", a.path, a.job, b.path, b.job);
+    }
+    if (a.world_size > 0 && b.world_size > 0 && a.world_size != b.world_size) {
+      return fmt::format("{} is of a run on {} ranks, {} of one on {}", a.path, a.world_size,
+                         b.path, b.world_size);
+    }
+  }
+  const bool same_job = !ranks.front().job.empty() &&
+                        std::all_of(ranks.begin(), ranks.end(), [&](const RankSummary& rank) {
+                          return rank.job == ranks.front().job;
+                        });
+  if (same_job) return "";  // whatever its programs do
+  const std::string kernels = DifferentKernels(ranks, knowledge);
+  return kernels.empty() ? FarApart(ranks, knowledge) : kernels;
+}
+
+}  // namespace advise

@@ -1,0 +1,101 @@
+// run.kind and its kin, startup.*, serving.*: what kind of program was captured, what it pays once,
+// and for whom a server's GPU waits.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine/facts/declare.h"
+
+namespace advise::facts {
+namespace {
+
+auto PerDevice(double (*sum)(const StartUp&)) {
+  return [sum](const StartUp& s, const Analysis& a) {
+    return ShareOf(sum(s), static_cast<double>(a.run.active_devices.size()));
+  };
+}
+
+void DeclareStartUp(Catalog* catalog) {
+  auto& start = catalog->Of(&Analysis::start_up);
+  start.Needs([](const Analysis& a) { return a.start_up.known; },
+              "a loop was recorded, whose start lies before the window", "");
+  start.Add("startup.time", "ns",
+            "Idle time that loads code or allocates memory, and copies before the first kernel, "
+            "average per device; absent where a loop was recorded.",
+            PerDevice([](const StartUp& s) { return s.code_ns + s.allocation_ns + s.upload_ns; }));
+  start.Add("startup.code", "ns", "Part of the start-up that loads or compiles code.",
+            PerDevice([](const StartUp& s) { return s.code_ns; }));
+  start.Add("startup.allocation", "ns", "Part of the start-up that allocates memory.",
+            PerDevice([](const StartUp& s) { return s.allocation_ns; }));
+  start.Add("startup.upload", "ns",
+            "Part of the start-up that only copies, before the first kernel.",
+            PerDevice([](const StartUp& s) { return s.upload_ns; }));
+  start.Add("startup.before", "ns",
+            "From the first CUDA call to the first GPU operation, before the window.",
+            &StartUp::before_ns);
+  start.AddLoss("startup", kChange,
+                {"", "Time on devices that the start-up takes.", "The run without its start-up."},
+                &StartUp::loss);
+}
+
+void DeclareServing(Catalog* catalog) {
+  auto& serving = catalog->Of(&Analysis::serving);
+  serving.Needs([](const Analysis& a) { return a.serving.known; },
+                "no range names the steps of a model server beside OS calls", "nvtx");
+  serving.Add("serving.load", "share",
+              "Part of the time in which the server had a request to work on; absent where nothing "
+              "names the engine's steps or OS calls were not recorded.",
+              &Serving::load);
+  serving.AddLoss("serving.no_request", kChange,
+                  {"", "Idle between engine steps while the launching thread waits in the OS.",
+                   "The launching thread does not wait for requests."},
+                  &Serving::no_request);
+  serving.AddLoss("serving.scheduler", kChange | kPerStep,
+                  {"stretches of scheduler code between engine steps",
+                   "Idle between engine steps while the launching thread runs code.",
+                   "The scheduler takes no time between engine steps."},
+                  &Serving::scheduler);
+  serving.AddLoss("serving.tokenizer", kChange,
+                  {"", "Idle in ranges that turn tokens into text.",
+                   "The launching thread turns no tokens into text."},
+                  &Serving::tokenizer);
+  serving.AddLoss(
+      "serving.sampling", kChange,
+      {"", "Idle in ranges that choose tokens.", "The launching thread chooses no tokens."},
+      &Serving::sampling);
+  serving.AddLoss("serving.launch", kChange,
+                  {"", "Idle inside engine steps while launches are made or host code runs.",
+                   "Engine steps launch their work without idle time."},
+                  &Serving::launch);
+}
+
+}  // namespace
+
+void DeclareRunKindFacts(Catalog* catalog) {
+  auto& kind = catalog->Of(&Analysis::kind);
+  kind.Add("run.kind", "name",
+           "Kind of program: training, inference, one-pass, solver, kernels, start-up or no-gpu.",
+           [](const RunKind& k) { return std::string(KindOfRunName(k.kind)); });
+  kind.Add("run.kind_why", "name", "What told the kind of the program.", &RunKind::why);
+  kind.Add("run.unit", "name",
+           "What the run is made of: step, token, request, iteration, pass, launch.",
+           [](const RunKind& k) { return std::string(k.unit); });
+  kind.Add("run.units", "count", "Units of the run (run.unit) in the window.", &RunKind::units);
+  kind.Add("run.framework", "name", "The most specific framework that names in the capture show.",
+           UnlessEmpty(&RunKind::framework, "no name in the capture shows a framework", ""));
+  kind.Add("run.languages", "name", "Languages and programming models, separated by commas.",
+           [](const RunKind& k) { return fmt::format("{}", fmt::join(k.languages, ", ")); });
+  kind.Add("run.kernels", "count", "Compute kernels with different names.", &RunKind::kernels);
+  kind.Add("run.launches", "count", "Launches of compute kernels and graphs.", &RunKind::launches);
+  kind.Add("run.tentative", "flag", "Whether the capture holds too little to be sure of a loop.",
+           [](const RunKind&, const Analysis& a) { return !a.support.verdict; });
+  kind.Add("run.trains", "flag", "Whether backward passes or an optimizer ran.", &RunKind::trains);
+  kind.Add("run.decode", "flag", "Whether kernels or ranges of single tokens ran.",
+           &RunKind::decode);
+  kind.Add("run.prefill", "flag", "Whether kernels or ranges of whole prompts ran.",
+           &RunKind::prefill);
+  kind.Add("run.serves", "flag", "Whether anything of a model server ran.", &RunKind::serves);
+  DeclareStartUp(catalog);
+  DeclareServing(catalog);
+}
+
+}  // namespace advise::facts

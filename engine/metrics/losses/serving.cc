@@ -1,0 +1,134 @@
+#include "engine/metrics/losses/serving.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace advise {
+namespace {
+
+// When ranges of each kind were open on one thread.
+struct Open {
+  IntervalSet engine, sampling, tokenizer;
+};
+
+bool Covers(const IntervalSet& set, Nanos time) { return set.OverlapWith(time, time + 1) > 0; }
+
+bool WaitsInOs(const GapPiece& piece) {
+  return piece.cause == IdleCause::kNoWorkQueued || piece.activity == Activity::kOsWait ||
+         piece.activity == Activity::kSleep || piece.activity == Activity::kNetwork ||
+         piece.activity == Activity::kLock;
+}
+
+class ServingFinder {
+ public:
+  explicit ServingFinder(const Basis& basis)
+      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+
+  Serving Find() {
+    for (const std::uint32_t thread : run_.launching_threads) OpenOn(thread);
+    const bool named = std::any_of(open_.begin(), open_.end(),
+                                   [](const auto& one) { return !one.second.engine.empty(); });
+    result_.known = named && trace_.os_calls.size() > 0;
+    if (result_.known) Divide();
+    return std::move(result_);
+  }
+
+ private:
+  enum Says : std::uint8_t { kEngine = 1, kSampling = 2, kTokenizer = 4 };
+
+  std::uint8_t SaysOf(StringId name) {
+    const auto [at, is_new] = says_.try_emplace(name, 0);
+    if (!is_new) return at->second;
+    const std::string& text = trace_.strings[name];
+    const Knowledge& knowledge = run_.knowledge;
+    if (run_.names.IsStepRange(name)) at->second |= kEngine;
+    for (const std::size_t i : knowledge.RunSignsOf("range", text)) {
+      const RunSign& sign = knowledge.run_signs()[i];
+      const bool kind = sign.about == RunSign::About::kKind;
+      if (kind && sign.rule.value != "training" && sign.rule.value != "solver")
+        at->second |= kEngine;
+    }
+    for (const std::string& family : knowledge.FamiliesOf("range", text)) {
+      if (family == "sampling") at->second |= kSampling;
+      if (family == "detokenise") at->second |= kTokenizer;
+    }
+    return at->second;
+  }
+
+  void OpenOn(std::uint32_t thread) {
+    std::vector<Interval> engine, sampling, tokenizer;
+    const RowRange rows = run_.ranges_of_thread[thread];
+    for (std::uint32_t r = rows.first; r < rows.last; ++r) {
+      const std::uint8_t says = SaysOf(trace_.ranges.name[r]);
+      const Interval when{trace_.ranges.start[r], trace_.ranges.end[r]};
+      if ((says & kEngine) != 0) engine.push_back(when);
+      if ((says & kSampling) != 0) sampling.push_back(when);
+      if ((says & kTokenizer) != 0) tokenizer.push_back(when);
+    }
+    open_[thread] = {IntervalSet::Of(std::move(engine)), IntervalSet::Of(std::move(sampling)),
+                     IntervalSet::Of(std::move(tokenizer))};
+  }
+
+  struct Part {
+    explicit Part(const Basis& basis) : loss(basis) {}
+    void Add(const GapPiece& piece, std::uint32_t thread) {
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      cuts[thread].push_back({piece.start, piece.end});
+    }
+    Loss Build() {
+      for (auto& [thread, when] : cuts)
+        loss.remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(when))});
+      return loss.Build();
+    }
+    LossBuilder loss;
+    std::map<std::uint32_t, std::vector<Interval>> cuts;
+  };
+
+  void Divide() {
+    Part no_request(basis_), scheduler(basis_), tokenizer(basis_), sampling(basis_), launch(basis_);
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      const auto open = open_.find(thread);
+      if (open == open_.end()) continue;
+      const Nanos middle = piece.start + piece.Length() / 2;
+      if (Covers(open->second.sampling, middle)) {
+        sampling.Add(piece, thread);
+      } else if (Covers(open->second.tokenizer, middle)) {
+        tokenizer.Add(piece, thread);
+      } else if (Covers(open->second.engine, middle)) {
+        const bool host =
+            piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
+        if (host) launch.Add(piece, thread);
+      } else if (WaitsInOs(piece)) {
+        no_request.Add(piece, thread);
+      } else if (piece.cause == IdleCause::kHostCompute) {
+        scheduler.Add(piece, thread);
+      }
+    }
+    result_.no_request = no_request.Build();
+    result_.scheduler = scheduler.Build();
+    result_.tokenizer = tokenizer.Build();
+    result_.sampling = sampling.Build();
+    result_.launch = launch.Build();
+    const auto device = static_cast<double>(std::max<Nanos>(1, basis_.Device()));
+    result_.load = 1 - static_cast<double>(result_.no_request.lost->Total()) / device;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  std::map<StringId, std::uint8_t> says_;
+  std::map<std::uint32_t, Open> open_;
+  Serving result_;
+};
+
+}  // namespace
+
+Serving FindServing(const Basis& basis, const RunKind& kind) {
+  if (kind.kind != KindOfRun::kInference || basis.run.active_devices.empty()) return {};
+  return ServingFinder(basis).Find();
+}
+
+}  // namespace advise

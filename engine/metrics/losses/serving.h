@@ -1,0 +1,25 @@
+// Idle time of a model server, told apart by who was waited for: between the steps of the engine
+// there was no request, or the scheduler was not done; inside them the GPU waited for the host.
+#pragma once
+
+#include "engine/metrics/losses/loss.h"
+#include "engine/metrics/system/run_kind.h"
+
+namespace advise {
+
+struct Serving {
+  // Ranges name the engine's steps (or requests, prefill, decode) on a thread that launches, and OS
+  // calls were recorded: without them a wait for requests looks like host code.
+  bool known = false;
+  double load = 1;  // part of the device time in which there was a request to work on
+  Loss no_request;  // the thread waits in the OS between steps
+  Loss scheduler;   // it runs code between steps: scheduling, preparing inputs
+  Loss tokenizer;   // of them, in ranges that say so
+  Loss sampling;    // the GPU waits in ranges that choose tokens
+  Loss launch;      // the GPU waits for launches or host code inside a step
+};
+
+// O(ranges + pieces of idle time x log ranges).
+Serving FindServing(const Basis& basis, const RunKind& kind);
+
+}  // namespace advise

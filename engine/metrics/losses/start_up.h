@@ -1,0 +1,25 @@
+// What a run pays once: loading and compiling code, first allocations, weights on their way to the
+// GPU. Told from the work proper only where no loop was recorded; the warm-up of a loop lies before
+// its window (step_stats.h).
+#pragma once
+
+#include "engine/metrics/losses/loss.h"
+#include "engine/metrics/system/run_kind.h"
+
+namespace advise {
+
+struct StartUp {
+  bool known = false;        // a timeline without a loop: what is lost is in the window
+  Loss loss;                 // of all of it, in the window
+  double code_ns = 0;        // idle while code was loaded or compiled; these three: device time
+  double allocation_ns = 0;  // idle while memory was allocated
+  // Only copies ran, before the first kernel of a framework: weights. What other programs copy
+  // first is their work.
+  double upload_ns = 0;
+  double before_ns = 0;  // from the first CUDA call to the first GPU operation: before the window
+};
+
+// O(ops + pieces of idle time).
+StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& kind);
+
+}  // namespace advise

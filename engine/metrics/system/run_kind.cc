@@ -1,0 +1,296 @@
+#include "engine/metrics/system/run_kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <unordered_set>
+
+namespace advise {
+namespace {
+
+// What an input without a timeline cannot answer.
+std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
+  if (!trace.counters.empty()) {
+    return "kernel counters show how single kernels run, not what the run waits for";
+  }
+  if (!trace.monitor.empty()) {
+    return "a monitor's samples show how busy the GPUs were, not what they waited for";
+  }
+  return "there is no timeline of the run";
+}
+
+// What every name of a run says of it, each distinct name asked once a place.
+class Signs {
+ public:
+  explicit Signs(const Run& run) : run_(run), trace_(run.trace), knowledge_(run.knowledge) {
+    found_.resize(knowledge_.run_signs().size());
+    std::unordered_set<StringId> seen;
+    for (const KernelShape& shape : trace_.shapes) Ask("kernel", shape.name, &seen);
+    seen.clear();
+    Column("range", trace_.ranges.name, &seen);
+    Column("range", trace_.ranges.domain, &seen);
+    seen.clear();
+    Column("operator", trace_.operators.name, &seen);
+    seen.clear();
+    Column("python", trace_.python_frames.name, &seen);
+    seen.clear();
+    Column("module", trace_.samples.module, &seen);
+    seen.clear();
+    std::set<std::uint32_t> processes;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      Ask("thread", trace_.threads[thread].name, &seen);
+      if (trace_.threads[thread].process != kNone) processes.insert(trace_.threads[thread].process);
+    }
+    for (const std::uint32_t process : processes) {
+      const std::string& path = trace_.processes[process].name;
+      const std::size_t slash = path.find_last_of('/');
+      Add("process", slash == std::string::npos ? path : path.substr(slash + 1));
+    }
+    for (const auto& [name, value] : trace_.environment) Add("setting", name);
+    for (const auto& [name, rows] : trace_.table_rows) {
+      if (rows > 0) Add("table", name);
+    }
+  }
+
+  // The first name that says so; empty for none.
+  std::string Says(std::string_view kind) const {
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const RunSign& sign = knowledge_.run_signs()[i];
+      if (sign.about == RunSign::About::kKind && sign.rule.value == kind && !found_[i].empty())
+        return found_[i];
+    }
+    return "";
+  }
+
+  std::string Framework() const {
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const RunSign& sign = knowledge_.run_signs()[i];
+      if (sign.about == RunSign::About::kFramework && !found_[i].empty()) return sign.rule.value;
+    }
+    return "";
+  }
+
+  std::vector<std::string> Languages() const {
+    std::vector<std::string> languages;
+    const auto add = [&](const std::string& language) {
+      if (std::find(languages.begin(), languages.end(), language) == languages.end())
+        languages.push_back(language);
+    };
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (found_[i].empty()) continue;
+      const RunSign& sign = knowledge_.run_signs()[i];
+      for (const std::string& language : sign.languages) add(language);
+      if (sign.about == RunSign::About::kLanguage) add(sign.rule.value);
+    }
+    // Whoever launches kernels from no interpreter and by no directives wrote CUDA or HIP C++.
+    if (languages.empty() && trace_.ops.size() > 0 && trace_.kind != "kineto") add("CUDA C++");
+    return languages;
+  }
+
+ private:
+  void Column(const char* in, const std::vector<StringId>& names,
+              std::unordered_set<StringId>* seen) {
+    for (const StringId name : names) Ask(in, name, seen);
+  }
+  void Ask(const char* in, StringId name, std::unordered_set<StringId>* seen) {
+    if (seen->insert(name).second) Add(in, trace_.strings[name]);
+  }
+  void Add(const char* in, const std::string& name) {
+    if (name.empty()) return;
+    for (const std::size_t sign : knowledge_.RunSignsOf(in, name)) {
+      if (found_[sign].empty()) found_[sign] = name;
+    }
+  }
+
+  const Run& run_;
+  const Trace& trace_;
+  const Knowledge& knowledge_;
+  std::vector<std::string> found_;  // by sign: the first name that gives it
+};
+
+class KindFinder {
+ public:
+  KindFinder(const Basis& basis, const Support& support)
+      : run_(basis.run), trace_(basis.run.trace), support_(support), signs_(basis.run) {}
+
+  RunKind Find() {
+    result_.framework = signs_.Framework();
+    result_.languages = signs_.Languages();
+    result_.trains = !signs_.Says("training").empty();
+    result_.decode = !signs_.Says("decode").empty();
+    result_.prefill = !signs_.Says("prefill").empty();
+    result_.serves = result_.decode || result_.prefill || !signs_.Says("serving").empty();
+    CountKernels();
+    Decide();
+    Units();
+    return std::move(result_);
+  }
+
+ private:
+  void CountKernels() {
+    std::unordered_set<StringId> names;
+    for (std::size_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kGraph) {
+        ++result_.launches;
+        graphs_ = true;
+      }
+      if (trace_.ops.kind[op] != OpKind::kKernel) continue;
+      if (run_.IsComm(static_cast<std::uint32_t>(op))) continue;
+      ++result_.launches;
+      names.insert(trace_.shapes[trace_.ops.detail[op]].name);
+    }
+    result_.kernels = names.size();
+  }
+
+  bool Speaks(const char* language) const {
+    return std::find(result_.languages.begin(), result_.languages.end(), language) !=
+           result_.languages.end();
+  }
+
+  void Set(KindOfRun kind, std::string why) {
+    result_.kind = kind;
+    result_.why = std::move(why);
+  }
+
+  void Decide() {
+    if (trace_.ops.size() == 0) return Set(KindOfRun::kNoGpu, "no GPU activity was recorded");
+    if (!support_.verdict && support_.start_up) {
+      return Set(KindOfRun::kStartUp, "most of the idle time loads code or allocates memory");
+    }
+    const std::string training = signs_.Says("training");
+    if (!training.empty()) return Set(KindOfRun::kTraining, "\"" + training + "\" ran");
+    const bool loops = run_.steps.known();
+    for (const char* sign : {"decode", "prefill", "diffusion", "serving"}) {
+      const std::string name = signs_.Says(sign);
+      // What serves requests once, such as one call of an engine, is a pass.
+      const bool once = std::string_view(sign) == "serving" && !loops;
+      if (!name.empty() && !once) return Set(KindOfRun::kInference, "\"" + name + "\" ran");
+    }
+    const auto few = static_cast<std::size_t>(run_.knowledge.Number("kind.few_kernels"));
+    const auto many = static_cast<std::int64_t>(run_.knowledge.Number("kind.many_launches"));
+    const std::string solver = signs_.Says("solver");
+    const bool marked = loops && run_.steps.source != "period";
+    if (!graphs_ && result_.kernels > 0 && result_.kernels <= few && result_.launches < many &&
+        !marked && solver.empty() && !Speaks("MPI")) {
+      return Set(KindOfRun::kKernels, fmt::format("{} different kernel{} ran", result_.kernels,
+                                                  result_.kernels == 1 ? "" : "s"));
+    }
+    const bool learns = Speaks("Python") && !result_.framework.empty();
+    const bool repeats = loops || support_.verdict;
+    if (repeats && solver.empty() && learns) {
+      return Set(KindOfRun::kInference, "passes repeat, and no backward pass or optimizer ran");
+    }
+    if (repeats || (!solver.empty() && result_.launches >= many)) {
+      return Set(KindOfRun::kSolver, solver.empty() ? "the same kernels repeat, of no framework"
+                                                    : "\"" + solver + "\" ran");
+    }
+    Set(KindOfRun::kOnePass, "nothing repeats often enough to be a loop");
+  }
+
+  void Units() {
+    const std::size_t steps = run_.steps.known() ? run_.steps.steady_count() : 0;
+    switch (result_.kind) {
+      case KindOfRun::kTraining:
+        result_.unit = "step";
+        result_.units = std::max<std::size_t>(1, steps);
+        break;
+      case KindOfRun::kInference:
+        result_.unit = result_.decode                      ? "token"
+                       : !signs_.Says("diffusion").empty() ? "iteration"
+                                                           : "request";
+        result_.units = std::max<std::size_t>(1, steps);
+        break;
+      case KindOfRun::kSolver:
+        result_.unit = "iteration";
+        result_.units = std::max<std::size_t>(1, steps);
+        break;
+      case KindOfRun::kOnePass:
+      case KindOfRun::kStartUp:
+        result_.unit = "pass";
+        result_.units = 1;
+        break;
+      case KindOfRun::kKernels:
+        result_.unit = "launch";
+        result_.units = static_cast<std::size_t>(result_.launches);
+        break;
+      case KindOfRun::kNoGpu:
+        break;
+    }
+  }
+
+  const Run& run_;
+  const Trace& trace_;
+  const Support& support_;
+  Signs signs_;
+  bool graphs_ = false;  // traced as a whole: nobody knows how many kernels there are
+  RunKind result_;
+};
+
+}  // namespace
+
+const char* KindOfRunName(KindOfRun kind) {
+  static constexpr std::array<const char*, 7> kNames = {
+      "training", "inference", "one-pass", "solver", "kernels", "start-up", "no-gpu"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Support JudgeSupport(const Basis& basis, const Host& host) {
+  const Run& run = basis.run;
+  std::size_t ops = 0;  // migrations are not launched work
+  for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
+  if (!run.trace.HasTimeline()) return {false, false, WhyNoTimelineIsNotEnough(run.trace)};
+  if (run.trace.ops.size() == 0) return {false, false, "no GPU activity was recorded"};
+  const auto length = run.window.Length();
+  Nanos starting = 0;
+  Nanos all = 0;
+  for (const std::uint32_t d : run.active_devices) {
+    starting += basis.idle.by_device[d][static_cast<std::size_t>(IdleCause::kJitOrModuleLoad)] +
+                basis.idle.by_device[d][static_cast<std::size_t>(IdleCause::kAllocation)];
+    all += basis.times[d].idle.Total();
+  }
+  const bool mostly = all > 0 && 2 * starting > all && 4 * starting > length;
+  if (run.steps.known()) {
+    const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
+    const Nanos steady = run.steps.all.back().end - run.steps.all[run.steps.first_steady].start;
+    if (steady < least) {
+      return {false, mostly,
+              fmt::format("the repeated work lasts only {:.2g} ms in all",
+                          static_cast<double>(steady) * 1e-6)};
+    }
+    const auto devices = static_cast<double>(run.active_devices.size());
+    const bool starts =
+        static_cast<double>(starting) >=
+        run.knowledge.Number("verdict.start_up_share") * devices * static_cast<double>(length);
+    const bool few =
+        static_cast<double>(run.steps.all.size()) < run.knowledge.Number("verdict.start_up_steps");
+    if (run.steps.source == "period" && starts && few) {
+      return {false, mostly,
+              "the capture holds mostly start-up: code is loaded in every repetition seen"};
+    }
+    // Nothing else tells the layers of one pass from steps when only tensors are seen to pile up.
+    const bool piles_up = host.memory_reserved_peak > 0 &&
+                          host.growth_steps >= run.knowledge.Number("verdict.piles_up");
+    if (run.steps.source == "period" && piles_up) {
+      return {false, false,
+              "each repetition keeps memory, as the layers of one pass do, and none is marked as a "
+              "step"};
+    }
+    return {};
+  }
+  if (mostly)
+    return {false, true, "the capture holds mostly start-up: loading code and allocating memory"};
+  const bool long_enough =
+      static_cast<double>(ops) >= run.knowledge.Number("verdict.min_ops") &&
+      static_cast<double>(length) >= run.knowledge.Number("verdict.min_window");
+  if (!long_enough)
+    return {false, false, "one pass was recorded: no work repeats often enough to be a loop"};
+  return {};
+}
+
+RunKind FindRunKind(const Basis& basis, const Support& support) {
+  return KindFinder(basis, support).Find();
+}
+
+}  // namespace advise

@@ -1,0 +1,52 @@
+// What kind of program a capture shows, what it is made of, and how much of it was recorded: told
+// from names (kb/runs.toml) and from what repeats.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/metrics/losses/host.h"
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+enum class KindOfRun : std::uint8_t {
+  kTraining,
+  kInference,  // a loop or a server
+  kOnePass,    // a forward pass, a script: nothing repeats
+  kSolver,     // a loop that is no training and no inference: time steps, iterations
+  kKernels,    // a few kernels: a benchmark, a unit test
+  kStartUp,    // little but loading code and allocating memory
+  kNoGpu,
+};
+const char* KindOfRunName(KindOfRun kind);  // as the JSON report writes it: "one-pass"
+
+// Whether the capture holds enough like work to speak of a loop, and if not, why.
+struct Support {
+  bool verdict = true;
+  bool start_up = false;  // most of its idle time loads code or allocates memory
+  std::string reason;     // "one pass was recorded"
+};
+
+struct RunKind {
+  KindOfRun kind = KindOfRun::kNoGpu;
+  std::string unit = "launch";  // what it is made of: step, token, request, iteration, pass, launch
+  std::size_t units = 0;        // of them in the window
+  std::string framework;        // the most specific one, "" unknown
+  std::vector<std::string> languages;
+  std::string why;            // what told the kind: "operators of a backward pass"
+  std::size_t kernels = 0;    // distinct names of compute kernels
+  std::int64_t launches = 0;  // of compute kernels and graphs
+  bool trains = false;        // backward passes or an optimizer
+  bool decode = false;        // kernels or ranges of single tokens
+  bool prefill = false;       // of whole prompts
+  bool serves = false;        // anything of a model server: requests, key-value caches
+};
+
+Support JudgeSupport(const Basis& basis, const Host& host);
+
+// O(ops + distinct names).
+RunKind FindRunKind(const Basis& basis, const Support& support);
+
+}  // namespace advise

@@ -1,0 +1,200 @@
+#include "engine/pipeline/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "engine/base/text.h"
+#include "engine/pipeline/measure_command.h"
+
+namespace advise {
+namespace {
+
+struct Time {
+  double compute = 0, comm = 0, idle = 0, all = 0;
+};
+
+Time TimeOf(const Report& report) {
+  Time time;
+  for (const DeviceBudget& device : report.devices) {
+    time.compute += static_cast<double>(device.compute_ns);
+    time.comm += static_cast<double>(device.comm_exposed_ns);
+    time.idle += static_cast<double>(device.idle_ns);
+    time.all += static_cast<double>(device.window_ns);
+  }
+  time.all = std::max(1.0, time.all);
+  return time;
+}
+
+const Finding* FirstAdvice(const Report& report) {
+  for (const Finding& finding : report.findings) {
+    if (finding.severity != Severity::kInfo && finding.explained_by.empty()) return &finding;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(", ", at), list.size());
+    parts.push_back(list.substr(at, end - at));
+    at = end + 2;
+  }
+  return parts;
+}
+
+// Efficiency from counters where kernels were counted, else from sizes where those were recorded.
+EfficiencyInfo EfficiencyOf(const Report& report) {
+  EfficiencyInfo info;
+  const auto number = [&](const char* name) {
+    return std::clamp(FactNumber(report, name).value_or(0), 0.0, 1.0);
+  };
+  if (FactNumber(report, "efficiency.measured_share")) {
+    info.measured_share = number("efficiency.measured_share");
+    info.mfu = number("efficiency.mfu");
+    info.bandwidth = number("efficiency.bandwidth");
+    info.source = FactWord(report, "efficiency.source", "none");
+    return info;
+  }
+  const double counted = number("counter.coverage");
+  const double sized = number("roofline.shapes.achieved") > 0 ? number("roofline.shapes.share") : 0;
+  if (counted <= 0 && sized <= 0) return info;
+  info.source = counted >= sized ? "counters" : "shapes";
+  info.measured_share = std::max(counted, sized);
+  if (info.source == "shapes") info.mfu = number("roofline.shapes.achieved") * sized;
+  return info;
+}
+
+// How near to what they could do the measured kernels run; 1 when nothing says.
+double Attained(const Report& report) {
+  for (const char* name : {"efficiency.attained", "roofline.shapes.attained"}) {
+    if (const auto share = FactNumber(report, name)) return *share;
+  }
+  return 1;
+}
+
+}  // namespace
+
+void FillRun(Report* report) {
+  RunInfo& run = report->run;
+  run.kind = FactWord(*report, "run.kind", report->devices.empty() ? "no-gpu" : "one-pass");
+  run.unit = FactWord(*report, "run.unit", "launch");
+  run.units = static_cast<std::size_t>(FactNumber(*report, "run.units").value_or(0));
+  run.framework = FactWord(*report, "run.framework", "");
+  run.languages = Split(FactWord(*report, "run.languages", ""));
+  report->efficiency = EfficiencyOf(*report);
+}
+
+void FillRunOfParts(const std::vector<const Report*>& parts, Report* report) {
+  std::map<std::string, int> votes;
+  const Report* most = nullptr;
+  for (const Report* part : parts) {
+    if (part->run.kind.empty() || part->run.kind == "no-gpu") continue;
+    const int count = ++votes[part->run.kind];
+    if (most == nullptr || count > votes[most->run.kind]) most = part;
+  }
+  if (most == nullptr) {
+    FillRun(report);
+    return;
+  }
+  report->run = most->run;
+  report->efficiency = most->efficiency;
+  for (const Report* part : parts) {
+    if (part->efficiency.measured_share < report->efficiency.measured_share)
+      report->efficiency = part->efficiency;
+  }
+  if (report->step_count > 0) report->run.units = static_cast<std::size_t>(report->step_count);
+}
+
+bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge) {
+  const Time time = TimeOf(report);
+  return time.idle < knowledge.Number("verdict.healthy_idle") * time.all &&
+         time.compute >= knowledge.Number("verdict.healthy_compute") * time.all;
+}
+
+bool IsHealthy(const Report& report, const Knowledge& knowledge) {
+  if (!report.no_verdict_reason.empty() || !LosesNothingBetweenKernels(report, knowledge))
+    return false;
+  const bool found =
+      std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+        return finding.severity != Severity::kInfo || finding.rule->risk != Risk::kNothing;
+      });
+  return !found &&
+         report.efficiency.measured_share >= knowledge.Number("verdict.healthy_measured") &&
+         Attained(report) >= knowledge.Number("verdict.healthy_attained");
+}
+
+void FillPlan(Report* report) {
+  double left =
+      static_cast<double>(report->window.end_ns - report->window.start_ns) / kNanosPerSecond;
+  report->plan.clear();
+  for (const Finding& finding : report->findings) {
+    if (finding.severity == Severity::kInfo || finding.saving_s <= 0) continue;
+    left = std::max(0.0, left - finding.saving_s);
+    PlanStep step;
+    step.rule = finding.rule->id;
+    step.after_seconds = left;
+    for (const std::string& id : finding.explains) {
+      const bool fired = std::any_of(
+          report->verdicts.begin(), report->verdicts.end(), [&](const Verdict& verdict) {
+            return verdict.rule->id == id && verdict.outcome == Outcome::kFired;
+          });
+      if (fired) step.makes_needless.push_back(id);
+    }
+    report->plan.push_back(std::move(step));
+  }
+}
+
+void FillNextStep(const Knowledge& knowledge, Report* report) {
+  report->next_step.clear();
+  report->next_command.clear();
+  const std::string input = report->inputs.empty() ? "" : report->inputs.front().kind;
+  const bool torch = input == "kineto";
+  if (report->devices.empty()) {
+    if (!torch && input != "nsys-sqlite") return;  // no timeline at all
+    report->next_step = "Capture the program while it works on the GPU.";
+    report->next_command = torch
+                               ? "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
+                               : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
+    return;
+  }
+  if (const Finding* first = FirstAdvice(*report)) {
+    report->next_step = first->rule->title + ".";
+    return;
+  }
+  if (report->run.kind == "start-up") {
+    report->next_step = "Record the work after the start-up.";
+    report->next_command =
+        torch ? "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, active=10))"
+              : "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- "
+                "COMMAND";
+    return;
+  }
+  if (FactNumber(*report, "graph.whole.share").value_or(0) > 0.5) {
+    report->next_step = "Record what runs inside the CUDA graphs: they were traced as a whole.";
+    report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
+    return;
+  }
+  if (!LosesNothingBetweenKernels(*report, knowledge)) {
+    report->next_step =
+        report->no_verdict_reason.empty()
+            ? "Record what the host does meanwhile."
+            : fmt::format("Record ten {} after a warm-up, and what the host does meanwhile.",
+                          report->run.unit == "pass"     ? "passes"
+                          : report->run.unit == "launch" ? "rounds"
+                                                         : report->run.unit + "s");
+    report->next_command = torch ? "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, "
+                                   "active=10), with_stack=True)"
+                                 : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree "
+                                   "--cpuctxsw=process-tree -o run -- COMMAND";
+    return;
+  }
+  if (report->healthy) return;
+  const MeasureCommand measure = CommandToMeasure(*report);
+  report->next_step = measure.step;
+  report->next_command = measure.command;
+}
+
+}  // namespace advise

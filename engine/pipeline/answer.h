@@ -1,0 +1,33 @@
+// What a report answers beside its findings: what was captured, how well its kernels run, in which
+// order to fix what was found, and the best next thing to do.
+#pragma once
+
+#include <vector>
+
+#include "engine/advice/report_model.h"
+#include "engine/knowledge/knowledge.h"
+
+namespace advise {
+
+// From the facts of a report of one trace: its kind, and how well its kernels run.
+void FillRun(Report* report);
+
+// Of several parts: the kind that most of them are of, and the least efficiency.
+void FillRunOfParts(const std::vector<const Report*>& parts, Report* report);
+
+// No finding above info, no risk, and kernels that were measured and run well for most of their
+// time. Needs findings, devices and efficiency.
+bool IsHealthy(const Report& report, const Knowledge& knowledge);
+
+// Whether the GPUs wait for little, whatever runs on them.
+bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge);
+
+// Findings above info in their order, and what is left of the window after each: their savings do
+// not overlap.
+void FillPlan(Report* report);
+
+// The best next thing to do, with its command: the first finding's, else what would let the next
+// capture say more. Needs all of the above.
+void FillNextStep(const Knowledge& knowledge, Report* report);
+
+}  // namespace advise

@@ -1,0 +1,108 @@
+#include "engine/pipeline/measure_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "engine/base/text.h"
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kMostKernels = 3;
+constexpr double kEnoughShare = 0.8;
+constexpr double kLaunchesOfEach = 3;  // what varies shows in three
+
+template <typename T>
+const T* CellOf(const Row& row, std::string_view column) {
+  for (const auto& [name, cell] : row) {
+    if (name == column) return std::get_if<T>(&cell);
+  }
+  return nullptr;
+}
+
+double NumberIn(const Row& row, std::string_view column) {
+  const auto* number = CellOf<double>(row, column);
+  return number == nullptr ? 0 : *number;
+}
+
+bool IsAmd(const Report& report) {
+  const auto says = [](const std::string& text, std::string_view word) {
+    return text.find(word) != std::string::npos;
+  };
+  return std::any_of(report.inputs.begin(), report.inputs.end(),
+                     [&](const InputInfo& input) { return says(input.producer, "ROCm"); }) ||
+         std::any_of(report.devices.begin(), report.devices.end(), [&](const DeviceBudget& device) {
+           return says(device.name, "AMD") || says(device.name, "Instinct");
+         });
+}
+
+bool IsNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
+
+std::string KernelFunction(const std::string& demangled) {
+  // Up to the arguments or template parameters of the function itself: those of a lambda or an
+  // anonymous namespace before it close again.
+  std::string plain;
+  int depth = 0;
+  for (std::size_t i = 0; i < demangled.size(); ++i) {
+    const char c = demangled[i];
+    if (c == '<' || c == '(') ++depth;
+    if (depth == 0) plain += c;
+    if ((c == '>' || c == ')') && depth > 0) --depth;
+  }
+  while (!plain.empty() && !IsNameCharacter(plain.back())) plain.pop_back();
+  std::size_t begin = plain.size();
+  while (begin > 0 && IsNameCharacter(plain[begin - 1])) --begin;
+  return plain.substr(begin);
+}
+
+std::string CountWord(std::size_t count) {
+  static constexpr std::array<const char*, 11> kWords = {
+      "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"};
+  return count < kWords.size() ? kWords[count] : std::to_string(count);
+}
+
+MeasureCommand CommandToMeasure(const Report& report) {
+  MeasureCommand made;
+  const Rows* rows = FactRows(report, "summary.kernels");
+  if (rows == nullptr) return made;
+  std::vector<std::string> functions;
+  double launches = 0;
+  for (const Row& row : *rows) {
+    const auto* text = CellOf<std::string>(row, "name");
+    if (text == nullptr || functions.size() >= kMostKernels || made.share >= kEnoughShare) break;
+    made.share += NumberIn(row, "share");
+    launches += NumberIn(row, "count");
+    ++made.kernels;
+    const std::string function = KernelFunction(SafeText(*text));
+    if (!function.empty() &&
+        std::find(functions.begin(), functions.end(), function) == functions.end())
+      functions.push_back(function);
+  }
+  if (functions.empty()) return made;
+  const char* const tool = IsAmd(report) ? "rocprof-compute" : "Nsight Compute";
+  made.step = made.kernels == 1
+                  ? fmt::format("Measure this kernel with {}.", tool)
+                  : fmt::format("Measure these {} kernels with {}.", CountWord(made.kernels), tool);
+  if (IsAmd(report)) {
+    made.command = fmt::format("rocprof-compute profile --name run --kernel {} -- COMMAND",
+                               fmt::join(functions, " "));
+    return made;
+  }
+  // The first launches warm caches and clocks up; where there are many, those of the middle count.
+  const double wanted = kLaunchesOfEach * static_cast<double>(made.kernels);
+  const double skip = launches > 2 * wanted ? std::floor(launches / 2) : 0;
+  made.command = fmt::format(
+      "ncu --set full --kernel-name 'regex:{}' --launch-skip {:.0f} --launch-count {:.0f} --csv "
+      "--page raw --print-units base -- COMMAND > kernels.csv",
+      fmt::join(functions, "|"), skip, std::max(1.0, std::min(wanted, launches)));
+  return made;
+}
+
+}  // namespace advise

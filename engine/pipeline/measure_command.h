@@ -1,0 +1,28 @@
+// How to measure the kernels that take most of the time, and no others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/advice/report_model.h"
+
+namespace advise {
+
+struct MeasureCommand {
+  std::size_t kernels = 0;  // that it measures
+  double share = 0;         // of the kernel time that they take
+  std::string step;         // "Measure these three kernels with Nsight Compute."
+  std::string command;      // `ncu …`, on AMD `rocprof-compute …`
+};
+
+// From the fact summary.kernels: the fewest kernels, three at most, that take most of the time.
+MeasureCommand CommandToMeasure(const Report& report);
+
+// The name of a kernel's function: "void at::native::foo<4, float>(int)" is "foo". What tools that
+// measure kernels match by default.
+std::string KernelFunction(const std::string& demangled);
+
+// "one", "two" … "ten"; digits above.
+std::string CountWord(std::size_t count);
+
+}  // namespace advise

@@ -1,0 +1,78 @@
+-- No loop was recorded, and much of the time loads code, allocates memory for the first time or brings weights to the GPU.
+-- That is paid once: short jobs, tests and cold servers pay for little else, and everybody else should not measure it. A
+-- training job runs for hours after it, so there it is only said.
+return {
+  id        = "host/start-up",
+  title     = "Shorten the start-up, or record what comes after it",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 85,
+  explains  = { "host/jit-in-loop", "memory/alloc-in-loop", "memory/pinning-in-loop", "transfer/copy-dominates",
+                "transfer/exposed-copy", "host/cpu-bound", "launch/slow-calls" },
+  knowledge = { "K-C7", "K-A2", "K-O5" },
+
+  needs      = { "window.device_time", "window.time", "startup.time", "startup.code", "startup.allocation", "startup.upload",
+                 "startup.before", "startup.lost", "run.trains" },
+  thresholds = { "min_share", "winnable" },
+
+  symptom = "Start-up takes {share:pct} of the time: loading and compiling code {code:time}, allocating memory " ..
+            "{allocation:time}, copies before the first kernel {upload:time}. Another {before:time} pass before the " ..
+            "first GPU operation.",
+  cause   = "First calls load and compile code, choose algorithms, reserve memory and upload weights. A process pays that " ..
+            "once. No loop was recorded after it.",
+  fixes   = {
+    { action  = "For a long job, record the work after the start",
+      snippet = [[# in the program: torch.cuda.profiler.start() after the warm-up, torch.cuda.profiler.stop() ten steps later
+nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- COMMAND]],
+      language = "bash" },
+    { action  = "For short jobs and cold servers, load kernels when they are first called and keep compiled code from run to run",
+      snippet = [[export CUDA_MODULE_LOADING=LAZY
+export CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296
+export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/triton]],
+      language = "bash" },
+    { action = "Compile for the GPU at hand (nvcc -arch=native), so that no PTX is compiled at the start" },
+    { action = "Keep one process for many inputs, and send it a warm-up request before the first user's" },
+    { action = "Reserve memory in one piece: let the first pass use the largest shapes" },
+  },
+  false_positives = "A capture that was meant to show the start.",
+  references = { "cuda-programming/lazy-loading", "nsys/cli-options", "pytorch/compile" },
+
+  applies = function(f) return f.startup.time > 0, "nothing was loaded or allocated while the GPU waited" end,
+
+  detect = function(f, t)
+    local lost = share(f.startup.time, f.window.time)
+    if not at_least(lost, t.min_share) then return nil end
+    return { share = lost, code = f.startup.code, allocation = f.startup.allocation, upload = f.startup.upload,
+             before = f.startup.before }
+  end,
+
+  saving = function(f, t)
+    if f.run.trains then return nil end
+    return { claims = f.startup.lost, part = t.winnable, confidence = 0.7, confidence_from = "the report records these calls",
+             basis = "start-up that caches, lazy loading or a warm process avoid" }
+  end,
+
+  tests = {
+    { name = "nine tenths of a test are start-up",
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },
+                startup = { time = 9e8, code = 8e8, allocation = 1e8, upload = 0, before = 2e8, lost = 9e8 } },
+      expect = { share = 0.9, code = 8e8, allocation = 1e8, upload = 0, before = 2e8 },
+      saving = { claims = 9e8 } },
+    { name = "the start of a training job: said, but nothing is claimed",
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = true },
+                startup = { time = 9e8, code = 8e8, allocation = 1e8, upload = 0, before = 2e8, lost = 9e8 } },
+      expect = { share = 0.9, code = 8e8, allocation = 1e8, upload = 0, before = 2e8 } },
+    { name = "near miss: a long program that loads some code",
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },
+                startup = { time = 1e8, code = 1e8, allocation = 0, upload = 0, before = 2e8, lost = 1e8 } },
+      expect = "silent" },
+    { name = "nothing is loaded",
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },
+                startup = { time = 0, code = 0, allocation = 0, upload = 0, before = 0, lost = 0 } },
+      expect = "not_applicable" },
+    { name = "a loop was recorded", facts = { window = { time = 1e9, device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

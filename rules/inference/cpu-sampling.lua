@@ -1,0 +1,54 @@
+-- The GPU waits while tokens are chosen: logits travel to the host, and the CPU picks.
+return {
+  id        = "inference/cpu-sampling",
+  title     = "Choose tokens on the GPU",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  effort    = "code",
+  priority  = 66,
+  explains  = { "host/cpu-bound", "sync/item-in-loop", "sync/host-busy-wait" },
+  knowledge = { "K-E1", "K-N6" },
+
+  needs      = { "window.device_time", "serving.sampling.lost", "serving.sampling.remedy" },
+  thresholds = { "min_share" },
+
+  symptom = "The GPU is idle {share:pct} of the time while the host chooses tokens.",
+  cause   = "Logits are copied to the host and sampled there, so each step ends with a wait for the CPU.",
+  fixes   = {
+    { action = "Sample on the GPU and copy only token ids back" },
+    { action = "Start the next step before the ids have arrived: asynchronous output processing" },
+    { action = "Drop per-token log probabilities and logits processors that run in Python" },
+  },
+  false_positives = "Grammar-constrained decoding whose masks need the CPU.",
+  references = { "nvidia/gpu-background" },
+
+  applies = function(f)
+    return f.serving.sampling.lost.time > 0, "the GPU never waits while tokens are chosen"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.serving.sampling.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    return { share = lost }
+  end,
+
+  saving = function(f)
+    return { claims = f.serving.sampling.lost, remedy = f.serving.sampling.remedy, confidence = 0.6,
+             basis = "the step goes on while tokens are chosen" }
+  end,
+
+  tests = {
+    { name = "a tenth of the time",
+      facts = { window = { device_time = 1e9 }, serving = { sampling = { lost = 1e8, remedy = true } } },
+      expect = { share = 0.1 }, saving = { claims = 1e8, confidence = 0.6 } },
+    { name = "near miss: a percent",
+      facts = { window = { device_time = 1e9 }, serving = { sampling = { lost = 1e7, remedy = true } } },
+      expect = "silent" },
+    { name = "tokens are chosen on the GPU",
+      facts = { window = { device_time = 1e9 }, serving = { sampling = { lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "no server", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

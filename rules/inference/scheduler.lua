@@ -1,0 +1,60 @@
+-- Between two engine steps the launching thread runs code: it picks requests, builds inputs and updates block tables while
+-- the GPU has nothing to do.
+return {
+  id        = "inference/scheduler",
+  title     = "Overlap scheduling with the GPU's work",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "root",
+  scope     = "run",
+  effort    = "flag",
+  priority  = 65,
+  explains  = { "host/cpu-bound" },
+  knowledge = { "K-E1", "K-N6" },
+
+  needs      = { "window.device_time", "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step" },
+  thresholds = { "min_share" },
+
+  symptom = "Between the steps of the engine the GPU waits {share:pct} of the time for code of the launching thread, {count:count} times per step.",
+  cause   = "The next step is scheduled only when the last one is done: requests are picked, inputs built, results handed out.",
+  fixes   = {
+    { action = "Turn on the overlapped scheduler",
+      snippet = "vllm serve MODEL --async-scheduling\npython -m sglang.launch_server --model-path MODEL   # without --disable-overlap-schedule",
+      language = "bash" },
+    { action = "Run several engine steps for each call of the scheduler" },
+    { action = "Move tokenization and detokenization to processes of their own" },
+  },
+  false_positives = "A scheduler that waits for requests by polling looks busy.",
+  references = { "nvidia/gpu-background" },
+
+  applies = function(f)
+    return f.serving.scheduler.lost.time > 0, "no step waits for the scheduler"
+  end,
+
+  detect = function(f, t)
+    local lost = share(f.serving.scheduler.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    return { share = lost, count = f.serving.scheduler.per_step }
+  end,
+
+  saving = function(f)
+    return { claims = f.serving.scheduler.lost, remedy = f.serving.scheduler.remedy, confidence = 0.5,
+             basis = "scheduling beside the step before" }
+  end,
+
+  tests = {
+    { name = "a fifth of the time is scheduling",
+      facts = { window = { device_time = 1e9 },
+                serving = { scheduler = { lost = 2e8, remedy = true, per_step = 3 } } },
+      expect = { share = 0.2, count = 3 }, saving = { claims = 2e8, confidence = 0.5 } },
+    { name = "near miss: a percent",
+      facts = { window = { device_time = 1e9 },
+                serving = { scheduler = { lost = 1e7, remedy = true, per_step = 3 } } },
+      expect = "silent" },
+    { name = "an overlapped scheduler",
+      facts = { window = { device_time = 1e9 },
+                serving = { scheduler = { lost = 0, remedy = true, per_step = 0 } } },
+      expect = "not_applicable" },
+    { name = "no server", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,123 @@
+// What kind of program a capture shows.
+#include "engine/metrics/system/run_kind.h"
+
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+std::string KindOf(const TraceBuilder& story) {
+  return KindOfRunName(Analysed(story, kAuto)->kind.kind);
+}
+
+// `passes` of `kernels`, one after the other.
+TraceBuilder Loop(int passes, const std::vector<const char*>& kernels) {
+  TraceBuilder story;
+  Nanos at = 100_us;
+  for (int i = 0; i < passes; ++i) {
+    for (const char* name : kernels) {
+      story.Launch(name, {at - 60_us, at - 57_us}, {at, at + 50_us});
+      at += 52_us;
+    }
+    at += 100_us;
+  }
+  return story;
+}
+
+const char* const kFlashBackward =
+    "void flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64> >(int)";
+const char* const kPaged = "void vllm::paged_attention_v1_kernel<float, float, 128, 16>(int)";
+
+TEST_CASE("a loop with kernels of a backward pass is training, made of steps") {
+  const Analysed run(Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, kFlashBackward}),
+                     kAuto);
+  CHECK(run->kind.kind == KindOfRun::kTraining);
+  CHECK(run->kind.unit == "step");
+  CHECK(run->kind.framework == "PyTorch");
+  CHECK(run->kind.languages == std::vector<std::string>{"Python"});
+  CHECK(run->kind.units == run->run.steps.steady_count());
+}
+
+TEST_CASE("one step of training is training still, and tentative") {
+  const Analysed run(Loop(1, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, kFlashBackward}),
+                     kAuto);
+  CHECK(run->kind.kind == KindOfRun::kTraining);
+  CHECK(run->kind.units == 1);
+  CHECK_FALSE(run->support.verdict);
+}
+
+TEST_CASE("attention of single tokens is inference, made of tokens") {
+  const Analysed run(Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, kPaged}), kAuto);
+  CHECK(run->kind.kind == KindOfRun::kInference);
+  CHECK(run->kind.unit == "token");
+  CHECK(run->kind.framework == "vLLM");
+  CHECK(run->kind.decode);
+}
+
+TEST_CASE("passes of a framework that repeat without a backward pass are inference") {
+  const Analysed run(Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, "topk"}), kAuto);
+  CHECK(run->kind.kind == KindOfRun::kInference);
+  CHECK(run->kind.unit == "request");
+}
+
+TEST_CASE("a loop of kernels of no framework is a solver, made of iterations") {
+  TraceBuilder story = Loop(60, {"advance(double*)", "flux(double*)", "boundary(double*)",
+                                 "reduce_dt(double*)", "update(double*)"});
+  const Analysed run(story, kAuto);
+  CHECK(run->kind.kind == KindOfRun::kSolver);
+  CHECK(run->kind.unit == "iteration");
+  CHECK(run->kind.framework.empty());
+}
+
+TEST_CASE("one pass is a pass") {
+  CHECK(KindOf(Loop(1, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, "topk"})) == "one-pass");
+}
+
+TEST_CASE("a kernel that is timed ten times is a benchmark, not a loop") {
+  const Analysed run(Loop(10, {kMatrixBf16}), kAuto);
+  CHECK(run->kind.kind == KindOfRun::kKernels);
+  CHECK(run->kind.unit == "launch");
+  CHECK(run->kind.units == 10);
+}
+
+TEST_CASE("two kernels a thousand times are a solver") {
+  CHECK(KindOf(Loop(500, {"sweep(double*)", "residual(double*)"})) == "solver");
+}
+
+TEST_CASE("code that is loaded for most of the time is start-up, with its price") {
+  TraceBuilder story;
+  Nanos at = 100_us;
+  for (const char* name : {"first", "second", "third", "fourth", "fifth"}) {
+    story.Call("cuModuleLoadData", {at, at + 9_ms});
+    story.Launch(name, {at + 9_ms, at + 9_ms + 5_us}, {at + 9_ms + 10_us, at + 10_ms});
+    at += 10_ms;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->kind.kind == KindOfRun::kStartUp);
+  REQUIRE(run->start_up.known);
+  // The window begins with the first kernel: four loads lie in it.
+  CHECK(run->start_up.code_ns == Approx(4 * 9e6).epsilon(0.01));
+  CHECK(run->start_up.before_ns == Approx(9e6 + 10e3).epsilon(0.01));
+  CHECK(run->start_up.loss.lost->Total() == Approx(4 * 9e6).epsilon(0.01));
+}
+
+TEST_CASE("weights on their way before the first kernel are start-up; later copies are not") {
+  TraceBuilder story;
+  story.CopyToGpu(64_MiB, MemoryKind::kPinned, {0_us, 5_us}, {10_us, 3_ms});
+  story.Launch(kElementwise, {3_ms, 3_ms + 5_us}, {3_ms + 10_us, 4_ms});
+  story.CopyToGpu(64_MiB, MemoryKind::kPinned, {4_ms, 4_ms + 5_us}, {4_ms + 10_us, 7_ms});
+  story.Launch("more", {7_ms, 7_ms + 5_us}, {7_ms + 10_us, 8_ms});
+  const Analysed run(story, kAuto);
+  REQUIRE(run->start_up.known);
+  CHECK(run->start_up.upload_ns == Approx(2.99e6).epsilon(0.001));
+}
+
+TEST_CASE("nothing on the GPU is said as such") {
+  TraceBuilder story;
+  story.Call("cudaMalloc", {0_us, 10_us});
+  CHECK(KindOf(story) == "no-gpu");
+}
+
+}  // namespace
+}  // namespace advise
