@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # How much of the kernel time of captures the program understands: the part in kernels whose names it knows, and, of the time
 # that operators with recorded sizes launched, the part whose roof it knows. Prints both over all captures, and for each.
-#   kernel-coverage.sh [FOLDER]      default: ../shared/traces; ADVISE names the program
+#   kernel-coverage.sh FOLDER      ADVISE names the program
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
-folder=${1:-../shared/traces}
+folder=${1:?usage: kernel-coverage.sh FOLDER}
 advise=${ADVISE:-build/release/engine/app/advise}
 if [ -z "${ADVISE:-}" ]; then
   scripts/setup.sh

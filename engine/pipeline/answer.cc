@@ -67,12 +67,12 @@ EfficiencyInfo EfficiencyOf(const Report& report) {
   return info;
 }
 
-// How near to what they could do the measured kernels run; 1 when nothing says.
+// How near to what they could do the measured kernels run; 0 when nothing says: unknown is not good.
 double Attained(const Report& report) {
-  for (const char* name : {"efficiency.attained", "roofline.shapes.attained"}) {
+  for (const char* name : {"efficiency.reached", "roofline.shapes.attained"}) {
     if (const auto share = FactNumber(report, name)) return *share;
   }
-  return 1;
+  return 0;
 }
 
 }  // namespace

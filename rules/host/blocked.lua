@@ -29,7 +29,7 @@ return {
 
   applies = function(f)
     local idle = f.serving.no_request.lost
-    if idle and f.host.os_wait.lost and idle.time > 0.5 * f.host.os_wait.lost.time then
+    if idle and f.host.os_wait.lost and 2 * idle.time > f.host.os_wait.lost.time then
       return false, "the server waits for requests"
     end
     return f.host.os_wait.per_step > 0, "the launching thread is not blocked in the operating system in the loop"

@@ -7,7 +7,6 @@ return {
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 85,
   explains  = { "host/jit-in-loop", "memory/alloc-in-loop", "memory/pinning-in-loop", "transfer/copy-dominates",

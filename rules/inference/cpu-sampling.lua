@@ -5,7 +5,6 @@ return {
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   effort    = "code",
   priority  = 66,
   explains  = { "host/cpu-bound", "sync/item-in-loop", "sync/host-busy-wait" },

@@ -5,7 +5,6 @@ return {
   status    = "experimental",
   since     = "0.2",
   kind      = "info",
-  scope     = "run",
   effort    = "design",
   knowledge = { "K-E1", "K-N6" },
 

@@ -6,7 +6,6 @@ return {
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   effort    = "flag",
   priority  = 65,
   explains  = { "host/cpu-bound" },

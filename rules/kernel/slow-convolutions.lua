@@ -26,7 +26,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 57,
   explains  = { "kernel/hot" },
   knowledge = { "K-E1", "K-H1", "K-C5" },

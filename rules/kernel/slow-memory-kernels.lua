@@ -23,7 +23,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  scope     = "run",
   priority  = 56,
   explains  = { "kernel/hot" },
   knowledge = { "K-E1", "K-C5", "K-D2" },

@@ -5,7 +5,6 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "info",
-  scope     = "run",
   priority  = 10,
   knowledge = { "K-E1", "K-L9" },
   effort    = "code",

@@ -40,7 +40,7 @@ return {
     local moving = sum(filter(f.roofline.shapes.rows or {}, function(row)
       return row.dtype == "fp32" and row.pipe == "plain" and row.side == "memory" and (row.kind == "product" or row.kind == "convolution")
     end), "time")
-    if moving > 0.5 * f.precision.fp32.lost.time then return nil end
+    if 2 * moving > f.precision.fp32.lost.time then return nil end
     e.per = f.steps.count and "a step" or "in the window"
     return e
   end,
