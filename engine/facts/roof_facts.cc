@@ -105,7 +105,7 @@ void DeclareBelow(Catalog* catalog, const std::string& group, RoofGroup which, c
       group, kCount | kTime | kChange,
       {"kernels of " + words + " that stay far below what good libraries reach",
        "The part of their time that kernels of good libraries would not take, for " + words + ".",
-       "These kernels take as long as those of good libraries, for " + words + "."},
+       "Kernels take as long as those of good libraries, for " + words + "."},
       [which](const Analysis& a) -> const Loss& {
         return a.shapes.below[static_cast<std::size_t>(which)];
       });

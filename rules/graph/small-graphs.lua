@@ -15,7 +15,7 @@ return {
   loss           = "graph.gap",
   applies        = "graph.launches",
   not_applicable = "no CUDA graphs are launched",
-  evidence       = { count = "graph.per_step", gpu = "graph.gpu.median" },
+  evidence       = { count = "graph.per_step", per_step = "graph.per_step", gpu = "graph.gpu.median" },
   needs          = { "graph.gap.count" },
   thresholds     = { "min_share", "min_per_step", "max_gpu" },
 
@@ -30,11 +30,6 @@ return {
   },
   false_positives = "Pieces that have to stay apart, because the host decides between them.",
   references = { "cuda-programming/graphs", "pytorch/cuda-graphs" },
-
-  detect = function(f, t, e)
-    if not at_least(e.count, t.min_per_step) then return nil end
-    return e
-  end,
 
   saving = { part = 0.7, confidence = 0.5, basis = "most gaps before graphs, with fewer graphs" },
 

@@ -42,10 +42,11 @@ TEST_CASE("only commands and addresses pass the width of the page") {
 TEST_CASE("the report opens with the run and its verdict") {
   const auto sample = MakeSampleReport();
   const std::vector<std::string> lines = Lines(RenderText(sample->report, {}));
-  CHECK(lines[0] == "run.sqlite   2 × NVIDIA H100 80GB HBM3   0.97 s   nsys 2026.2   3 steps");
-  CHECK(lines[2] == "The GPUs wait for host-to-device copies 93 % of the time.");
-  CHECK(lines[4] == "Where the time went   compute 2 % | copies 93 % | idle 5 %");
-  CHECK(lines[5] == "Idle because of       launching 4 % | unknown 1 %");
+  CHECK(lines[0] == "run.sqlite   2 × NVIDIA H100 80GB HBM3   0.97 s   nsys 2026.2");
+  CHECK(lines[1] == "training, 3 steps");
+  CHECK(lines[3] == "The GPUs wait for host-to-device copies 93 % of the time.");
+  CHECK(lines[5] == "Where the time went   compute 2 % | copies 93 % | idle 5 %");
+  CHECK(lines[6] == "Idle because of       launching 4 % | unknown 1 %");
 }
 
 TEST_CASE("a finding says what was seen, why, what to do and how to check it") {
