@@ -279,6 +279,10 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     WriteCare(page, report, little ? 1 : kCareLines);
     if (options.devices) WriteDeviceTable(page, report);
     WriteNext(page, report);
+    if (little && report.next_command.empty() && !report.capture_command.empty()) {
+      page.Labelled("Next", 0, kColumn, "capture a timeline:");
+      page.Verbatim(report.capture_command, 2, Ink::kGreen);
+    }
   }
   if (little) {
     if (!options.quiet && !report.not_checked.empty()) {

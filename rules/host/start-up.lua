@@ -13,8 +13,8 @@ return {
                 "transfer/exposed-copy", "host/cpu-bound", "launch/slow-calls" },
   knowledge = { "K-C7", "K-A2", "K-O5" },
 
-  needs      = { "window.device_time", "window.time", "startup.time", "startup.code", "startup.allocation", "startup.upload",
-                 "startup.before", "startup.lost", "run.trains" },
+  needs      = { "window.device_time", "window.time", "run.trains" },
+  optional   = { "startup.time", "startup.code", "startup.allocation", "startup.upload", "startup.before", "startup.lost" },
   thresholds = { "min_share", "winnable" },
 
   symptom = "Start-up takes {share:pct} of the time: loading and compiling code {code:time}, allocating memory " ..
@@ -39,7 +39,10 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
   false_positives = "A capture that was meant to show the start.",
   references = { "cuda-programming/lazy-loading", "nsys/cli-options", "pytorch/compile" },
 
-  applies = function(f) return f.startup.time > 0, "nothing was loaded or allocated while the GPU waited" end,
+  applies = function(f)
+    if f.startup.time == nil then return false, "a loop was recorded: its start lies before the window" end
+    return f.startup.time > 0, "nothing was loaded or allocated while the GPU waited"
+  end,
 
   detect = function(f, t)
     local lost = share(f.startup.time, f.window.time)
@@ -72,6 +75,7 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
       facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },
                 startup = { time = 0, code = 0, allocation = 0, upload = 0, before = 0, lost = 0 } },
       expect = "not_applicable" },
-    { name = "a loop was recorded", facts = { window = { time = 1e9, device_time = 1e9 } }, expect = "cannot_tell" },
+    { name = "a loop was recorded",
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = true } }, expect = "not_applicable" },
   },
 }

@@ -10,7 +10,7 @@ return {
   explains  = { "host/cpu-bound", "sync/item-in-loop", "sync/host-busy-wait" },
   knowledge = { "K-E1", "K-N6" },
 
-  needs      = { "window.device_time", "serving.sampling.lost", "serving.sampling.remedy" },
+  needs      = { "run.serves", "window.device_time", "serving.sampling.lost", "serving.sampling.remedy" },
   thresholds = { "min_share" },
 
   symptom = "The GPU is idle {share:pct} of the time while the host chooses tokens.",
@@ -24,6 +24,7 @@ return {
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
+    if not f.run.serves then return false, "nothing of a model server ran" end
     return f.serving.sampling.lost.time > 0, "the GPU never waits while tokens are chosen"
   end,
 
@@ -40,14 +41,14 @@ return {
 
   tests = {
     { name = "a tenth of the time",
-      facts = { window = { device_time = 1e9 }, serving = { sampling = { lost = 1e8, remedy = true } } },
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, serving = { sampling = { lost = 1e8, remedy = true } } },
       expect = { share = 0.1 }, saving = { claims = 1e8, confidence = 0.6 } },
     { name = "near miss: a percent",
-      facts = { window = { device_time = 1e9 }, serving = { sampling = { lost = 1e7, remedy = true } } },
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, serving = { sampling = { lost = 1e7, remedy = true } } },
       expect = "silent" },
     { name = "tokens are chosen on the GPU",
-      facts = { window = { device_time = 1e9 }, serving = { sampling = { lost = 0, remedy = true } } },
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, serving = { sampling = { lost = 0, remedy = true } } },
       expect = "not_applicable" },
-    { name = "no server", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+    { name = "no server", facts = { run = { serves = true }, window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },
 }

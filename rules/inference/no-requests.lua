@@ -8,7 +8,7 @@ return {
   effort    = "design",
   knowledge = { "K-E1", "K-N6" },
 
-  needs      = { "window.device_time", "serving.load", "serving.no_request.lost" },
+  needs      = { "run.serves", "window.device_time", "serving.load", "serving.no_request.lost" },
   thresholds = { "min_share" },
 
   symptom = "The server had a request to work on for {load:pct} of the time; for {idle:pct} the GPU was idle because no request was there.",
@@ -21,6 +21,7 @@ return {
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
+    if not f.run.serves then return false, "nothing of a model server ran" end
     return f.serving.no_request.lost.time > 0, "a request was always there"
   end,
 
@@ -32,14 +33,14 @@ return {
 
   tests = {
     { name = "a server that is half used",
-      facts = { window = { device_time = 1e9 }, serving = { load = 0.5, no_request = { lost = 5e8 } } },
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, serving = { load = 0.5, no_request = { lost = 5e8 } } },
       expect = { load = 0.5, idle = 0.5 } },
     { name = "near miss: a server under load",
-      facts = { window = { device_time = 1e9 }, serving = { load = 0.98, no_request = { lost = 2e7 } } },
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, serving = { load = 0.98, no_request = { lost = 2e7 } } },
       expect = "silent" },
     { name = "never without a request",
-      facts = { window = { device_time = 1e9 }, serving = { load = 1, no_request = { lost = 0 } } },
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, serving = { load = 1, no_request = { lost = 0 } } },
       expect = "not_applicable" },
-    { name = "no server", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+    { name = "no server", facts = { run = { serves = true }, window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },
 }

@@ -11,7 +11,7 @@ return {
   explains  = { "host/cpu-bound" },
   knowledge = { "K-E1", "K-N6" },
 
-  needs      = { "window.device_time", "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step" },
+  needs      = { "run.serves", "window.device_time", "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step" },
   thresholds = { "min_share" },
 
   symptom = "Between the steps of the engine the GPU waits {share:pct} of the time for code of the launching thread, {count:count} times per step.",
@@ -27,6 +27,7 @@ return {
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
+    if not f.run.serves then return false, "nothing of a model server ran" end
     return f.serving.scheduler.lost.time > 0, "no step waits for the scheduler"
   end,
 
@@ -43,17 +44,17 @@ return {
 
   tests = {
     { name = "a fifth of the time is scheduling",
-      facts = { window = { device_time = 1e9 },
+      facts = { run = { serves = true }, window = { device_time = 1e9 },
                 serving = { scheduler = { lost = 2e8, remedy = true, per_step = 3 } } },
       expect = { share = 0.2, count = 3 }, saving = { claims = 2e8, confidence = 0.5 } },
     { name = "near miss: a percent",
-      facts = { window = { device_time = 1e9 },
+      facts = { run = { serves = true }, window = { device_time = 1e9 },
                 serving = { scheduler = { lost = 1e7, remedy = true, per_step = 3 } } },
       expect = "silent" },
     { name = "an overlapped scheduler",
-      facts = { window = { device_time = 1e9 },
+      facts = { run = { serves = true }, window = { device_time = 1e9 },
                 serving = { scheduler = { lost = 0, remedy = true, per_step = 0 } } },
       expect = "not_applicable" },
-    { name = "no server", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
+    { name = "no server", facts = { run = { serves = true }, window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },
 }

@@ -144,7 +144,7 @@ const std::vector<Capture>& Captures() {
        {{306976, 0, 0, 0, 20467340}},
        0.0703,
        false,
-       {"launch/bound", "launch/graph-candidate", "kernel/small-grid"},
+       {"launch/bound", "launch/graph-candidate", "kernel/small-grid", "host/start-up"},
        0.8},
       {"MohanadOdema__DLProf/nsys_profile.sqlite",
        5332401,

@@ -28,7 +28,8 @@ Json RowsOf(const Folder& folder, const std::string& path, const std::string& na
   const Ran ran =
       RunAdvise(folder, "facts --window all --tables --gpu MI300X --format json '" + path + "'");
   REQUIRE(ran.status == 0);
-  for (const Json& fact : Json::parse(ran.out)["facts"]) {
+  const Json printed = Json::parse(ran.out);
+  for (const Json& fact : printed["facts"]) {
     if (fact["name"] == name && fact.contains("rows")) return fact["rows"];
   }
   return Json::array();
