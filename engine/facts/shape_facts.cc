@@ -92,7 +92,7 @@ auto Top(Part Parts::*part) {
       [part](const Parts& p) {
         return (p.*part).top == nullptr ? std::string() : Words(*(p.*part).top);
       },
-      "there is none of it", "");
+      "no rows with recorded sizes are of this kind", "");
 }
 
 // What the peaks of the device say of the rows.

@@ -67,7 +67,8 @@ EfficiencyInfo EfficiencyOf(const Report& report) {
   return info;
 }
 
-// How near to what they could do the measured kernels run; 0 when nothing says: unknown is not good.
+// How near to what they could do the measured kernels run; 0 when nothing says: unknown is not
+// good.
 double Attained(const Report& report) {
   for (const char* name : {"efficiency.reached", "roofline.shapes.attained"}) {
     if (const auto share = FactNumber(report, name)) return *share;

@@ -190,9 +190,8 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   const char* const are = many ? "are" : "is";
   const char* const s = many ? "" : "s";
   if (report.healthy) {
-    return fmt::format(
-        "{} {} busy {} of the time, and nothing was found whose fix would win one percent", who,
-        are, pct(time.all - time.idle));
+    return fmt::format("{} {} busy {} of the time, and no fix was found that would save even 1 %",
+                       who, are, pct(time.all - time.idle));
   }
   if (ranks != nullptr) {
     const std::string straggler = StragglerSentence(report, *ranks);

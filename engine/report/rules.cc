@@ -44,8 +44,8 @@ std::string RenderRuleText(const RulePage& item, int width, bool color) {
   const RuleInfo& rule = *item.rule;
   Page page(width, color);
   page.Wrapped(rule.title, 0, Ink::kBold);
-  page.Line(page.Paint(fmt::format("{}   {}, since {}, {}", rule.id, rule.status,
-                                   rule.since, RuleKindName(rule.kind)),
+  page.Line(page.Paint(fmt::format("{}   {}, since {}, {}", rule.id, rule.status, rule.since,
+                                   RuleKindName(rule.kind)),
                        Ink::kDim));
   if (!item.suppressed.empty()) {
     page.Labelled("Left out", 0, kColumn, "by the site: " + item.suppressed, Ink::kYellow);

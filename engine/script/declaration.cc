@@ -20,7 +20,7 @@ constexpr const char* kLoopFact = "window.supports_verdict";
 constexpr const char* kNoLoop =
     "the capture shows no loop: it is a start, a single pass or too short";
 constexpr const char* kDeviceTime = "window.device_time";
-constexpr const char* kNothing = "there is none of it";
+constexpr const char* kNothing = "it did not happen in this run";
 
 bool IsNumber(const FactPart& fact) {
   if (!fact.part.empty()) return true;

@@ -130,7 +130,8 @@ TEST_CASE("a run that loses nothing has nothing above info, and is not healthy u
   CHECK(report["healthy"] == false);  // nobody measured its kernels
   CHECK(report["efficiency"]["source"] == "none");
   for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
-  CHECK_THAT(RunAdvise(folder, TraceOf(kHealthy)).out, Contains("no time is lost between kernels") && Contains("ncu "));
+  CHECK_THAT(RunAdvise(folder, TraceOf(kHealthy)).out,
+             Contains("no time is lost between kernels") && Contains("ncu "));
 }
 
 TEST_CASE("an input is never written to") {

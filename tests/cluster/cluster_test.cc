@@ -1,9 +1,9 @@
 // Ranks together: who is late, why, what it costs, and how efficient they are. All figures by hand.
 #include "engine/cluster/cluster.h"
-#include "engine/cluster/same_program.h"
 
 #include <cmath>
 
+#include "engine/cluster/same_program.h"
 #include "tests/cluster/ranks.h"
 
 namespace advise {

@@ -147,7 +147,7 @@ TEST_CASE("nothing to judge, and too little") {
 
   DeclaredRule stock(RuleFields{{"not_applicable", ""}, {"applies", "\"share\""}});
   stock.facts["copy.share"] = {0.0, ""};
-  CHECK(stock.Run().reason == "there is none of it");
+  CHECK(stock.Run().reason == "it did not happen in this run");
 }
 
 TEST_CASE("needs_loop: a capture without a loop has nothing to judge") {

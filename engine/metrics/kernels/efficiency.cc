@@ -39,8 +39,9 @@ void AddRates(const ShapeRows& shapes, const Hardware& hardware, double device_n
 
 }  // namespace
 
-KernelEfficiency FindEfficiency(const Basis& basis, const Hardware& hardware, const ShapeRows& shapes,
-                          const Counters& counters, const Samples& samples) {
+KernelEfficiency FindEfficiency(const Basis& basis, const Hardware& hardware,
+                                const ShapeRows& shapes, const Counters& counters,
+                                const Samples& samples) {
   const Trace& trace = basis.run.trace;
   std::map<StringId, Total> totals;
   double all_ns = 0;

@@ -37,7 +37,8 @@ struct KernelEfficiency {
 };
 
 // O(kernels).
-KernelEfficiency FindEfficiency(const Basis& basis, const Hardware& hardware, const ShapeRows& shapes,
-                          const Counters& counters, const Samples& samples);
+KernelEfficiency FindEfficiency(const Basis& basis, const Hardware& hardware,
+                                const ShapeRows& shapes, const Counters& counters,
+                                const Samples& samples);
 
 }  // namespace advise

@@ -41,8 +41,7 @@ inline constexpr std::array<std::string_view, 11> kCallFamilies = {
     "device_query", "event_timing", "graph_build", "graph_capture", "host_register", "ipc",
     "objects",      "pool",         "query",       "strided_copy",  "symbol_copy"};
 inline constexpr std::array<std::string_view, 6> kRangeFamilies = {
-    "communicator", "detokenise", "gloo",         "object_collective",
-    "prepare", "unused_search"};
+    "communicator", "detokenise", "gloo", "object_collective", "prepare", "unused_search"};
 inline constexpr std::array<std::string_view, 2> kOsFamilies = {"open", "process"};
 
 // Of one kernel family: the loss is the kernels' own time; `remedy` takes them away, `halved` half

@@ -1,4 +1,4 @@
-// How CUDA graphs are used: how many a step, how long their launches take, and what the GPU does
+// How CUDA graphs are used: how many per step, how long their launches take, and what the GPU does
 // between them.
 #pragma once
 
