@@ -85,3 +85,40 @@ TEST_CASE("two ranks that both call their GPU 0 are kept apart by the device tab
     CHECK(CountOf(trace, "several processes use CUDA device 0") == 1);
   }
 }
+
+TEST_CASE("processes whose kernels run at the same time have a GPU each") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("beside.sqlite"), Schema::k2_9);
+  for (std::int64_t start = 0; start < 1000; start += 100) {
+    builder.Add(KernelRow{.start = start, .end = start + 80, .pid = 100})
+        .Add(KernelRow{.start = start + 10, .end = start + 85, .pid = 200})
+        .Add(KernelRow{.start = start + 20, .end = start + 90, .pid = 300});
+  }
+  SECTION("of those that the report lists") {
+    builder.Sql(
+        "INSERT INTO TARGET_INFO_GPU (id, cuDevice, name, smCount, computeMajor) VALUES "
+        "(0, 0, 'A', 108, 8), (1, 1, 'B', 108, 8), (2, 2, 'C', 108, 8), (3, 3, 'D', 108, 8)");
+    const Trace trace = Read(builder);
+    REQUIRE(trace.devices.size() == 4);
+    CHECK(trace.devices[trace.ops.device[0]].name == "A");
+    CHECK(trace.devices[trace.ops.device[1]].name == "B");
+    CHECK(trace.devices[trace.ops.device[2]].name == "C");
+    CHECK(trace.devices[trace.ops.device[1]].ordinal == 1);
+    CHECK(trace.devices[trace.ops.device[1]].cuda_ordinal == 0);
+    CHECK(CountOf(trace, "each is taken to have its own") == 1);
+  }
+  SECTION("also where it lists none") {
+    const Trace trace = Read(builder);
+    REQUIRE(trace.devices.size() == 3);
+    CHECK(trace.ops.device[0] != trace.ops.device[1]);
+    CHECK(CountOf(trace, "each is taken to have its own") == 1);
+  }
+  SECTION("not where there are too few") {
+    builder.Sql(
+        "INSERT INTO TARGET_INFO_GPU (id, cuDevice, name, smCount, computeMajor) VALUES "
+        "(0, 0, 'A', 108, 8), (1, 1, 'B', 108, 8)");
+    const Trace trace = Read(builder);
+    CHECK(trace.ops.device[0] == trace.ops.device[1]);
+    CHECK(CountOf(trace, "they are taken as one") == 1);
+  }
+}

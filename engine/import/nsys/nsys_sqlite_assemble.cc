@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <set>
 #include <string_view>
 
@@ -107,6 +108,7 @@ class Assembler {
   }
   void MapThreads(const ThreadKeys& keys, std::vector<std::uint32_t>& column) const;
   StreamRows MapStreams(const StreamKeys& keys) const;
+  bool RunTogether(const std::vector<ProcessDevice>& uses) const;
   void SetRanks();
   void MapGpuSeries();
 
@@ -213,6 +215,35 @@ void Assembler::SetRanks() {
   }
 }
 
+// Whether most of what these run has work of another one beside it; more than processes that take
+// turns show at the borders of their turns.
+bool Assembler::RunTogether(const std::vector<ProcessDevice>& uses) const {
+  constexpr Nanos kPart = 10;     // at least one in so many nanoseconds of their work
+  std::vector<std::size_t> user;  // by stream key
+  for (const StreamKey& key : all_.gpu.streams.keys()) {
+    const auto use =
+        std::find(uses.begin(), uses.end(), ProcessDevice{Owner(key.process), key.device});
+    user.push_back(static_cast<std::size_t>(use - uses.begin()));
+  }
+  std::vector<Nanos> until(uses.size(), std::numeric_limits<Nanos>::min());
+  Nanos busy = 0, together = 0;
+  const OpTable& ops = all_.gpu.ops;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const std::size_t own = user[ops.stream[i]];
+    if (own == uses.size() || ops.kind[i] != OpKind::kKernel) continue;
+    const Nanos start = std::max(ops.start[i], until[own]);
+    if (ops.end[i] <= start) continue;
+    until[own] = ops.end[i];
+    busy += ops.end[i] - start;
+    Nanos others = start;
+    for (std::size_t u = 0; u < uses.size(); ++u) {
+      if (u != own) others = std::max(others, until[u]);
+    }
+    together += std::min(others, ops.end[i]) - start;
+  }
+  return together > 0 && together >= busy / kPart;
+}
+
 void Assembler::ListDevicesAndStreams() {
   std::map<ProcessDevice, bool> uses;
   for (const StreamKeys* keys : {&all_.waits.rows.streams, &all_.memory.rows.devices}) {
@@ -223,7 +254,8 @@ void Assembler::ListDevicesAndStreams() {
   for (const StreamKey& key : all_.gpu.streams.keys()) {
     uses[{Owner(key.process), key.device}] = true;
   }
-  devices_ = ResolveDevices(all_.system.rows, uses, trace_.diagnostics);
+  const auto together = [this](const std::vector<ProcessDevice>& of) { return RunTogether(of); };
+  devices_ = ResolveDevices(all_.system.rows, uses, together, trace_.diagnostics);
   trace_.devices = devices_.devices;
 
   std::set<StreamKey> streams;

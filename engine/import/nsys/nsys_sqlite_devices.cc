@@ -4,8 +4,9 @@
 //   3. TARGET_INFO_GPU.cuDevice = ordinal (ids and ordinals are permuted on some machines), or
 //      id = ordinal where the column is missing
 //   4. a GPU of its own for each ordinal
-// In 3 and 4 two processes with the same ordinal are taken to share a GPU, which is wrong when
-// each sees one GPU of its own (CUDA_VISIBLE_DEVICES): that is a warning.
+// In 3 and 4 two processes with the same ordinal may share a GPU, or see one GPU each
+// (CUDA_VISIBLE_DEVICES). Processes that share a GPU take turns; where their kernels run at the
+// same time, and there are GPUs enough, each has its own. Either is a warning.
 #include "engine/import/nsys/nsys_sqlite_devices.h"
 
 #include <algorithm>
@@ -47,6 +48,16 @@ class Resolver {
       devices.back().ordinal = use.second;
     }
     return made->second;
+  }
+
+  // A GPU that nobody uses; kNone when the report lists GPUs, and all of them are taken.
+  std::uint32_t Free(const std::set<std::uint32_t>& used) {
+    for (std::uint32_t i = 0; i < listed_ordinals_.size(); ++i) {
+      if (!used.contains(i)) return i;
+    }
+    if (!listed_ordinals_.empty()) return kNone;
+    devices.emplace_back();
+    return static_cast<std::uint32_t>(devices.size() - 1);
   }
 
   std::vector<Device> devices;
@@ -98,31 +109,51 @@ void NumberApart(std::size_t worked, std::vector<Device>* devices) {
   }
 }
 
+// Processes that one ordinal leads to the same GPU get one each; false when there are too few.
+bool PutApart(const std::vector<ProcessDevice>& same, Resolver* resolver, DeviceMap* map) {
+  std::set<std::uint32_t> used;
+  for (const auto& [use, index] : map->of) used.insert(index);
+  std::vector<std::uint32_t> own = {map->of[same.front()]};
+  while (own.size() < same.size()) {
+    own.push_back(resolver->Free(used));
+    if (own.back() == kNone) return false;
+    used.insert(own.back());
+  }
+  for (std::size_t i = 0; i < same.size(); ++i) map->of[same[i]] = own[i];
+  return true;
+}
+
 }  // namespace
 
 DeviceMap ResolveDevices(const SystemInfo& info, const std::map<ProcessDevice, bool>& uses,
-                         Diagnostics& diagnostics) {
+                         const RunTogether& run_together, Diagnostics& diagnostics) {
   Resolver resolver(info);
   DeviceMap map;
-  std::map<std::uint32_t, int> priority;                         // 0 worked, 1 mentioned
-  std::map<std::int64_t, std::set<std::int64_t>> guessed_users;  // ordinal → processes
+  std::map<std::int64_t, std::vector<ProcessDevice>> guessed;  // by ordinal: of those that worked
+  for (const auto& [use, worked] : uses) {
+    bool certain = false;
+    map.of[use] = resolver.Find(use, certain);
+    if (!certain && worked) guessed[use.second].push_back(use);
+  }
+  for (const auto& [ordinal, same] : guessed) {
+    if (same.size() < 2 || info.gpus.size() == 1) continue;
+    const bool apart = run_together(same) && PutApart(same, &resolver, &map);
+    diagnostics.Add(
+        Level::kWarning,
+        "several processes use CUDA device " + std::to_string(ordinal) +
+            ", and the report does not say whether these are the same GPU: " +
+            (apart ? "their kernels run at the same time, so each is taken to have its own"
+                   : "they are taken as one"));
+  }
+
+  std::map<std::uint32_t, int> priority;  // 0 worked, 1 mentioned
   for (const bool worked : {true, false}) {
     for (const auto& [use, use_worked] : uses) {
       if (use_worked != worked) continue;
-      bool certain = false;
-      const std::uint32_t index = resolver.Find(use, certain);
-      map.of[use] = index;
+      const std::uint32_t index = map.of[use];
       const bool is_first = priority.emplace(index, worked ? 0 : 1).second;
       if (is_first) resolver.devices[index].ordinal = use.second;
-      if (!certain && worked) guessed_users[use.second].insert(use.first);
     }
-  }
-  for (const auto& [ordinal, processes] : guessed_users) {
-    if (processes.size() < 2 || info.gpus.size() == 1) continue;
-    diagnostics.Add(Level::kWarning, "several processes use CUDA device " +
-                                         std::to_string(ordinal) +
-                                         ", and the report does not say whether these are the same "
-                                         "GPU: they are taken as one");
   }
 
   std::vector<std::uint32_t> order(resolver.devices.size());

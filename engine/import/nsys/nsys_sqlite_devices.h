@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -18,9 +19,13 @@ struct DeviceMap {
   std::map<ProcessDevice, std::uint32_t> of;
 };
 
+// Whether kernels of these run at the same time, which they cannot on one GPU: its processes take
+// turns.
+using RunTogether = std::function<bool(const std::vector<ProcessDevice>&)>;
+
 // `uses`: each ordinal that rows mention, and whether it did GPU work. GPUs that are only listed
 // come after those that are mentioned.
 DeviceMap ResolveDevices(const SystemInfo& info, const std::map<ProcessDevice, bool>& uses,
-                         Diagnostics& diagnostics);
+                         const RunTogether& run_together, Diagnostics& diagnostics);
 
 }  // namespace advise::nsys
