@@ -179,7 +179,8 @@ void WriteRule(Page& page, const Report& report, const Finding& finding,
 
 std::string RunText(const Report& report) {
   if (report.run.kind.empty() || report.run.kind == "no-gpu") return "";
-  std::string kind = report.run.kind;
+  // Iterations of what names do not tell are a loop; only the JSON report needs one word for all.
+  std::string kind = report.run.kind == "solver" ? "loop" : report.run.kind;
   std::replace(kind.begin(), kind.end(), '-', ' ');
   const std::size_t units = report.run.units;
   if (units == 0 || report.run.unit == "pass") return kind;

@@ -14,7 +14,8 @@ return {
   loss           = "family.naive_convolution",
   not_applicable = "no such kernels ran",
   evidence       = { count = "per_step" },
-  thresholds     = { "min_share", "min_count" },
+  optional       = { "roofline.rated.share" },
+  thresholds     = { "min_share", "min_count", "max_rated_share" },
 
   symptom = "{share:pct} of the GPU time runs convolutions by a plain algorithm, {count:count} kernels a step.",
   cause   = "The library fell back to a kernel that copies patches out or computes them one by one, without tensor cores.",
@@ -32,6 +33,13 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
   false_positives = "Small depth-wise layers of mobile networks.",
   references = { "pytorch/tuning-guide", "pytorch/channels-last" },
 
+  -- Where sizes were recorded, kernel/slow-convolutions measures what the name of a kernel only suggests.
+  detect = function(f, t, e)
+    local rated = f.roofline.rated.share
+    if rated ~= nil and not at_most(rated, t.max_rated_share) then return nil end
+    return e
+  end,
+
   saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },
 
   tests = {
@@ -39,6 +47,10 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
       facts = { window = { device_time = 1e9 }, family = { naive_convolution = { per_step = 20, lost = 2.4e8, halved = true } } },
       expect = { share = 0.24, count = 20 },
       saving = { claims = 2.4e8, confidence = 0.5 } },
+    { name = "near miss: sizes were recorded, so that efficiency is measured",
+      facts = { window = { device_time = 1e9 }, family = { naive_convolution = { per_step = 20, lost = 2.4e8, halved = true } },
+                roofline = { rated = { share = 0.95 } } },
+      expect = "silent" },
     { name = "near miss: one small layer",
       facts = { window = { device_time = 1e9 }, family = { naive_convolution = { per_step = 20, lost = 2e7, halved = true } } },
       expect = "silent" },
