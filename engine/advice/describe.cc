@@ -32,11 +32,26 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict) {
       });
 }
 
+// Whether what was found gives the reason that the fix is for.
+bool Fits(const Fix& fix, const Verdict& verdict) {
+  if (fix.reason.empty()) return true;
+  const Cell wanted = fix.reason;
+  const auto own = verdict.evidence.find("reason");
+  if (own != verdict.evidence.end() && own->second == wanted) return true;
+  const std::pair<std::string, Cell> cell("reason", wanted);
+  for (const auto& [name, rows] : verdict.tables) {
+    for (const Row& row : rows) {
+      if (std::find(row.begin(), row.end(), cell) != row.end()) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge) {
   std::vector<Fix> fixes;
   for (Fix fix : verdict.rule->fixes) {
+    if (!Fits(fix, verdict)) continue;
     fix.action = FilledTemplate(fix.action, verdict);
-    if (fix.action.empty()) continue;  // it does not apply this time
     for (const std::string& key : verdict.rule->references) {
       const Reference* reference = knowledge.FindReference(key);
       if (reference == nullptr) continue;

@@ -33,6 +33,9 @@ struct Fix {
   // Kinds of programs, frameworks and languages that it is for, in lower case: "pytorch", "c++";
   // empty: all.
   std::vector<std::string> programs = {};
+  // The fix is shown when evidence "reason", or that column of a row in the evidence, is this;
+  // empty: always.
+  std::string reason = {};
 };
 
 // The static part of a rule, as its file states it.

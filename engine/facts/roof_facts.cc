@@ -28,12 +28,17 @@ Rows UnmeasuredRows(const KernelEfficiency& efficiency) {
 }
 
 Row RoofRow(const ShapeRow& row, const Analysis& a) {
+  const std::string kernel = ShortKernelName(row.kernel);
+  const std::string source =
+      row.call == kNone ? "" : SourceOfCall(a.run.trace, a.operators, row.call);
+  const double good = row.reached > 0 ? std::min(1.0, row.attained / row.reached) : 0;
   return {{"op", row.op},
           {"shape", row.shape},
           {"dtype", row.type},
-          {"kernel", ShortKernelName(row.kernel)},
+          {"kernel", kernel},
           {"kernel_name", row.kernel},
-          {"source", row.call == kNone ? "" : SourceOfCall(a.run.trace, a.operators, row.call)},
+          {"source", source},
+          {"place", source.empty() ? kernel : kernel + ", called from " + source},
           {"kind", WorkKindName(row.kind)},
           {"count", static_cast<double>(row.count)},
           {"time", row.time_ns},
@@ -41,9 +46,11 @@ Row RoofRow(const ShapeRow& row, const Analysis& a) {
           {"attained", row.attained},
           {"of_measured", row.of_measured},
           {"reached", row.reached},
+          {"good", good},
           {"flop_rate", row.achieved},
           {"byte_rate", row.bandwidth},
           {"side", row.side},
+          {"roof", row.side == "memory" ? "the memory rate" : "the peak"},
           {"reason", row.reason}};
 }
 
@@ -93,14 +100,16 @@ void DeclareBelow(Catalog* catalog, const std::string& group, RoofGroup which, c
   const std::string words = what;
   auto& below = catalog->OfAll();
   below.Needs([](const Analysis& a) { return a.shapes.rated_ns > 0; }, kNoRoof, "shapes");
-  below.Add(group + ".rows", "rows",
-            "Estimate from recorded sizes: " + words +
-                " that stay far below what good libraries reach, most to win first: op, shape, "
-                "dtype, kernel (short), kernel_name, source (line of the program), kind, count, "
-                "time, recoverable (ns), attained (of the data sheet's roof), of_measured (of what "
-                "was measured for large products or copies), reached (of what good libraries "
-                "reach for these sizes), flop_rate, byte_rate, side, reason.",
-            [which](const Analysis& a) { return BelowRows(a, which); });
+  below.Add(
+      group + ".rows", "rows",
+      "Estimate from recorded sizes: " + words +
+          " that stay far below what good libraries reach, most to win first: op, shape, "
+          "dtype, kernel (short), kernel_name, source (line of the program), place (kernel and "
+          "source in words), kind, count, time, recoverable (ns), attained (of the data "
+          "sheet's roof), of_measured (of what was measured for large products or copies), "
+          "reached (of what good libraries reach for these sizes), good (what good libraries "
+          "attain), flop_rate, byte_rate, side, roof (side in words), reason.",
+      [which](const Analysis& a) { return BelowRows(a, which); });
   below.AddLoss(
       group, kCount | kTime | kChange,
       {"kernels of " + words + " that stay far below what good libraries reach",

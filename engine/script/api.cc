@@ -168,6 +168,24 @@ int Filter(lua_State* state) {
   return 1;
 }
 
+// adopt(evidence, row): the row's columns as evidence, but for names that the evidence has already.
+int Adopt(lua_State* state) {
+  luaL_checktype(state, 1, LUA_TTABLE);
+  const Row* row = AsRow(state, 2);
+  if (row == nullptr) {
+    return luaL_error(state, "adopt: wanted a row of a fact, got %s", luaL_typename(state, 2));
+  }
+  for (const auto& [column, cell] : *row) {
+    const bool is_there = lua_getfield(state, 1, column.c_str()) != LUA_TNIL;
+    lua_pop(state, 1);
+    if (is_there) continue;
+    PushCell(state, cell);
+    lua_setfield(state, 1, column.c_str());
+  }
+  lua_settop(state, 1);
+  return 1;
+}
+
 int Matches(lua_State* state) {
   const std::string_view name = Text(state, 1, "matches");
   const std::string_view glob = Text(state, 2, "matches");
@@ -206,7 +224,7 @@ void InstallApi(lua_State* state) {
                                 {"sum", Sum},           {"top", Top},
                                 {"filter", Filter},     {"matches", Matches},
                                 {"contains", Contains}, {"starts_with", StartsWith},
-                                {nullptr, nullptr}};
+                                {"adopt", Adopt},       {nullptr, nullptr}};
   luaL_setfuncs(state, functions, 0);
 }
 

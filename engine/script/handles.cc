@@ -71,12 +71,7 @@ int IndexRow(lua_State* state) {
     const auto found = std::find_if(row.begin(), row.end(),
                                     [&](const auto& cell) { return cell.first == column; });
     if (found != row.end()) {
-      if (const auto* number = std::get_if<double>(&found->second)) {
-        lua_pushnumber(state, *number);
-      } else {
-        const auto& text = std::get<std::string>(found->second);
-        lua_pushlstring(state, text.data(), text.size());
-      }
+      PushCell(state, found->second);
       return 1;
     }
   }
@@ -144,6 +139,15 @@ void PushValue(lua_State* state, const Value& value) {
     PushHandle(state, remedy, kRemedy);
   } else {
     lua_pushnil(state);
+  }
+}
+
+void PushCell(lua_State* state, const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) {
+    lua_pushnumber(state, *number);
+  } else {
+    const auto& text = std::get<std::string>(cell);
+    lua_pushlstring(state, text.data(), text.size());
   }
 }
 

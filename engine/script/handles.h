@@ -16,6 +16,8 @@ void InstallHandles(lua_State* state);
 // Pushes the value of a fact that is there (not Absent). `value` must outlive the call of the rule.
 void PushValue(lua_State* state, const Value& value);
 
+void PushCell(lua_State* state, const Cell& cell);
+
 // What a handle stands for, or nullptr when the value is something else.
 const Rows* AsRows(lua_State* state, int index);
 const Row* AsRow(lua_State* state, int index);

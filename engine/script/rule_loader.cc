@@ -277,11 +277,12 @@ class RuleReader {
         fields_.Problem(fmt::format("fixes[{}]", i),
                         fmt::format("wanted a table, got {}", DescribeLua(state_, -1)));
       } else {
-        fields_.OnlyFields(-1, {"action", "snippet", "language", "for", "links"}, label);
+        fields_.OnlyFields(-1, {"action", "snippet", "language", "reason", "for", "links"}, label);
         Fix fix;
         fix.action = fields_.Text(-1, "action", Need::kMust, label);
         fix.snippet = fields_.Text(-1, "snippet", Need::kMay, label);
         fix.language = fields_.Text(-1, "language", Need::kMay, label);
+        fix.reason = fields_.Text(-1, "reason", Need::kMay, label);
         fix.programs = fields_.Texts(-1, "for", Need::kMay, label);
         fix.links = fields_.Texts(-1, "links", Need::kMay, label);
         CheckPlaces(label + "action", fix.action);

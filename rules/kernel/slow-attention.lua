@@ -7,14 +7,6 @@ local why = {
   [""] = "Sizes do not tell why: an implementation made for an older GPU, or a head size that it does not favor.",
 }
 
--- Operators of which this much could be won, and the advice for each reason among them.
-local function given(rows, reason, text)
-  for _, row in ipairs(rows) do
-    if row.reason == reason or reason == "*" then return text end
-  end
-  return ""
-end
-
 return {
   id        = "kernel/slow-attention",
   title     = "Bring slow attention kernels closer to the peak",
@@ -26,19 +18,21 @@ return {
   knowledge = { "K-E1", "K-H1" },
   effort    = "code",
 
-  needs      = { "roofline.below.attention.rows", "roofline.below.attention.count", "roofline.below.attention.lost", "roofline.below.attention.remedy", "window.device_time" },
-  thresholds = { "min_share" },
+  loss           = "roofline.below.attention",
+  not_applicable = "none of them stays far below its roof",
+  evidence       = { "count", "rows" },
+  thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {kernel:text}{source:text}). " ..
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {place:text}). " ..
             "Beyond what good libraries need, attention takes {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
-    { action = "{do_split:text}" },
-    { action = "{do_pack:text}",
+    { reason = "one-query", action = "Use a decoding kernel that splits the keys over blocks (Flash-Decoding, FlashInfer, FlashMLA), and share keys between heads (GQA)" },
+    { reason = "short-sequence", action = "Pack several sequences into one call without padding (varlen attention)",
       snippet = "flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_q, max_k)", language = "python" },
-    { action = "{do_half:text}",
+    { reason = "fp32-units", action = "Run attention in bf16",
       snippet = "q, k, v = q.bfloat16(), k.bfloat16(), v.bfloat16()", language = "python" },
-    { action = "{do_newer:text}",
+    { action = "Try the implementations that this GPU has: FlashAttention 3 or cuDNN on Hopper and later, AITER or Composable Kernel on MI300",
       snippet = "with torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python" },
     { action = "Measure the kernel: ncu tells which unit or which wait holds it back",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
@@ -46,40 +40,23 @@ return {
   false_positives = "Masks and windows that hide more than the recorded flags tell.",
   references = { "nvidia/gpu-background", "pytorch/tuning-guide" },
 
-  applies = function(f) return f.roofline.below.attention.count > 0, "none of them stays far below its roof" end,
-
-  detect = function(f, t)
-    local below = f.roofline.below.attention
-    local lost = share(below.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    local rows = top(below.rows, "recoverable", 5)
-    local first = rows[1]
-    if first == nil then return nil end
-    local evidence = { share = lost, count = below.count, op = first.op, shape = first.shape, dtype = first.dtype, kernel = first.kernel,
-                       source = first.source ~= "" and ", from " .. first.source or "", attained = first.attained,
-                       good = math.min(1, share(first.attained, first.reached)), roof = first.side == "memory" and "the memory rate" or "the peak",
-                       reason = first.reason, why = why[first.reason] or why[""], rows = rows }
-    evidence.do_split = given(rows, "one-query", "Use a decoding kernel that splits the keys over blocks (Flash-Decoding, FlashInfer, FlashMLA), and share keys between heads (GQA)")
-    evidence.do_pack = given(rows, "short-sequence", "Pack several sequences into one call without padding (varlen attention)")
-    evidence.do_half = given(rows, "fp32-units", "Run attention in bf16")
-    evidence.do_newer = given(rows, "*", "Try the implementations that this GPU has: FlashAttention 3 or cuDNN on Hopper and later, AITER or Composable Kernel on MI300")
-    return evidence
+  detect = function(f, t, e)
+    local worst = f.roofline.below.attention.rows[1]
+    e.why = why[worst.reason] or why[""]
+    return adopt(e, worst)
   end,
 
-  saving = function(f)
-    return { claims = f.roofline.below.attention.lost, remedy = f.roofline.below.attention.remedy, confidence = 0.5,
-             basis = "what these kernels take beyond the time that good libraries take for the same sizes" }
-  end,
+  saving = { confidence = 0.5, basis = "what these kernels take beyond the time that good libraries take for the same sizes" },
 
   tests = {
     { name = "half of the time could be won",
       facts = { window = { device_time = 1e9 },
-                roofline = { below = { attention = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::_flash_attention_forward", shape = "[1, 32768, 32, 128] by [1, 32768, 32, 128]", dtype = "bf16", kernel = "attn_fwd", source = "", reason = "", side = "compute", attained = 0.2, reached = 0.4, time = 8e8, recoverable = 4.8e8 } } } } } },
+                roofline = { below = { attention = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::_flash_attention_forward", shape = "[1, 32768, 32, 128] by [1, 32768, 32, 128]", dtype = "bf16", place = "attn_fwd", reason = "", roof = "the peak", attained = 0.2, good = 0.5 } } } } } },
       expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::_flash_attention_forward", reason = "", roof = "the peak", rows = 1 },
       saving = { claims = 4.8e8 } },
     { name = "near miss: too little to win",
       facts = { window = { device_time = 1e9 },
-                roofline = { below = { attention = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::_flash_attention_forward", shape = "[1, 32768, 32, 128] by [1, 32768, 32, 128]", dtype = "bf16", kernel = "attn_fwd", source = "", reason = "", side = "compute", attained = 0.2, reached = 0.4, time = 8e8, recoverable = 4.8e8 } } } } } },
+                roofline = { below = { attention = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::_flash_attention_forward", shape = "[1, 32768, 32, 128] by [1, 32768, 32, 128]", dtype = "bf16", place = "attn_fwd", reason = "", roof = "the peak", attained = 0.2, good = 0.5 } } } } } },
       expect = "silent" },
     { name = "near miss: all run as good libraries do", facts = { window = { device_time = 1e9 },
                 roofline = { below = { attention = { count = 0, lost = 0, remedy = true, rows = {  } } } } }, expect = "not_applicable" },

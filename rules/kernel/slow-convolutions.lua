@@ -12,14 +12,6 @@ local why = {
   [""] = "Sizes do not tell why: the library may have chosen a poor algorithm, or converts the layout around it.",
 }
 
--- Operators of which this much could be won, and the advice for each reason among them.
-local function given(rows, reason, text)
-  for _, row in ipairs(rows) do
-    if row.reason == reason or reason == "*" then return text end
-  end
-  return ""
-end
-
 return {
   id        = "kernel/slow-convolutions",
   title     = "Bring slow convolutions closer to their roof",
@@ -31,21 +23,23 @@ return {
   knowledge = { "K-E1", "K-H1", "K-C5" },
   effort    = "code",
 
-  needs      = { "roofline.below.convolutions.rows", "roofline.below.convolutions.count", "roofline.below.convolutions.lost", "roofline.below.convolutions.remedy", "window.device_time" },
-  thresholds = { "min_share" },
+  loss           = "roofline.below.convolutions",
+  not_applicable = "none of them stays far below its roof",
+  evidence       = { "count", "rows" },
+  thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {kernel:text}{source:text}). " ..
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {place:text}). " ..
             "Beyond what good libraries need, convolutions take {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
-    { action = "{do_depthwise:text}",
+    { reason = "depthwise", action = "Fuse the depthwise convolution with its neighbors (torch.compile), use channels-last and 16-bit types: each halves the bytes that are moved",
       snippet = "model = torch.compile(model.to(memory_format=torch.channels_last))", language = "python" },
-    { action = "{do_tf32:text}",
+    { reason = "fp32-units", action = "Allow TF32, or run in bf16",
       snippet = "torch.backends.cudnn.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    y = model(x)", language = "python" },
-    { action = "{do_pad:text}" },
-    { action = "{do_round:text}" },
-    { action = "{do_batch:text}" },
-    { action = "{do_bench:text}",
+    { reason = "few-channels", action = "Pad the channels to a multiple of 8 (images: 3 to 4 or 8), or fold pixels into channels (space-to-depth) before the first layer" },
+    { reason = "odd-channels", action = "Make the numbers of channels multiples of 8, better of 64" },
+    { reason = "few-tiles", action = "Raise the batch, so that the result has a tile for each SM" },
+    { action = "Let the library measure its algorithms, in channels-last layout",
       snippet = "torch.backends.cudnn.benchmark = True   # MIOpen: MIOPEN_FIND_MODE=NORMAL\nmodel = model.to(memory_format=torch.channels_last)", language = "python" },
     { action = "Measure the kernel: ncu tells which unit or which wait holds it back",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
@@ -53,42 +47,23 @@ return {
   false_positives = "Convolutions that run once, before the library has measured its algorithms.",
   references = { "pytorch/tuning-guide", "pytorch/channels-last" },
 
-  applies = function(f) return f.roofline.below.convolutions.count > 0, "none of them stays far below its roof" end,
-
-  detect = function(f, t)
-    local below = f.roofline.below.convolutions
-    local lost = share(below.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    local rows = top(below.rows, "recoverable", 5)
-    local first = rows[1]
-    if first == nil then return nil end
-    local evidence = { share = lost, count = below.count, op = first.op, shape = first.shape, dtype = first.dtype, kernel = first.kernel,
-                       source = first.source ~= "" and ", from " .. first.source or "", attained = first.attained,
-                       good = math.min(1, share(first.attained, first.reached)), roof = first.side == "memory" and "the memory rate" or "the peak",
-                       reason = first.reason, why = why[first.reason] or why[""], rows = rows }
-    evidence.do_depthwise = given(rows, "depthwise", "Fuse the depthwise convolution with its neighbors (torch.compile), use channels-last and 16-bit types: each halves the bytes that are moved")
-    evidence.do_tf32 = given(rows, "fp32-units", "Allow TF32, or run in bf16")
-    evidence.do_pad = given(rows, "few-channels", "Pad the channels to a multiple of 8 (images: 3 to 4 or 8), or fold pixels into channels (space-to-depth) before the first layer")
-    evidence.do_round = given(rows, "odd-channels", "Make the numbers of channels multiples of 8, better of 64")
-    evidence.do_batch = given(rows, "few-tiles", "Raise the batch, so that the result has a tile for each SM")
-    evidence.do_bench = given(rows, "*", "Let the library measure its algorithms, in channels-last layout")
-    return evidence
+  detect = function(f, t, e)
+    local worst = f.roofline.below.convolutions.rows[1]
+    e.why = why[worst.reason] or why[""]
+    return adopt(e, worst)
   end,
 
-  saving = function(f)
-    return { claims = f.roofline.below.convolutions.lost, remedy = f.roofline.below.convolutions.remedy, confidence = 0.5,
-             basis = "what these kernels take beyond the time that good libraries take for the same sizes" }
-  end,
+  saving = { confidence = 0.5, basis = "what these kernels take beyond the time that good libraries take for the same sizes" },
 
   tests = {
     { name = "half of the time could be won",
       facts = { window = { device_time = 1e9 },
-                roofline = { below = { convolutions = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::convolution", shape = "[1, 3, 2048, 2048] * [64, 3, 7, 7] to [1024, 1024]", dtype = "fp32", kernel = "igemm_fwd", source = "", reason = "few-channels", side = "compute", attained = 0.2, reached = 0.4, time = 8e8, recoverable = 4.8e8 } } } } } },
+                roofline = { below = { convolutions = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::convolution", shape = "[1, 3, 2048, 2048] * [64, 3, 7, 7] to [1024, 1024]", dtype = "fp32", place = "igemm_fwd", reason = "few-channels", roof = "the peak", attained = 0.2, good = 0.5 } } } } } },
       expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::convolution", reason = "few-channels", roof = "the peak", rows = 1 },
       saving = { claims = 4.8e8 } },
     { name = "near miss: too little to win",
       facts = { window = { device_time = 1e9 },
-                roofline = { below = { convolutions = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::convolution", shape = "[1, 3, 2048, 2048] * [64, 3, 7, 7] to [1024, 1024]", dtype = "fp32", kernel = "igemm_fwd", source = "", reason = "few-channels", side = "compute", attained = 0.2, reached = 0.4, time = 8e8, recoverable = 4.8e8 } } } } } },
+                roofline = { below = { convolutions = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::convolution", shape = "[1, 3, 2048, 2048] * [64, 3, 7, 7] to [1024, 1024]", dtype = "fp32", place = "igemm_fwd", reason = "few-channels", roof = "the peak", attained = 0.2, good = 0.5 } } } } } },
       expect = "silent" },
     { name = "near miss: all run as good libraries do", facts = { window = { device_time = 1e9 },
                 roofline = { below = { convolutions = { count = 0, lost = 0, remedy = true, rows = {  } } } } }, expect = "not_applicable" },

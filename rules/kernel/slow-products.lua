@@ -10,14 +10,6 @@ local why = {
   [""] = "Sizes do not tell why: the library may have chosen a poor kernel, or other kernels compete for the GPU.",
 }
 
--- Operators of which this much could be won, and the advice for each reason among them.
-local function given(rows, reason, text)
-  for _, row in ipairs(rows) do
-    if row.reason == reason or reason == "*" then return text end
-  end
-  return ""
-end
-
 return {
   id        = "kernel/slow-products",
   title     = "Bring slow matrix products closer to the peak",
@@ -29,23 +21,25 @@ return {
   knowledge = { "K-E1", "K-H1", "K-C5" },
   effort    = "code",
 
-  needs      = { "roofline.below.products.rows", "roofline.below.products.count", "roofline.below.products.lost", "roofline.below.products.remedy", "window.device_time" },
-  thresholds = { "min_share" },
+  loss           = "roofline.below.products",
+  not_applicable = "none of them stays far below its roof",
+  evidence       = { "count", "rows" },
+  thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {kernel:text}{source:text}). " ..
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {place:text}). " ..
             "Beyond what good libraries need, products take {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
-    { action = "{do_pad:text}",
+    { reason = "odd-sizes", action = "Pad the odd dimension to a multiple of 64: vocabulary, classes, hidden sizes",
       snippet = "padded = 64 * ((size + 63) // 64)", language = "python" },
-    { action = "{do_tf32:text}",
+    { reason = "fp32-units", action = "Run these products in TF32 or bf16",
       snippet = "torch.set_float32_matmul_precision(\"high\")", language = "python" },
-    { action = "{do_fp64:text}" },
-    { action = "{do_split:text}",
+    { reason = "fp64-units", action = "Compute in FP32 or TF32 where the result allows it, and refine it in FP64" },
+    { reason = "few-tiles", action = "Split the long sums over more blocks (split-K, stream-K), or let the library measure its kernels",
       snippet = "import torch._inductor.config as c\nc.max_autotune_gemm = True\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python" },
-    { action = "{do_batch:text}" },
-    { action = "{do_group:text}" },
-    { action = "{do_tune:text}",
+    { reason = "few-uses", action = "Raise the batch, or store the weights in fewer bytes (FP8, INT4): both do more work per byte that is read" },
+    { reason = "grouped", action = "Use one grouped product for all groups, and sort rows so that each group fills whole tiles" },
+    { action = "Let the library measure its kernels for these sizes, and update it",
       snippet = "torch.cuda.tunable.enable()   # PyTorch TunableOp\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python" },
     { action = "Measure the kernel: ncu tells which unit or which wait holds it back",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
@@ -53,43 +47,23 @@ return {
   false_positives = "Products that share the GPU with other streams, and clocks held down by power or heat.",
   references = { "nvidia/tensor-core-alignment", "nvidia/gpu-background" },
 
-  applies = function(f) return f.roofline.below.products.count > 0, "none of them stays far below its roof" end,
-
-  detect = function(f, t)
-    local below = f.roofline.below.products
-    local lost = share(below.lost.time, f.window.device_time)
-    if not at_least(lost, t.min_share) then return nil end
-    local rows = top(below.rows, "recoverable", 5)
-    local first = rows[1]
-    if first == nil then return nil end
-    local evidence = { share = lost, count = below.count, op = first.op, shape = first.shape, dtype = first.dtype, kernel = first.kernel,
-                       source = first.source ~= "" and ", from " .. first.source or "", attained = first.attained,
-                       good = math.min(1, share(first.attained, first.reached)), roof = first.side == "memory" and "the memory rate" or "the peak",
-                       reason = first.reason, why = why[first.reason] or why[""], rows = rows }
-    evidence.do_pad = given(rows, "odd-sizes", "Pad the odd dimension to a multiple of 64: vocabulary, classes, hidden sizes")
-    evidence.do_tf32 = given(rows, "fp32-units", "Run these products in TF32 or bf16")
-    evidence.do_fp64 = given(rows, "fp64-units", "Compute in FP32 or TF32 where the result allows it, and refine it in FP64")
-    evidence.do_split = given(rows, "few-tiles", "Split the long sums over more blocks (split-K, stream-K), or let the library measure its kernels")
-    evidence.do_batch = given(rows, "few-uses", "Raise the batch, or store the weights in fewer bytes (FP8, INT4): both do more work per byte that is read")
-    evidence.do_group = given(rows, "grouped", "Use one grouped product for all groups, and sort rows so that each group fills whole tiles")
-    evidence.do_tune = given(rows, "", "Let the library measure its kernels for these sizes, and update it")
-    return evidence
+  detect = function(f, t, e)
+    local worst = f.roofline.below.products.rows[1]
+    e.why = why[worst.reason] or why[""]
+    return adopt(e, worst)
   end,
 
-  saving = function(f)
-    return { claims = f.roofline.below.products.lost, remedy = f.roofline.below.products.remedy, confidence = 0.5,
-             basis = "what these kernels take beyond the time that good libraries take for the same sizes" }
-  end,
+  saving = { confidence = 0.5, basis = "what these kernels take beyond the time that good libraries take for the same sizes" },
 
   tests = {
     { name = "half of the time could be won",
       facts = { window = { device_time = 1e9 },
-                roofline = { below = { products = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::mm", shape = "[256, 131072] x [131072, 512]", dtype = "bf16", kernel = "Cijk_Ailk_Bljk", source = "", reason = "few-tiles", side = "compute", attained = 0.2, reached = 0.4, time = 8e8, recoverable = 4.8e8 } } } } } },
+                roofline = { below = { products = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::mm", shape = "[256, 131072] x [131072, 512]", dtype = "bf16", place = "Cijk_Ailk_Bljk", reason = "few-tiles", roof = "the peak", attained = 0.2, good = 0.5 } } } } } },
       expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::mm", reason = "few-tiles", roof = "the peak", rows = 1 },
       saving = { claims = 4.8e8 } },
     { name = "near miss: too little to win",
       facts = { window = { device_time = 1e9 },
-                roofline = { below = { products = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::mm", shape = "[256, 131072] x [131072, 512]", dtype = "bf16", kernel = "Cijk_Ailk_Bljk", source = "", reason = "few-tiles", side = "compute", attained = 0.2, reached = 0.4, time = 8e8, recoverable = 4.8e8 } } } } } },
+                roofline = { below = { products = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::mm", shape = "[256, 131072] x [131072, 512]", dtype = "bf16", place = "Cijk_Ailk_Bljk", reason = "few-tiles", roof = "the peak", attained = 0.2, good = 0.5 } } } } } },
       expect = "silent" },
     { name = "near miss: all run as good libraries do", facts = { window = { device_time = 1e9 },
                 roofline = { below = { products = { count = 0, lost = 0, remedy = true, rows = {  } } } } }, expect = "not_applicable" },

@@ -48,6 +48,12 @@ function top(rows, column, n) end
 ---@return table[]
 function filter(rows, test) end
 
+---Adds the row's columns to the evidence, but for names that it has already.
+---@param evidence table
+---@param row table
+---@return table evidence
+function adopt(evidence, row) end
+
 ---Whether the whole name matches: `*` any run of characters, `?` one; case does not matter.
 ---@param name string
 ---@param glob string

@@ -110,6 +110,25 @@ TEST_CASE("words are filled from the evidence, with units, and names made safe")
   CHECK(findings[0].fixes[0].snippet == "f({x:num})");  // code is left alone
 }
 
+TEST_CASE("a fix for one reason is shown when the evidence or a row of it gives that reason") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  Verdict& verdict = verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 20)}});
+  const auto fix = [](const char* action, const char* reason) {
+    return Fix{.action = action, .snippet = "", .language = "", .links = {}, .reason = reason};
+  };
+  verdicts.rule(0).fixes = {fix("Pad", "odd-sizes"), fix("Batch", "few-tiles"),
+                            fix("Fuse", "strided"), fix("Measure", "")};
+  verdict.evidence = {{"reason", std::string("odd-sizes")}};
+  verdict.tables = {{"rows", {{{"reason", std::string("few-tiles")}}}},
+                    {"others", {{{"op", std::string("strided")}}}}};
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  std::vector<std::string> shown;
+  for (const Fix& one : findings[0].fixes) shown.push_back(one.action);
+  CHECK(shown == std::vector<std::string>{"Pad", "Batch", "Measure"});
+}
+
 TEST_CASE("links of a fix are those of the rule's references") {
   const Analysed run(HalfIdleSteps(), kAuto);
   REQUIRE_FALSE(ShippedKnowledge().references().empty());

@@ -163,6 +163,7 @@ TEST_CASE_METHOD(RunnerFixture, "mistakes in reading are errors with place and n
   CHECK_THAT(broken("return f.copy.byte"), Contains("did you mean \"copy.bytes\"?"));
   CHECK_THAT(broken("return f.copy.groups[1].tim"), Contains("did you mean time?"));
   CHECK_THAT(broken("return f.copy.groups.name"), Contains("rows are read by number"));
+  CHECK_THAT(broken("return adopt({}, f.copy.groups)"), Contains("wanted a row of a fact"));
   CHECK_THAT(broken("return f.copy.lost.total"), Contains("it has time, count"));
   CHECK_THAT(broken("return t.min_shar"), Contains("did you mean \"min_share\"?"));
   CHECK_THAT(broken("return f.copy.remedy.x"), Contains("cannot be looked into"));
