@@ -92,7 +92,6 @@ struct SavingClaim {
 
 struct Verdict {
   const RuleInfo* rule = nullptr;
-  std::uint32_t device = 0xFFFFFFFFU;  // kNone: the run
   Outcome outcome = Outcome::kFine;
   std::string reason;                    // of not applicable, cannot tell, broken
   std::vector<std::string> missing;      // capture tags, for cannot tell

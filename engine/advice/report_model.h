@@ -83,7 +83,6 @@ struct NotChecked {
 struct NamedFact {
   FactInfo info;
   Fact fact;
-  std::string scope;  // "run", "device 0"
 };
 
 // Several ranks together; how they share the work (cluster/cluster.h has the formulas).

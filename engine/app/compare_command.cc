@@ -125,7 +125,7 @@ class CompareCommand : public Command {
       const std::unique_ptr<Facts> facts = ScaleFacts(scaling, i, runs);
       for (const RuleInfo& rule : several.session.rules.rules()) {
         if (!rule.id.starts_with("scale/") || rule.status == "retired") continue;
-        const Verdict verdict = several.session.rules.Run(rule, *facts, kNone);
+        const Verdict verdict = several.session.rules.Run(rule, *facts);
         if (verdict.outcome != Outcome::kFired) continue;
         ScaleFinding finding{rule.id,
                              rule.title,

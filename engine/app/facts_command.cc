@@ -40,7 +40,7 @@ class FactsCommand : public Command {
   int Run() override {
     const bool json = run_.output.format == "json";
     if (list_ && Processes::All().number() > 0) return kAnalysed;
-    if (list_) return Write(Catalogue(json));
+    if (list_) return List(json);
     std::error_code failed;
     const std::string& path = run_.output.path;
     if (path.ends_with('/') || std::filesystem::is_directory(path, failed)) return WriteEach();
@@ -53,9 +53,12 @@ class FactsCommand : public Command {
   }
 
  private:
-  std::string Catalogue(bool json) const {
-    return json ? RenderFactCatalogJson(FactList())
-                : RenderFactCatalog(FactList(), run_.output.Width(), run_.output.Color());
+  int List(bool json) const {
+    const auto session = LoadSession(run_.diagnose);
+    if (!session) return Complain(session.error(), kBrokenRules);
+    return Write(json
+                     ? RenderFactCatalogJson(session->facts)
+                     : RenderFactCatalog(session->facts, run_.output.Width(), run_.output.Color()));
   }
 
   // What every command takes in place of the report.

@@ -158,7 +158,7 @@ class GradeCommand : public Command {
     }
     std::vector<std::string> rules;
     for (const RuleInfo* rule : RuleInfos(session)) rules.push_back(rule->id);
-    auto read = ReadExercise(file.path, file.text, FactList(), rules);
+    auto read = ReadExercise(file.path, file.text, session.facts, rules);
     if (!read) return Complain(read.error(), kBrokenRules);
     the_exercise_ = std::move(*read);
     if (baseline_.empty() && !the_exercise_.baseline.empty()) {

@@ -175,8 +175,8 @@ class RulesCommand : public Command {
     const fs::path root = directory_;
     std::vector<std::pair<fs::path, std::string>> files = {
         {"rules.md", kIndexHead + index},
-        {"facts.md", RenderFactsMarkdown(FactList())},
-        {"facts.d.lua", RenderFactStubs(FactList())}};
+        {"facts.md", RenderFactsMarkdown(session.facts)},
+        {"facts.d.lua", RenderFactStubs(session.facts)}};
     for (const RulePage& page : pages) {
       files.emplace_back(fs::path("rules") / (page.rule->id + ".md"), RenderRuleMarkdown(page));
     }

@@ -157,9 +157,9 @@ class Summarizer {
       if (used[shape] == 0) continue;
       const KernelClass& known = run_.names.Kernel(shape);
       if (known.name == "attention" || known.name == "embedding") traits.insert(known.name);
-      for (const std::string& family : run_.knowledge.FamiliesOf(
-               "kernel", trace_.strings[trace_.shapes[shape].name], known.name)) {
-        if (family == "moe_routing") traits.insert(family);
+      if (run_.knowledge.IsOfFamily(FamilyKind::kKernel, "moe_routing",
+                                    trace_.strings[trace_.shapes[shape].name], known.name)) {
+        traits.insert("moe_routing");
       }
     }
     return {traits.begin(), traits.end()};

@@ -44,7 +44,7 @@ void FactWriter::SpansOf(std::string name, std::vector<IntervalSet> by_device) {
 
 namespace {
 
-Catalog Declare() {
+Catalog Declare(const Knowledge& knowledge) {
   Catalog catalog;
   DeclareRunFacts(&catalog);
   DeclareRunKindFacts(&catalog);
@@ -54,13 +54,13 @@ Catalog Declare() {
   DeclareLaunchFacts(&catalog);
   DeclareKernelFacts(&catalog);
   DeclarePrecisionFacts(&catalog);
-  DeclareFamilyFacts(&catalog);
+  DeclareFamilyFacts(knowledge, &catalog);
   DeclareMemoryFacts(&catalog);
   DeclareInputFacts(&catalog);
   DeclareHostFacts(&catalog);
   DeclareCommFacts(&catalog);
   DeclareCaptureFacts(&catalog);
-  DeclareEnvironmentFacts(&catalog);
+  DeclareEnvironmentFacts(knowledge, &catalog);
   DeclareHardwareFacts(&catalog);
   DeclareOperatorFacts(&catalog);
   DeclareWorkFacts(&catalog);
@@ -75,32 +75,24 @@ Catalog Declare() {
   return catalog;
 }
 
-const Catalog& Declared() {
-  static const Catalog kCatalog = Declare();
-  return kCatalog;
-}
+}  // namespace
+}  // namespace facts
 
-std::vector<FactInfo> AllFacts() {
+std::vector<FactInfo> FactList(const Knowledge& knowledge) {
   std::vector<FactInfo> all;
-  for (const auto& subject : Declared().subjects()) {
+  const facts::Catalog catalog = facts::Declare(knowledge);
+  for (const auto& subject : catalog.subjects()) {
     all.insert(all.end(), subject->list().begin(), subject->list().end());
   }
-  const std::vector<FactInfo> listed = ClusterFactList();
+  const std::vector<FactInfo> listed = facts::ClusterFactList();
   all.insert(all.end(), listed.begin(), listed.end());
   return all;
 }
 
-}  // namespace
-}  // namespace facts
-
-const std::vector<FactInfo>& FactList() {
-  static const std::vector<FactInfo> kFacts = facts::AllFacts();
-  return kFacts;
-}
-
 std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks) {
   facts::FactMap facts;
-  for (const auto& subject : facts::Declared().subjects()) subject->Evaluate(analysis, &facts);
+  const facts::Catalog catalog = facts::Declare(analysis.run.knowledge);
+  for (const auto& subject : catalog.subjects()) subject->Evaluate(analysis, &facts);
   facts::FactWriter ranks_together;
   if (analysis.run.trace.HasTimeline()) {
     facts::WriteClusterFacts(ranks, true, &ranks_together);

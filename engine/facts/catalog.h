@@ -10,15 +10,18 @@ namespace advise {
 
 struct Analysis;
 struct Cluster;
+class Knowledge;
 
-// Every fact there is, with unit and definition, in the order of the documentation.
-const std::vector<FactInfo>& FactList();
+// Every fact there is, with unit and definition, in the order of the documentation; `knowledge`
+// tells the families of names and the environment's switches.
+std::vector<FactInfo> FactList(const Knowledge& knowledge);
 
 // The facts of one trace, and of the ranks in it together. `analysis` must outlive the result.
 std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks);
 
-// The facts of a run of several reports; spans are by rank, and remedies are of its ranks.
-std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster);
+// The facts of a run of several reports, each in `list`; spans are by rank, and remedies are of its
+// ranks.
+std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster, const std::vector<FactInfo>& list);
 
 // Whether a fact compares ranks: rules that read one are asked once for the whole run.
 bool IsAboutRanks(const std::string& fact);

@@ -139,9 +139,9 @@ void WriteIdle(const Cluster& c, FactWriter* w) {
 
 }  // namespace
 
-std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster) {
+std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster, const std::vector<FactInfo>& list) {
   FactWriter writer;
-  for (const FactInfo& info : FactList()) writer.Missing(info.name, kOfReports, "");
+  for (const FactInfo& info : list) writer.Missing(info.name, kOfReports, "");
   if (!cluster.ranks.empty()) {
     WriteTime(cluster, &writer);
     WriteComm(cluster, &writer);

@@ -244,28 +244,29 @@ class Catalog {
   std::vector<std::unique_ptr<Subject>> subjects_;
 };
 
-// One a file of the same name, in the order of the documentation.
-void DeclareRunFacts(Catalog* catalog);          // window, run, budget, idle, efficiency
-void DeclareRunKindFacts(Catalog* catalog);      // run.kind and its kin, startup, serving
-void DeclareStepFacts(Catalog* catalog);         // steps, phase
-void DeclareCopyFacts(Catalog* catalog);         // copy, memset
-void DeclareSyncFacts(Catalog* catalog);         // sync
-void DeclareLaunchFacts(Catalog* catalog);       // launch, graph
-void DeclareKernelFacts(Catalog* catalog);       // kernel
-void DeclarePrecisionFacts(Catalog* catalog);    // precision
-void DeclareFamilyFacts(Catalog* catalog);       // family, calls, ranges, os
-void DeclareMemoryFacts(Catalog* catalog);       // memory
-void DeclareInputFacts(Catalog* catalog);        // input
-void DeclareHostFacts(Catalog* catalog);         // host
-void DeclareCommFacts(Catalog* catalog);         // comm, rank.late, rank.idle
-void DeclareCaptureFacts(Catalog* catalog);      // capture
-void DeclareEnvironmentFacts(Catalog* catalog);  // environment
-void DeclareHardwareFacts(Catalog* catalog);     // hw
-void DeclareOperatorFacts(Catalog* catalog);     // op, and which of them waits come from
-void DeclareWorkFacts(Catalog* catalog);         // work, driver, gemm, collective, link, nic
-void DeclareCounterFacts(Catalog* catalog);      // counter, roofline
-void DeclareSampleFacts(Catalog* catalog);       // sample
-void DeclareShapeFacts(Catalog* catalog);        // roofline.shapes
+// One a file of the same name, in the order of the documentation. What names are grouped by is
+// data: named_facts.cc.
+void DeclareRunFacts(Catalog* catalog);        // window, run, budget, idle, efficiency
+void DeclareRunKindFacts(Catalog* catalog);    // run.kind and its kin, startup, serving
+void DeclareStepFacts(Catalog* catalog);       // steps, phase
+void DeclareCopyFacts(Catalog* catalog);       // copy, memset
+void DeclareSyncFacts(Catalog* catalog);       // sync
+void DeclareLaunchFacts(Catalog* catalog);     // launch, graph
+void DeclareKernelFacts(Catalog* catalog);     // kernel
+void DeclarePrecisionFacts(Catalog* catalog);  // precision
+void DeclareFamilyFacts(const Knowledge& knowledge, Catalog* catalog);  // family, calls, ranges, os
+void DeclareMemoryFacts(Catalog* catalog);                              // memory
+void DeclareInputFacts(Catalog* catalog);                               // input
+void DeclareHostFacts(Catalog* catalog);                                // host
+void DeclareCommFacts(Catalog* catalog);     // comm, rank.late, rank.idle
+void DeclareCaptureFacts(Catalog* catalog);  // capture
+void DeclareEnvironmentFacts(const Knowledge& knowledge, Catalog* catalog);  // environment
+void DeclareHardwareFacts(Catalog* catalog);                                 // hw
+void DeclareOperatorFacts(Catalog* catalog);  // op, and which of them waits come from
+void DeclareWorkFacts(Catalog* catalog);      // work, driver, gemm, collective, link, nic
+void DeclareCounterFacts(Catalog* catalog);   // counter, roofline
+void DeclareSampleFacts(Catalog* catalog);    // sample
+void DeclareShapeFacts(Catalog* catalog);     // roofline.shapes
 void DeclareRoofFacts(Catalog* catalog);  // efficiency (of kernels), roofline.below, kernel.unknown
 void DeclareMonitorFacts(Catalog* catalog);   // monitor
 void DeclareTopologyFacts(Catalog* catalog);  // topology, nccl

@@ -40,8 +40,6 @@ using Value = std::variant<Absent, double, bool, std::string, Rows, std::shared_
 
 struct Fact {
   Value value;
-  std::string sql;  // a statement that returns this value from the report with the sqlite3 shell;
-                    // may be empty
 };
 
 // A named, documented fact of the catalogue.

@@ -25,6 +25,11 @@ const CaptureHint* Knowledge::FindCaptureHint(std::string_view tag) const {
   return found == capture_hints_.end() ? nullptr : &*found;
 }
 
+double Knowledge::NumberOrZero(std::string_view name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? 0 : found->second.value;
+}
+
 double Knowledge::Number(std::string_view name) const {
   const auto found = numbers_.find(name);
   if (found == numbers_.end()) {

@@ -3,6 +3,7 @@
 // as file:line with a suggestion.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -67,6 +68,28 @@ struct KernelClass {
   int tensor_core = -1;    // 1 yes, 0 no, -1 unknown
   std::vector<std::string> traits;
   bool Has(std::string_view trait) const;
+};
+
+// Which names a family is of.
+enum class FamilyKind : std::uint8_t { kKernel, kCall, kRange, kOs };
+inline constexpr std::size_t kFamilyKindCount = 4;
+// What their facts begin with: "family", "calls", "ranges", "os".
+const char* FactGroupOf(FamilyKind kind);
+
+// Names that belong to one mechanism (kb/families.toml, and what a site adds): a group of facts.
+struct NameFamily {
+  std::string name;             // "gemv"
+  std::string things;           // what its facts call them, as a noun phrase
+  std::string set_by;           // the site's file that added it or names to it
+  std::vector<NameRule> rules;  // a name belongs to it when one of them matches
+};
+
+// An environment variable that is a fact: environment.<name>. No other variable is ever shown.
+struct EnvironmentSwitch {
+  std::string name;      // "launch_blocking"
+  std::string variable;  // "CUDA_LAUNCH_BLOCKING"
+  std::string meaning;   // "whether each launch waits for its kernel"
+  std::string set_by;    // the site's file that added it
 };
 
 // What a name says of a run as a whole (kb/runs.toml).
@@ -136,12 +159,17 @@ class Knowledge {
   std::string CudaCallClass(std::string_view name) const;                 // "launch" …, "other"
   std::string ThreadRole(std::string_view thread_or_process_name) const;  // "loader_worker" …, ""
 
-  // The families of kb/families.toml that a name belongs to, in the order of the file; `kind` is
-  // kernel, call, range or os.
-  std::vector<std::string> FamiliesOf(std::string_view kind, std::string_view name,
+  // By name.
+  const std::vector<NameFamily>& families(FamilyKind kind) const {
+    return families_[static_cast<std::size_t>(kind)];
+  }
+  // The families that a name belongs to, as indices into families(kind). Each distinct name is
+  // matched once by the caller.
+  std::vector<std::size_t> FamiliesOf(FamilyKind kind, std::string_view name,
                                       std::string_view kernel_class = "") const;
-  // Every family of a kind that kb/families.toml names.
-  std::vector<std::string> FamilyNames(std::string_view kind) const;
+  bool IsOfFamily(FamilyKind kind, std::string_view family, std::string_view name,
+                  std::string_view kernel_class = "") const;
+  const std::vector<EnvironmentSwitch>& environment_switches() const { return switches_; }
 
   // What a name that stands `in` a place says of the run, as indices into run_signs(). The name is
   // matched once per distinct name by the caller.
@@ -154,6 +182,8 @@ class Knowledge {
   // A number of kb/metrics.toml ("idle.launch_latency") or kb/ranking.toml ("ranking.high_share"),
   // by name; the program stops when it is unknown.
   double Number(std::string_view name) const;
+  // The same for a name that is made of data ("precision.tensor_ratio_90"): 0 when it is unknown.
+  double NumberOrZero(std::string_view name) const;
   const std::map<std::string, Threshold, std::less<>>& numbers() const { return numbers_; }
 
   const std::vector<CaptureHint>& capture_hints() const { return capture_hints_; }
@@ -182,7 +212,8 @@ class Knowledge {
   std::vector<HardwareEntry> hardware_;
   std::vector<NameRule> kernel_class_, kernel_precision_, kernel_tensor_, kernel_trait_;
   std::vector<NameRule> range_phase_, range_step_, os_call_, cuda_call_, thread_role_;
-  std::map<std::string, std::vector<NameRule>, std::less<>> families_;  // by kind
+  std::array<std::vector<NameFamily>, kFamilyKindCount> families_;
+  std::vector<EnvironmentSwitch> switches_;
   std::vector<RunSign> run_signs_;
   std::vector<CaptureHint> capture_hints_;
   std::vector<SuppressedRule> switched_off_;  // also those whose last day is over

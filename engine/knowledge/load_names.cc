@@ -4,42 +4,9 @@
 #include <algorithm>
 
 #include "engine/knowledge/loader.h"
+#include "engine/knowledge/read_list.h"
 
 namespace advise {
-namespace {
-
-std::vector<NamePattern> Patterns(const std::vector<std::string>& globs) {
-  return {globs.begin(), globs.end()};
-}
-
-// Reads [[list]] entries: the fields of every list, then `more` for the rest of an entry.
-template <typename More>
-void ReadList(TomlReader& reader, const TomlNode& root, std::string_view list,
-              std::vector<NameRule>& rules, More&& more) {
-  const TomlNode* found = root.Find(list);
-  if (found == nullptr) return;
-  if (found->kind != TomlNode::Kind::kArray) {
-    reader.Problem(*found, fmt::format("\"{}\": wanted [[{}]] entries, got {}", list, list,
-                                       found->Described()));
-    return;
-  }
-  for (const TomlNode& entry : found->items) {
-    if (!reader.WantTable(entry)) continue;
-    NameRule rule;
-    rule.where = reader.Where(entry);
-    rule.any = Patterns(reader.Texts(entry, "any"));
-    rule.none = Patterns(reader.Texts(entry, "none", TomlReader::Need::kMay));
-    rule.examples = reader.Texts(entry, "examples", TomlReader::Need::kMay);
-    more(entry, rule);
-    if (rule.any.empty() && entry.Find("any") != nullptr) {
-      reader.Problem(entry, "field \"any\" is empty");
-    }
-    rules.push_back(std::move(rule));
-  }
-}
-
-}  // namespace
-
 void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root) {
   reader.OnlyFields(root, {"class", "precision", "tensor_core", "trait"});
   ReadList(reader, root, "class", knowledge_.kernel_class_,
@@ -102,18 +69,6 @@ void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
   read("os_call", "class", knowledge_.os_call_);
   read("cuda_call", "class", knowledge_.cuda_call_);
   read("thread_role", "role", knowledge_.thread_role_);
-}
-
-void KnowledgeLoader::ReadFamilies(TomlReader& reader, const TomlNode& root) {
-  reader.OnlyFields(root, {"kernel", "call", "range", "os"});
-  for (const char* kind : {"kernel", "call", "range", "os"}) {
-    ReadList(reader, root, kind, knowledge_.families_[kind],
-             [&](const TomlNode& entry, NameRule& rule) {
-               reader.OnlyFields(entry, {"family", "classes", "any", "none", "examples"});
-               rule.value = reader.Text(entry, "family");
-               rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
-             });
-  }
 }
 
 void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {

@@ -21,6 +21,8 @@ class KnowledgeLoader {
   // What can be told only when all files are read.
   void CheckSources();
 
+  // `site`: the file of a site that adds to the shipped ones, else "".
+  void ReadFamilies(TomlReader& reader, const TomlNode& root, const std::string& site);
   // A table of value, unit, range, why, source. Also for thresholds that a site adds for its rules.
   static Threshold ReadNumber(TomlReader& reader, const TomlNode& table, std::string name);
 
@@ -35,7 +37,9 @@ class KnowledgeLoader {
   void ReadCapture(TomlReader& reader, const TomlNode& root);
   void ReadKernels(TomlReader& reader, const TomlNode& root);
   void ReadNames(TomlReader& reader, const TomlNode& root);
-  void ReadFamilies(TomlReader& reader, const TomlNode& root);
+  void ReadFamiliesOf(TomlReader& reader, const TomlNode& root, const char* list,
+                      const std::string& site, std::vector<NameFamily>* families);
+  void ReadVariables(TomlReader& reader, const TomlNode& root, const std::string& site);
   void ReadRuns(TomlReader& reader, const TomlNode& root);
 
   Knowledge& knowledge_;

@@ -33,6 +33,10 @@ std::string_view WithoutVersion(std::string_view call) {
   }
 }
 
+std::string_view NameIn(FamilyKind kind, std::string_view name) {
+  return kind == FamilyKind::kCall ? WithoutVersion(name) : name;
+}
+
 }  // namespace
 
 bool KernelClass::Has(std::string_view trait) const {
@@ -80,27 +84,24 @@ std::string Knowledge::ThreadRole(std::string_view thread_or_process_name) const
   return ValueOr(FirstMatch(thread_role_, NameKey(thread_or_process_name)), "");
 }
 
-std::vector<std::string> Knowledge::FamiliesOf(std::string_view kind, std::string_view name,
+std::vector<std::size_t> Knowledge::FamiliesOf(FamilyKind kind, std::string_view name,
                                                std::string_view kernel_class) const {
-  const auto rules = families_.find(kind);
-  if (rules == families_.end()) return {};
-  const NameKey key(kind == "call" ? WithoutVersion(name) : name);
-  std::vector<std::string> families;
-  for (const NameRule& rule : rules->second) {
-    const bool asked = rule.classes.empty() || std::find(rule.classes.begin(), rule.classes.end(),
-                                                         kernel_class) != rule.classes.end();
-    const bool known = std::find(families.begin(), families.end(), rule.value) != families.end();
-    if (asked && !known && rule.Matches(key)) families.push_back(rule.value);
+  const NameKey key(NameIn(kind, name));
+  std::vector<std::size_t> found;
+  const std::vector<NameFamily>& all = families(kind);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (FirstMatch(all[i].rules, key, kernel_class) != nullptr) found.push_back(i);
   }
-  return families;
+  return found;
 }
 
-std::vector<std::string> Knowledge::FamilyNames(std::string_view kind) const {
-  std::vector<std::string> names;
-  const auto rules = families_.find(kind);
-  if (rules == families_.end()) return names;
-  for (const NameRule& rule : rules->second) names.push_back(rule.value);
-  return names;
+bool Knowledge::IsOfFamily(FamilyKind kind, std::string_view family, std::string_view name,
+                           std::string_view kernel_class) const {
+  const NameKey key(NameIn(kind, name));
+  for (const NameFamily& known : families(kind)) {
+    if (known.name == family) return FirstMatch(known.rules, key, kernel_class) != nullptr;
+  }
+  return false;
 }
 
 std::vector<std::size_t> Knowledge::RunSignsOf(std::string_view in, std::string_view name) const {
@@ -161,15 +162,20 @@ std::vector<Error> Knowledge::CheckExamples() const {
   check(kernel_precision_, true, true);
   check(kernel_tensor_, true, true);
   check(kernel_trait_, false, true);
-  for (const auto& [kind, rules] : families_) {
-    for (const NameRule& rule : rules) {
-      for (const std::string& example : rule.examples) {
-        const std::string kernel_class = kind == "kernel" ? ClassifyKernel(example).name : "";
-        const std::vector<std::string> found = FamiliesOf(kind, example, kernel_class);
-        if (std::find(found.begin(), found.end(), rule.value) != found.end()) continue;
-        errors.push_back(
-            {fmt::format("example \"{}\" is not of family \"{}\"", example, rule.value), rule.where,
-             ""});
+  for (std::size_t kind = 0; kind < kFamilyKindCount; ++kind) {
+    for (const NameFamily& family : families_[kind]) {
+      for (const NameRule& rule : family.rules) {
+        for (const std::string& example : rule.examples) {
+          const std::vector<std::size_t> found =
+              FamiliesOf(FamilyKind(kind), example, ClassifyKernel(example).name);
+          const bool is = std::any_of(found.begin(), found.end(), [&](std::size_t i) {
+            return families_[kind][i].name == family.name;
+          });
+          if (is) continue;
+          errors.push_back(
+              {fmt::format("example \"{}\" is not of family \"{}\"", example, family.name),
+               rule.where, ""});
+        }
       }
     }
   }

@@ -92,7 +92,7 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
   if (!parsed) return {parsed.error()};
   std::vector<Error> errors;
   TomlReader reader(site.path, errors);
-  reader.OnlyFields(*parsed, {"thresholds", "numbers", "rules"});
+  reader.OnlyFields(*parsed, {"thresholds", "numbers", "rules", "families"});
 
   // Tables nest as the writer likes: names are joined on the way down.
   const auto apply = [&](const auto& self, const TomlNode& table, const std::string& prefix,
@@ -161,6 +161,10 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
       if (!enabled) switched_off_.push_back(std::move(made));
     }
   };
+  const TomlNode* families = parsed->Find("families");
+  if (families != nullptr && reader.WantTable(*families)) {
+    KnowledgeLoader(*this, errors).ReadFamilies(reader, *families, site.path);
+  }
   const TomlNode* rules = parsed->Find("rules");
   if (rules != nullptr && reader.WantTable(*rules)) set_rules(set_rules, *rules, "");
   return errors;
@@ -192,6 +196,17 @@ std::vector<std::string> Knowledge::SiteChanges(const std::string& day) const {
       lines.push_back(fmt::format("{} = {:.15g} instead of {:.15g} ({})", name, number.value,
                                   number.shipped, number.set_by));
     }
+  }
+  for (std::size_t kind = 0; kind < kFamilyKindCount; ++kind) {
+    for (const NameFamily& family : families_[kind]) {
+      if (family.set_by.empty()) continue;
+      lines.push_back(fmt::format("{}.{} has names of the site ({})", FactGroupOf(FamilyKind(kind)),
+                                  family.name, family.set_by));
+    }
+  }
+  for (const EnvironmentSwitch& one : switches_) {
+    if (one.set_by.empty()) continue;
+    lines.push_back(fmt::format("environment.{} is {} ({})", one.name, one.variable, one.set_by));
   }
   for (const SuppressedRule& rule : suppressed(day)) {
     lines.push_back(fmt::format("{} is off{}: {} ({})", rule.id,

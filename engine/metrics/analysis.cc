@@ -14,29 +14,8 @@ namespace {
 
 // By compute capability; 0 for generations without tensor cores and for unknown ones.
 double GenerationRatio(const Knowledge& knowledge, const Device& device) {
-  const int minor = device.compute_major >= 10 ? 0 : device.compute_minor;
-  switch (10 * device.compute_major + minor) {
-    case 70:
-    case 72:
-      return knowledge.Number("precision.tensor_ratio_70");
-    case 75:
-      return knowledge.Number("precision.tensor_ratio_75");
-    case 80:
-      return knowledge.Number("precision.tensor_ratio_80");
-    case 86:
-    case 87:
-      return knowledge.Number("precision.tensor_ratio_86");
-    case 89:
-      return knowledge.Number("precision.tensor_ratio_89");
-    case 90:
-      return knowledge.Number("precision.tensor_ratio_90");
-    case 100:
-      return knowledge.Number("precision.tensor_ratio_100");
-    case 120:
-      return knowledge.Number("precision.tensor_ratio_120");
-    default:
-      return 0;
-  }
+  return knowledge.NumberOrZero(
+      fmt::format("precision.tensor_ratio_{}{}", device.compute_major, device.compute_minor));
 }
 
 Hardware FindHardware(const Run& run, const std::string& gpu, double observed_link) {

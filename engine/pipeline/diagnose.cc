@@ -116,7 +116,7 @@ Result<SavedReport> DiagnoseParts(const Session& session, const DiagnoseOptions&
   Result<Judgment> judged = JoinParts(session, options, parts);
   if (!judged) return tl::unexpected(judged.error());
   Cluster& ranks = judged->ranks;
-  Report report = ReportOfParts(*parts, ranks, *judged->facts);
+  Report report = ReportOfParts(*parts, ranks, session.facts, *judged->facts);
   report.verdicts = std::move(judged->verdicts);
   report.findings = std::move(judged->findings);
   Conclude(*session.knowledge, DayOfRanks(ranks.ranks), &ranks, &report);
@@ -159,7 +159,7 @@ Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions&
   Judgment judged = apart ? std::move(*together) : JudgeRank(session, options, analysis);
   if (apart) judged.facts = MakeFacts(analysis, judged.ranks);
 
-  Report report = ReportOfTrace(analysis, *judged.facts, inputs);
+  Report report = ReportOfTrace(analysis, session.facts, *judged.facts, inputs);
   report.verdicts = std::move(judged.verdicts);
   report.findings = std::move(judged.findings);
   report.fates = std::move(judged.fates);

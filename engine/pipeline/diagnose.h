@@ -43,6 +43,7 @@ struct DiagnoseOptions {
 struct Session {
   std::unique_ptr<const Knowledge> knowledge;  // never null; the rules point to it
   RuleSet rules;
+  std::vector<FactInfo> facts;  // every fact that there is
 };
 
 // All problems of rules and configuration at once (exit 4).

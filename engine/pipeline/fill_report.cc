@@ -54,9 +54,9 @@ std::uint64_t WorkDigest(const OpTable& ops) {
 }
 
 // The report keeps values: the facts themselves die with the diagnosis.
-void FillFacts(const Facts& facts, Report* report) {
-  for (const FactInfo& info : FactList()) {
-    if (const Fact* fact = facts.Find(info.name)) report->facts.push_back({info, *fact, "run"});
+void FillFacts(const std::vector<FactInfo>& list, const Facts& facts, Report* report) {
+  for (const FactInfo& info : list) {
+    if (const Fact* fact = facts.Find(info.name)) report->facts.push_back({info, *fact});
   }
 }
 
@@ -167,8 +167,8 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
 
 }  // namespace
 
-Report ReportOfTrace(const Analysis& analysis, const Facts& facts,
-                     const std::vector<InputInfo>& inputs) {
+Report ReportOfTrace(const Analysis& analysis, const std::vector<FactInfo>& list,
+                     const Facts& facts, const std::vector<InputInfo>& inputs) {
   const Run& run = analysis.run;
   const Trace& trace = run.trace;
   Report report;
@@ -184,7 +184,7 @@ Report ReportOfTrace(const Analysis& analysis, const Facts& facts,
   if (!trace.HasTimeline()) {
     for (const Device& device : trace.devices) report.gpus.push_back(SafeText(device.name));
   }
-  FillFacts(facts, &report);
+  FillFacts(list, facts, &report);
   report.step_count = run.steps.known() ? static_cast<int>(run.steps.steady_count()) : 0;
   report.step_median_ns = run.steps.Median();
   report.steps_source = run.steps.source;
@@ -196,11 +196,12 @@ Report ReportOfTrace(const Analysis& analysis, const Facts& facts,
   return report;
 }
 
-Report ReportOfParts(const std::vector<Part>& parts, const Cluster& ranks, const Facts& facts) {
+Report ReportOfParts(const std::vector<Part>& parts, const Cluster& ranks,
+                     const std::vector<FactInfo>& list, const Facts& facts) {
   Report report;
   FillInputs(parts, ranks, &report);
   FillTimes(parts, ranks, &report);
-  FillFacts(facts, &report);
+  FillFacts(list, facts, &report);
   std::vector<const Report*> singles;
   for (const Part& part : parts) {
     if (!part.saved) continue;

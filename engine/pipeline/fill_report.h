@@ -11,13 +11,14 @@
 
 namespace advise {
 
-// Inputs, window, budget, steps, facts, notes: what one trace shows.
-Report ReportOfTrace(const Analysis& analysis, const Facts& facts,
-                     const std::vector<InputInfo>& inputs);
+// Inputs, window, budget, steps, facts (those in `list`), notes: what one trace shows.
+Report ReportOfTrace(const Analysis& analysis, const std::vector<FactInfo>& list,
+                     const Facts& facts, const std::vector<InputInfo>& inputs);
 
 // The same of several parts: times are those of their ranks, notes are those of the run first, then
 // those of single parts, each once. Parts that could not be read are left to AddUnreadable.
-Report ReportOfParts(const std::vector<Part>& parts, const Cluster& ranks, const Facts& facts);
+Report ReportOfParts(const std::vector<Part>& parts, const Cluster& ranks,
+                     const std::vector<FactInfo>& list, const Facts& facts);
 
 // Names the parts that could not be read.
 void AddUnreadable(const std::vector<Part>& parts, Report* report);

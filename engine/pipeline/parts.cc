@@ -24,13 +24,13 @@ bool HasTimeline(const std::string& path) {
   return importer.empty() || importer.starts_with("nsys") || importer.starts_with("kineto");
 }
 
-FindRuleInfo RuleFinder(const Session& session) {
-  return [&session](const std::string& id) { return session.rules.Find(id); };
+Vocabulary VocabularyOf(const Session& session) {
+  return {[&session](const std::string& id) { return session.rules.Find(id); }, session.facts};
 }
 
 Result<SavedReport> ReadFacts(const Session& session, const DiagnoseOptions& options,
                               const std::string& path) {
-  Result<SavedReport> saved = ReadFactsFile(path, RuleFinder(session));
+  Result<SavedReport> saved = ReadFactsFile(path, VocabularyOf(session));
   if (!saved) return saved;
   Report& report = saved->report;
   const InputInfo first = report.inputs.empty() ? InputInfo() : report.inputs.front();
@@ -89,7 +89,7 @@ void Collect(const Session& session, std::vector<Part>* parts) {
         part.error = inner.error();
         continue;
       }
-      Result<SavedReport> saved = Decode(*inner, RuleFinder(session), part.path);
+      Result<SavedReport> saved = Decode(*inner, VocabularyOf(session), part.path);
       if (saved) {
         part.saved = std::move(*saved);
       } else {

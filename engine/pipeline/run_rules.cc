@@ -31,7 +31,7 @@ std::vector<Verdict> RunRules(const Session& session, const DiagnoseOptions& opt
   for (const RuleInfo& rule : session.rules.rules()) {
     if (!Chosen(rule, options) || rule.status == "retired" || suppressed(rule)) continue;
     if (asked == Asked::kAboutRanks && !AboutRanks(rule)) continue;
-    verdicts.push_back(session.rules.Run(rule, facts, kNone));
+    verdicts.push_back(session.rules.Run(rule, facts));
   }
   return verdicts;
 }

@@ -64,9 +64,10 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   CompiledRules compiled(std::move(rules), InlineTests::kNotRead);
   auto knowledge = reading.get();
   if (!knowledge) return tl::make_unexpected(knowledge.error());
-  auto set = RuleSet::Load(std::move(compiled), **knowledge, FactList());
+  std::vector<FactInfo> facts = FactList(**knowledge);
+  auto set = RuleSet::Load(std::move(compiled), **knowledge, facts);
   if (!set) return tl::make_unexpected(set.error());
-  return Session{std::move(*knowledge), std::move(*set)};
+  return Session{std::move(*knowledge), std::move(*set), std::move(facts)};
 }
 
 std::vector<const RuleInfo*> RuleInfos(const Session& session) {

@@ -36,8 +36,7 @@ std::string CellText(const std::string& column, const Cell& cell) {
 
 void WriteRows(Page& page, const NamedFact& fact, const Rows& rows) {
   page.Blank();
-  page.Line(page.Paint(fact.info.name, Ink::kBold) +
-            (fact.scope == "run" ? "" : "  " + page.Paint(fact.scope, Ink::kDim)));
+  page.Line(page.Paint(fact.info.name, Ink::kBold));
   page.Wrapped(fact.info.definition, 2, Ink::kDim);
   if (rows.empty()) {
     page.Line("  (no rows)");
@@ -93,13 +92,7 @@ std::string RenderFactsText(const std::vector<NamedFact>& facts, bool tables, in
   }
   int widest = 0;
   for (const NamedFact& fact : facts) widest = std::max(widest, DisplayWidth(fact.info.name));
-  std::string scope;
   for (const NamedFact& fact : facts) {
-    if (fact.scope != scope) {
-      scope = fact.scope;
-      page.Blank();
-      page.Wrapped(scope, 0, Ink::kBold);
-    }
     const bool absent = std::holds_alternative<Absent>(fact.fact.value);
     WriteEntry(page, fact.info, FactText(fact), widest, absent ? Ink::kDim : Ink::kPlain);
   }

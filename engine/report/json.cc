@@ -71,7 +71,7 @@ Json RunFacts(const Report& report) {
   Json object = Json::object();
   for (const NamedFact& fact : report.facts) {
     const Json value = PlainValue(fact.fact.value);
-    if (fact.scope != "run" || value.is_null()) continue;
+    if (value.is_null()) continue;
     object[SafeText(fact.info.name)] = {
         {"value", value}, {"unit", Text(fact.info.unit)}, {"scope", "run"}};
   }
@@ -192,8 +192,7 @@ Json VerdictObject(const Verdict& verdict) {
   Json evidence = Json::object();
   for (const auto& [name, cell] : verdict.evidence) evidence[SafeText(name)] = CellValue(cell);
   for (const auto& [name, rows] : verdict.tables) evidence[SafeText(name)] = RowsArray(rows);
-  Json json = {{"scope", verdict.device == kNone ? Json("run") : Json("device")}};
-  if (verdict.device != kNone) json["device"] = verdict.device;
+  Json json = {{"scope", "run"}};
   json["outcome"] = OutcomeName(verdict.outcome);
   json["reason"] = Text(verdict.reason);
   json["missing"] = Texts(verdict.missing);
@@ -258,7 +257,7 @@ std::string RenderJson(const Report& report, const JsonOptions& options) {
 std::string RenderFactsJson(const std::vector<NamedFact>& facts, bool tables) {
   Json list = Json::array();
   for (const NamedFact& fact : facts) {
-    Json json = {{"name", Text(fact.info.name)}, {"scope", Text(fact.scope)}};
+    Json json = {{"name", Text(fact.info.name)}, {"scope", "run"}};
     if (const auto* absent = std::get_if<Absent>(&fact.fact.value)) {
       json["absent"] = Text(absent->reason);
       json["needs"] = Text(absent->needs);
@@ -274,7 +273,6 @@ std::string RenderFactsJson(const std::vector<NamedFact>& facts, bool tables) {
     }
     json["unit"] = Text(fact.info.unit);
     json["definition"] = Text(fact.info.definition);
-    if (!fact.fact.sql.empty()) json["sql"] = Code(fact.fact.sql);
     list.push_back(json);
   }
   return Print({{"schema", 1}, {"facts", list}});

@@ -103,8 +103,7 @@ void WriteEvidence(Page& page, const Verdict& verdict) {
 
 void WriteVerdict(Page& page, const Verdict& verdict) {
   page.Blank();
-  const std::string scope = verdict.device == kNone ? "" : fmt::format("GPU {}: ", verdict.device);
-  page.Wrapped(scope + OutcomeText(verdict.outcome), 0, InkOf(verdict.outcome));
+  page.Wrapped(OutcomeText(verdict.outcome), 0, InkOf(verdict.outcome));
   if (!verdict.reason.empty()) page.Labelled("because", 2, 11, verdict.reason);
   if (!verdict.reads.empty()) {
     page.Line("  " + page.Paint("it read", Ink::kDim));

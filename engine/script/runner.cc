@@ -246,10 +246,9 @@ LoadedRule& RuleSet::LoadedOf(const RuleInfo& rule) const {
   return *loaded_[static_cast<std::size_t>(&rule - rules_.data())];
 }
 
-Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts, std::uint32_t device) const {
+Verdict RuleSet::Run(const RuleInfo& rule, const Facts& facts) const {
   Verdict verdict;
   verdict.rule = &rule;
-  verdict.device = device;
   RunContext context{facts, *knowledge_, verdict, {}, false, {}};
   Ask(rule, context);
   return verdict;

@@ -1,6 +1,6 @@
 // All rules, loaded and checked, ready to be asked about facts.
 //
-// A rule is run in its own Lua state, afresh each time: nothing it computed for one device is left
+// A rule is run in its own Lua state, afresh each time: nothing it computed for one run is left
 // when it is asked about the next. Different rules may run at the same time; one rule runs one at a
 // time.
 #pragma once
@@ -55,9 +55,9 @@ class RuleSet {
   // The facts that rules may read.
   const FactCatalogue& catalogue() const { return *catalogue_; }
 
-  // What the rule says of one scope. `rule` must be of this set. Never fails: a rule that breaks
+  // What the rule says. `rule` must be of this set. Never fails: a rule that breaks
   // gives Outcome::kBroken with "file:line: reason". `facts` must live until the verdict was read.
-  Verdict Run(const RuleInfo& rule, const Facts& facts, std::uint32_t device) const;
+  Verdict Run(const RuleInfo& rule, const Facts& facts) const;
 
   // The same for checks of the rule itself: `every_comparison` says what at_least() and its kin
   // return, whatever the values are.

@@ -174,7 +174,7 @@ std::optional<RuleExample> ExampleOf(const RuleSet& rules, const RuleInfo& rule)
   for (const RuleTest& test : rules.Tests(rule, errors)) {
     if (test.outcome != Outcome::kFired) continue;
     const MapFacts facts(test.facts);
-    Verdict verdict = rules.Run(rule, facts, kNone);
+    Verdict verdict = rules.Run(rule, facts);
     if (verdict.outcome == Outcome::kFired) return RuleExample{test.name, std::move(verdict)};
   }
   return std::nullopt;
@@ -186,7 +186,7 @@ std::vector<TestResult> RunTests(const RuleSet& rules, const RuleInfo& rule) {
   std::vector<TestResult> results;
   for (const RuleTest& test : tests) {
     const MapFacts facts(test.facts);
-    const Verdict verdict = rules.Run(rule, facts, kNone);
+    const Verdict verdict = rules.Run(rule, facts);
     TestResult result;
     result.name = test.name;
     result.messages = Checker(rule, test, verdict).Check();

@@ -124,7 +124,7 @@ Sections Encode(const SavedReport& saved) {
           {"collectives", Compress(EncodeCollectives(saved.ranks))}};
 }
 
-Result<SavedReport> Decode(const Sections& sections, const FindRuleInfo& find_rule,
+Result<SavedReport> Decode(const Sections& sections, const Vocabulary& known,
                            const std::string& where) {
   const Result<Json> summary = ReadJson(sections, "summary", where);
   if (!summary) return tl::unexpected(summary.error());
@@ -135,7 +135,7 @@ Result<SavedReport> Decode(const Sections& sections, const FindRuleInfo& find_ru
   SavedReport saved;
   std::vector<std::string> unknown;
   try {
-    saved = SummaryFromJson(*summary, find_rule, &unknown);
+    saved = SummaryFromJson(*summary, known, &unknown);
   } catch (const Json::exception& problem) {
     return Fail(std::string("the facts cannot be understood: ") + problem.what(), where,
                 "write them again: advise facts REPORT -o run.facts");

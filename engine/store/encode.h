@@ -20,7 +20,7 @@ using Sections = std::vector<std::pair<std::string, std::string>>;  // name, com
 
 Sections Encode(const SavedReport& saved);
 // `where` names the file in errors. Findings of rules that are not known are left out, and said so.
-Result<SavedReport> Decode(const Sections& sections, const FindRuleInfo& find_rule,
+Result<SavedReport> Decode(const Sections& sections, const Vocabulary& known,
                            const std::string& where);
 
 // All sections in one text, for messages.

@@ -136,10 +136,10 @@ Result<Sections> ReadFactsSections(const std::string& path) {
   }
 }
 
-Result<SavedReport> ReadFactsFile(const std::string& path, const FindRuleInfo& find_rule) {
+Result<SavedReport> ReadFactsFile(const std::string& path, const Vocabulary& known) {
   Result<Sections> sections = ReadFactsSections(path);
   if (!sections) return tl::unexpected(sections.error());
-  return Decode(*sections, find_rule, path);
+  return Decode(*sections, known, path);
 }
 
 }  // namespace advise

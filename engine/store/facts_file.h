@@ -24,6 +24,6 @@ Result<void> WriteFactsFile(const SavedReport& saved, const std::string& path);
 
 // Sections that pass their checksums, in a file that this version understands.
 Result<Sections> ReadFactsSections(const std::string& path);
-Result<SavedReport> ReadFactsFile(const std::string& path, const FindRuleInfo& find_rule);
+Result<SavedReport> ReadFactsFile(const std::string& path, const Vocabulary& known);
 
 }  // namespace advise

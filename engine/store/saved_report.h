@@ -17,7 +17,10 @@ struct SavedReport {
   std::vector<RankSummary> ranks;
 };
 
-// The rule of an id, nullptr when this version does not know it: findings point to rules.
-using FindRuleInfo = std::function<const RuleInfo*(const std::string& id)>;
+// What a saved report names: the rules and facts of this version and this site.
+struct Vocabulary {
+  std::function<const RuleInfo*(const std::string& id)> find_rule;  // nullptr: not known
+  const std::vector<FactInfo>& facts;
+};
 
 }  // namespace advise

@@ -145,8 +145,8 @@ auto from_json(const Json& json, T& value) -> decltype(Tie(value), void()) {
   Tie(value) = std::move(fields);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Verdict, device, outcome, reason, missing, evidence,
-                                                tables, reads, comparisons)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Verdict, outcome, reason, missing, evidence, tables,
+                                                reads, comparisons)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     RankSummary, rank, rank_source, local_rank, world_size, host, job, path, clock, pid, device,
     device_index, devices_listed, device_name, device_uuid, utc_origin_ns, switches, window_start,
@@ -195,7 +195,7 @@ std::shared_ptr<const Spans> SpansOf(Nanos total) {
 }
 
 // In the order of the catalogue; facts that it does not have are of another version and left out.
-std::vector<NamedFact> FactsFromJson(const Json& json) {
+std::vector<NamedFact> FactsFromJson(const Json& json, const std::vector<FactInfo>& list) {
   std::map<std::string, Value, std::less<>> values;
   const auto take = [&](const char* kind, auto value_of) {
     const auto at = json.find(kind);
@@ -218,11 +218,11 @@ std::vector<NamedFact> FactsFromJson(const Json& json) {
     }
   }
   std::vector<NamedFact> facts;
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : list) {
     const auto at = values.find(info.name);
     const bool remedy = info.unit == "remedy";
     if (at == values.end() && !remedy) continue;
-    NamedFact& fact = facts.emplace_back(NamedFact{info, {}, "run"});
+    NamedFact& fact = facts.emplace_back(NamedFact{info, {}});
     fact.fact.value = at == values.end() ? Value(std::shared_ptr<const Remedy>()) : at->second;
   }
   return facts;
@@ -239,12 +239,12 @@ Json WithRule(const T& value) {
 
 // Those whose rule this version has.
 template <typename T>
-std::vector<T> OfRules(const Json& list, const FindRuleInfo& find_rule,
+std::vector<T> OfRules(const Json& list, const Vocabulary& known,
                        std::vector<std::string>* unknown) {
   std::vector<T> values;
   for (const Json& item : list) {
     const auto id = item.value("rule", "");
-    const RuleInfo* rule = find_rule(id);
+    const RuleInfo* rule = known.find_rule(id);
     if (rule == nullptr) {
       if (unknown != nullptr) unknown->push_back(id);
       continue;
@@ -272,19 +272,19 @@ Json SummaryToJson(const SavedReport& saved) {
   return json;
 }
 
-SavedReport SummaryFromJson(const Json& json, const FindRuleInfo& find_rule,
+SavedReport SummaryFromJson(const Json& json, const Vocabulary& known,
                             std::vector<std::string>* unknown) {
   SavedReport saved;
   Report& report = saved.report;
   json.at("report").get_to(report);
   json.at("ranks").get_to(saved.ranks);
-  report.facts = FactsFromJson(json.at("facts"));
-  report.findings = OfRules<Finding>(json.at("findings"), find_rule, unknown);
-  report.verdicts = OfRules<Verdict>(json.at("verdicts"), find_rule, nullptr);
+  report.facts = FactsFromJson(json.at("facts"), known.facts);
+  report.findings = OfRules<Finding>(json.at("findings"), known, unknown);
+  report.verdicts = OfRules<Verdict>(json.at("verdicts"), known, nullptr);
   for (const Json& item : json.at("claims")) {
-    for (ClaimFate& fate : OfRules<ClaimFate>(Json::array({item}), find_rule, nullptr)) {
+    for (ClaimFate& fate : OfRules<ClaimFate>(Json::array({item}), known, nullptr)) {
       for (const Json& taken : item.at("taken_by")) {
-        const RuleInfo* rule = find_rule(taken.at(0).get<std::string>());
+        const RuleInfo* rule = known.find_rule(taken.at(0).get<std::string>());
         if (rule != nullptr) fate.taken_by.emplace_back(rule, taken.at(1).get<Nanos>());
       }
       report.fates.push_back(std::move(fate));

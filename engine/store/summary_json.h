@@ -12,7 +12,7 @@ nlohmann::json SummaryToJson(const SavedReport& saved);  // without collectives
 // A field that is not there has its default. Throws nlohmann::json::exception when one is of
 // another type. Ids of rules that are not known are added to `unknown`; their findings are left
 // out.
-SavedReport SummaryFromJson(const nlohmann::json& json, const FindRuleInfo& find_rule,
+SavedReport SummaryFromJson(const nlohmann::json& json, const Vocabulary& known,
                             std::vector<std::string>* unknown);
 
 }  // namespace advise

@@ -14,6 +14,7 @@
 #include "engine/facts/catalog.h"
 #include "engine/grade/exercise.h"
 #include "tests/app/simulated.h"
+#include "tests/support/analysed.h"
 
 using Catch::Matchers::Contains;
 
@@ -39,7 +40,7 @@ Exercise Shipped(const std::string& id) {
                       entry.path().stem().string());
     }
   }
-  auto exercise = ReadExercise(path, text, FactList(), rules);
+  auto exercise = ReadExercise(path, text, FactList(ShippedKnowledge()), rules);
   REQUIRE(exercise);
   return *exercise;
 }

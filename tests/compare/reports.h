@@ -90,7 +90,7 @@ class ReportStory {
       fact.fact.value = std::move(value);
       return *this;
     }
-    report_.facts.push_back({{name, unit, "a fact of a test"}, {std::move(value), ""}, "run"});
+    report_.facts.push_back({{name, unit, "a fact of a test"}, {std::move(value)}});
     return *this;
   }
 

@@ -12,7 +12,7 @@ namespace advise {
 namespace {
 
 bool IsFact(const std::string& name) {
-  const auto& facts = FactList();
+  const auto facts = FactList(*SourceTree().knowledge);
   return std::any_of(facts.begin(), facts.end(),
                      [&](const FactInfo& fact) { return fact.name == name; });
 }

@@ -21,7 +21,7 @@ TEST_CASE("every name of the catalogue has a fact in every run, if only an absen
   for (const TraceBuilder& story : Runs()) {
     const Analysed run(story);
     const auto facts = FactsOf(run);
-    for (const FactInfo& info : FactList()) {
+    for (const FactInfo& info : FactList(ShippedKnowledge())) {
       INFO(info.name);
       CHECK(facts->Find(info.name) != nullptr);
     }
@@ -32,7 +32,7 @@ TEST_CASE("a fact that is there is of the kind that its unit says") {
   for (const TraceBuilder& story : Runs()) {
     const Analysed run(story);
     const auto facts = FactsOf(run);
-    for (const FactInfo& info : FactList()) {
+    for (const FactInfo& info : FactList(ShippedKnowledge())) {
       const Fact* fact = facts->Find(info.name);
       if (fact == nullptr || std::holds_alternative<Absent>(fact->value)) continue;
       INFO(info.name << " is given in " << info.unit);
@@ -74,7 +74,7 @@ TEST_CASE("names of facts are unique, dotted, lower-case words with a unit and a
   const std::set<std::string> units = {"ns",    "share", "bytes", "bytes_per_s", "flop_per_s",
                                        "count", "hz",    "num",   "name",        "flag",
                                        "rows",  "spans", "remedy"};
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : FactList(ShippedKnowledge())) {
     INFO(info.name);
     CHECK(seen.insert(info.name).second);
     CHECK(info.name.find('.') != std::string::npos);
@@ -90,7 +90,7 @@ TEST_CASE("an absent fact says why") {
   for (const TraceBuilder& story : Runs()) {
     const Analysed run(story);
     const auto facts = FactsOf(run);
-    for (const FactInfo& info : FactList()) {
+    for (const FactInfo& info : FactList(ShippedKnowledge())) {
       const Fact* fact = facts->Find(info.name);
       if (fact == nullptr) continue;
       const auto* absent = std::get_if<Absent>(&fact->value);

@@ -16,7 +16,7 @@ std::vector<std::string> WordsOf(const std::string& text) {
 }
 
 TEST_CASE("a definition is a sentence of its own: no back-reference, four words, a full stop") {
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : FactList(ShippedKnowledge())) {
     INFO(info.name << ": " << info.definition);
     const std::vector<std::string> words = WordsOf(info.definition);
     REQUIRE(words.size() >= 4);
@@ -40,7 +40,7 @@ TEST_CASE("a definition is a sentence of its own: no back-reference, four words,
 
 TEST_CASE("no two facts have one definition") {
   std::map<std::string, std::string> seen;
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : FactList(ShippedKnowledge())) {
     const auto [at, is_new] = seen.emplace(info.definition, info.name);
     INFO(info.name << " and " << at->second << ": " << info.definition);
     CHECK(is_new);
@@ -50,7 +50,7 @@ TEST_CASE("no two facts have one definition") {
 TEST_CASE("the name of a retired fact is never used again") {
   std::set<std::string> retired(std::begin(kRetiredFacts), std::end(kRetiredFacts));
   CHECK(retired.size() == std::size(kRetiredFacts));
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : FactList(ShippedKnowledge())) {
     INFO(info.name);
     CHECK(retired.count(info.name) == 0);
   }
@@ -60,7 +60,7 @@ TEST_CASE("what time is lost to has happened") {
   const Analysed run(TrainingRun(2));
   const auto facts = FactsOf(run);
   std::size_t checked = 0;
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : FactList(ShippedKnowledge())) {
     if (!info.name.ends_with(".lost")) continue;
     const std::string group = info.name.substr(0, info.name.size() - 5);
     const auto* lost = std::get_if<std::shared_ptr<const Spans>>(&facts->Find(info.name)->value);

@@ -21,7 +21,7 @@ TraceBuilder Uneven() {
 
 // Numbers of the run that tell no single device from another.
 void CheckSameNumbers(const Facts& a, const Facts& b, double factor) {
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : FactList(ShippedKnowledge())) {
     const Fact* before = a.Find(info.name);
     const Fact* after = b.Find(info.name);
     if (before == nullptr || after == nullptr || info.name == "rank.late.device") continue;

@@ -26,7 +26,7 @@ TEST_CASE("switches of the environment are facts by name, and nothing else of it
   REQUIRE(IsAbsent(*facts, "environment.omp_threads"));
   CHECK(std::get<Absent>(facts->Find("environment.omp_threads")->value).reason ==
         "OMP_NUM_THREADS is not set");
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : FactList(ShippedKnowledge())) {
     const auto* text = std::get_if<std::string>(&facts->Find(info.name)->value);
     INFO(info.name);
     if (text != nullptr) CHECK(text->find("very-secret") == std::string::npos);

@@ -52,7 +52,7 @@ TEST_CASE("lost time lies inside the window, and on no device is there more of i
   const auto facts = FactsOf(run);
   const Window& window = run->run.window;
   std::size_t checked = 0;
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : FactList(ShippedKnowledge())) {
     const Fact* fact = facts->Find(info.name);
     if (fact == nullptr) continue;
     const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&fact->value);
@@ -69,7 +69,7 @@ TEST_CASE("lost time lies inside the window, and on no device is there more of i
 TEST_CASE("shares lie between nothing and all") {
   const Analysed run(TrainingRun(2), kAuto);
   const auto facts = FactsOf(run);
-  for (const FactInfo& info : FactList()) {
+  for (const FactInfo& info : FactList(ShippedKnowledge())) {
     const Fact* fact = facts->Find(info.name);
     const auto* number = fact == nullptr ? nullptr : std::get_if<double>(&fact->value);
     if (info.unit != "share" || number == nullptr) continue;

@@ -142,3 +142,60 @@ TEST_CASE("a site defines thresholds of its own rules only") {
   CHECK_THAT(Problems("[thresholds.\"transfer/pageable-copy\".min_share]\n" + number)[0],
              Contains("only rules of the site"));
 }
+
+namespace {
+
+const char* const kShippedFamilies =
+    "[[kernel]]\nfamily = \"sort\"\nthings = \"sorts\"\nany = [\"*sort*\"]\n"
+    "[[variable]]\nname = \"omp_threads\"\nvariable = \"OMP_NUM_THREADS\"\nmeaning = \"threads\"\n";
+
+std::vector<std::string> FamilyProblems(const std::string& text) {
+  Knowledge knowledge = LoadKb({{"kb/families.toml", kShippedFamilies}});
+  return Lines(knowledge.ApplySite({"advise.toml", text}));
+}
+
+}  // namespace
+
+TEST_CASE("a site adds families of names, and names to families that are there") {
+  Knowledge knowledge = LoadKb({{"kb/families.toml", kShippedFamilies}});
+  const std::string text =
+      "[[families.kernel]]\nfamily = \"site_fft\"\nthings = \"FFTs\"\nany = [\"fft_*\"]\n"
+      "[[families.kernel]]\nfamily = \"sort\"\nany = [\"our_order*\"]\n"
+      "[[families.call]]\nfamily = \"site_call\"\nthings = \"calls\"\nany = [\"cudaOurs\"]\n"
+      "[[families.variable]]\nname = \"site_x\"\nvariable = \"OUR_X\"\nmeaning = \"x\"\n";
+  REQUIRE(Lines(knowledge.ApplySite({"advise.toml", text})).empty());
+  const std::vector<NameFamily>& kernels = knowledge.families(FamilyKind::kKernel);
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[0].name == "site_fft");  // by name
+  CHECK(knowledge.FamiliesOf(FamilyKind::kKernel, "fft_radix4") == std::vector<std::size_t>{0});
+  CHECK(knowledge.IsOfFamily(FamilyKind::kKernel, "sort", "our_order_2"));
+  CHECK(knowledge.IsOfFamily(FamilyKind::kKernel, "sort", "radixsort"));
+  CHECK(knowledge.IsOfFamily(FamilyKind::kCall, "site_call", "cudaOurs_v12000"));
+  CHECK_FALSE(knowledge.IsOfFamily(FamilyKind::kKernel, "site_fft", "radixsort"));
+  REQUIRE(knowledge.environment_switches().size() == 2);
+  CHECK(knowledge.SiteChanges() ==
+        std::vector<std::string>{"family.site_fft has names of the site (advise.toml)",
+                                 "family.sort has names of the site (advise.toml)",
+                                 "calls.site_call has names of the site (advise.toml)",
+                                 "environment.site_x is OUR_X (advise.toml)"});
+}
+
+TEST_CASE("a family of a site that could be mistaken for another is refused") {
+  const std::string rest = "things = \"x\"\nany = [\"x*\"]\n";
+  CHECK_THAT(FamilyProblems("[[families.kernel]]\nfamily = \"sorts\"\n" + rest).at(0),
+             Contains("advise.toml:1: ") && Contains("did you mean \"sort\"?"));
+  CHECK_THAT(FamilyProblems("[[families.kernel]]\nfamily = \"fft\"\n" + rest).at(0),
+             Contains("a site's own is called site_fft"));
+  CHECK_THAT(FamilyProblems("[[families.kernel]]\nfamily = \"site_F\"\n" + rest).at(0),
+             Contains("lower case"));
+  CHECK_THAT(FamilyProblems("[[families.kernel]]\nfamily = \"site_f\"\nany = [\"x\"]\n").at(0),
+             Contains("missing field \"things\""));
+  CHECK_THAT(FamilyProblems("[[families.kernel]]\nfamily = \"sort\"\n" + rest).at(0),
+             Contains("has \"things\" already"));
+  CHECK_THAT(FamilyProblems("[[families.variable]]\nname = \"omp_threads\"\nvariable = \"A\"\n"
+                            "meaning = \"x\"\n")
+                 .at(0),
+             Contains("defined twice"));
+  CHECK_THAT(FamilyProblems("[[families.thread]]\nfamily = \"site_t\"\n").at(0),
+             Contains("unknown field"));
+}

@@ -1,7 +1,7 @@
 // Families of names: what belongs to one mechanism, with what it costs.
 #include "engine/metrics/losses/families.h"
 
-#include <set>
+#include <algorithm>
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
@@ -13,23 +13,16 @@ const char* const kVectorProduct =
     "void gemv2T_kernel_val<int, int, __half, __half, __half, float, 128, 16, 4, 4, false, false, "
     "cublasGemvParamsEx<int> >(int)";
 
-const KernelFamily& Family(const Analysed& run, const char* name) {
-  return run->families.kernels[static_cast<std::size_t>(FamilyIndex("kernel", name))];
+std::size_t Index(FamilyKind kind, const std::string& name) {
+  const std::vector<NameFamily>& families = ShippedKnowledge().families(kind);
+  const auto found = std::find_if(families.begin(), families.end(),
+                                  [&](const NameFamily& family) { return family.name == name; });
+  REQUIRE(found != families.end());
+  return static_cast<std::size_t>(found - families.begin());
 }
 
-TEST_CASE("the families of the knowledge base are those that have facts") {
-  const auto check = [](const char* kind, const auto& names) {
-    std::set<std::string> listed(names.begin(), names.end());
-    const std::vector<std::string> known = ShippedKnowledge().FamilyNames(kind);
-    CHECK(listed == std::set<std::string>(known.begin(), known.end()));
-    CHECK(std::is_sorted(names.begin(), names.end()));
-  };
-  check("kernel", kKernelFamilies);
-  check("call", kCallFamilies);
-  check("range", kRangeFamilies);
-  check("os", kOsFamilies);
-  CHECK(FamilyIndex("kernel", "no-such") == -1);
-  CHECK(FamilyIndex("no-such", "gemv") == -1);
+const KernelFamily& Family(const Analysed& run, const char* name) {
+  return run->families.kernels[Index(FamilyKind::kKernel, name)];
 }
 
 TEST_CASE("a kernel family counts its kernels and loses their time") {
@@ -64,8 +57,7 @@ TEST_CASE("a family of calls loses the idle time inside them") {
     story.Launch("kernel", {at + 600_us, at + 605_us}, {at + 610_us, at + 710_us});
   });
   const Analysed run(story);
-  const Loss& built =
-      run->families.calls[static_cast<std::size_t>(FamilyIndex("call", "graph_build"))];
+  const Loss& built = run->families.calls[Index(FamilyKind::kCall, "graph_build")];
   CHECK(built.count == 9);  // the first call lies before the window, which begins with GPU work
   CHECK(built.lost->Total() == 9 * 100_us);
   REQUIRE(built.remedy->host_cuts.size() == 1);
@@ -80,8 +72,7 @@ TEST_CASE("calls behind a busy GPU lose nothing") {
     story.Call("cudaMemGetInfo", {at + 100_us, at + 200_us});
   });
   const Analysed run(story);
-  const Loss& asked =
-      run->families.calls[static_cast<std::size_t>(FamilyIndex("call", "device_query"))];
+  const Loss& asked = run->families.calls[Index(FamilyKind::kCall, "device_query")];
   CHECK(asked.count == 10);
   CHECK(asked.lost->Total() == 0);
 }
@@ -94,7 +85,7 @@ TEST_CASE("ranges of a family on the launching thread lose the idle time inside 
     story.Launch("kernel", {at + 600_us, at + 605_us}, {at + 610_us, at + 710_us});
   });
   const Analysed run(story);
-  const Loss& gloo = run->families.ranges[static_cast<std::size_t>(FamilyIndex("range", "gloo"))];
+  const Loss& gloo = run->families.ranges[Index(FamilyKind::kRange, "gloo")];
   CHECK(gloo.count == 9);
   CHECK(gloo.lost->Total() == 9 * 300_us);
 }

@@ -122,23 +122,18 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
       {"host/blocked", {"osrt"}, "no OS-runtime calls were recorded", "trace osrt"}};
   report.capture_command =
       "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --output=run python train.py";
-  report.facts = {{{"copy.pageable.bytes", "bytes", "Bytes copied from pageable memory."},
-                   {1.5e9, "select 1"},
-                   "run"},
-                  {{"steps.source", "name", "How steps were found."}, {"period", ""}, "run"},
+  report.facts = {{{"copy.pageable.bytes", "bytes", "Bytes copied from pageable memory."}, {1.5e9}},
+                  {{"steps.source", "name", "How steps were found."}, {"period"}},
                   {{"gpu.sm.active", "share", "Share of time with a warp on an SM."},
-                   {Absent{"no GPU metrics were sampled", "gpu-metrics"}, ""},
-                   "run"},
+                   {Absent{"no GPU metrics were sampled", "gpu-metrics"}}},
                   {{"copy.groups", "rows", "Copies by kind."},
-                   {Rows{{{"name", std::string("HtoD")}, {"bytes", 25.5e9}}}, ""},
-                   "run"},
-                  {{"idle.time", "ns", "Idle time."}, {5e7, ""}, "device 0"}};
+                   {Rows{{{"name", std::string("HtoD")}, {"bytes", 25.5e9}}}}},
+                  {{"idle.time", "ns", "Idle time."}, {5e7}}};
   report.diagnostics = {{Level::kWarning, "rows end before they start", "KERNEL", 3},
                         {Level::kInfo, "no NIC was recorded", "", 1}};
 
   Verdict fired;
   fired.rule = upload.rule;
-  fired.device = 0;
   fired.outcome = Outcome::kFired;
   fired.evidence = {{"share", 0.93}, {"copies", 223.0}};
   fired.reads = {{"copy.repeated.bytes", "25.5 GB"}};

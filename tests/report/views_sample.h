@@ -14,7 +14,7 @@ namespace advise {
 // Facts of a run of two ranks.
 inline std::vector<NamedFact> RankFacts() {
   const auto share = [](const char* name, double value) {
-    return NamedFact{{name, "share", "What it means."}, {value, ""}, "run"};
+    return NamedFact{{name, "share", "What it means."}, {value}};
   };
   Rows rows;
   for (const double rank : {0.0, 1.0}) {
@@ -24,12 +24,12 @@ inline std::vector<NamedFact> RankFacts() {
                     {"compute", 1.5e6},
                     {"late", 0.25 * rank}});
   }
-  return {NamedFact{{"cluster.ranks", "count", ""}, {2.0, ""}, "run"},
+  return {NamedFact{{"cluster.ranks", "count", ""}, {2.0}},
           share("cluster.efficiency.parallel", 0.72),
           share("cluster.efficiency.load_balance", 0.9),
           share("cluster.efficiency.communication", 0.8),
           share("cluster.efficiency.orchestration", 1.0),
-          NamedFact{{"cluster.table", "rows", ""}, {rows, ""}, "run"}};
+          NamedFact{{"cluster.table", "rows", ""}, {rows}}};
 }
 
 inline std::shared_ptr<const ReportViews> SampleViews(const std::string& kernel = "gemm") {

@@ -71,7 +71,7 @@ class DeclaredRule {
   Verdict Run() const {
     for (const std::string& line : Problems()) UNSCOPED_INFO(line);
     REQUIRE(rules_);
-    return rules_->Run(Info(), MapFacts(facts), 0);
+    return rules_->Run(Info(), MapFacts(facts));
   }
 
   std::map<std::string, Fact, std::less<>> facts;

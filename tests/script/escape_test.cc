@@ -52,7 +52,7 @@ class TwoRules {
         {"copy.bytes", {5.0, ""}},
         {"copy.lost", {std::shared_ptr<const Spans>(spans), ""}},
         {"copy.groups", {groups, ""}}};
-    return rules_->Run(*rules_->Find(id), MapFacts(facts), 0);
+    return rules_->Run(*rules_->Find(id), MapFacts(facts));
   }
 
  private:

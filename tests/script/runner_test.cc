@@ -43,7 +43,7 @@ class RunnerFixture {
       UNSCOPED_INFO(error.Line());
     }
     REQUIRE(rules_.back());
-    return rules_.back()->Run(rules_.back()->rules()[0], MapFacts(facts), 3);
+    return rules_.back()->Run(rules_.back()->rules()[0], MapFacts(facts));
   }
 
   // A rule whose detect() has this body.
@@ -68,7 +68,6 @@ TEST_CASE_METHOD(RunnerFixture, "a rule that fires gives evidence, rows and a sa
   const Verdict verdict = Run();
   INFO(verdict.reason);
   REQUIRE(verdict.outcome == Outcome::kFired);
-  CHECK(verdict.device == 3);
   CHECK(Number(verdict, "share") == 0.5);
   CHECK(std::get<std::string>(verdict.evidence.at("kind")) == "HtoD");
   REQUIRE(verdict.tables.at("rows").size() == 1);
@@ -266,8 +265,8 @@ TEST_CASE("nothing is kept from one call of a rule to the next") {
   const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalogue());
   REQUIRE(rules);
   const MapFacts facts(SampleFacts());
-  for (std::uint32_t device = 0; device < 3; ++device) {
-    const Verdict verdict = rules->Run(rules->rules()[0], facts, device);
+  for (int time = 0; time < 3; ++time) {
+    const Verdict verdict = rules->Run(rules->rules()[0], facts);
     CHECK(Number(verdict, "share") == 1);
     CHECK(Number(verdict, "n") == 1);
   }
@@ -283,8 +282,8 @@ TEST_CASE("a rule cannot keep an environment of its own") {
   const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalogue());
   REQUIRE(rules);
   const MapFacts facts(SampleFacts());
-  for (std::uint32_t device = 0; device < 3; ++device) {
-    CHECK(Number(rules->Run(rules->rules()[0], facts, device), "share") == 2);
+  for (int time = 0; time < 3; ++time) {
+    CHECK(Number(rules->Run(rules->rules()[0], facts), "share") == 2);
   }
 }
 

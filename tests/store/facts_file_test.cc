@@ -11,6 +11,7 @@
 #include <map>
 
 #include "engine/facts/catalog.h"
+#include "tests/support/analysed.h"
 
 namespace advise {
 namespace {
@@ -24,8 +25,9 @@ const RuleInfo& AnyRule() {
   return rule;
 }
 
-FindRuleInfo Finder() {
-  return [](const std::string& id) { return id == AnyRule().id ? &AnyRule() : nullptr; };
+Vocabulary Known() {
+  static const std::vector<FactInfo> facts = FactList(ShippedKnowledge());
+  return {[](const std::string& id) { return id == AnyRule().id ? &AnyRule() : nullptr; }, facts};
 }
 
 SavedReport Sample() {
@@ -43,11 +45,11 @@ SavedReport Sample() {
   d.window_ns = 12;
   d.idle_causes = {{"launch", 7}};
   r.devices = {d};
-  NamedFact number{{"run.ops", "count", "x"}, {}, "run"};
+  NamedFact number{{"run.ops", "count", "x"}, {}};
   number.fact.value = 1.0 / 3.0;
-  NamedFact rows{{"comm.kinds", "rows", "x"}, {}, "run"};
+  NamedFact rows{{"comm.kinds", "rows", "x"}, {}};
   rows.fact.value = Rows{{{"kind", Cell(std::string("allreduce"))}, {"count", Cell(12.0)}}};
-  NamedFact absent{{"steps.count", "count", "x"}, {}, "run"};
+  NamedFact absent{{"steps.count", "count", "x"}, {}};
   absent.fact.value = Absent{"no steps were found", "steps"};
   r.facts = {number, rows, absent};
   Finding f;
@@ -121,7 +123,7 @@ TEST_CASE("a saved report comes back as it was") {
   const SavedReport before = Sample();
   REQUIRE(WriteFactsFile(before, place.path()));
   CHECK(IsFactsFileAt(place.path()));
-  const auto after = ReadFactsFile(place.path(), Finder());
+  const auto after = ReadFactsFile(place.path(), Known());
   REQUIRE(after);
   CHECK(Encode(*after) == Encode(before));
   std::map<std::string, Value> values;
@@ -149,7 +151,7 @@ TEST_CASE("a flipped byte is found by the checksum") {
         "update sections set content = x'00' || substr(content, 2) || x'01' "
         "where name = 'summary'");
   }
-  const auto read = ReadFactsFile(place.path(), Finder());
+  const auto read = ReadFactsFile(place.path(), Known());
   REQUIRE_FALSE(read);
   CHECK(read.error().Line().find("the section \"summary\" is damaged") != std::string::npos);
 }
@@ -161,7 +163,7 @@ TEST_CASE("a cut file gives one line, or all that was in it where only padding i
   for (const double part : {0.9, 0.6, 0.3, 0.1}) {
     std::filesystem::resize_file(place.path(),
                                  static_cast<std::uintmax_t>(part * static_cast<double>(size)));
-    const auto read = ReadFactsFile(place.path(), Finder());
+    const auto read = ReadFactsFile(place.path(), Known());
     INFO(part);
     if (part < 0.9) REQUIRE_FALSE(read);
     if (read) {
@@ -182,12 +184,12 @@ TEST_CASE("a file of a later version is refused only when it says so") {
         "insert into sections values ('something new', 0, x'');"
         "create table another (x)");
   }
-  CHECK(ReadFactsFile(place.path(), Finder()));
+  CHECK(ReadFactsFile(place.path(), Known()));
   {
     SQLite::Database db(place.path(), SQLite::OPEN_READWRITE);
     db.exec("update meta set value = '7' where name = 'reads_from'");
   }
-  const auto read = ReadFactsFile(place.path(), Finder());
+  const auto read = ReadFactsFile(place.path(), Known());
   REQUIRE_FALSE(read);
   CHECK(read.error().Line().find("later version") != std::string::npos);
 }
@@ -199,7 +201,7 @@ TEST_CASE("a file of the format before is refused in one line that says what to 
     SQLite::Database db(place.path(), SQLite::OPEN_READWRITE);
     db.exec("update meta set value = '2' where name in ('format', 'reads_from')");
   }
-  const auto read = ReadFactsFile(place.path(), Finder());
+  const auto read = ReadFactsFile(place.path(), Known());
   REQUIRE_FALSE(read);
   CHECK(read.error().Line().find("earlier version of advise (format 2") != std::string::npos);
   CHECK(read.error().Line().find("advise facts REPORT -o run.facts") != std::string::npos);
@@ -208,7 +210,7 @@ TEST_CASE("a file of the format before is refused in one line that says what to 
 TEST_CASE("what is no number is kept as 0, and every kind of fact comes back") {
   SavedReport saved = Sample();
   const auto fact = [](const char* name, const char* unit, Value value) {
-    NamedFact made{{name, unit, "x"}, {}, "run"};
+    NamedFact made{{name, unit, "x"}, {}};
     made.fact.value = std::move(value);
     return made;
   };
@@ -218,7 +220,7 @@ TEST_CASE("what is no number is kept as 0, and every kind of fact comes back") {
       fact("window.time", "ns", std::numeric_limits<double>::quiet_NaN()),
       fact("capture.has_calls", "flag", true), fact("steps.source", "name", std::string("range")),
       fact("copy.exposed", "spans", std::shared_ptr<const Spans>(std::move(spans)))};
-  const auto read = Decode(Encode(saved), Finder(), "x.facts");
+  const auto read = Decode(Encode(saved), Known(), "x.facts");
   REQUIRE(read);
   std::map<std::string, Value> values;
   for (const NamedFact& one : read->report.facts) values[one.info.name] = one.fact.value;

@@ -7,34 +7,23 @@
 namespace advise {
 namespace {
 
-using Members = std::vector<std::uint8_t>;  // indices of the families that a name belongs to
-
-template <std::size_t N>
-int IndexIn(const std::array<std::string_view, N>& names, std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
-}
+using Members = std::vector<std::size_t>;  // indices of the families that a name belongs to
 
 // The families of names, each name matched once.
 class Membership {
  public:
-  Membership(const Knowledge& knowledge, const StringPool& names, std::string_view kind)
+  Membership(const Knowledge& knowledge, const StringPool& names, FamilyKind kind)
       : knowledge_(knowledge), kind_(kind), row_(names.size(), kNone) {}
 
   const Members& Of(StringId id, const std::string& name, const std::string& kernel_class = "") {
     if (row_[id] != kNone) return known_[row_[id]];
     row_[id] = static_cast<std::uint32_t>(known_.size());
-    Members& members = known_.emplace_back();
-    for (const std::string& family : knowledge_.FamiliesOf(kind_, name, kernel_class)) {
-      const int index = FamilyIndex(kind_, family);
-      if (index >= 0) members.push_back(static_cast<std::uint8_t>(index));
-    }
-    return members;
+    return known_.emplace_back(knowledge_.FamiliesOf(kind_, name, kernel_class));
   }
 
  private:
   const Knowledge& knowledge_;
-  std::string kind_;
+  FamilyKind kind_;
   std::vector<std::uint32_t> row_;  // in known_, by name; kNone until asked for
   std::vector<Members> known_;
 };
@@ -46,16 +35,16 @@ class FamilyFinder {
 
   Families Find() {
     Kernels();
-    result_.calls = Host("call", kCallFamilies.size(), trace_.calls, run_.calls_of_thread, true);
-    result_.ranges =
-        Host("range", kRangeFamilies.size(), trace_.ranges, run_.ranges_of_thread, true);
-    result_.os = Host("os", kOsFamilies.size(), trace_.os_calls, run_.os_of_thread, false);
+    result_.calls = Host(FamilyKind::kCall, trace_.calls, run_.calls_of_thread, true);
+    result_.ranges = Host(FamilyKind::kRange, trace_.ranges, run_.ranges_of_thread, true);
+    result_.os = Host(FamilyKind::kOs, trace_.os_calls, run_.os_of_thread, false);
     return std::move(result_);
   }
 
  private:
   // Not copies of one: builders share nothing.
-  std::vector<LossBuilder> Builders(std::size_t count) const {
+  std::vector<LossBuilder> Builders(FamilyKind kind) const {
+    const std::size_t count = run_.knowledge.families(kind).size();
     std::vector<LossBuilder> builders;
     builders.reserve(count);
     for (std::size_t i = 0; i < count; ++i) builders.emplace_back(basis_);
@@ -63,8 +52,8 @@ class FamilyFinder {
   }
 
   void Kernels() {
-    Membership membership(run_.knowledge, trace_.strings, "kernel");
-    std::vector<LossBuilder> builders = Builders(kKernelFamilies.size());
+    Membership membership(run_.knowledge, trace_.strings, FamilyKind::kKernel);
+    std::vector<LossBuilder> builders = Builders(FamilyKind::kKernel);
     std::vector<std::shared_ptr<Remedy>> halved;
     for (std::size_t i = 0; i < builders.size(); ++i) halved.push_back(std::make_shared<Remedy>());
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
@@ -72,7 +61,7 @@ class FamilyFinder {
         continue;
       const std::uint32_t shape = trace_.ops.detail[op];
       const StringId name = trace_.shapes[shape].name;
-      for (const std::uint8_t f :
+      for (const std::size_t f :
            membership.Of(name, trace_.strings[name], run_.names.Kernel(shape).name)) {
         builders[f].Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
         builders[f].AddOp(op);
@@ -87,26 +76,26 @@ class FamilyFinder {
 
   // What threads did, by name: `only_launching` counts the launching threads only.
   template <typename Table>
-  std::vector<Loss> Host(const char* kind, std::size_t count, const Table& table,
-                         const std::vector<RowRange>& rows, bool only_launching) {
+  std::vector<Loss> Host(FamilyKind kind, const Table& table, const std::vector<RowRange>& rows,
+                         bool only_launching) {
     Membership membership(run_.knowledge, trace_.strings, kind);
-    std::vector<LossBuilder> builders = Builders(count);
+    std::vector<LossBuilder> builders = Builders(kind);
     // Per family and thread: when it was inside.
-    std::vector<std::map<std::uint32_t, std::vector<Interval>>> inside(count);
+    std::vector<std::map<std::uint32_t, std::vector<Interval>>> inside(builders.size());
     for (std::uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
       const bool launching =
           std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), thread);
       if (only_launching && !launching) continue;
       for (std::uint32_t i = rows[thread].first; i < rows[thread].last; ++i) {
         if (!basis_.InLoop(table.start[i])) continue;
-        for (const std::uint8_t f : membership.Of(table.name[i], trace_.strings[table.name[i]])) {
+        for (const std::size_t f : membership.Of(table.name[i], trace_.strings[table.name[i]])) {
           builders[f].Count(table.start[i], 0, table.end[i] - table.start[i]);
           if (launching) inside[f][thread].push_back({table.start[i], table.end[i]});
         }
       }
     }
     std::vector<Loss> losses;
-    for (std::size_t f = 0; f < count; ++f) {
+    for (std::size_t f = 0; f < builders.size(); ++f) {
       if (inside[f].empty()) {  // most families, in most runs
         losses.push_back(builders[f].Build());
         continue;
@@ -137,13 +126,6 @@ class FamilyFinder {
 };
 
 }  // namespace
-
-int FamilyIndex(std::string_view kind, std::string_view name) {
-  if (kind == "kernel") return IndexIn(kKernelFamilies, name);
-  if (kind == "call") return IndexIn(kCallFamilies, name);
-  if (kind == "range") return IndexIn(kRangeFamilies, name);
-  return kind == "os" ? IndexIn(kOsFamilies, name) : -1;
-}
 
 Families FindFamilies(const Basis& basis) { return FamilyFinder(basis).Find(); }
 

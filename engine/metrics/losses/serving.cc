@@ -49,10 +49,11 @@ class ServingFinder {
       if (kind && sign.rule.value != "training" && sign.rule.value != "solver")
         at->second |= kEngine;
     }
-    for (const std::string& family : knowledge.FamiliesOf("range", text)) {
-      if (family == "sampling") at->second |= kSampling;
-      if (family == "detokenise") at->second |= kTokenizer;
-    }
+    const auto is = [&](const char* family) {
+      return knowledge.IsOfFamily(FamilyKind::kRange, family, text);
+    };
+    if (is("sampling")) at->second |= kSampling;
+    if (is("detokenise")) at->second |= kTokenizer;
     return at->second;
   }
 
