@@ -195,7 +195,7 @@ std::shared_ptr<const Spans> SpansOf(Nanos total) {
 }
 
 // In the order of the catalogue; facts that it does not have are of another version and left out.
-std::vector<NamedFact> FactsFromJson(const Json& json, const std::vector<FactInfo>& list) {
+std::vector<NamedFact> FactsFromJson(const Json& json, const std::vector<FactInfo>& catalog) {
   std::map<std::string, Value, std::less<>> values;
   const auto take = [&](const char* kind, auto value_of) {
     const auto at = json.find(kind);
@@ -218,7 +218,7 @@ std::vector<NamedFact> FactsFromJson(const Json& json, const std::vector<FactInf
     }
   }
   std::vector<NamedFact> facts;
-  for (const FactInfo& info : list) {
+  for (const FactInfo& info : catalog) {
     const auto at = values.find(info.name);
     const bool remedy = info.unit == "remedy";
     if (at == values.end() && !remedy) continue;
