@@ -278,7 +278,9 @@ class JobFixes : public FixList {
                               static_cast<double>(cluster_.ranks.size());
     }
     finding.confidence =
-        std::round(100 * (verdict.saving.claims ? verdict.saving.confidence : 0.5) *
+        std::round(100 *
+                   (verdict.saving.claims ? verdict.saving.confidence
+                                          : knowledge().Number("ranking.unclaimed_confidence")) *
                    (supported ? 1 : knowledge().Number("ranking.tentative"))) /
         100;
     finding.confidence_from = verdict.saving.confidence_from;

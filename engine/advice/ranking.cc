@@ -163,7 +163,8 @@ class TraceFixes : public FixList {
 
   // The rule's own confidence, less what the capture leaves open; and what it rests on.
   void Confidence(const Verdict& verdict, Finding* finding) const {
-    double confidence = verdict.saving.claims ? verdict.saving.confidence : 0.5;
+    double confidence = verdict.saving.claims ? verdict.saving.confidence
+                                              : knowledge().Number("ranking.unclaimed_confidence");
     std::string& from = finding->confidence_from;
     from = verdict.saving.confidence_from;
     if (from.empty()) {
@@ -178,7 +179,7 @@ class TraceFixes : public FixList {
     for (const std::uint32_t call : analysis_.run.trace.ops.call) unknown += call == kNone ? 1 : 0;
     const std::size_t ops = analysis_.run.trace.ops.size();
     const double missing = ops > 0 ? static_cast<double>(unknown) / static_cast<double>(ops) : 0;
-    confidence *= 1 - 0.5 * missing;
+    confidence *= 1 - knowledge().Number("ranking.unlinked_weight") * missing;
     if (missing >= 0.01) {
       from += fmt::format("; lower because the launching calls of {} of the GPU work are missing",
                           FormatQuantity(missing, "share"));
@@ -204,13 +205,15 @@ class TraceFixes : public FixList {
       for (const std::uint32_t d : run.active_devices) place(d);
     } else {
       std::map<Phase, Nanos> phases;
+      const double in_step = knowledge().Number("ranking.in_step");
       for (std::uint32_t d = 0; d < verdict.saving.claims->by_device.size(); ++d) {
         const IntervalSet& claim = verdict.saving.claims->by_device[d];
         if (claim.empty()) continue;
         place(d);
         for (std::size_t i = run.steps.first_steady; i < run.steps.all.size(); ++i) {
           const Step& step = run.steps.all[i];
-          if (claim.OverlapWith(step.start, step.end) * 100 >= step.Length()) {
+          const auto inside = static_cast<double>(claim.OverlapWith(step.start, step.end));
+          if (inside >= in_step * static_cast<double>(step.Length())) {
             finding->where.steps.push_back(static_cast<int>(i));
           }
         }

@@ -82,6 +82,7 @@ class Matcher {
   }
 
   Joint Match() {
+    const double together = knowledge_.Number("comm.together_share");
     std::vector<std::uint8_t> taken(items_.size(), 0);
     std::vector<std::size_t> in_group(ranks_.size(), 0);  // the group a rank was last put into
     std::size_t number = 0;
@@ -92,10 +93,12 @@ class Matcher {
       group.assign(1, i);
       in_group[first.member.rank] = ++number;
       Nanos latest_start = first.start;
+      const Nanos reach =
+          tolerance_ + static_cast<Nanos>(together * static_cast<double>(first.end - first.start));
       // All must overlap: a kernel that began after another had ended is a later collective.
       for (std::size_t j = i + 1; j < items_.size(); ++j) {
         const Item& other = items_[j];
-        if (other.end - first.end > tolerance_ + (first.end - first.start) / 10) break;
+        if (other.end - first.end > reach) break;
         if (taken[j] != 0 || other.kind != first.kind || other.group != first.group) continue;
         if (in_group[other.member.rank] == number || other.start >= first.end + tolerance_)
           continue;
@@ -171,7 +174,8 @@ class Matcher {
       kernels.push_back({item.start, item.end, item.member.rank, item.peer, item.group});
     }
     const SendMatches matches =
-        MatchSends(kernels, {tolerance_, knowledge_.Number("cluster.edge_share"),
+        MatchSends(kernels, {tolerance_, knowledge_.Number("comm.together_share"),
+                             knowledge_.Number("cluster.edge_share"),
                              knowledge_.Number("cluster.habit_share")});
     for (const auto& pair : matches.pairs) Add(sends_, pair, sends_[pair.front()].kind);
     if (matches.exchanges.empty()) return;

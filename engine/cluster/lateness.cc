@@ -82,6 +82,7 @@ class LatenessFinder {
     std::vector<double> judged(ranks_.size(), 0);
     std::vector<double> took_part(ranks_.size(), 0);
     const auto least = static_cast<Nanos>(knowledge_.Number("cluster.late_least"));
+    const double together = knowledge_.Number("comm.together_share");
     for (const JointCollective& collective : joint_.all) {
       if (joint_.IsPointToPoint(collective)) continue;
       const Nanos late = collective.last_start - collective.median_start;
@@ -93,7 +94,10 @@ class LatenessFinder {
             static_cast<double>(std::max<Nanos>(0, start - collective.median_start));
       }
       // Together, as far as it matters and as far as clocks tell.
-      if (late <= std::max({least, 2 * clocks_.residual, collective.transfer / 10})) continue;
+      if (late <=
+          std::max({least, 2 * clocks_.residual,
+                    static_cast<Nanos>(together * static_cast<double>(collective.transfer))}))
+        continue;
       ++result_.judged;
       for (const JointMember& member : collective.members) judged[member.rank] += 1;
       late_at[collective.latest] += 1;
@@ -192,7 +196,7 @@ class LatenessFinder {
         own = std::max(own, count);
       }
     }
-    if (own > 1.05 * LowerMedian(counts)) return false;
+    if (own > knowledge_.Number("rank.more_kernels") * LowerMedian(counts)) return false;
     // By name: the median of a kernel against its median on the other ranks, weighted by time.
     std::map<std::string, std::vector<double>> medians;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
@@ -201,6 +205,7 @@ class LatenessFinder {
         medians[kernel.name].push_back(static_cast<double>(kernel.median));
       }
     }
+    const double slower_by = knowledge_.Number("rank.slower_kernel");
     double slower = 0;
     double all = 0;
     for (const std::uint32_t r : slow) {
@@ -209,12 +214,12 @@ class LatenessFinder {
         if (others == medians.end()) continue;
         const auto weight = static_cast<double>(kernel.total);
         all += weight;
-        if (static_cast<double>(kernel.median) > 1.02 * LowerMedian(others->second)) {
+        if (static_cast<double>(kernel.median) > slower_by * LowerMedian(others->second)) {
           slower += weight;
         }
       }
     }
-    return slower >= 0.6 * all && all > 0;
+    return slower >= knowledge_.Number("rank.slower_time") * all && all > 0;
   }
 
   // Steps whose slowest rank owes at least half of its excess over the median rank to `of`.

@@ -14,9 +14,6 @@ double StepsOf(const RankSummary& rank) {
   return static_cast<double>(std::max<std::size_t>(1, rank.steps.size()));
 }
 
-// A backward pass takes about twice as long as a forward pass; both together vary by less.
-constexpr double kMuchLonger = 1.3;
-
 class PipelineFinder {
  public:
   PipelineFinder(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
@@ -136,9 +133,9 @@ class PipelineFinder {
     const double passes = Passes(chain);
     const double micros = 2 * passes - SendsAStep(chain.front()) / 2;
     if (passes < 2 || micros < 1) return 1;
-    constexpr double kWhole = 0.05;
+    const double whole = knowledge_.Number("cluster.whole_passes");
     const double chunks = passes / micros;
-    return std::abs(chunks - std::round(chunks)) < kWhole
+    return std::abs(chunks - std::round(chunks)) < whole
                ? std::max(1, static_cast<int>(std::round(chunks)))
                : 1;
   }
@@ -151,9 +148,9 @@ class PipelineFinder {
     }
     const double most = Median(std::move(inner));
     const double outer = (SendsAStep(chain.front()) + SendsAStep(chain.back())) / 2;
-    constexpr double kWhole = 0.15;
+    const double whole = knowledge_.Number("cluster.whole_sends");
     const double chunks = most > outer ? most / (2 * (most - outer)) : 0;
-    if (chunks > 2 - kWhole && std::abs(chunks - std::round(chunks)) < kWhole) {
+    if (chunks > 2 - whole && std::abs(chunks - std::round(chunks)) < whole) {
       return static_cast<int>(std::round(chunks));
     }
     return std::max(2, static_cast<int>(std::round(1 / (1 - around_))));
@@ -187,7 +184,7 @@ class PipelineFinder {
     if (gaps.size() < 4) return false;
     const auto shorter = static_cast<double>(gaps[gaps.size() / 3]);
     const auto longer = static_cast<double>(gaps[2 * gaps.size() / 3]);
-    return longer < kMuchLonger * shorter;
+    return longer < knowledge_.Number("cluster.backward_longer") * shorter;
   }
 
   void Bubble() {

@@ -53,7 +53,8 @@ class SendMatcher {
       for (std::size_t j = i + 1; j < kernels_.size(); ++j) {
         const SendKernel& other = kernels_[j];
         const Nanos apart = other.end - kernels_[i].end;
-        if (apart > rules_.tolerance + std::min(shortest, other.end - other.start) / 10) break;
+        const auto length = static_cast<double>(std::min(shortest, other.end - other.start));
+        if (apart > rules_.tolerance + static_cast<Nanos>(rules_.together_share * length)) break;
         if (used[j] != 0 || other.group != kernels_[i].group) continue;
         if (!Overlap(kernels_[i], other, rules_.tolerance)) continue;
         if (!ranks.insert(other.rank).second) continue;

@@ -23,7 +23,8 @@ struct SendMatches {
 };
 
 struct SendRules {
-  Nanos tolerance = 0;        // kernels of one operation end so close together
+  Nanos tolerance = 0;        // kernels of one operation end so close together …
+  double together_share = 0;  // … or within this share of their length
   double edge_share = 0;      // of the sends of the quieter of two ranks, that these two talk
   double exchange_share = 0;  // of the sends of each member of an exchange, that all end together
 };

@@ -63,12 +63,13 @@ Kernels KernelsOf(const Report& report) {
 }
 
 // Sizes of the uploads that come in every step: the batch shows itself in them (K-M4).
-double LargestUpload(const Report& report) {
+double LargestUpload(const Report& report, const Knowledge& knowledge) {
   const Rows* rows = FactRows(report, "work.uploads");
+  const double each_step = knowledge.Number("compare.each_step");
   double largest = 0;
   if (rows == nullptr) return 0;
   for (const Row& row : *rows) {
-    if (NumberIn(row, "per_step") >= 0.5) largest = std::max(largest, NumberIn(row, "bytes"));
+    if (NumberIn(row, "per_step") >= each_step) largest = std::max(largest, NumberIn(row, "bytes"));
   }
   return largest;
 }
@@ -139,10 +140,10 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
     all += weight;
     if (Near(ratio / match.count_ratio, tolerance)) agree += weight;
   }
-  match.even = all > 0 && agree >= 0.5 * all;
+  match.even = all > 0 && agree >= knowledge.Number("compare.agree_share") * all;
 
-  const double upload_before = LargestUpload(before);
-  const double upload_after = LargestUpload(after);
+  const double upload_before = LargestUpload(before, knowledge);
+  const double upload_after = LargestUpload(after, knowledge);
   // Of either run: what is fixed may have held nearly all the time of the other.
   if (std::max(named_before / a.time, named_after / b.time) < least) {
     match.problem = fmt::format(

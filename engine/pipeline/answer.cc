@@ -173,7 +173,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
                 "COMMAND";
     return;
   }
-  if (FactNumber(*report, "graph.whole.share").value_or(0) > 0.5) {
+  if (FactNumber(*report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
     report->next_step = "Record what runs inside the CUDA graphs: they were traced as a whole.";
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
     return;

@@ -199,10 +199,11 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   }
   const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0 &&
                           report.findings.front().severity != Severity::kInfo;
-  if (time.compute >= 0.8 * time.all && has_advice) {
+  const bool busy = time.compute >= knowledge.Number("verdict.busy_compute") * time.all;
+  if (busy && has_advice) {
     return fmt::format("{} {} busy {} of the time", who, are, pct(time.all - time.idle));
   }
-  if (time.compute >= 0.8 * time.all) {
+  if (busy) {
     const EfficiencyInfo& efficiency = report.efficiency;
     if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
       const MeasureCommand measure = CommandToMeasure(report);
@@ -220,7 +221,8 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
         "it",
         who, are, pct(time.all - time.idle), Percent(efficiency.measured_share));
   }
-  if (time.compute + time.comm + time.copy + time.idle < 0.5 * time.all) {
+  if (time.compute + time.comm + time.copy + time.idle <
+      knowledge.Number("verdict.mostly") * time.all) {
     return fmt::format("{} only clear{} memory {} of the time", who, s,
                        pct(time.all - time.compute - time.comm - time.copy - time.idle));
   }

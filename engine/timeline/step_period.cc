@@ -150,6 +150,7 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
   const auto min_count = static_cast<std::size_t>(knowledge.Number("step.min_count"));
   const double min_match = knowledge.Number("step.period_match");
   const double min_cover = knowledge.Number("step.period_cover");
+  const double min_even = knowledge.Number("step.period_even");
   const double exact = knowledge.Number("step.period_exact");
   const double most_loss = knowledge.Number("step.period_loss");
   const double extra = knowledge.Number("step.period_extra");
@@ -170,7 +171,7 @@ Period FindPeriod(const Knowledge& knowledge, const std::vector<std::uint64_t>& 
     const std::size_t period = Median(apart);
     const auto even = static_cast<std::size_t>(
         std::count_if(apart.begin(), apart.end(), [period](std::size_t d) { return d == period; }));
-    if (5 * even < 3 * apart.size()) continue;
+    if (static_cast<double>(even) < min_even * static_cast<double>(apart.size())) continue;
     const std::size_t from = at->front();
     const std::size_t to = std::min(tokens.size(), at->back() + period);
     if (static_cast<double>(to - from) < min_cover * static_cast<double>(tokens.size())) continue;

@@ -7,7 +7,7 @@
 namespace advise {
 namespace {
 
-constexpr SendRules kRules = {30'000, 0.2, 0.8};
+constexpr SendRules kRules = {30'000, 0.1, 0.2, 0.8};
 
 void Sort(std::vector<SendKernel>* kernels) {
   std::sort(kernels->begin(), kernels->end(), [](const SendKernel& a, const SendKernel& b) {

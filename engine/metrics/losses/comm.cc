@@ -96,6 +96,8 @@ class CommFinder {
     LossBuilder serial(basis_);
     LossBuilder apart(basis_);
     const double hidden = run_.knowledge.Number("comm.hidden_share");
+    const double little = run_.knowledge.Number("comm.train_compute");
+    const double at_end_most = run_.knowledge.Number("comm.trains_at_end");
     std::int64_t in_serial = 0;
     for (const std::uint32_t d : run_.active_devices) {
       const std::vector<std::uint32_t>& comm = of_device_[d];
@@ -108,7 +110,8 @@ class CommFinder {
           const std::uint32_t last = trains.back().back();
           const Nanos compute =
               basis_.times[d].compute.OverlapWith(trace_.ops.end[last], trace_.ops.start[op]);
-          same = compute * 5 <= Length(last) + Length(op);
+          same = static_cast<double>(compute) <=
+                 little * static_cast<double>(Length(last) + Length(op));
         }
         if (!same) trains.emplace_back();
         trains.back().push_back(op);
@@ -130,7 +133,7 @@ class CommFinder {
         if (!begun_alone) continue;
         const bool after_backward = AfterBackward(train.front());
         const bool at_end = !phases_.known(Phase::kBackward) && steps > 0 &&
-                            trains_per_step <= 1.5 && Reduces(train.front());
+                            trains_per_step <= at_end_most && Reduces(train.front());
         LossBuilder& loss = after_backward || at_end ? serial : apart;
         for (const std::uint32_t op : train) {
           // Weights that the optimizer updated are sent when they are there: no switch hides that.
@@ -245,6 +248,7 @@ class CommFinder {
     std::map<std::uint32_t, std::size_t> last_at;
     std::map<std::uint32_t, double> lateness;
     std::size_t judged = 0;
+    const double together = run_.knowledge.Number("comm.together_share");
     for (const auto& group : collectives) {
       std::vector<std::pair<Nanos, std::uint32_t>> starts;
       Nanos shortest = std::numeric_limits<Nanos>::max();
@@ -254,7 +258,8 @@ class CommFinder {
       }
       std::sort(starts.begin(), starts.end());
       const Nanos median = starts[(starts.size() - 1) / 2].first;
-      if (starts.back().first - median <= shortest / 10)
+      if (starts.back().first - median <=
+          static_cast<Nanos>(together * static_cast<double>(shortest)))
         continue;  // together, as far as it matters
       ++judged;
       ++last_at[starts.back().second];
@@ -377,7 +382,7 @@ class CommFinder {
         counts.push_back(count);
       }
     }
-    return late <= 1.05 * Median(counts);
+    return late <= run_.knowledge.Number("rank.more_kernels") * Median(counts);
   }
 
   const Basis& basis_;

@@ -8,12 +8,16 @@
 namespace advise {
 namespace {
 
+std::size_t PartOf(double share, std::size_t count) {
+  return static_cast<std::size_t>(share * static_cast<double>(count));
+}
+
 // What a kernel that took `length` beside a collective takes alone, if it is one of those that
 // were seen alone (in ascending order): a name with one grid and block may stand for several
 // amounts of work, and the longest that is not longer is the one that says least against the
 // collective. A few stragglers among them say nothing.
-Nanos TimeAlone(const std::vector<Nanos>& alone, Nanos length) {
-  const std::size_t usual = alone.size() - alone.size() / 50;
+Nanos TimeAlone(const std::vector<Nanos>& alone, Nanos length, double stragglers) {
+  const std::size_t usual = alone.size() - PartOf(stragglers, alone.size());
   const auto last = alone.begin() + static_cast<std::ptrdiff_t>(usual);
   const auto above = std::upper_bound(alone.begin(), last, length);
   return above == alone.begin() ? length : *std::prev(above);
@@ -28,6 +32,8 @@ Contention FindContention(const Basis& basis) {
   Contention result;
   LossBuilder loss(basis);
   const auto least = static_cast<std::size_t>(run.knowledge.Number("comm.compared_least"));
+  const double beside = run.knowledge.Number("comm.beside_share");
+  const double stragglers = run.knowledge.Number("comm.stragglers");
   double beside_ns = 0;
   double alone_ns = 0;
   for (const std::uint32_t d : run.active_devices) {
@@ -44,7 +50,7 @@ Contention FindContention(const Basis& basis) {
       Seen& seen = shapes[trace.ops.detail[op]];
       if (overlap == 0) {
         seen.alone.push_back(length_of(op));
-      } else if (10 * overlap >= 9 * length_of(op)) {
+      } else if (static_cast<double>(overlap) >= beside * static_cast<double>(length_of(op))) {
         seen.beside.push_back(op);
       }
     }
@@ -54,11 +60,11 @@ Contention FindContention(const Basis& basis) {
       std::vector<Nanos> lengths;
       for (const std::uint32_t op : seen.beside) lengths.push_back(length_of(op));
       std::sort(lengths.begin(), lengths.end());
-      const Nanos usual = lengths[lengths.size() - 1 - lengths.size() / 50];
+      const Nanos usual = lengths[lengths.size() - 1 - PartOf(stragglers, lengths.size())];
       result.compared += static_cast<double>(lengths.size());
       for (const std::uint32_t op : seen.beside) {
         const Nanos length = std::min(usual, length_of(op));
-        const Nanos alone = TimeAlone(seen.alone, length);
+        const Nanos alone = TimeAlone(seen.alone, length, stragglers);
         beside_ns += static_cast<double>(length);
         alone_ns += static_cast<double>(alone);
         const Nanos excess = length - alone;

@@ -179,6 +179,7 @@ class CopyFinder {
     LossBuilder loss(basis_);
     std::vector<double> sizes;
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    const auto left = static_cast<float>(run_.knowledge.Number("copy.joined_left"));
     for (const auto& train : trains_) {
       for (std::size_t i = 0; i < train.size(); ++i) {
         const std::uint32_t op = train[i];
@@ -193,7 +194,7 @@ class CopyFinder {
         const IntervalSet gap =
             basis_.times[device].idle.Clip(trace_.ops.end[train[i - 1]], trace_.ops.start[op]);
         for (const Interval& g : gap.intervals()) loss.AddSpan(device, g.start, g.end);
-        loss.remedy().scaled_ops.emplace_back(op, std::min(ToLinkRate(op), 0.1F));
+        loss.remedy().scaled_ops.emplace_back(op, std::min(ToLinkRate(op), left));
         if (trace_.ops.call[op] != kNone)
           loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
       }
@@ -237,8 +238,10 @@ class CopyFinder {
       }
       std::map<std::size_t, std::size_t> recurring;  // step -> copies whose size comes back
       std::vector<std::uint32_t> ops;
+      const double recurs = run_.knowledge.Number("copy.repeated_steps") *
+                            static_cast<double>(run_.steps.steady_count());
       for (const auto& [key, list] : by_step_size) {
-        if (5 * steps_with[key.second] < 4 * run_.steps.steady_count()) continue;
+        if (static_cast<double>(steps_with[key.second]) < recurs) continue;
         recurring[key.first] += list.size();
         ops.insert(ops.end(), list.begin(), list.end());
       }
@@ -291,7 +294,9 @@ class CopyFinder {
   void RoundTrips() {
     LossBuilder trip(basis_);
     LossBuilder through(basis_);
-    const Nanos reach = run_.window.Length() / 4;
+    const auto reach = static_cast<Nanos>(run_.knowledge.Number("copy.back_within") *
+                                          static_cast<double>(run_.window.Length()));
+    const auto direct = static_cast<float>(run_.knowledge.Number("copy.direct_left"));
     std::map<std::int64_t, std::int64_t> balance;  // size -> uploads less downloads
     for (const std::uint32_t op : copies_) {
       if (!IsHostDevice(Direction(op))) continue;
@@ -327,7 +332,7 @@ class CopyFinder {
         loss.Count(trace_.ops.start[down], static_cast<double>(bytes), Length(op) + Length(down));
         for (const std::uint32_t part : {down, op}) {
           loss.AddExposed(part);
-          loss.remedy().scaled_ops.emplace_back(part, same ? 0.0F : 0.25F);
+          loss.remedy().scaled_ops.emplace_back(part, same ? 0.0F : direct);
           const std::uint32_t call = trace_.ops.call[part];
           if (call == kNone) continue;
           loss.remedy().unblocked_calls.push_back(call);

@@ -95,7 +95,9 @@ double ObservedLinkRate(const Basis& basis) {
                     kNanosPerSecond);
   }
   if (rates.empty()) return 0;
-  auto high = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() * 9 / 10);
+  auto high =
+      rates.begin() + static_cast<std::ptrdiff_t>(basis.run.knowledge.Number("copy.link_quantile") *
+                                                  static_cast<double>(rates.size()));
   std::nth_element(rates.begin(), high, rates.end());
   return *high;
 }

@@ -241,7 +241,7 @@ class InputFinder {
     LossBuilder loss(basis_);
     const double factor = run_.knowledge.Number("input.slow_factor");
     std::map<std::uint32_t, std::vector<Interval>> cuts;
-    if (loads_.size() >= 5) {
+    if (static_cast<double>(loads_.size()) >= run_.knowledge.Number("input.slow_least")) {
       for (const Load& load : loads_) {
         const double excess = static_cast<double>(load.lost) - result_.load_median_ns;
         if (static_cast<double>(load.lost) <= factor * result_.load_median_ns) continue;

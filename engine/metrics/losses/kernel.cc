@@ -106,6 +106,8 @@ class KernelFinder {
     double fill_time = 0;
     std::vector<Nanos> alone = Alone();
     const std::vector<double> per_wave = CountedBlocksPerWave(trace_);
+    const double alone_share = run_.knowledge.Number("kernel.alone_share");
+    const double most_waves = run_.knowledge.Number("kernel.tail_waves");
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       const std::uint32_t op = kernels_[i];
       if (run_.IsComm(op)) continue;
@@ -119,7 +121,7 @@ class KernelFinder {
         result_.spilling_ns += Length(op);
       }
       if (sms <= 0 || blocks <= 0 || In(persistent, op)) continue;
-      if (blocks < sms && alone[i] * 10 >= (trace_.ops.end[op] - trace_.ops.start[op]) * 9) {
+      if (blocks < sms && static_cast<double>(alone[i]) >= alone_share * Length(op)) {
         Count(op, &small);
         small_rows.Add(op).blocks = blocks;
         time_of_blocks[blocks] += Length(op);
@@ -129,7 +131,7 @@ class KernelFinder {
         const double counted = per_wave[trace_.ops.detail[op]];
         const double waves = blocks / (counted > 0 ? counted : BlocksAtOnce(op, sms));
         const double waste = waves > 1 ? (std::ceil(waves) - waves) / std::ceil(waves) : 0;
-        if (waves <= 1 || waves > 8 || waste < tail_waste_) continue;
+        if (waves <= 1 || waves > most_waves || waste < tail_waste_) continue;
         Count(op, &tail);
         tail_rows.Add(op).waves = waves;
         result_.tail_waste_ns += waste * Length(op);

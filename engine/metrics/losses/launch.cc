@@ -83,10 +83,11 @@ class LaunchFinder {
     std::size_t all = 0;
     std::vector<float> calls;
     std::vector<float> latencies;
+    const double near = run_.knowledge.Number("launch.near_factor") * static_cast<double>(tiny_ns_);
     ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
       ++all;
       const Nanos lead = trace_.ops.start[op] - trace_.calls.end[call];
-      if (lead < 100 * tiny_ns_) calls.push_back(static_cast<float>(CallLength(call)));
+      if (static_cast<double>(lead) < near) calls.push_back(static_cast<float>(CallLength(call)));
       if (until <= trace_.calls.end[call]) latencies.push_back(static_cast<float>(lead));
     });
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.latency_count"));

@@ -216,7 +216,10 @@ class StepFinder {
     for (std::size_t i = 1; i < slow.size(); ++i) apart.push_back(slow[i] - slow[i - 1]);
     const std::size_t every = Median(apart);
     const auto even = static_cast<std::size_t>(std::count(apart.begin(), apart.end(), every));
-    const bool periodic = !apart.empty() && every >= 2 && 5 * even >= 4 * apart.size();
+    const bool periodic =
+        !apart.empty() && every >= 2 &&
+        static_cast<double>(even) >=
+            run_.knowledge.Number("step.periodic_share") * static_cast<double>(apart.size());
     const std::set<CopyClass> usual = UsualCopies();
     for (const auto& [op, step] : CopiesOfSteps()) {
       if (!usual.contains(ClassOfCopy(op))) extra_copies_.push_back(op);
