@@ -223,27 +223,26 @@ double Spread(const Steps& steps) {
                     : 0;
 }
 
-}  // namespace
+bool IsCompute(const OpTable& ops, std::uint32_t op) {
+  return ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
+}
 
-Steps StepsFromPeriod(const Run& run) {
-  Steps steps;
+// The busiest stream of the device with most ops, in time order without communication (whose order
+// varies).
+std::vector<std::uint32_t> BusiestSequence(const Run& run) {
   const OpTable& ops = run.trace.ops;
-  // The busiest stream of the device with most ops, in time order without communication (whose
-  // order varies).
   std::uint32_t busiest = kNone;
   for (const std::uint32_t d : run.active_devices) {
     if (busiest == kNone || run.ops_of_device[d].size() > run.ops_of_device[busiest].size())
       busiest = d;
   }
-  if (busiest == kNone) return steps;
-  const auto computing = [&](std::uint32_t op) {
-    return ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
-  };
+  if (busiest == kNone) return {};
+  const std::vector<std::uint32_t>& of_device = run.ops_of_device[busiest];
+  const auto computing = [&](std::uint32_t op) { return IsCompute(ops, op); };
   // By what it computes: a stream of copies can have more ops.
-  const bool any =
-      std::any_of(run.ops_of_device[busiest].begin(), run.ops_of_device[busiest].end(), computing);
+  const bool any = std::any_of(of_device.begin(), of_device.end(), computing);
   std::map<std::uint32_t, std::size_t> per_stream;
-  for (const std::uint32_t op : run.ops_of_device[busiest]) {
+  for (const std::uint32_t op : of_device) {
     if (!run.IsComm(op) && (computing(op) || !any)) per_stream[ops.stream[op]]++;
   }
   std::uint32_t stream = kNone;
@@ -252,93 +251,145 @@ Steps StepsFromPeriod(const Run& run) {
     if (s != kNone && count > most) stream = s, most = count;
   }
   std::vector<std::uint32_t> sequence;
-  for (const std::uint32_t op : run.ops_of_device[busiest]) {
+  for (const std::uint32_t op : of_device) {
     if (ops.stream[op] == stream && !run.IsComm(op)) sequence.push_back(op);
   }
+  return sequence;
+}
+
+// A sequence of ops that comes back, cut into iterations.
+class Iterations {
+ public:
+  Iterations(const Run& run, const std::vector<std::uint32_t>& sequence, const Period& period)
+      : run_(run), ops_(run.trace.ops), sequence_(sequence), period_(period), cut_(BestCut()) {}
+
+  bool WaitsAtCut() const { return cut_ > 0; }
+
+  std::vector<Step> All() const {
+    const std::vector<Nanos> bounds = Bounds();
+    std::vector<Step> all;
+    for (std::size_t i = 1; i < bounds.size(); ++i) all.push_back({bounds[i - 1], bounds[i]});
+    const Nanos usual = (bounds.back() - bounds.front()) /
+                        static_cast<Nanos>(std::max<std::size_t>(2, bounds.size()) - 1);
+    // The last one is complete when all its ops are there, and the first of the next. Where nothing
+    // follows, it ends with its last op, unless each iteration ends with a wait.
+    const std::size_t next = period_.starts.back() + Offset() + period_.length;
+    const auto min_count = static_cast<std::size_t>(run_.knowledge.Number("step.min_count"));
+    const bool is_whole = next < sequence_.size() ||
+                          (next == sequence_.size() &&
+                           (all.size() < min_count || !StepsEndWithWait(run_, GapsAtCut(), usual)));
+    if (!is_whole) return all;
+    const Nanos end =
+        next < sequence_.size() ? ops_.start[sequence_[next]] : ops_.end[sequence_.back()];
+    if (end > bounds.back()) all.push_back({bounds.back(), end});
+    return all;
+  }
+
+ private:
+  std::size_t Offset() const { return cut_ % period_.length; }
+
+  // Where the device usually waits longest: that is where one iteration ends and the next begins.
+  // Where no wait stands out, no cut is better than another: the anchor's own place keeps the most
+  // whole iterations.
+  std::size_t BestCut() const {
+    auto longest = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    std::size_t cut = 0;
+    for (std::size_t k = 0; k < period_.length; ++k) {
+      const Nanos wait = UsualWait(k);
+      if (wait > longest) longest = wait, cut = k + 1;
+    }
+    return cut;
+  }
+
+  // The lower median: a wait that only half of the repeats have is not their boundary.
+  Nanos UsualWait(std::size_t k) const {
+    std::vector<Nanos> waits;
+    for (const std::size_t start : period_.starts) {
+      if (start + k + 1 >= sequence_.size()) continue;
+      waits.push_back(std::max<Nanos>(
+          0, ops_.start[sequence_[start + k + 1]] - ops_.end[sequence_[start + k]]));
+    }
+    if (waits.empty()) return 0;
+    const auto middle = waits.begin() + static_cast<std::ptrdiff_t>((waits.size() - 1) / 2);
+    std::nth_element(waits.begin(), middle, waits.end());
+    return *middle;
+  }
+
+  std::vector<Nanos> Bounds() const {
+    std::vector<Nanos> bounds;
+    const std::vector<std::size_t>& starts = period_.starts;
+    const std::size_t first = starts.front() + Offset();
+    if (first >= period_.length) {  // an iteration before the first anchor may be whole
+      bounds.push_back(ops_.start[sequence_[first - period_.length]]);
+    }
+    for (const std::size_t start : starts) {
+      if (start + Offset() < sequence_.size())
+        bounds.push_back(ops_.start[sequence_[start + Offset()]]);
+    }
+    std::sort(bounds.begin(), bounds.end());
+    bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+    return bounds;
+  }
+
+  std::vector<Interval> GapsAtCut() const {
+    std::vector<Interval> gaps;
+    for (const std::size_t start : period_.starts) {
+      const std::size_t first = start + Offset();
+      if (first == 0 || first >= sequence_.size()) continue;
+      gaps.push_back({ops_.end[sequence_[first - 1]], ops_.start[sequence_[first]]});
+    }
+    return gaps;
+  }
+
+  const Run& run_;
+  const OpTable& ops_;
+  const std::vector<std::uint32_t>& sequence_;
+  const Period& period_;
+  std::size_t cut_;
+};
+
+// What repeats may be a layer, too: an iteration launches graphs as a whole, is the same one or two
+// kernels very often, or is longer than any layer.
+bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequence,
+                        const Period& period) {
+  const auto first = sequence.begin() + static_cast<std::ptrdiff_t>(period.starts.front());
+  const std::size_t last = std::min(sequence.size(), period.starts.front() + period.length);
+  const bool graph =
+      std::any_of(first, sequence.begin() + static_cast<std::ptrdiff_t>(last),
+                  [&](std::uint32_t op) { return run.trace.ops.kind[op] == OpKind::kGraph; });
+  const bool uniform = period.length <= 2 && static_cast<double>(period.starts.size()) >=
+                                                 run.knowledge.Number("step.uniform_count");
+  return graph || uniform ||
+         static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
+}
+
+}  // namespace
+
+Steps StepsFromPeriod(const Run& run) {
+  const OpTable& ops = run.trace.ops;
+  const std::vector<std::uint32_t> sequence = BusiestSequence(run);
   const auto meets_host = [&](const std::vector<std::size_t>& places, bool data_only) {
     std::vector<std::uint32_t> anchors;
     for (const std::size_t place : places) anchors.push_back(sequence[place]);
     return HostTakesPart(run, anchors, data_only);
   };
   std::vector<std::uint8_t> computes;
-  for (const std::uint32_t op : sequence) computes.push_back(computing(op) ? 1 : 0);
+  for (const std::uint32_t op : sequence) computes.push_back(IsCompute(ops, op) ? 1 : 0);
   Period period;
   for (const bool with_grid : {true, false}) {
     period = FindPeriod(run.knowledge, Tokens(run, sequence, with_grid), computes, meets_host);
     if (period.length > 0) break;
   }
-  if (period.length == 0) return steps;
-
-  // Cut where the device usually waits longest: that is where one iteration ends and the next
-  // begins.
-  const std::vector<std::size_t>& starts = period.starts;
-  const auto usual_wait = [&](std::size_t k) {
-    std::vector<Nanos> waits;
-    for (const std::size_t start : starts) {
-      if (start + k + 1 >= sequence.size()) continue;
-      waits.push_back(
-          std::max<Nanos>(0, ops.start[sequence[start + k + 1]] - ops.end[sequence[start + k]]));
-    }
-    if (waits.empty()) return Nanos{0};
-    // The lower median: a wait that only half of the repeats have is not their boundary.
-    const auto middle = waits.begin() + static_cast<std::ptrdiff_t>((waits.size() - 1) / 2);
-    std::nth_element(waits.begin(), middle, waits.end());
-    return *middle;
-  };
-  // Where no wait stands out, no cut is better than another: the anchor's own place keeps the most
-  // whole iterations.
-  auto longest = static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"));
-  std::size_t cut = 0;
-  for (std::size_t k = 0; k < period.length; ++k) {
-    const Nanos wait = usual_wait(k);
-    if (wait > longest) longest = wait, cut = k + 1;
-  }
-  std::vector<Nanos> bounds;
-  const std::size_t offset = cut % period.length;
-  if (starts.front() + offset >=
-      period.length) {  // an iteration before the first anchor may be whole
-    bounds.push_back(ops.start[sequence[starts.front() + offset - period.length]]);
-  }
-  for (const std::size_t start : starts) {
-    if (start + offset < sequence.size()) bounds.push_back(ops.start[sequence[start + offset]]);
-  }
-  std::sort(bounds.begin(), bounds.end());
-  bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
-  for (std::size_t i = 1; i < bounds.size(); ++i) steps.all.push_back({bounds[i - 1], bounds[i]});
-  // The last one is complete when all its ops are there, and the first of the next. Where nothing
-  // follows, it ends with its last op, unless each iteration ends with a wait.
-  std::vector<Interval> gaps;
-  for (const std::size_t start : starts) {
-    const std::size_t first = start + offset;
-    if (first == 0 || first >= sequence.size()) continue;
-    gaps.push_back({ops.end[sequence[first - 1]], ops.start[sequence[first]]});
-  }
-  const Nanos usual = (bounds.back() - bounds.front()) /
-                      static_cast<Nanos>(std::max<std::size_t>(2, bounds.size()) - 1);
-  const std::size_t next = starts.back() + offset + period.length;
-  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
-  if (next < sequence.size() ||
-      (next == sequence.size() &&
-       (steps.all.size() < min_count || !StepsEndWithWait(run, gaps, usual)))) {
-    const Nanos end = next < sequence.size() ? ops.start[sequence[next]] : ops.end[sequence.back()];
-    if (end > bounds.back()) steps.all.push_back({bounds.back(), end});
-  }
-  if (steps.all.size() < min_count) return {};
-  const bool waits_at_cut = cut > 0;
-  // A graph launched as a whole is an iteration by itself.
-  const bool graph = std::any_of(
-      sequence.begin() + static_cast<std::ptrdiff_t>(starts.front()),
-      sequence.begin() +
-          static_cast<std::ptrdiff_t>(std::min(sequence.size(), starts.front() + period.length)),
-      [&ops](std::uint32_t op) { return ops.kind[op] == OpKind::kGraph; });
-  const bool uniform = period.length <= 2 && static_cast<double>(starts.size()) >=
-                                                 run.knowledge.Number("step.uniform_count");
-  const bool longer_than_a_layer =
-      static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
-  if (!waits_at_cut && !graph && !uniform && !longer_than_a_layer && !meets_host(starts, false))
+  if (period.length == 0) return {};
+  const Iterations iterations(run, sequence, period);
+  Steps steps;
+  steps.all = iterations.All();
+  if (static_cast<double>(steps.all.size()) < run.knowledge.Number("step.min_count")) return {};
+  if (!iterations.WaitsAtCut() && !LooksLikeIteration(run, sequence, period) &&
+      !meets_host(period.starts, false))
     return {};
   steps.source = "period";
-  const std::uint32_t anchor = sequence[starts.front()];
+  const std::uint32_t anchor = sequence[period.starts.front()];
   if (ops.kind[anchor] == OpKind::kKernel) {
     steps.name = run.trace.strings[run.trace.shapes[ops.detail[anchor]].short_name];
   }

@@ -42,6 +42,19 @@ inline DeviceBudget SampleBudget(int device) {
   return budget;
 }
 
+inline std::vector<Verdict> SampleVerdicts(const RuleInfo* fires, const RuleInfo* folds) {
+  Verdict fired;
+  fired.rule = fires;
+  fired.outcome = Outcome::kFired;
+  fired.evidence = {{"share", 0.93}, {"copies", 223.0}};
+  fired.reads = {{"copy.repeated.bytes", "25.5 GB"}};
+  fired.comparisons = {{"at_least", 0.93, 0.02, 0, "min_share", "share", true}};
+  Verdict folded;
+  folded.rule = folds;
+  folded.outcome = Outcome::kFired;
+  return {fired, folded};
+}
+
 inline std::unique_ptr<SampleReport> MakeSampleReport() {
   auto sample = std::make_unique<SampleReport>();
   Report& report = sample->report;
@@ -132,16 +145,7 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
   report.diagnostics = {{Level::kWarning, "rows end before they start", "KERNEL", 3},
                         {Level::kInfo, "no NIC was recorded", "", 1}};
 
-  Verdict fired;
-  fired.rule = upload.rule;
-  fired.outcome = Outcome::kFired;
-  fired.evidence = {{"share", 0.93}, {"copies", 223.0}};
-  fired.reads = {{"copy.repeated.bytes", "25.5 GB"}};
-  fired.comparisons = {{"at_least", 0.93, 0.02, 0, "min_share", "share", true}};
-  Verdict folded;
-  folded.rule = wait.rule;
-  folded.outcome = Outcome::kFired;
-  report.verdicts = {fired, folded};
+  report.verdicts = SampleVerdicts(upload.rule, wait.rule);
   return sample;
 }
 
