@@ -173,7 +173,8 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
 std::vector<Error> Knowledge::CheckSuppressed(const std::vector<std::string>& rule_ids) const {
   std::vector<Error> errors;
   for (const SuppressedRule& rule : switched_off_) {
-    if (std::find(rule_ids.begin(), rule_ids.end(), rule.id) != rule_ids.end()) continue;
+    const bool known = std::find(rule_ids.begin(), rule_ids.end(), rule.id) != rule_ids.end();
+    if (known || rule.id.starts_with("site/")) continue;
     errors.push_back({fmt::format("there is no rule \"{}\"", rule.id), rule.where,
                       Suggestion(rule.id, rule_ids)});
   }

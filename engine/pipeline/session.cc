@@ -67,6 +67,13 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   std::vector<FactInfo> facts = FactList(**knowledge);
   auto set = RuleSet::Load(std::move(compiled), **knowledge, facts);
   if (!set) return tl::make_unexpected(set.error());
+  std::vector<std::string> ids;
+  for (const RuleInfo& rule : set->rules()) {
+    ids.push_back(rule.id);
+    if (!rule.replaces.empty()) ids.push_back(rule.replaces);
+  }
+  std::vector<Error> unknown = (*knowledge)->CheckSuppressed(ids);
+  if (!unknown.empty()) return tl::make_unexpected(std::move(unknown));
   return Session{std::move(*knowledge), std::move(*set), std::move(facts)};
 }
 

@@ -101,5 +101,15 @@ TEST_CASE("site settings are read from the folder, and a broken one is found") {
   CHECK_THAT(ran.err, Contains("advise.toml:1"));
 }
 
+TEST_CASE("a site that turns off a rule that there is not is told so") {
+  const Folder folder;
+  folder.Write("advise.toml", "[rules.\"comm/strateg\"]\nenabled = false\nreason = \"a trial\"\n");
+  const Ran ran = RunAdvise(folder, "rules list");
+  CHECK(ran.status == 4);
+  CHECK_THAT(ran.err, Contains("advise.toml:1") && Contains("did you mean \"comm/strategy\"?"));
+  folder.Write("advise.toml", "[rules.\"site/ours\"]\nenabled = false\nreason = \"a trial\"\n");
+  CHECK(RunAdvise(folder, "rules list").status == 0);  // its rules may be named another time
+}
+
 }  // namespace
 }  // namespace advise
