@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/base/text.h"
+#include "engine/facts/rows.h"
 #include "engine/lookup/look_up.h"
 #include "engine/replay/remedy.h"
 
@@ -102,7 +103,7 @@ class EvidenceCollector {
   }
 
   void LongestOp(std::uint32_t device, Nanos middle) {
-    const auto length = [&](std::uint32_t op) { return trace_.ops.end[op] - trace_.ops.start[op]; };
+    const auto length = [&](std::uint32_t op) { return trace_.ops.Length(op); };
     std::uint32_t found = kNone;
     for (const std::uint32_t op : analysis_.run.ops_of_device[device]) {
       const bool runs = trace_.ops.start[op] <= middle && trace_.ops.end[op] > middle;
@@ -123,21 +124,14 @@ class EvidenceCollector {
   void Counted() {
     for (const auto& [name, rows] : verdict_.tables) {
       if (rows.empty()) continue;
-      std::string kernel, source;
-      double headroom = -1;
-      for (const auto& [column, cell] : rows.front()) {
-        if (column == "kernel" && std::holds_alternative<std::string>(cell))
-          kernel = std::get<std::string>(cell);
-        if (column == "source" && std::holds_alternative<std::string>(cell))
-          source = std::get<std::string>(cell);
-        if (column == "headroom" && std::holds_alternative<double>(cell))
-          headroom = std::get<double>(cell);
-      }
-      if (kernel.empty() || source.empty() || headroom < 0) continue;
+      const std::string kernel = TextIn(rows.front(), "kernel");
+      const std::string source = TextIn(rows.front(), "source");
+      const auto* headroom = CellOf<double>(rows.front(), "headroom");
+      if (kernel.empty() || source.empty() || headroom == nullptr || *headroom < 0) continue;
       Evidence item;
       item.what =
           "counters of " + SafeText(kernel.size() > 60 ? kernel.substr(0, 57) + "..." : kernel);
-      item.value = headroom;
+      item.value = *headroom;
       item.unit = "share";
       item.source = source;
       evidence_.push_back(std::move(item));
@@ -163,7 +157,7 @@ class EvidenceCollector {
     std::map<std::uint32_t, double> kernels;  // name -> time
     std::map<std::pair<CopyDirection, MemoryKind>, double> copies;
     const auto tally = [&](std::uint32_t op) {
-      const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+      const auto length = static_cast<double>(trace_.ops.Length(op));
       const std::uint32_t detail = trace_.ops.detail[op];
       if (trace_.ops.kind[op] == OpKind::kKernel) kernels[trace_.shapes[detail].name] += length;
       if (trace_.ops.kind[op] == OpKind::kCopy)
@@ -218,7 +212,7 @@ class EvidenceCollector {
   void KernelTotal(StringId name) {
     const double time = SumInWindow(
         OpKind::kKernel, [&](std::uint32_t shape) { return trace_.shapes[shape].name == name; },
-        [&](std::uint32_t op) { return trace_.ops.end[op] - trace_.ops.start[op]; });
+        [&](std::uint32_t op) { return trace_.ops.Length(op); });
     const std::string& text = trace_.strings[name];
     AddTotal("time in " + SafeText(text.size() > 60 ? text.substr(0, 57) + "..." : text), time,
              "ns", guide_.TimeOfKernel(name));

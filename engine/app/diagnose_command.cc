@@ -66,12 +66,7 @@ class DiagnoseCommand : public Command {
     app.add_flag("--quiet,-q", text_.quiet, "the verdict and one line for each finding");
     app.add_flag("--brief", brief_, "JSON in 4 KB: the verdict and what to do, for a coding agent");
     app.add_flag("--facts", facts_, "the facts of the run in the JSON report, too");
-    AddListOption(app, "--only", run_.diagnose.only, "RULE|AREA",
-                  "only this rule or area; repeatable")
-        ->delimiter(',');
-    AddListOption(app, "--skip", run_.diagnose.skip, "RULE|AREA",
-                  "not this rule or area; repeatable")
-        ->delimiter(',');
+    AddSelectionOptions(app, run_.diagnose);
     AddSiteOptions(app, run_.diagnose);
     app.add_option("--fail-on", fail_on_,
                    "exit with 1 when a finding is at least info, low, medium, high, critical")

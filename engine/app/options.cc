@@ -74,6 +74,13 @@ void AddReportOptions(CLI::App& app, RunOptions& options) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
+void AddSelectionOptions(CLI::App& app, DiagnoseOptions& options) {
+  AddListOption(app, "--only", options.only, "RULE|AREA", "only this rule or area; repeatable")
+      ->delimiter(',');
+  AddListOption(app, "--skip", options.skip, "RULE|AREA", "not this rule or area; repeatable")
+      ->delimiter(',');
+}
+
 void AddSiteOptions(CLI::App& app, DiagnoseOptions& options) {
   AddListOption(app, "--rules", options.rule_dirs, "DIR", "a directory of site rules; repeatable");
   app.add_option("--config", options.config, "a file of site settings")->type_name("FILE");

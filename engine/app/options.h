@@ -29,6 +29,9 @@ CLI::Option* AddListOption(CLI::App& app, const std::string& flags,
                            std::vector<std::string>& values, const std::string& type,
                            const std::string& text);
 
+// --only and --skip.
+void AddSelectionOptions(CLI::App& app, DiagnoseOptions& options);
+
 // A whole number from `lowest` to `highest`; a check for CLI::Option::check with a short message.
 CLI::Validator WholeNumber(int lowest, int highest);
 

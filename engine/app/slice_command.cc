@@ -28,12 +28,7 @@ class SliceCommand : public Command {
 
   void AddOptions(CLI::App& app) override {
     AddReportOptions(app, run_);
-    AddListOption(app, "--only", run_.diagnose.only, "RULE|AREA",
-                  "only this rule or area; repeatable")
-        ->delimiter(',');
-    AddListOption(app, "--skip", run_.diagnose.skip, "RULE|AREA",
-                  "not this rule or area; repeatable")
-        ->delimiter(',');
+    AddSelectionOptions(app, run_.diagnose);
     AddSiteOptions(app, run_.diagnose);
     app.add_option("--finding,-n", finding_, "the finding's number in the report; 1 if not said")
         ->check(WholeNumber(1, 1'000'000))

@@ -8,6 +8,7 @@
 #include "engine/base/text.h"
 #include "engine/compare/bootstrap.h"
 #include "engine/compare/work_match.h"
+#include "engine/facts/rows.h"
 
 namespace advise {
 namespace {
@@ -19,10 +20,7 @@ std::vector<double> StepLengths(const Report& report, std::size_t least) {
   const Rows* rows = FactRows(report, "work.steps");
   if (rows == nullptr) return lengths;
   for (const Row& row : *rows) {
-    for (const auto& [column, cell] : row) {
-      if (column == "time" && std::holds_alternative<double>(cell))
-        lengths.push_back(std::get<double>(cell));
-    }
+    if (const auto* time = CellOf<double>(row, "time")) lengths.push_back(*time);
   }
   if (lengths.size() > least) lengths.pop_back();
   return lengths;

@@ -9,6 +9,7 @@
 
 #include "engine/base/text.h"
 #include "engine/compare/compare.h"
+#include "engine/facts/rows.h"
 
 namespace advise {
 namespace {
@@ -20,21 +21,6 @@ struct Kernel {
 };
 using BySize = std::map<std::tuple<std::string, double, double>, Kernel>;
 using ByName = std::map<std::string, Kernel>;
-
-double NumberIn(const Row& row, std::string_view column) {
-  for (const auto& [name, cell] : row) {
-    if (name == column && std::holds_alternative<double>(cell)) return std::get<double>(cell);
-  }
-  return 0;
-}
-
-std::string TextIn(const Row& row, std::string_view column) {
-  for (const auto& [name, cell] : row) {
-    if (name == column && std::holds_alternative<std::string>(cell))
-      return std::get<std::string>(cell);
-  }
-  return "";
-}
 
 struct Kernels {
   BySize by_size;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/base/text.h"
+#include "engine/facts/rows.h"
 
 namespace advise {
 namespace {
@@ -14,19 +15,6 @@ namespace {
 constexpr std::size_t kMostKernels = 3;
 constexpr double kEnoughShare = 0.8;
 constexpr double kLaunchesOfEach = 3;  // what varies shows in three
-
-template <typename T>
-const T* CellOf(const Row& row, std::string_view column) {
-  for (const auto& [name, cell] : row) {
-    if (name == column) return std::get_if<T>(&cell);
-  }
-  return nullptr;
-}
-
-double NumberIn(const Row& row, std::string_view column) {
-  const auto* number = CellOf<double>(row, column);
-  return number == nullptr ? 0 : *number;
-}
 
 bool IsAmd(const Report& report) {
   const auto says = [](const std::string& text, std::string_view word) {

@@ -7,25 +7,12 @@
 #include <string>
 #include <tuple>
 
+#include "engine/facts/rows.h"
+
 namespace advise {
 namespace {
 
 constexpr std::size_t kMostRows = 500;
-
-double NumberIn(const Row& row, std::string_view column) {
-  for (const auto& [name, cell] : row) {
-    if (name == column && std::holds_alternative<double>(cell)) return std::get<double>(cell);
-  }
-  return 0;
-}
-
-std::string TextIn(const Row& row, std::string_view column) {
-  for (const auto& [name, cell] : row) {
-    if (name == column && std::holds_alternative<std::string>(cell))
-      return std::get<std::string>(cell);
-  }
-  return "";
-}
 
 class Merger {
  public:

@@ -190,6 +190,26 @@ std::string RunText(const Report& report) {
                                                    : "s");
 }
 
+std::vector<std::string> GpuModels(const Report& report) {
+  std::vector<std::string> names = report.gpus;
+  if (!report.devices.empty()) names.clear();
+  for (const DeviceBudget& device : report.devices) names.push_back(device.name);
+  std::vector<std::pair<std::string, int>> models;
+  for (const std::string& given : names) {
+    const std::string name = given.empty() ? "GPU" : given;
+    const auto known = std::find_if(models.begin(), models.end(),
+                                    [&](const auto& model) { return model.first == name; });
+    if (known == models.end()) {
+      models.emplace_back(name, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [name, count] : models) texts.push_back(fmt::format("{} × {}", count, name));
+  return texts;
+}
+
 std::string EfficiencyText(const EfficiencyInfo& efficiency) {
   std::vector<std::string> parts;
   if (efficiency.mfu > 0) parts.push_back("MFU " + FormatQuantity(efficiency.mfu, "share"));

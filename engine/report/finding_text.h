@@ -11,6 +11,8 @@ namespace advise {
 
 // "training, 3 steps" for the headline; "" unknown.
 std::string RunText(const Report& report);
+// "2 × NVIDIA H100", one text for each model.
+std::vector<std::string> GpuModels(const Report& report);
 // "MFU 41 %, memory 30 %" for the headline; "" where nothing was measured.
 std::string EfficiencyText(const EfficiencyInfo& efficiency);
 // Why findings are tentative, in a sentence; "" when they are not.

@@ -37,19 +37,7 @@ std::string Fill(std::string_view page,
 }
 
 std::string Chips(const Report& report) {
-  std::vector<std::string> chips;
-  std::vector<std::pair<std::string, int>> models;
-  for (const DeviceBudget& device : report.devices) {
-    const std::string name = device.name.empty() ? "GPU" : device.name;
-    const auto known = std::find_if(models.begin(), models.end(),
-                                    [&](const auto& model) { return model.first == name; });
-    if (known == models.end()) {
-      models.emplace_back(name, 1);
-    } else {
-      ++known->second;
-    }
-  }
-  for (const auto& [name, count] : models) chips.push_back(fmt::format("{} × {}", count, name));
+  std::vector<std::string> chips = GpuModels(report);
   const double seconds =
       static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
   if (seconds > 0) chips.push_back(SecondsText(seconds) + " looked at");

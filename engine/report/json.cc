@@ -2,39 +2,30 @@
 
 #include <cmath>
 
-#include "engine/report/json_parts.h"
 #include "engine/report/json_run.h"
 
 namespace advise {
 namespace {
 
-using json::Code;
-using json::EfficiencyObject;
-using json::Json;
-using json::Number;
-using json::Numbers;
-using json::Print;
-using json::RunObject;
-using json::Text;
-using json::Texts;
+using Json = OrderedJson;
 
 Json Inputs(const Report& report) {
   Json array = Json::array();
   for (const InputInfo& input : report.inputs) {
-    array.push_back({{"path", Text(input.path)},
-                     {"kind", Text(input.kind)},
-                     {"producer", Text(input.producer)},
+    array.push_back({{"path", JsonText(input.path)},
+                     {"kind", JsonText(input.kind)},
+                     {"producer", JsonText(input.producer)},
                      {"rank", input.rank},
-                     {"host", Text(input.host)}});
+                     {"host", JsonText(input.host)}});
   }
   return array;
 }
 
 Json Window(const WindowInfo& window) {
-  return {{"mode", Text(window.mode)},
+  return {{"mode", JsonText(window.mode)},
           {"start_ns", window.start_ns},
           {"end_ns", window.end_ns},
-          {"seconds", Number(static_cast<double>(window.end_ns - window.start_ns) / 1e9)}};
+          {"seconds", FiniteNumber(static_cast<double>(window.end_ns - window.start_ns) / 1e9)}};
 }
 
 Json Devices(const Report& report) {
@@ -44,7 +35,7 @@ Json Devices(const Report& report) {
     for (const auto& [cause, ns] : device.idle_causes) idle[SafeText(cause) + "_ns"] = ns;
     array.push_back({{"rank", device.rank},
                      {"device", device.device},
-                     {"name", Text(device.name)},
+                     {"name", JsonText(device.name)},
                      {"budget",
                       {{"compute_ns", device.compute_ns},
                        {"comm_exposed_ns", device.comm_exposed_ns},
@@ -60,10 +51,10 @@ Json Devices(const Report& report) {
 // The value of a fact that is a number or a text; null for every other fact.
 Json PlainValue(const Value& value) {
   if (const auto* number = std::get_if<double>(&value)) {
-    return std::isfinite(*number) ? Number(*number) : Json();
+    return std::isfinite(*number) ? FiniteNumber(*number) : Json();
   }
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
-  if (const auto* text = std::get_if<std::string>(&value)) return Text(*text);
+  if (const auto* text = std::get_if<std::string>(&value)) return JsonText(*text);
   return nullptr;
 }
 
@@ -73,7 +64,7 @@ Json RunFacts(const Report& report) {
     const Json value = PlainValue(fact.fact.value);
     if (value.is_null()) continue;
     object[SafeText(fact.info.name)] = {
-        {"value", value}, {"unit", Text(fact.info.unit)}, {"scope", "run"}};
+        {"value", value}, {"unit", JsonText(fact.info.unit)}, {"scope", "run"}};
   }
   return object;
 }
@@ -81,25 +72,28 @@ Json RunFacts(const Report& report) {
 Json Fixes(const std::vector<Fix>& fixes) {
   Json array = Json::array();
   for (const Fix& fix : fixes) {
-    array.push_back({{"action", Text(fix.action)},
-                     {"snippet", Code(fix.snippet)},
-                     {"language", Text(fix.language)},
-                     {"for", Texts(fix.programs)},
-                     {"links", Texts(fix.links)}});
+    array.push_back({{"action", JsonText(fix.action)},
+                     {"snippet", JsonCode(fix.snippet)},
+                     {"language", JsonText(fix.language)},
+                     {"for", JsonTexts(fix.programs)},
+                     {"links", JsonTexts(fix.links)}});
   }
   return array;
 }
 
 Json EvidenceItem(const Evidence& item) {
-  Json json = {{"what", Text(item.what)}, {"value", Number(item.value)}, {"unit", Text(item.unit)}};
-  if (item.threshold && std::isfinite(*item.threshold)) json["threshold"] = Number(*item.threshold);
+  Json json = {{"what", JsonText(item.what)},
+               {"value", FiniteNumber(item.value)},
+               {"unit", JsonText(item.unit)}};
+  if (item.threshold && std::isfinite(*item.threshold))
+    json["threshold"] = FiniteNumber(*item.threshold);
   json["start_ns"] = item.start_ns;
   json["end_ns"] = item.end_ns;
-  json["table"] = Text(item.table);
-  json["rows"] = Numbers(item.rows);
-  json["sql"] = Code(item.sql);
-  if (!item.find.empty()) json["find"] = Code(item.find);
-  json["source"] = Text(item.source);
+  json["table"] = JsonText(item.table);
+  json["rows"] = item.rows;
+  json["sql"] = JsonCode(item.sql);
+  if (!item.find.empty()) json["find"] = JsonCode(item.find);
+  json["source"] = JsonText(item.source);
   return json;
 }
 
@@ -109,36 +103,37 @@ Json FindingObject(const Finding& finding) {
   const RuleInfo none;
   const RuleInfo& rule = finding.rule == nullptr ? none : *finding.rule;
   return {{"rank", finding.rank},
-          {"rule", Text(rule.id)},
-          {"title", Text(rule.title)},
+          {"rule", JsonText(rule.id)},
+          {"title", JsonText(rule.title)},
           {"severity", SeverityName(finding.severity)},
-          {"confidence", Number(finding.confidence)},
-          {"confidence_from", Text(finding.confidence_from)},
-          {"effort", Text(rule.effort)},
+          {"confidence", FiniteNumber(finding.confidence)},
+          {"confidence_from", JsonText(finding.confidence_from)},
+          {"effort", JsonText(rule.effort)},
           {"tentative", finding.tentative},
           {"risk", RiskName(rule.risk)},
           {"saving",
-           {{"seconds", Number(finding.saving_s)},
-            {"share", Number(finding.saving_share)},
-            {"basis", Text(finding.basis)}}},
+           {{"seconds", FiniteNumber(finding.saving_s)},
+            {"share", FiniteNumber(finding.saving_share)},
+            {"basis", JsonText(finding.basis)}}},
           {"where",
-           {{"ranks", Numbers(finding.where.ranks)},
-            {"devices", Numbers(finding.where.devices)},
-            {"steps", Numbers(finding.where.steps)},
-            {"phase", Text(finding.where.phase)}}},
-          {"symptom", Text(finding.Seen())},
-          {"cause", Text(finding.cause)},
+           {{"ranks", finding.where.ranks},
+            {"devices", finding.where.devices},
+            {"steps", finding.where.steps},
+            {"phase", JsonText(finding.where.phase)}}},
+          {"symptom", JsonText(finding.Seen())},
+          {"cause", JsonText(finding.cause)},
           {"fixes", Fixes(finding.fixes)},
           {"evidence", evidence},
-          {"explains", Texts(finding.explains)},
-          {"explained_by", Texts(finding.explained_by)}};
+          {"explains", JsonTexts(finding.explains)},
+          {"explained_by", JsonTexts(finding.explained_by)}};
 }
 
 Json NotCheckedList(const Report& report) {
   Json array = Json::array();
   for (const NotChecked& item : report.not_checked) {
-    array.push_back(
-        {{"rule", Text(item.rule)}, {"needs", Texts(item.needs)}, {"how", Text(item.how)}});
+    array.push_back({{"rule", JsonText(item.rule)},
+                     {"needs", JsonTexts(item.needs)},
+                     {"how", JsonText(item.how)}});
   }
   return array;
 }
@@ -151,16 +146,16 @@ Json DiagnosticList(const Report& report) {
     if (!item.table.empty()) text += ", in " + item.table;
     if (item.count > 1) text += ", " + std::to_string(item.count) + " times";
     array.push_back(
-        {{"level", item.level == Level::kError ? "error" : "warning"}, {"text", Text(text)}});
+        {{"level", item.level == Level::kError ? "error" : "warning"}, {"text", JsonText(text)}});
   }
   return array;
 }
 
 Json CellValue(const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) {
-    return std::isfinite(*number) ? Number(*number) : Json();
+    return std::isfinite(*number) ? FiniteNumber(*number) : Json();
   }
-  return Text(std::get<std::string>(cell));
+  return JsonText(std::get<std::string>(cell));
 }
 
 Json RowsArray(const Rows& rows) {
@@ -176,16 +171,16 @@ Json RowsArray(const Rows& rows) {
 Json VerdictObject(const Verdict& verdict) {
   Json reads = Json::array();
   for (const FactRead& read : verdict.reads) {
-    reads.push_back({{"fact", Text(read.name)}, {"value", Text(read.shown)}});
+    reads.push_back({{"fact", JsonText(read.name)}, {"value", JsonText(read.shown)}});
   }
   Json comparisons = Json::array();
   for (const Comparison& item : verdict.comparisons) {
-    Json json = {{"check", Text(item.what)},
-                 {"threshold_name", Text(item.name)},
-                 {"value", Number(item.value)},
-                 {"threshold", Number(item.threshold)}};
-    if (item.what == "between") json["upper"] = Number(item.upper);
-    json["unit"] = Text(item.unit);
+    Json json = {{"check", JsonText(item.what)},
+                 {"threshold_name", JsonText(item.name)},
+                 {"value", FiniteNumber(item.value)},
+                 {"threshold", FiniteNumber(item.threshold)}};
+    if (item.what == "between") json["upper"] = FiniteNumber(item.upper);
+    json["unit"] = JsonText(item.unit);
     json["holds"] = item.holds;
     comparisons.push_back(json);
   }
@@ -194,8 +189,8 @@ Json VerdictObject(const Verdict& verdict) {
   for (const auto& [name, rows] : verdict.tables) evidence[SafeText(name)] = RowsArray(rows);
   Json json = {{"scope", "run"}};
   json["outcome"] = OutcomeName(verdict.outcome);
-  json["reason"] = Text(verdict.reason);
-  json["missing"] = Texts(verdict.missing);
+  json["reason"] = JsonText(verdict.reason);
+  json["missing"] = JsonTexts(verdict.missing);
   json["reads"] = reads;
   json["comparisons"] = comparisons;
   json["evidence"] = evidence;
@@ -204,14 +199,14 @@ Json VerdictObject(const Verdict& verdict) {
 
 Json RuleObject(const RulePage& page) {
   const RuleInfo& rule = *page.rule;
-  return {{"id", Text(rule.id)},
-          {"title", Text(rule.title)},
-          {"status", Text(rule.status)},
-          {"since", Text(rule.since)},
+  return {{"id", JsonText(rule.id)},
+          {"title", JsonText(rule.title)},
+          {"status", JsonText(rule.status)},
+          {"since", JsonText(rule.since)},
           {"kind", RuleKindName(rule.kind)},
-          {"effort", Text(rule.effort)},
-          {"suppressed", Text(page.suppressed)},
-          {"path", Text(rule.path)}};
+          {"effort", JsonText(rule.effort)},
+          {"suppressed", JsonText(page.suppressed)},
+          {"path", JsonText(rule.path)}};
 }
 
 }  // namespace
@@ -220,10 +215,10 @@ Json PlanList(const Report& report, std::size_t most) {
   Json array = Json::array();
   for (const PlanStep& step : report.plan) {
     if (array.size() >= most) break;
-    array.push_back({{"rule", Text(step.rule)},
-                     {"after_seconds", Number(step.after_seconds)},
-                     {"unlocks", Texts(step.unlocks)},
-                     {"makes_needless", Texts(step.makes_needless)}});
+    array.push_back({{"rule", JsonText(step.rule)},
+                     {"after_seconds", FiniteNumber(step.after_seconds)},
+                     {"unlocks", JsonTexts(step.unlocks)},
+                     {"makes_needless", JsonTexts(step.makes_needless)}});
   }
   return array;
 }
@@ -237,9 +232,9 @@ std::string RenderJson(const Report& report, const JsonOptions& options) {
   }
   Json json;
   json["schema"] = 2;
-  json["tool"] = {{"name", "advise"}, {"version", Text(report.tool_version)}};
+  json["tool"] = {{"name", "advise"}, {"version", JsonText(report.tool_version)}};
   json["inputs"] = Inputs(report);
-  json["verdict"] = Text(report.verdict);
+  json["verdict"] = JsonText(report.verdict);
   json["run"] = RunObject(report.run, report.no_verdict_reason);
   json["efficiency"] = EfficiencyObject(report.efficiency);
   json["plan"] = PlanList(report, most);
@@ -251,16 +246,16 @@ std::string RenderJson(const Report& report, const JsonOptions& options) {
   json["checked"] = report.checked;
   json["not_checked"] = NotCheckedList(report);
   json["diagnostics"] = DiagnosticList(report);
-  return Print(json);
+  return PrintJson(json);
 }
 
 std::string RenderFactsJson(const std::vector<NamedFact>& facts, bool tables) {
   Json list = Json::array();
   for (const NamedFact& fact : facts) {
-    Json json = {{"name", Text(fact.info.name)}, {"scope", "run"}};
+    Json json = {{"name", JsonText(fact.info.name)}, {"scope", "run"}};
     if (const auto* absent = std::get_if<Absent>(&fact.fact.value)) {
-      json["absent"] = Text(absent->reason);
-      json["needs"] = Text(absent->needs);
+      json["absent"] = JsonText(absent->reason);
+      json["needs"] = JsonText(absent->needs);
     } else if (const auto* rows = std::get_if<Rows>(&fact.fact.value)) {
       if (!tables) continue;
       json["rows"] = RowsArray(*rows);
@@ -271,21 +266,21 @@ std::string RenderFactsJson(const std::vector<NamedFact>& facts, bool tables) {
       if (value.is_null()) continue;
       json["value"] = value;
     }
-    json["unit"] = Text(fact.info.unit);
-    json["definition"] = Text(fact.info.definition);
+    json["unit"] = JsonText(fact.info.unit);
+    json["definition"] = JsonText(fact.info.definition);
     list.push_back(json);
   }
-  return Print({{"schema", 1}, {"facts", list}});
+  return PrintJson({{"schema", 1}, {"facts", list}});
 }
 
 std::string RenderFactCatalogJson(const std::vector<FactInfo>& catalog) {
   Json list = Json::array();
   for (const FactInfo& fact : catalog) {
-    list.push_back({{"name", Text(fact.name)},
-                    {"unit", Text(fact.unit)},
-                    {"definition", Text(fact.definition)}});
+    list.push_back({{"name", JsonText(fact.name)},
+                    {"unit", JsonText(fact.unit)},
+                    {"definition", JsonText(fact.definition)}});
   }
-  return Print({{"schema", 1}, {"facts", list}});
+  return PrintJson({{"schema", 1}, {"facts", list}});
 }
 
 std::string RenderWhyJson(const Report& report, const std::string& rule) {
@@ -303,60 +298,60 @@ std::string RenderWhyJson(const Report& report, const std::string& rule) {
   }
   Json how = Json::array();
   for (const NotChecked& item : report.not_checked) {
-    if (item.rule == rule) how.push_back(Text(item.how));
+    if (item.rule == rule) how.push_back(JsonText(item.how));
   }
   Json claims = Json::array();
   for (const ClaimFate& fate : report.fates) {
     if (fate.rule == nullptr || fate.rule->id != rule) continue;
     Json taken = Json::array();
     for (const auto& [taker, time] : fate.taken_by)
-      taken.push_back({{"rule", Text(taker->id)}, {"ns", time}});
+      taken.push_back({{"rule", JsonText(taker->id)}, {"ns", time}});
     claims.push_back({{"claimed_ns", fate.claimed},
                       {"gain_ns", fate.gain},
                       {"saving_ns", fate.saving},
                       {"taken_by", taken}});
   }
-  return Print({{"schema", 1},
-                {"rule", Text(rule)},
-                {"verdicts", verdicts},
-                {"findings", findings},
-                {"claims", claims},
-                {"capture", how}});
+  return PrintJson({{"schema", 1},
+                    {"rule", JsonText(rule)},
+                    {"verdicts", verdicts},
+                    {"findings", findings},
+                    {"claims", claims},
+                    {"capture", how}});
 }
 
 std::string RenderRulesJson(const std::vector<RulePage>& rules) {
   Json list = Json::array();
   for (const RulePage& rule : rules) list.push_back(RuleObject(rule));
-  return Print({{"schema", 1}, {"rules", list}});
+  return PrintJson({{"schema", 1}, {"rules", list}});
 }
 
 std::string RenderRuleJson(const RulePage& page) {
   const RuleInfo& rule = *page.rule;
   Json json = RuleObject(page);
   json["priority"] = rule.priority;
-  json["replaces"] = Text(rule.replaces);
-  json["symptom"] = Text(rule.symptom);
-  json["cause"] = Text(rule.cause);
+  json["replaces"] = JsonText(rule.replaces);
+  json["symptom"] = JsonText(rule.symptom);
+  json["cause"] = JsonText(rule.cause);
   json["fixes"] = Fixes(rule.fixes);
-  json["false_positives"] = Text(rule.false_positives);
-  json["needs"] = Texts(rule.needs);
-  json["optional"] = Texts(rule.optional);
-  json["explains"] = Texts(rule.explains);
-  json["knowledge"] = Texts(rule.knowledge);
+  json["false_positives"] = JsonText(rule.false_positives);
+  json["needs"] = JsonTexts(rule.needs);
+  json["optional"] = JsonTexts(rule.optional);
+  json["explains"] = JsonTexts(rule.explains);
+  json["knowledge"] = JsonTexts(rule.knowledge);
   json["thresholds"] = Json::array();
   for (const RulePage::Threshold& item : page.thresholds) {
-    json["thresholds"].push_back({{"name", Text(item.name)},
-                                  {"value", Number(item.value)},
-                                  {"unit", Text(item.unit)},
-                                  {"why", Text(item.why)},
-                                  {"source", Text(item.source)},
-                                  {"set_by", Text(item.set_by)}});
+    json["thresholds"].push_back({{"name", JsonText(item.name)},
+                                  {"value", FiniteNumber(item.value)},
+                                  {"unit", JsonText(item.unit)},
+                                  {"why", JsonText(item.why)},
+                                  {"source", JsonText(item.source)},
+                                  {"set_by", JsonText(item.set_by)}});
   }
   json["references"] = Json::array();
   for (const RulePage::Link& link : page.links) {
-    json["references"].push_back({{"title", Text(link.title)}, {"url", Text(link.url)}});
+    json["references"].push_back({{"title", JsonText(link.title)}, {"url", JsonText(link.url)}});
   }
-  return Print({{"schema", 1}, {"rule", json}});
+  return PrintJson({{"schema", 1}, {"rule", json}});
 }
 
 }  // namespace advise

@@ -1,55 +1,53 @@
+#include <cmath>
+
 #include "engine/report/json.h"
-#include "engine/report/json_parts.h"
 #include "engine/report/json_run.h"
 #include "engine/report/layout.h"
 
 namespace advise {
 
-namespace json {
+OrderedJson FiniteNumber(double value) { return std::isfinite(value) ? JsonNumber(value) : 0; }
 
-Json RunObject(const RunInfo& run, const std::string& why_tentative) {
-  return {{"kind", Text(run.kind)},
-          {"unit", Text(run.unit)},
+OrderedJson RunObject(const RunInfo& run, const std::string& why_tentative) {
+  return {{"kind", JsonText(run.kind)},
+          {"unit", JsonText(run.unit)},
           {"units", run.units},
-          {"framework", Text(run.framework)},
-          {"languages", Texts(run.languages)},
+          {"framework", JsonText(run.framework)},
+          {"languages", JsonTexts(run.languages)},
           {"tentative", !why_tentative.empty()},
-          {"why_tentative", Text(why_tentative)}};
+          {"why_tentative", JsonText(why_tentative)}};
 }
 
-Json EfficiencyObject(const EfficiencyInfo& efficiency) {
-  return {{"measured_share", Number(efficiency.measured_share)},
-          {"mfu", Number(efficiency.mfu)},
-          {"bandwidth", Number(efficiency.bandwidth)},
-          {"source", Text(efficiency.source)}};
+OrderedJson EfficiencyObject(const EfficiencyInfo& efficiency) {
+  return {{"measured_share", FiniteNumber(efficiency.measured_share)},
+          {"mfu", FiniteNumber(efficiency.mfu)},
+          {"bandwidth", FiniteNumber(efficiency.bandwidth)},
+          {"source", JsonText(efficiency.source)}};
 }
-
-}  // namespace json
 
 namespace {
 
-using json::Json;
-using json::Number;
-using json::Text;
+using Json = OrderedJson;
 
 // A text that is cut where it gets long: what is cut stands in the full report.
 Json Short(const std::string& text) {
   constexpr std::size_t kShown = 240;
-  return Text(CutEnd(text, static_cast<int>(kShown)));
+  return JsonText(CutEnd(text, static_cast<int>(kShown)));
 }
 
 Json BriefFinding(const Finding& finding, bool fixes) {
   const RuleInfo none;
   const RuleInfo& rule = finding.rule == nullptr ? none : *finding.rule;
-  Json item = {
-      {"rank", finding.rank},
-      {"rule", Text(rule.id)},
-      {"title", Short(rule.title)},
-      {"severity", SeverityName(finding.severity)},
-      {"confidence", Number(finding.confidence)},
-      {"tentative", finding.tentative},
-      {"risk", RiskName(rule.risk)},
-      {"saving", {{"seconds", Number(finding.saving_s)}, {"share", Number(finding.saving_share)}}}};
+  Json item = {{"rank", finding.rank},
+               {"rule", JsonText(rule.id)},
+               {"title", Short(rule.title)},
+               {"severity", SeverityName(finding.severity)},
+               {"confidence", FiniteNumber(finding.confidence)},
+               {"tentative", finding.tentative},
+               {"risk", RiskName(rule.risk)},
+               {"saving",
+                {{"seconds", FiniteNumber(finding.saving_s)},
+                 {"share", FiniteNumber(finding.saving_share)}}}};
   if (!fixes) return item;
   item["symptom"] = Short(finding.symptom);
   if (!finding.fixes.empty()) item["do"] = Short(finding.fixes.front().action);
@@ -61,7 +59,7 @@ Json BriefFinding(const Finding& finding, bool fixes) {
 std::string RenderBriefJson(const Report& report, int top, std::size_t limit) {
   Json brief;
   brief["schema"] = 2;
-  brief["tool"] = {{"name", "advise"}, {"version", Text(report.tool_version)}};
+  brief["tool"] = {{"name", "advise"}, {"version", JsonText(report.tool_version)}};
   brief["verdict"] = Short(report.verdict);
   brief["run"] = json::RunObject(report.run, report.no_verdict_reason);
   brief["efficiency"] = json::EfficiencyObject(report.efficiency);

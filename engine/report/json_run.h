@@ -2,11 +2,14 @@
 #pragma once
 
 #include "engine/advice/report_model.h"
-#include "engine/report/json_parts.h"
+#include "engine/report/json_value.h"
 
-namespace advise::json {
+namespace advise {
 
-Json RunObject(const RunInfo& run, const std::string& why_tentative);
-Json EfficiencyObject(const EfficiencyInfo& efficiency);
+// What is not finite prints as 0; callers leave such values out where they may.
+OrderedJson FiniteNumber(double value);
 
-}  // namespace advise::json
+OrderedJson RunObject(const RunInfo& run, const std::string& why_tentative);
+OrderedJson EfficiencyObject(const EfficiencyInfo& efficiency);
+
+}  // namespace advise

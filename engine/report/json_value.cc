@@ -1,5 +1,6 @@
 #include "engine/report/json_value.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,17 @@
 namespace advise {
 
 OrderedJson JsonText(const std::string& raw) { return SafeText(raw); }
+
+OrderedJson JsonCode(const std::string& raw) {
+  std::string safe;
+  for (std::size_t at = 0; at < raw.size();) {
+    const std::size_t end = std::min(raw.find('\n', at), raw.size());
+    safe += SafeText(std::string_view(raw).substr(at, end - at));
+    if (end < raw.size()) safe += '\n';
+    at = end + 1;
+  }
+  return safe;
+}
 
 OrderedJson JsonNumber(double value) {
   if (!std::isfinite(value)) return nullptr;

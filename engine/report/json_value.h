@@ -1,5 +1,4 @@
-// How values become JSON in the listings that commands write themselves: safe texts, numbers that
-// print the same way every time.
+// How values become JSON in every listing: safe texts, numbers that print the same way every time.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,7 +11,9 @@ namespace advise {
 using OrderedJson = nlohmann::ordered_json;
 
 OrderedJson JsonText(const std::string& raw);
-// Twelve significant digits; whole numbers as such; what is not finite is null.
+OrderedJson JsonCode(const std::string& raw);  // line breaks stay; all else is made safe
+// Twelve significant digits: more are noise of the arithmetic. Whole numbers as such; what is not
+// finite has no JSON number and is null.
 OrderedJson JsonNumber(double value);
 OrderedJson JsonNumber(const std::optional<double>& value);
 OrderedJson JsonTexts(const std::vector<std::string>& list);

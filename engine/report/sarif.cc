@@ -10,6 +10,7 @@
 #include "engine/advice/report_views.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
+#include "engine/report/json_value.h"
 #include "engine/report/markdown.h"
 #include "engine/report/shell.h"
 
@@ -98,19 +99,6 @@ std::string MessageText(const Report& report, const Finding& finding) {
   return text;
 }
 
-// Line breaks stay; everything else is made safe.
-std::string SafeLines(const std::string& raw) {
-  std::string safe;
-  std::size_t at = 0;
-  while (at < raw.size()) {
-    const std::size_t end = std::min(raw.find('\n', at), raw.size());
-    safe += SafeText(std::string_view(raw).substr(at, end - at));
-    if (end < raw.size()) safe += '\n';
-    at = end + 1;
-  }
-  return safe;
-}
-
 Json ResultObject(const Report& report, const Finding& finding, std::size_t rule_index) {
   const bool info = finding.severity == Severity::kInfo;
   Json evidence = Json::array();
@@ -124,7 +112,7 @@ Json ResultObject(const Report& report, const Finding& finding, std::size_t rule
                {"ruleIndex", rule_index},
                {"kind", info ? "informational" : "fail"},
                {"level", Level(finding.severity)},
-               {"message", {{"text", SafeLines(MessageText(report, finding))}}},
+               {"message", {{"text", JsonCode(MessageText(report, finding))}}},
                {"locations", Locations(report, finding)}};
   // The same finding of another run of the same job is the same issue: its rule tells it.
   json["partialFingerprints"] = {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/base/text.h"
+#include "engine/facts/rows.h"
 #include "engine/report/budget_text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
@@ -26,21 +27,7 @@ void WriteHeader(Page& page, const Report& report) {
     parts.push_back(report.inputs.front().path +
                     (more == 0 ? "" : fmt::format(" and {} more", more)));
   }
-  std::vector<std::pair<std::string, int>> models;
-  std::vector<std::string> names = report.gpus;
-  if (!report.devices.empty()) names.clear();
-  for (const DeviceBudget& device : report.devices) names.push_back(device.name);
-  for (const std::string& given : names) {
-    const std::string name = given.empty() ? "GPU" : given;
-    const auto known = std::find_if(models.begin(), models.end(),
-                                    [&](const auto& model) { return model.first == name; });
-    if (known == models.end()) {
-      models.emplace_back(name, 1);
-    } else {
-      ++known->second;
-    }
-  }
-  for (const auto& [name, count] : models) parts.push_back(fmt::format("{} × {}", count, name));
+  for (std::string& gpus : GpuModels(report)) parts.push_back(std::move(gpus));
   const double seconds =
       static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
   if (seconds > 0) parts.push_back(SecondsText(seconds));
@@ -150,21 +137,14 @@ void WriteKernels(Page& page, const Report& report) {
   if (rows == nullptr) return;
   std::string label = "Kernels";
   for (std::size_t i = 0; i < std::min(kKernelsShown, rows->size()); ++i) {
-    double share = 0, count = 0, mean = 0;
-    const std::string* text = nullptr;
-    for (const auto& [column, cell] : (*rows)[i]) {
-      const auto* number = std::get_if<double>(&cell);
-      if (column == "name") text = std::get_if<std::string>(&cell);
-      if (number == nullptr) continue;
-      if (column == "share") share = *number;
-      if (column == "count") count = *number;
-      if (column == "mean_ns") mean = *number;
-    }
-    if (text == nullptr) continue;
-    page.Labelled(label, 0, kColumn,
-                  fmt::format("{}  {:.0f} × {}  {}", FormatQuantity(share, "share"), count,
-                              FormatQuantity(mean, "ns"),
-                              CutMiddle(SafeText(*text), page.width() - kColumn - 26)));
+    const Row& row = (*rows)[i];
+    const auto* name = CellOf<std::string>(row, "name");
+    if (name == nullptr) continue;
+    page.Labelled(
+        label, 0, kColumn,
+        fmt::format("{}  {:.0f} × {}  {}", FormatQuantity(NumberIn(row, "share"), "share"),
+                    NumberIn(row, "count"), FormatQuantity(NumberIn(row, "mean_ns"), "ns"),
+                    CutMiddle(SafeText(*name), page.width() - kColumn - 26)));
     label.clear();
   }
 }

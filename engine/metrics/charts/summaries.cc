@@ -9,6 +9,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "engine/metrics/losses/copy.h"
+
 namespace advise {
 namespace {
 
@@ -86,30 +88,6 @@ std::vector<SummaryRow> Tabulate(std::size_t names, Visit visit, NameOf name_of)
   return rows;
 }
 
-const char* DirectionName(CopyDirection direction) {
-  switch (direction) {
-    case CopyDirection::kHostToDevice:
-      return "host to device";
-    case CopyDirection::kDeviceToHost:
-      return "device to host";
-    case CopyDirection::kDeviceToDevice:
-      return "inside a device";
-    case CopyDirection::kPeerToPeer:
-      return "device to device";
-    case CopyDirection::kHostToHost:
-      return "host to host";
-    case CopyDirection::kMigrationToDevice:
-      return "migration to device";
-    case CopyDirection::kMigrationToHost:
-      return "migration to host";
-    case CopyDirection::kMigrationPeer:
-      return "migration between devices";
-    case CopyDirection::kUnknown:
-      break;
-  }
-  return "unknown direction";
-}
-
 }  // namespace
 
 Summaries Summarize(const Run& run) {
@@ -128,9 +106,9 @@ Summaries Summarize(const Run& run) {
         for (std::uint32_t op = 0; op < ops.size(); ++op) {
           if (!run.InWindow(ops.start[op])) continue;
           if (ops.kind[op] == OpKind::kKernel) {
-            add(trace.shapes[ops.detail[op]].name, ops.end[op] - ops.start[op]);
+            add(trace.shapes[ops.detail[op]].name, ops.Length(op));
           } else if (ops.kind[op] == OpKind::kGraph) {
-            add(whole_graph, ops.end[op] - ops.start[op]);
+            add(whole_graph, ops.Length(op));
           }
         }
       },
@@ -146,7 +124,7 @@ Summaries Summarize(const Run& run) {
         [&, bytes](auto add) {
           for (std::uint32_t op = 0; op < ops.size(); ++op) {
             if (!run.InWindow(ops.start[op])) continue;
-            const Nanos length = ops.end[op] - ops.start[op];
+            const Nanos length = ops.Length(op);
             const std::uint32_t detail = ops.detail[op];
             if (ops.kind[op] == OpKind::kCopy) {
               add(static_cast<std::size_t>(trace.copies.direction[detail]),
