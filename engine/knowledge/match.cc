@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <iterator>
 
 #include "engine/knowledge/knowledge.h"
@@ -101,7 +103,9 @@ bool Knowledge::IsOfFamily(FamilyKind kind, std::string_view family, std::string
   for (const NameFamily& known : families(kind)) {
     if (known.name == family) return FirstMatch(known.rules, key, kernel_class) != nullptr;
   }
-  return false;
+  std::fprintf(stderr, "kb/families.toml has no family \"%s.%.*s\"\n", FactGroupOf(kind),
+               static_cast<int>(family.size()), family.data());
+  std::abort();
 }
 
 std::vector<std::size_t> Knowledge::RunSignsOf(std::string_view in, std::string_view name) const {

@@ -1,0 +1,29 @@
+// Idle time of a model server, told apart by what the launching thread was doing.
+#include "engine/metrics/losses/serving.h"
+
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("the GPU of a server waits while the host samples tokens") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.Range("execute_model", {at, at + 900_us});
+    story.Range("sample", {at + 500_us, at + 800_us});
+    story.Launch("void vllm::reshape_and_cache_kernel<float>(int)", {at, at + 5_us},
+                 {at + 10_us, at + 110_us});
+    story.Launch(kMatrixBf16, {at + 5_us, at + 9_us}, {at + 110_us, at + 400_us});
+    story.OsCall("poll", {at + 910_us, at + 990_us});
+    if (i == 19) story.Launch("end", {at + 990_us, at + 992_us}, {at + 995_us, at + 999_us});
+  });
+  const Analysed run(story);
+  REQUIRE(run->kind.serves);
+  REQUIRE(run->serving.known);
+  CHECK(run->serving.sampling.lost->Total() == 20 * 300_us);
+  CHECK(run->serving.tokenizer.lost->Total() == 0);
+}
+
+}  // namespace
+}  // namespace advise
