@@ -149,10 +149,7 @@ const char* ReasonOf(const ShapeWork& work, const ShapeRow& row, const Knowledge
   }
   const bool small = row.bytes < knowledge.Number("roofline.small_bytes");
   if (small) return "small";
-  const bool scalar = row.kernel.find("unrolled_elementwise") != std::string::npos ||
-                      (row.kernel.find("elementwise_kernel<") != std::string::npos &&
-                       row.kernel.find("vectorized_") == std::string::npos);
-  return scalar ? "not-vectorized" : "";
+  return knowledge.ClassifyKernel(row.kernel).Has("not-vectorized") ? "not-vectorized" : "";
 }
 
 }  // namespace advise

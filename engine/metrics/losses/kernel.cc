@@ -297,17 +297,14 @@ class KernelFinder {
     const auto residual = static_cast<float>(run_.knowledge.Number("kernel.multi_tensor_residual"));
     const ShapeSet updates = Named({"elementwise", "optimizer", "copy"});
     const ShapeSet tiny = WithTrait("tiny-optimizer");
-    std::vector<std::uint8_t> grouped;  // by shape
-    for (const KernelShape& shape : trace_.shapes) {
-      grouped.push_back(trace_.strings[shape.name].find("multi_tensor") != std::string::npos);
-    }
+    const ShapeSet grouped = WithTrait("multi-tensor");
     // By stream: the op of the update before.
     std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
     for (const std::uint32_t op : kernels_) {
       const bool by_phase = In(updates, op) && phases_.OfOp(run_, op) == Phase::kOptimizer;
       std::uint32_t& last = previous[Slot(op)];
-      if ((!by_phase && !In(tiny, op)) || grouped[trace_.ops.detail[op]] != 0 ||
-          Length(op) > small_ns || trace_.ops.in_graph[op] != 0) {
+      if ((!by_phase && !In(tiny, op)) || In(grouped, op) || Length(op) > small_ns ||
+          trace_.ops.in_graph[op] != 0) {
         last = kNone;
         continue;
       }
