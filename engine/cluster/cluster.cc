@@ -42,6 +42,120 @@ std::string Listed(const std::vector<int>& numbers) {
   return text;
 }
 
+// In order of rank, and their clocks numbered in that order: the first rank's clock is the run's.
+void PutInOrder(Cluster* run) {
+  std::set<std::uint32_t> clock_numbers;
+  for (const RankSummary& rank : run->ranks) clock_numbers.insert(rank.clock);
+  run->reports = clock_numbers.size();
+  if (run->reports > 1) NumberByNames(&run->ranks);
+  std::stable_sort(run->ranks.begin(), run->ranks.end(),
+                   [](const RankSummary& a, const RankSummary& b) {
+                     const auto order = [](const RankSummary& r) {
+                       return r.rank < 0 ? std::numeric_limits<int>::max() : r.rank;
+                     };
+                     return order(a) < order(b);
+                   });
+  std::map<std::uint32_t, std::uint32_t> dense;
+  for (RankSummary& rank : run->ranks) {
+    rank.clock =
+        dense.try_emplace(rank.clock, static_cast<std::uint32_t>(dense.size())).first->second;
+  }
+}
+
+void CountRanks(Cluster* run) {
+  run->numbered = std::all_of(run->ranks.begin(), run->ranks.end(),
+                              [](const RankSummary& r) { return r.rank >= 0; });
+  std::set<std::string> host_names;
+  for (const RankSummary& rank : run->ranks) {
+    if (!rank.host.empty()) host_names.insert(rank.host);
+    run->world = std::max(run->world, rank.world_size);
+  }
+  run->hosts = host_names.size();
+}
+
+void NoteMissingRanks(Cluster* run) {
+  if (run->numbered) {
+    std::set<int> present;
+    for (const RankSummary& rank : run->ranks) present.insert(rank.rank);
+    const int last = std::max(run->world - 1, *present.rbegin());
+    for (int number = 0; number <= last; ++number) {
+      if (!present.contains(number)) run->missing.push_back(number);
+    }
+    if (!run->missing.empty()) {
+      run->notes.push_back(
+          fmt::format("no report of rank{} {} of {}: what only they show is not known",
+                      run->missing.size() == 1 ? "" : "s", Listed(run->missing), last + 1));
+    }
+  } else if (run->reports > 1) {
+    run->notes.emplace_back(
+        "the reports do not say which rank each is: name files by rank (run.%q{SLURM_PROCID}), or "
+        "capture the environment");
+  }
+  if (run->world > 0 && !run->numbered && static_cast<int>(run->ranks.size()) < run->world) {
+    run->notes.push_back(
+        fmt::format("{} of {} ranks have a report", run->ranks.size(), run->world));
+  }
+}
+
+// What a reader must know of how ranks were put beside each other.
+void NoteAlignment(const Knowledge& knowledge, Cluster* run) {
+  std::vector<std::string> apart;
+  for (std::size_t r = 0; r < run->ranks.size(); ++r) {
+    if (!run->clocks.Known(run->ranks[r].clock)) apart.push_back(run->Label(r));
+  }
+  if (!apart.empty()) {
+    const std::size_t shown = std::min<std::size_t>(apart.size(), 4);
+    run->notes.push_back(fmt::format(
+        "the collectives of {}{} match no other rank's: other steps were captured, or another "
+        "program",
+        fmt::join(apart.begin(), apart.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+        apart.size() > shown ? fmt::format(" and {} more", apart.size() - shown) : ""));
+  }
+  if (run->job.has_steps && run->job.steps < run->job.most_steps) {
+    run->notes.push_back(
+        fmt::format("ranks are compared in the {} steps that all of them have (up to {}"
+                    " in one report)",
+                    run->job.steps, run->job.most_steps));
+  }
+  const auto stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
+  if (run->clocks.skew > stray) {
+    run->notes.push_back(
+        fmt::format("the hosts' clocks are up to {:.3g} s apart: times were aligned on "
+                    "collectives",
+                    static_cast<double>(run->clocks.skew) / kNanosPerSecond));
+  }
+}
+
+void MeasureEfficiency(Cluster* run) {
+  double compute_sum = 0;
+  double compute_most = 0;
+  double busy_most = 0;
+  const auto window = static_cast<double>(run->job.Window());
+  for (std::size_t r = 0; r < run->ranks.size(); ++r) {
+    double compute = 0;
+    double busy = 0;
+    for (std::size_t s = 0; s < run->job.steps; ++s) {
+      const RankTime& time = run->job.TimeOf(run->ranks, r, s);
+      compute += static_cast<double>(time.compute);
+      busy += static_cast<double>(time.Total() - time.idle);
+      run->waited_ns += static_cast<double>(run->job.waited[r * run->job.steps + s]);
+      run->transfer_ns +=
+          static_cast<double>(time.comm_exposed - run->job.waited[r * run->job.steps + s]);
+    }
+    compute_sum += compute;
+    compute_most = std::max(compute_most, compute);
+    busy_most = std::max(busy_most, busy);
+  }
+  const auto count = static_cast<double>(run->ranks.size());
+  run->waited_ns /= count;
+  run->transfer_ns = std::max(0.0, run->transfer_ns / count);
+  const auto over = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
+  run->efficiency.parallel = over(compute_sum / count, window);
+  run->efficiency.load_balance = over(compute_sum / count, compute_most);
+  run->efficiency.communication = over(compute_most, busy_most);
+  run->efficiency.orchestration = over(busy_most, window);
+}
+
 }  // namespace
 
 std::string Cluster::Label(std::size_t rank) const {
@@ -56,108 +170,14 @@ int Cluster::Number(std::size_t rank) const {
 Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
     : ranks(std::move(ranks_in)) {
   if (ranks.empty()) return;
-  std::set<std::uint32_t> clock_numbers;
-  for (const RankSummary& rank : ranks) clock_numbers.insert(rank.clock);
-  reports = clock_numbers.size();
-  if (reports > 1) NumberByNames(&ranks);
-  std::stable_sort(ranks.begin(), ranks.end(), [](const RankSummary& a, const RankSummary& b) {
-    const auto order = [](const RankSummary& r) {
-      return r.rank < 0 ? std::numeric_limits<int>::max() : r.rank;
-    };
-    return order(a) < order(b);
-  });
-  // The first rank's clock is the run's.
-  std::map<std::uint32_t, std::uint32_t> dense;
-  for (RankSummary& rank : ranks) {
-    rank.clock =
-        dense.try_emplace(rank.clock, static_cast<std::uint32_t>(dense.size())).first->second;
-  }
-  numbered =
-      std::all_of(ranks.begin(), ranks.end(), [](const RankSummary& r) { return r.rank >= 0; });
-  std::set<std::string> host_names;
-  for (const RankSummary& rank : ranks) {
-    if (!rank.host.empty()) host_names.insert(rank.host);
-    world = std::max(world, rank.world_size);
-  }
-  hosts = host_names.size();
-  if (numbered) {
-    std::set<int> present;
-    for (const RankSummary& rank : ranks) present.insert(rank.rank);
-    const int last = std::max(world - 1, *present.rbegin());
-    for (int number = 0; number <= last; ++number) {
-      if (!present.contains(number)) missing.push_back(number);
-    }
-    if (!missing.empty()) {
-      notes.push_back(fmt::format("no report of rank{} {} of {}: what only they show is not known",
-                                  missing.size() == 1 ? "" : "s", Listed(missing), last + 1));
-    }
-  } else if (reports > 1) {
-    notes.emplace_back(
-        "the reports do not say which rank each is: name files by rank (run.%q{SLURM_PROCID}), or "
-        "capture the environment");
-  }
-  if (world > 0 && !numbered && static_cast<int>(ranks.size()) < world) {
-    notes.push_back(fmt::format("{} of {} ranks have a report", ranks.size(), world));
-  }
-
+  PutInOrder(this);
+  CountRanks(this);
+  NoteMissingRanks(this);
   clocks = AlignClocks(ranks, knowledge);
   joint = MatchRanks(ranks, clocks, knowledge);
   job = BuildJob(ranks, clocks, joint);
-  if (many()) {
-    std::vector<std::string> apart;
-    for (std::size_t r = 0; r < ranks.size(); ++r) {
-      if (!clocks.Known(ranks[r].clock)) apart.push_back(Label(r));
-    }
-    if (!apart.empty()) {
-      const std::size_t shown = std::min<std::size_t>(apart.size(), 4);
-      notes.push_back(fmt::format(
-          "the collectives of {}{} match no other rank's: other steps were captured, or another "
-          "program",
-          fmt::join(apart.begin(), apart.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-          apart.size() > shown ? fmt::format(" and {} more", apart.size() - shown) : ""));
-    }
-    if (job.has_steps && job.steps < job.most_steps) {
-      notes.push_back(
-          fmt::format("ranks are compared in the {} steps that all of them have (up to {}"
-                      " in one report)",
-                      job.steps, job.most_steps));
-    }
-    const auto stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
-    if (clocks.skew > stray) {
-      notes.push_back(
-          fmt::format("the hosts' clocks are up to {:.3g} s apart: times were aligned on "
-                      "collectives",
-                      static_cast<double>(clocks.skew) / kNanosPerSecond));
-    }
-  }
-
-  double compute_sum = 0;
-  double compute_most = 0;
-  double busy_most = 0;
-  const auto window = static_cast<double>(job.Window());
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    double compute = 0;
-    double busy = 0;
-    for (std::size_t s = 0; s < job.steps; ++s) {
-      const RankTime& time = job.TimeOf(ranks, r, s);
-      compute += static_cast<double>(time.compute);
-      busy += static_cast<double>(time.Total() - time.idle);
-      waited_ns += static_cast<double>(job.waited[r * job.steps + s]);
-      transfer_ns += static_cast<double>(time.comm_exposed - job.waited[r * job.steps + s]);
-    }
-    compute_sum += compute;
-    compute_most = std::max(compute_most, compute);
-    busy_most = std::max(busy_most, busy);
-  }
-  const auto count = static_cast<double>(ranks.size());
-  waited_ns /= count;
-  transfer_ns = std::max(0.0, transfer_ns / count);
-  const auto over = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
-  efficiency.parallel = over(compute_sum / count, window);
-  efficiency.load_balance = over(compute_sum / count, compute_most);
-  efficiency.communication = over(compute_most, busy_most);
-  efficiency.orchestration = over(busy_most, window);
-
+  if (many()) NoteAlignment(knowledge, this);
+  MeasureEfficiency(this);
   lateness = FindLateness(ranks, clocks, joint, job, knowledge);
   pipeline = FindPipeline(ranks, joint, job, knowledge);
   strategy = FindStrategy(ranks, joint, job, pipeline, knowledge);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "engine/cluster/sharding.h"
@@ -61,125 +62,168 @@ bool IsRing(const std::map<std::uint32_t, std::set<std::uint32_t>>& neighbours) 
                      [](const auto& one) { return one.second.size() == 2; });
 }
 
-}  // namespace
+class StrategyFinder {
+ public:
+  StrategyFinder(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                 const Pipeline& pipeline, const Knowledge& knowledge)
+      : ranks_(ranks),
+        joint_(joint),
+        job_(job),
+        pipeline_(pipeline),
+        knowledge_(knowledge),
+        part_often_(knowledge.Number("cluster.part_often")),
+        inside_(InsideGain(ranks, knowledge)) {
+    found_.rows = FindPatterns(ranks, joint);
+  }
 
-Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
-                      const Pipeline& pipeline, const Knowledge& knowledge) {
-  Strategy found;
-  found.rows = FindPatterns(ranks, joint);
-  const std::vector<PatternRow>& rows = found.rows;
-  const double part_often = knowledge.Number("cluster.part_often");
-  const auto part_of = [&](const char* kind, const char* phase) {
-    return PartOf(rows, kind, phase, part_often);
-  };
-  const PatternSum exchange = part_of("alltoall", "*");
-  const PatternSum sends = part_of("sendrecv", "*");
-  const double often = knowledge.Number("cluster.often");  // a step: more than flags and norms
-  std::vector<std::string> names;
-  std::vector<std::string> reasons;
-  const auto add = [&](std::string name, std::string reason) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(std::move(name));
-    reasons.push_back(std::move(reason));
-  };
-  const double inside = InsideGain(ranks, knowledge);
+  Strategy Find() {
+    Tensor();
+    Sharded();
+    const PatternSum exchange = PartOf("alltoall", "*");
+    if (exchange.per_step > 0) {
+      const int size = static_cast<int>(exchange.group);
+      const std::string name = Exchanged(WhatIsExchanged(ranks_), size);
+      Add(name, fmt::format("{:.0f} all-to-alls a step among {} ranks{}", exchange.per_step, size,
+                            WhyExchanged(name)));
+    }
+    Sent(exchange);
+    found_.needed = LossOf([&](const JointCollective& c) {
+                      return OfTensor(c) || (found_.pipeline > 1 && joint_.IsPointToPoint(c));
+                    }).comm_cuts;
+    found_.exchanged =
+        LossOf([&](const JointCollective& c) {
+          return joint_.Kind(c) == "alltoall" || (found_.pipeline == 1 && joint_.IsPointToPoint(c));
+        }).comm_cuts;
+    found_.name = fmt::format("{}", fmt::join(names_, " + "));
+    found_.evidence = fmt::format("{}", fmt::join(reasons_, "; "));
+    return std::move(found_);
+  }
+
+ private:
+  PatternSum PartOf(const char* kind, const char* phase) const {
+    return advise::PartOf(found_.rows, kind, phase, part_often_);
+  }
+  RankLoss LossOf(const std::function<bool(const JointCollective&)>& keep, double part = 1) const {
+    return TransferLoss(ranks_, joint_, job_, part, keep);
+  }
+  void Add(const std::string& name, std::string reason) {
+    if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
+    reasons_.push_back(std::move(reason));
+  }
 
   // Shared layers add up their results in the forward pass; with the sequence divided between
   // layers they scatter the sums and gather them again.
-  const PatternSum sums = part_of("allreduce", "forward");
-  const PatternSum parts = part_of("reducescatter", "forward");
-  const bool divided = parts.per_step >= often && parts.per_step > sums.per_step;
-  PatternSum tensor = divided ? parts : sums;
-  if (tensor.per_step < often) tensor = PatternSum();
-  const auto of_tensor = [&](const JointCollective& c) {
-    const std::string& kind = joint.Kind(c);
+  void Tensor() {
+    const double often = knowledge_.Number("cluster.often");  // a step: more than flags and norms
+    const PatternSum sums = PartOf("allreduce", "forward");
+    const PatternSum parts = PartOf("reducescatter", "forward");
+    divided_ = parts.per_step >= often && parts.per_step > sums.per_step;
+    tensor_ = divided_ ? parts : sums;
+    if (tensor_.per_step < often) tensor_ = PatternSum();
+    if (tensor_.per_step <= 0) return;
+    found_.tensor = static_cast<int>(tensor_.group);
+    found_.tensor_across_nodes = tensor_.across;
+    found_.tensor_loss = LossOf([&](const JointCollective& c) { return OfTensor(c); });
+    if (found_.tensor_across_nodes) Scale(job_, inside_, &found_.tensor_loss);
+    Add("tensor",
+        fmt::format("{:.0f} {} a step in the forward pass among {} ranks{}", tensor_.per_step,
+                    divided_ ? "reduce-scatters" : "all-reduces", found_.tensor,
+                    divided_ ? ", which divide the sequence between layers" : ""));
+  }
+
+  bool OfTensor(const JointCollective& c) const {
+    const std::string& kind = joint_.Kind(c);
     const bool kind_fits =
-        divided ? kind == "reducescatter" || kind == "allgather" : kind == "allreduce";
-    return tensor.per_step > 0 && kind_fits &&
-           static_cast<double>(c.members.size()) == tensor.group &&
-           StrideOf(ranks, c) == tensor.stride;
-  };
-  if (tensor.per_step > 0) {
-    found.tensor = static_cast<int>(tensor.group);
-    found.tensor_across_nodes = tensor.across;
-    found.tensor_loss = TransferLoss(ranks, joint, job, 1, of_tensor);
-    if (found.tensor_across_nodes) Scale(job, inside, &found.tensor_loss);
-    add("tensor",
-        fmt::format("{:.0f} {} a step in the forward pass among {} ranks{}", tensor.per_step,
-                    divided ? "reduce-scatters" : "all-reduces", found.tensor,
-                    divided ? ", which divide the sequence between layers" : ""));
+        divided_ ? kind == "reducescatter" || kind == "allgather" : kind == "allreduce";
+    return tensor_.per_step > 0 && kind_fits &&
+           static_cast<double>(c.members.size()) == tensor_.group &&
+           StrideOf(ranks_, c) == tensor_.stride;
   }
-  const Sharding sharding = FindSharding(rows, tensor, ranks, knowledge);
-  if (sharding.stage >= 0) {
-    found.zero_stage = sharding.stage;
-    found.data = sharding.ranks;
-    add(sharding.name, sharding.reason);
-  }
-  if (sharding.stage == 3) {
-    found.gather_across_nodes = sharding.gathers.across;
-    found.gather_bytes = part_of("allgather", "forward").bytes;
-    if (found.gather_bytes == 0) found.gather_bytes = sharding.gathers.bytes / 2;
+
+  void Sharded() {
+    const Sharding sharding = FindSharding(found_.rows, tensor_, ranks_, knowledge_);
+    found_.reduce_bytes =
+        sharding.scatters.per_step > 0 ? sharding.scatters.bytes : PartOf("allreduce", "*").bytes;
+    if (sharding.stage < 0) return;
+    found_.zero_stage = sharding.stage;
+    found_.data = sharding.ranks;
+    Add(sharding.name, sharding.reason);
+    if (sharding.stage != 3) return;
+    found_.gather_across_nodes = sharding.gathers.across;
+    found_.gather_bytes = PartOf("allgather", "forward").bytes;
+    if (found_.gather_bytes == 0) found_.gather_bytes = sharding.gathers.bytes / 2;
     const auto of_weights = [&](const JointCollective& c) {
-      return joint.Kind(c) == "allgather" && !of_tensor(c);
+      return joint_.Kind(c) == "allgather" && !OfTensor(c);
     };
-    found.gather_loss = TransferLoss(ranks, joint, job, 1, of_weights);
-    const bool phases = part_of("allgather", "backward").per_step > 0;
-    found.regather_loss =
-        TransferLoss(ranks, joint, job, phases ? 1 : 0.5, [&](const JointCollective& c) {
+    found_.gather_loss = LossOf(of_weights);
+    const bool phases = PartOf("allgather", "backward").per_step > 0;
+    found_.regather_loss = LossOf(
+        [&](const JointCollective& c) {
           return of_weights(c) && (!phases || PartOfStep(c.phase) == kBackward);
-        });
-    found.across_loss = TransferLoss(ranks, joint, job, 1, [&](const JointCollective& c) {
-      return (of_weights(c) || (joint.Kind(c) == "reducescatter" && !of_tensor(c))) &&
-             AcrossNodes(ranks, c);
+        },
+        phases ? 1 : 0.5);
+    found_.across_loss = LossOf([&](const JointCollective& c) {
+      return (of_weights(c) || (joint_.Kind(c) == "reducescatter" && !OfTensor(c))) &&
+             AcrossNodes(ranks_, c);
     });
-    Scale(job, inside, &found.across_loss);
+    Scale(job_, inside_, &found_.across_loss);
   }
-  if (exchange.per_step > 0) {
-    const int size = static_cast<int>(exchange.group);
-    const char* const name = WhatIsExchanged(ranks);
-    if (name == std::string("expert")) found.expert = size;
-    if (name == std::string("context")) found.context = size;
-    add(name, fmt::format("{:.0f} all-to-alls a step among {} ranks{}", exchange.per_step, size,
-                          WhyExchanged(name)));
+
+  // Notes how many ranks exchange, and returns what they exchange.
+  std::string Exchanged(std::string name, int size) {
+    if (name == "expert") found_.expert = size;
+    if (name == "context") found_.context = size;
+    return name;
   }
-  if (sends.per_step > 0 && pipeline.stages > 1) {
-    found.pipeline = pipeline.stages;
-    add("pipeline",
-        fmt::format("{:.0f} sends and receives a step along chains of {} ranks{}, which wait for "
-                    "each other {:.0f} % of the time",
-                    sends.per_step, found.pipeline,
-                    pipeline.chunks > 1
-                        ? fmt::format(" and on from the last to the first ({} chunks of layers a "
-                                      "rank: an interleaved schedule)",
-                                      pipeline.chunks)
-                        : "",
-                    100 * pipeline.bubble));
-  } else if (sends.per_step > exchange.per_step / 2) {  // else they are strays of the exchange
+
+  void Sent(const PatternSum& exchange) {
+    const PatternSum sends = PartOf("sendrecv", "*");
+    if (sends.per_step > 0 && pipeline_.stages > 1) {
+      found_.pipeline = pipeline_.stages;
+      Add("pipeline",
+          fmt::format("{:.0f} sends and receives a step along chains of {} ranks{}, which wait for "
+                      "each other {:.0f} % of the time",
+                      sends.per_step, found_.pipeline,
+                      pipeline_.chunks > 1
+                          ? fmt::format(" and on from the last to the first ({} chunks of layers a "
+                                        "rank: an interleaved schedule)",
+                                        pipeline_.chunks)
+                          : "",
+                      100 * pipeline_.bubble));
+      return;
+    }
+    if (sends.per_step <= exchange.per_step / 2) return;  // strays of the exchange
     // With two ranks, a ring and an all-to-all are the same sends.
-    const auto neighbours = Neighbours(joint, knowledge.Number("cluster.edge_share"));
+    const auto neighbours = Neighbours(joint_, knowledge_.Number("cluster.edge_share"));
     const bool ring = IsRing(neighbours);
     const int size =
         static_cast<int>(std::max(sends.group, static_cast<double>(neighbours.size())));
-    const char* const name = ring ? "context" : WhatIsExchanged(ranks);
-    if (name == std::string("expert")) found.expert = size;
-    if (name == std::string("context")) found.context = size;
-    add(name, fmt::format("{:.0f} sends and receives a step {} {} ranks that hardly wait for each "
+    const std::string name = Exchanged(ring ? "context" : WhatIsExchanged(ranks_), size);
+    Add(name, fmt::format("{:.0f} sends and receives a step {} {} ranks that hardly wait for each "
                           "other: blocks are exchanged{}",
                           sends.per_step, ring ? "round a ring of" : "among", size,
                           ring ? "" : WhyExchanged(name)));
   }
-  found.needed = TransferLoss(ranks, joint, job, 1, [&](const JointCollective& c) {
-                   return of_tensor(c) || (found.pipeline > 1 && joint.IsPointToPoint(c));
-                 }).comm_cuts;
-  found.exchanged =
-      TransferLoss(ranks, joint, job, 1, [&](const JointCollective& c) {
-        return joint.Kind(c) == "alltoall" || (found.pipeline == 1 && joint.IsPointToPoint(c));
-      }).comm_cuts;
-  found.reduce_bytes =
-      sharding.scatters.per_step > 0 ? sharding.scatters.bytes : part_of("allreduce", "*").bytes;
-  found.name = fmt::format("{}", fmt::join(names, " + "));
-  found.evidence = fmt::format("{}", fmt::join(reasons, "; "));
-  return found;
+
+  const std::vector<RankSummary>& ranks_;
+  const Joint& joint_;
+  const Job& job_;
+  const Pipeline& pipeline_;
+  const Knowledge& knowledge_;
+  double part_often_;
+  double inside_;
+  PatternSum tensor_;     // of tensor parallelism, nothing unless it happens often
+  bool divided_ = false;  // the sequence, between layers
+  std::vector<std::string> names_;
+  std::vector<std::string> reasons_;
+  Strategy found_;
+};
+
+}  // namespace
+
+Strategy FindStrategy(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                      const Pipeline& pipeline, const Knowledge& knowledge) {
+  return StrategyFinder(ranks, joint, job, pipeline, knowledge).Find();
 }
 
 }  // namespace advise
