@@ -103,7 +103,7 @@ class EvidenceCollector {
   }
 
   void LongestOp(std::uint32_t device, Nanos middle) {
-    const auto length = [&](std::uint32_t op) { return trace_.ops.Length(op); };
+    const auto length = [&](std::uint32_t op) { return trace_.ops.end[op] - trace_.ops.start[op]; };
     std::uint32_t found = kNone;
     for (const std::uint32_t op : analysis_.run.ops_of_device[device]) {
       const bool runs = trace_.ops.start[op] <= middle && trace_.ops.end[op] > middle;
@@ -157,7 +157,7 @@ class EvidenceCollector {
     std::map<std::uint32_t, double> kernels;  // name -> time
     std::map<std::pair<CopyDirection, MemoryKind>, double> copies;
     const auto tally = [&](std::uint32_t op) {
-      const auto length = static_cast<double>(trace_.ops.Length(op));
+      const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
       const std::uint32_t detail = trace_.ops.detail[op];
       if (trace_.ops.kind[op] == OpKind::kKernel) kernels[trace_.shapes[detail].name] += length;
       if (trace_.ops.kind[op] == OpKind::kCopy)
@@ -212,7 +212,7 @@ class EvidenceCollector {
   void KernelTotal(StringId name) {
     const double time = SumInWindow(
         OpKind::kKernel, [&](std::uint32_t shape) { return trace_.shapes[shape].name == name; },
-        [&](std::uint32_t op) { return trace_.ops.Length(op); });
+        [&](std::uint32_t op) { return trace_.ops.end[op] - trace_.ops.start[op]; });
     const std::string& text = trace_.strings[name];
     AddTotal("time in " + SafeText(text.size() > 60 ? text.substr(0, 57) + "..." : text), time,
              "ns", guide_.TimeOfKernel(name));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/base/text.h"
 #include "engine/report/json_run.h"
 
 namespace advise {

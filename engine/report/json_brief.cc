@@ -6,7 +6,9 @@
 
 namespace advise {
 
-OrderedJson FiniteNumber(double value) { return std::isfinite(value) ? JsonNumber(value) : 0; }
+OrderedJson FiniteNumber(double value) {
+  return std::isfinite(value) ? JsonNumber(value) : OrderedJson(0);
+}
 
 OrderedJson RunObject(const RunInfo& run, const std::string& why_tentative) {
   return {{"kind", JsonText(run.kind)},
@@ -61,8 +63,8 @@ std::string RenderBriefJson(const Report& report, int top, std::size_t limit) {
   brief["schema"] = 2;
   brief["tool"] = {{"name", "advise"}, {"version", JsonText(report.tool_version)}};
   brief["verdict"] = Short(report.verdict);
-  brief["run"] = json::RunObject(report.run, report.no_verdict_reason);
-  brief["efficiency"] = json::EfficiencyObject(report.efficiency);
+  brief["run"] = RunObject(report.run, report.no_verdict_reason);
+  brief["efficiency"] = EfficiencyObject(report.efficiency);
   brief["healthy"] = report.healthy;
   if (!report.next_step.empty()) brief["next"] = Short(report.next_step);
   if (!report.next_command.empty()) brief["command"] = Short(report.next_command);

@@ -106,9 +106,9 @@ Summaries Summarize(const Run& run) {
         for (std::uint32_t op = 0; op < ops.size(); ++op) {
           if (!run.InWindow(ops.start[op])) continue;
           if (ops.kind[op] == OpKind::kKernel) {
-            add(trace.shapes[ops.detail[op]].name, ops.Length(op));
+            add(trace.shapes[ops.detail[op]].name, ops.end[op] - ops.start[op]);
           } else if (ops.kind[op] == OpKind::kGraph) {
-            add(whole_graph, ops.Length(op));
+            add(whole_graph, ops.end[op] - ops.start[op]);
           }
         }
       },
@@ -124,7 +124,7 @@ Summaries Summarize(const Run& run) {
         [&, bytes](auto add) {
           for (std::uint32_t op = 0; op < ops.size(); ++op) {
             if (!run.InWindow(ops.start[op])) continue;
-            const Nanos length = ops.Length(op);
+            const Nanos length = ops.end[op] - ops.start[op];
             const std::uint32_t detail = ops.detail[op];
             if (ops.kind[op] == OpKind::kCopy) {
               add(static_cast<std::size_t>(trace.copies.direction[detail]),
