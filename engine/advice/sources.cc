@@ -43,7 +43,10 @@ Moment MomentOf(const Analysis& analysis, const WorstExample& example) {
   const Nanos middle = example.start + (example.end - example.start) / 2;
   for (const Gap gap : analysis.idle.gaps) {
     const bool same = example.device == kNone || gap.device == example.device;
-    if (same && gap.start <= middle && middle < gap.end) return {gap.thread, middle};
+    if (!same || middle < gap.start || middle >= gap.end) continue;
+    const GapPieces& pieces = analysis.idle.pieces;
+    const std::size_t piece = pieces.FirstEndingAfter(gap.device, middle);
+    return {piece < pieces.size() ? analysis.idle.ThreadOf(pieces[piece]) : gap.thread, middle};
   }
   for (std::uint32_t op = 0; op < trace.ops.size() && trace.ops.start[op] <= middle; ++op) {
     const bool same = example.device == kNone || trace.ops.device[op] == example.device;

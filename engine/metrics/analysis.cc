@@ -77,12 +77,13 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
     times = BuildBudget(run);
   };
   const auto calls = [&] {  // neither asks for steps or the window
-    blocks = UnrecoveredBlocks(run);
+    hand_overs = HandOvers(run);
+    blocks = UnrecoveredBlocks(run, hand_overs);
     phases = Phases(run);
   };
   SideBySide(2, 2, [&](std::size_t i) { i == 0 ? budget() : calls(); });
   SideBySide(2, 2, [&](std::size_t i) {
-    if (i == 0) idle = ExplainIdle(run, times, blocks);
+    if (i == 0) idle = ExplainIdle(run, times, blocks, hand_overs);
     if (i == 1) summaries = Summarize(run);  // needs the window alone
   });
   const Basis shared = basis();
@@ -138,7 +139,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
 }
 
 const Replay& Analysis::replay() const {
-  if (!replay_) replay_ = std::make_unique<Replay>(run, times, idle);
+  if (!replay_) replay_ = std::make_unique<Replay>(run, times, idle, hand_overs);
   return *replay_;
 }
 

@@ -85,6 +85,7 @@ struct Analysis {
   std::vector<DeviceTime> times;
   Idle idle;
   Phases phases;
+  HandOvers hand_overs;
   Hardware hardware;
   Copies copies;
   Syncs syncs;

@@ -105,6 +105,7 @@ Replay::Result Replay::With(const Remedy& remedy) const {
                         : call.previous == kNone ? from_
                                                  : call_end[call.previous];
     Nanos code = call.start - since - changes.CutWithin(call.thread, since, call.start);
+    if (call.waited_for != kNone) code -= changes.CutWithin(call.waited_for, since, call.start);
     if (changes.vanished[i] != 0) code = 0;
     Nanos begin = ready + std::max<Nanos>(code, 0);
     if (call.arrival != kNone && changes.vanished[i] == 0) {

@@ -26,7 +26,8 @@ inline std::uint32_t At(const RowIndex& index, std::uint32_t row) {  // kNone: n
 class Replay {
  public:
   // O(n log n) in the calls and ops of the window.
-  Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle);
+  Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle,
+         const HandOvers& hand_overs);
 
   struct Result {
     Nanos length_ns = 0;     // of the window after the fix
@@ -52,6 +53,7 @@ class Replay {
     std::uint32_t previous;  // call before it on this thread, kNone
     std::uint32_t
         released_by;  // call on another thread that this thread had been waiting for, kNone
+    std::uint32_t waited_for;  // the thread that this one waited for before the call, kNone
     std::uint32_t awaited_op;  // whose end lets it return, kNone
     std::uint32_t arrival;     // batch it needed, kNone
     Nanos own;                 // its cost when nothing holds it
@@ -79,7 +81,7 @@ class Replay {
   void Shorten(const Run& run);
   void AddCalls(const Run& run);
   void AddOps(const Run& run);
-  void LinkCalls(const Run& run, const Idle& idle);
+  void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs);
   void LinkOps();
   void GroupCollectives(const Run& run);
   void Order();

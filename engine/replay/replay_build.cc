@@ -5,7 +5,6 @@
 #include <map>
 
 #include "engine/base/median.h"
-#include "engine/replay/hand_over.h"
 #include "engine/replay/replay.h"
 #include "engine/timeline/collective_match.h"
 
@@ -54,7 +53,8 @@ Nanos MedianCallNs(const Run& run, Nanos fallback) {
 
 }  // namespace
 
-Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle)
+Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle,
+               const HandOvers& hand_overs)
     : from_(run.window.start),
       to_(run.window.end),
       device_count_(std::max<std::size_t>(1, times.size())),
@@ -66,7 +66,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   Shorten(run);
   AddCalls(run);
   AddOps(run);
-  LinkCalls(run, idle);
+  LinkCalls(run, idle, hand_overs);
   LinkOps();
   GroupCollectives(run);
   Order();
@@ -110,7 +110,7 @@ void Replay::AddCalls(const Run& run) {
       call.row = c;
       call.thread = t;
       call.previous = previous;
-      call.released_by = call.awaited_op = call.arrival = kNone;
+      call.released_by = call.waited_for = call.awaited_op = call.arrival = kNone;
       call.own = call.end - call.start;
       previous = outer = static_cast<std::uint32_t>(calls_.size());
       call_index_[c] = previous;
@@ -186,8 +186,8 @@ void Replay::AddOps(const Run& run) {
   }
 }
 
-void Replay::LinkCalls(const Run& run, const Idle& idle) {
-  const std::vector<IntervalSet> waits = WaitsOfThreads(run);
+void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs) {
+  const std::vector<IntervalSet> waits_of = WaitsOfThreads(run);
   const std::vector<IntervalSet> back_pressure = BackPressure(run);
   const bool os_known = !run.trace.os_calls.start.empty();
   // Calls by process in order of their end: who released whom.
@@ -210,9 +210,10 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
     const bool waited = silent || piece.activity == Activity::kOsWait ||
                         piece.activity == Activity::kFileIo || piece.activity == Activity::kSleep ||
                         piece.activity == Activity::kNetwork || piece.activity == Activity::kLock;
-    const std::uint32_t thread = idle.gaps[piece.gap].thread;
+    const std::uint32_t thread = idle.ThreadOf(piece);
     if (piece.cause != IdleCause::kDataLoading || !waited || thread == kNone) continue;
-    if (!silent && 2 * waits[thread].OverlapWith(piece.start, piece.end) < piece.Length()) continue;
+    if (!silent && 2 * waits_of[thread].OverlapWith(piece.start, piece.end) < piece.Length())
+      continue;
     const auto [last, is_first] = last_batch.try_emplace(thread, from_);
     const Nanos apart = piece.end - last->second;
     last->second = piece.end;
@@ -221,36 +222,30 @@ void Replay::LinkCalls(const Run& run, const Idle& idle) {
   }
   for (auto& [thread, ends] : batches) std::sort(ends.begin(), ends.end());
 
-  std::vector<Pause> pauses;  // before each call
-  for (const HostCall& call : calls_) {
-    Pause pause{call.previous == kNone ? from_ : calls_[call.previous].end, call.start, call.row,
-                kNone};
+  for (HostCall& call : calls_) {
+    const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
+    const std::uint32_t awaited = hand_overs.AwaitedAt(call.thread, call.start - 1);
+    const bool waits =
+        !os_known || 2 * waits_of[call.thread].OverlapWith(since, call.start) >= call.start - since;
     const auto& peers = by_process[run.trace.threads[call.thread].process];
     auto at = std::upper_bound(peers.begin(), peers.end(), call.start,
                                [&](Nanos t, std::uint32_t p) { return t < calls_[p].end; });
-    while (at != peers.begin()) {
+    call.waited_for = awaited;
+    while ((waits || awaited != kNone) && at != peers.begin()) {
       const std::uint32_t peer = *--at;
-      if (calls_[peer].end <= pause.start) break;
-      if (calls_[peer].thread == call.thread) continue;
-      pause.peer = calls_[peer].row;
+      if (calls_[peer].end <= since) break;
+      if (calls_[peer].thread == call.thread ||
+          (awaited != kNone && calls_[peer].thread != awaited))
+        continue;
+      call.released_by = peer;
+      call.waited_for = calls_[peer].thread;
       break;
-    }
-    pauses.push_back(pause);
-  }
-  const std::vector<std::uint8_t> inferred = InferHandOvers(run, pauses);
-  for (std::size_t i = 0; i < calls_.size(); ++i) {
-    HostCall& call = calls_[i];
-    const Pause& pause = pauses[i];
-    const bool recorded =
-        !os_known || 2 * waits[call.thread].OverlapWith(pause.start, pause.end) >= pause.Length();
-    if (pause.peer != kNone && (recorded || inferred[i] != 0)) {
-      call.released_by = call_index_[pause.peer];
     }
     const auto found = batches.find(call.thread);
     if (found != batches.end()) {
       const auto& ends = found->second;
       const auto next = std::upper_bound(ends.begin(), ends.end(), call.start);
-      if (next != ends.begin() && *std::prev(next) > pause.start) {
+      if (next != ends.begin() && *std::prev(next) > since) {
         call.arrival = static_cast<std::uint32_t>(arrivals_.size());
         arrivals_.push_back(*std::prev(next));
       }

@@ -19,6 +19,7 @@ Awaited::Awaited(const Run& run)
       behind_share_(run.knowledge.Number("replay.hand_over.behind_share")),
       silent_least_(static_cast<Nanos>(run.knowledge.Number("replay.hand_over.pause"))) {
   FindLoading();
+  FindRequests();
   FindHandOvers();
 }
 
@@ -70,6 +71,45 @@ void Awaited::FindLoading() {
                                ? 1
                                : 0);
   }
+}
+
+void Awaited::FindRequests() {
+  const OsCallTable& os = run_.trace.os_calls;
+  requests_.resize(run_.trace.processes.size());
+  for (std::uint32_t t = 0; t < run_.trace.threads.size(); ++t) {
+    const Role role = run_.names.ThreadRole(t);
+    const std::uint32_t process = run_.trace.threads[t].process;
+    if (process == kNone || role == Role::kCommunication || role == Role::kLoaderWorker ||
+        std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
+      continue;
+    Interval waited;
+    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+      const OsClass what = run_.names.Os(os.name[i]);
+      if (what == OsClass::kWait) waited = {os.start[i], os.end[i]};
+      // Right behind the wait: what arrived ended it.
+      const bool follows = static_cast<double>(os.end[i] - waited.end) <=
+                           behind_share_ * static_cast<double>(waited.Length());
+      if (what == OsClass::kNetwork && waited.Length() > 0 && follows)
+        requests_[process].push_back({waited.start, os.end[i]});
+    }
+  }
+  for (auto& list : requests_) {
+    std::sort(list.begin(), list.end(),
+              [](const Interval& a, const Interval& b) { return a.end < b.end; });
+  }
+}
+
+bool Awaited::IsForRequest(std::uint32_t thread, Nanos start, Nanos end) const {
+  const std::uint32_t process = run_.trace.threads[thread].process;
+  if (process == kNone) return false;
+  const std::vector<Interval>& list = requests_[process];
+  const auto next = std::upper_bound(list.begin(), list.end(), end,
+                                     [](Nanos t, const Interval& i) { return t < i.end; });
+  if (next == list.begin()) return false;
+  const Interval& last = *std::prev(next);
+  const auto length = static_cast<double>(end - start);
+  const auto meanwhile = static_cast<double>(last.end - std::max(last.start, start));
+  return static_cast<double>(end - last.end) <= behind_share_ * length && 2 * meanwhile >= length;
 }
 
 // Loading began in the stretch, and ended just before it did.

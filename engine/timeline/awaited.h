@@ -25,11 +25,17 @@ class Awaited {
   // thread goes on.
   bool IsSilentLoader(std::uint32_t thread, Nanos start, Nanos end) const;
 
+  // True when the recorded wait [start, end) of `thread` is for a request: another thread of its
+  // process, one that launches nothing, waits for the network meanwhile and receives something just
+  // before the thread goes on.
+  bool IsForRequest(std::uint32_t thread, Nanos start, Nanos end) const;
+
   // A compiler ran beside the program.
   bool CompilerSeen() const { return compiler_seen_; }
 
  private:
   void FindLoading();
+  void FindRequests();
   void FindHandOvers();
   bool AsksAndGets(std::uint32_t process, Nanos start, Nanos end) const;
   bool OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start, Nanos end) const;
@@ -46,7 +52,8 @@ class Awaited {
   IntervalSet workers_at_work_;            // any of them
   std::vector<IntervalSet> loading_;       // per process: threads that launch nothing read or load
   std::vector<std::uint8_t> never_rests_;  // per process
-  std::vector<std::uint8_t> hands_over_;   // per thread: its silent pauses end with loading
+  std::vector<std::vector<Interval>> requests_;  // per process: from waiting to received, by end
+  std::vector<std::uint8_t> hands_over_;         // per thread: its silent pauses end with loading
 };
 
 }  // namespace advise

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "engine/timeline/budget.h"
@@ -53,6 +54,8 @@ struct GapPiece {
   IdleCause cause = IdleCause::kUnknown;
   Phase phase = Phase::kUnnamed;
   Activity activity = Activity::kCode;
+  // The thread that did this, where the launching thread waited for it (HandOvers); else kNone.
+  std::uint32_t other_thread = kNone;
   Nanos Length() const { return end - start; }
 };
 
@@ -147,6 +150,9 @@ class GapPieces {
     row.cause = piece.cause;
     row.phase = piece.phase;
     row.activity = piece.activity;
+    row.other_thread = piece.other_thread != kNone;
+    if (row.other_thread)
+      other_threads_.emplace_back(static_cast<std::uint32_t>(rows_.size()), piece.other_thread);
     rows_.push_back(row);
     causes_ |= Bit(piece.cause);
     phases_ |= Bit(piece.phase);
@@ -157,7 +163,8 @@ class GapPieces {
     const Row& row = rows_[i];
     const bool last = i + 1 == rows_.size() || rows_[i + 1].gap != row.gap;
     const Nanos end = last ? times_.Of(row.device, row.gap).end : rows_[i + 1].start;
-    return {row.start, end, row.gap, row.device, row.cause, row.phase, row.activity};
+    return {row.start, end,       row.gap,      row.device,
+            row.cause, row.phase, row.activity, row.other_thread ? OtherThread(i) : kNone};
   }
   const_iterator begin() const { return {this, 0}; }
   const_iterator end() const { return {this, size()}; }
@@ -178,14 +185,18 @@ class GapPieces {
     std::uint16_t device;
     IdleCause cause : 4;
     Phase phase : 4;
-    Activity activity;
+    Activity activity : 7;
+    bool other_thread : 1;
   };
   static_assert(sizeof(Row) == 16);
+  std::uint32_t OtherThread(std::size_t row) const;
   static std::uint32_t Bit(auto kind) { return 1U << static_cast<unsigned>(kind); }
 
   std::uint32_t causes_ = 0, phases_ = 0, activities_ = 0;  // a bit for each that occurs
   GapTimes times_;
   std::vector<Row> rows_;
+  // By row, ascending: few pieces have one.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> other_threads_;
 };
 
 }  // namespace advise

@@ -53,10 +53,11 @@ IdleCause CauseOf(const HostPiece& piece) {
 class Explainer {
  public:
   Explainer(const Run& run, const std::vector<DeviceTime>& times,
-            const std::vector<std::uint32_t>& blocks)
+            const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs)
       : run_(run),
         times_(times),
         awaited_(run),
+        hand_overs_(hand_overs),
         blocks_(blocks),
         latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
     idle_.by_device.resize(times.size());
@@ -117,10 +118,11 @@ class Explainer {
 
   // The gap from where it is explained so far up to `end`.
   void Add(const Gap& gap, Nanos end, IdleCause cause, Activity activity = Activity::kCode,
-           Phase phase = Phase::kUnnamed) {
+           Phase phase = Phase::kUnnamed, std::uint32_t thread = kNone) {
     if (end <= told_) return;
     const auto row = static_cast<std::uint32_t>(idle_.gaps.size() - 1);
-    idle_.pieces.Append({told_, end, row, gap.device, cause, phase, activity});
+    const std::uint32_t other = thread == gap.thread ? kNone : thread;
+    idle_.pieces.Append({told_, end, row, gap.device, cause, phase, activity, other});
     told_ = end;
   }
 
@@ -158,21 +160,38 @@ class Explainer {
     // Before its thread did anything at all, the device had nobody to work for.
     const Nanos seen = std::clamp(painter.FirstEvent(), start, end);
     Add(gap, seen, IdleCause::kNoWorkQueued);
-    if (seen == end) return;
-    const std::vector<HostPiece> pieces = painter.Paint(seen, end);
+    if (seen < end) Tell(gap, gap.thread, seen, end, 0);
+  }
+
+  // What the thread did; and where it waited for another thread, what that one did.
+  void Tell(const Gap& gap, std::uint32_t thread, Nanos start, Nanos end, int depth) {
+    constexpr int kDeepest = 3;
+    const std::vector<HostPiece> pieces = Painter(thread).Paint(start, end);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const HostPiece& piece = pieces[i];
       IdleCause cause = CauseOf(piece);
       Activity activity = piece.activity;
+      if (cause == IdleCause::kHostWait || cause == IdleCause::kHostCompute) {
+        const std::uint32_t other =
+            depth < kDeepest ? hand_overs_.AwaitedAt(thread, piece.start) : kNone;
+        if (other != kNone && other != gap.thread) {
+          Tell(gap, other, piece.start, piece.end, depth + 1);
+          continue;
+        }
+      }
       // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
       const bool waits = activity == Activity::kOsWait || activity == Activity::kFileIo ||
                          activity == Activity::kNetwork || activity == Activity::kSleep;
       const bool may_be_loader = cause == IdleCause::kHostWait || cause == IdleCause::kFileIo;
-      if (waits && may_be_loader && awaited_.IsLoader(gap.thread, piece.start, piece.end)) {
+      if (waits && may_be_loader && awaited_.IsLoader(thread, piece.start, piece.end)) {
         cause = IdleCause::kDataLoading;
       }
+      if (waits && cause == IdleCause::kHostWait &&
+          awaited_.IsForRequest(thread, piece.start, piece.end)) {
+        cause = IdleCause::kNoWorkQueued;
+      }
       if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
-          awaited_.IsSilentLoader(gap.thread, piece.start, piece.end)) {
+          awaited_.IsSilentLoader(thread, piece.start, piece.end)) {
         cause = IdleCause::kDataLoading;
         activity = Activity::kSilentWait;
       }
@@ -185,7 +204,7 @@ class Explainer {
       if (activity == Activity::kChildWait && (loads_next || awaited_.CompilerSeen())) {
         cause = IdleCause::kJitOrModuleLoad;
       }
-      Add(gap, piece.end, cause, activity, piece.phase);
+      Add(gap, piece.end, cause, activity, piece.phase, thread);
     }
   }
 
@@ -263,6 +282,7 @@ class Explainer {
   const Run& run_;
   const std::vector<DeviceTime>& times_;
   Awaited awaited_;
+  const HandOvers& hand_overs_;
   const std::vector<std::uint32_t>& blocks_;
   Nanos latency_ns_;
   Nanos slow_launch_ns_ = 0;
@@ -306,6 +326,12 @@ const char* IdleCauseName(IdleCause cause) {
   return "unknown";
 }
 
+std::uint32_t GapPieces::OtherThread(std::size_t row) const {
+  const auto at = std::lower_bound(other_threads_.begin(), other_threads_.end(),
+                                   std::pair{static_cast<std::uint32_t>(row), 0U});
+  return at->second;
+}
+
 std::size_t GapPieces::FirstEndingAfter(std::uint32_t device, Nanos time) const {
   std::size_t first = 0;
   std::size_t last = rows_.size();
@@ -319,8 +345,8 @@ std::size_t GapPieces::FirstEndingAfter(std::uint32_t device, Nanos time) const 
 }
 
 Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
-                 const std::vector<std::uint32_t>& blocks) {
-  return Explainer(run, times, blocks).Explain();
+                 const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs) {
+  return Explainer(run, times, blocks, hand_overs).Explain();
 }
 
 bool BlocksHost(const Run& run, std::uint32_t call) {
@@ -343,7 +369,43 @@ bool BlocksHost(const Run& run, std::uint32_t call) {
   return pageable && run.trace.calls.end[call] >= run.trace.ops.end[op];
 }
 
-std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run) {
+namespace {
+
+// How far ahead of the GPU one thread is.
+struct Lead {
+  std::uint32_t last = kNone;   // the blocking call that it has not recovered from
+  std::uint32_t taken = kNone;  // the last one that it took over from another thread
+  float usual = 0;              // the lead that it had before it was blocked
+  float recent = 0;             // the largest lead since the last blocking call
+
+  void Block(std::uint32_t call) {
+    // Blocked again before it had recovered: what it had before the first time still counts.
+    usual = last == kNone ? recent : std::max(usual, recent);
+    last = call;
+    recent = 0;
+  }
+};
+
+// Calls `visit(call)` for the calls of these threads in order of their start.
+template <typename Visit>
+void InOrder(const Run& run, const std::vector<std::uint32_t>& threads, Visit visit) {
+  std::vector<RowRange> ahead;
+  for (const std::uint32_t thread : threads) ahead.push_back(run.calls_of_thread[thread]);
+  while (true) {
+    RowRange* next = nullptr;
+    for (RowRange& rows : ahead) {
+      if (rows.first == rows.last) continue;
+      if (next == nullptr || run.trace.calls.start[rows.first] < run.trace.calls.start[next->first])
+        next = &rows;
+    }
+    if (next == nullptr) return;
+    visit(next->first++);
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run, const HandOvers& hand_overs) {
   const Trace& trace = run.trace;
   const auto ahead_ns = static_cast<Nanos>(run.knowledge.Number("idle.host_ahead"));
   // How long before its start each op had been launched, when it was queued behind other work: by
@@ -360,26 +422,30 @@ std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run) {
     until = std::max(until, trace.ops.end[op]);
   }
   std::vector<std::uint32_t> blocks(trace.calls.size(), kNone);
-  for (const std::uint32_t thread : run.launching_threads) {
-    std::uint32_t last = kNone;
-    float usual = 0;   // the lead that the thread had before it was blocked
-    float recent = 0;  // the largest lead since the last blocking call
-    for (std::uint32_t call = run.calls_of_thread[thread].first;
-         call < run.calls_of_thread[thread].last; ++call) {
-      if (run.first_op_of_call[call] != kNone) {
-        recent = std::max(recent, lead[call]);
-        if (last != kNone && lead[call] > std::max(static_cast<float>(ahead_ns), usual))
-          last = kNone;
-        blocks[call] = last;
-      }
-      if (BlocksHost(run, call)) {
-        // Blocked again before it had recovered: what it had before the first time still counts.
-        usual = last == kNone ? recent : std::max(usual, recent);
-        last = call;
-        recent = 0;
-      }
+  std::vector<Lead> leads(trace.threads.size());
+  const auto visit = [&](std::uint32_t call) {
+    const std::uint32_t thread = trace.calls.thread[call];
+    Lead& own = leads[thread];
+    const std::uint32_t other =
+        hand_overs.empty() ? kNone : hand_overs.AwaitedAt(thread, trace.calls.start[call] - 1);
+    if (other != kNone && leads[other].last != kNone && leads[other].last != own.taken) {
+      own.taken = leads[other].last;
+      own.Block(own.taken);
     }
+    if (run.first_op_of_call[call] != kNone) {
+      own.recent = std::max(own.recent, lead[call]);
+      if (own.last != kNone && lead[call] > std::max(static_cast<float>(ahead_ns), own.usual))
+        own.last = kNone;
+      blocks[call] = own.last;
+    }
+    if (BlocksHost(run, call)) own.Block(call);
+  };
+  std::map<std::uint32_t, std::vector<std::uint32_t>> tied;  // by process: threads to take in order
+  for (const std::uint32_t thread : run.launching_threads) {
+    const std::uint32_t process = trace.threads[thread].process;
+    tied[hand_overs.empty() ? thread : process].push_back(thread);
   }
+  for (const auto& [group, threads] : tied) InOrder(run, threads, visit);
   return blocks;
 }
 

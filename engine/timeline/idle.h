@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/timeline/gap.h"
+#include "engine/timeline/hand_over.h"
 
 namespace advise {
 
@@ -19,6 +20,11 @@ struct Idle {
   Gaps gaps;
   GapPieces pieces;  // together they are the idle time exactly
   std::vector<std::array<Nanos, kIdleCauseCount>> by_device;
+
+  // Whose doing the piece is: the launching thread, or the one that it waited for. kNone: nobody's.
+  std::uint32_t ThreadOf(const GapPiece& piece) const {
+    return piece.other_thread != kNone ? piece.other_thread : gaps[piece.gap].thread;
+  }
 
   // The pieces that `keep` accepts, per device.
   template <typename Keep>
@@ -33,12 +39,12 @@ struct Idle {
 
 // `blocks` are those of UnrecoveredBlocks. O((ops + host events) log nesting).
 Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
-                 const std::vector<std::uint32_t>& blocks);
+                 const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs);
 
 // For each call that launched an op: the last blocking call of its thread (synchronise, blocking or
 // pageable copy, allocation) after which no op has yet been queued behind a busy device; kNone
-// otherwise. O(calls).
-std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run);
+// otherwise. A thread that waited for another one is blocked as that one was. O(calls).
+std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run, const HandOvers& hand_overs);
 
 // True when the call holds its thread until the GPU has done something: a synchronise or blocking
 // call by its class, or an asynchronous copy that its pageable memory makes wait.

@@ -35,6 +35,20 @@ TEST_CASE("waiting for a child process that nothing explains is a wait of the ho
   CHECK(run.Idle(IdleCause::kHostWait) == 78_us);
 }
 
+TEST_CASE("a server that waits for a request has nothing to do") {
+  TraceBuilder story = GapStory().OsCall("pthread_cond_timedwait", {102_us, 195_us});
+  story.Thread("api_server").OsCall("epoll_wait", {20_us, 180_us}).OsCall("recv", {181_us, 190_us});
+  const Analysed run(story);
+  CHECK(run.Idle(IdleCause::kNoWorkQueued) == 93_us);
+  CHECK(run.Idle(IdleCause::kHostWait) == 0);
+}
+
+TEST_CASE("a request that came long before the wait ended is not what was waited for") {
+  TraceBuilder story = GapStory().OsCall("pthread_cond_timedwait", {102_us, 195_us});
+  story.Thread("api_server").OsCall("epoll_wait", {20_us, 110_us}).OsCall("recv", {111_us, 120_us});
+  CHECK(Analysed(story).Idle(IdleCause::kHostWait) == 93_us);
+}
+
 enum class Reader { kOnDemand, kAlways, kAlongside };
 
 // A launching thread of which nothing but its launches is recorded, 10 ms a step of which the GPU

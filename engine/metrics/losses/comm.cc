@@ -355,11 +355,10 @@ class CommFinder {
     const double part = most.first / most.second;
     std::map<std::uint32_t, std::vector<Interval>> cuts;
     for (const GapPiece piece : basis_.idle.pieces) {
-      if (piece.device != late || piece.cause != cause ||
-          basis_.idle.gaps[piece.gap].thread == kNone)
+      if (piece.device != late || piece.cause != cause || basis_.idle.ThreadOf(piece) == kNone)
         continue;
       const auto length = static_cast<Nanos>(part * static_cast<double>(piece.Length()));
-      cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.end - length, piece.end});
+      cuts[basis_.idle.ThreadOf(piece)].push_back({piece.end - length, piece.end});
     }
     for (auto& [thread, intervals] : cuts) {
       loss->remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});

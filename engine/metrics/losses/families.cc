@@ -104,7 +104,7 @@ class FamilyFinder {
       for (auto& [thread, intervals] : inside[f])
         when[thread] = IntervalSet::Of(std::move(intervals));
       for (const GapPiece piece : basis_.idle.pieces) {
-        const auto at = when.find(basis_.idle.gaps[piece.gap].thread);
+        const auto at = when.find(basis_.idle.ThreadOf(piece));
         if (at == when.end()) continue;
         const IntervalSet part = at->second.Clip(piece.start, piece.end);
         for (const Interval& i : part.intervals()) {

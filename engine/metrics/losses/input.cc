@@ -8,6 +8,7 @@ namespace {
 
 struct Load {
   std::uint32_t gap = 0;
+  std::uint32_t thread = kNone;  // whose doing it is
   Nanos start = 0;
   Nanos end = 0;
   Nanos own = 0;
@@ -154,16 +155,17 @@ class InputFinder {
           if (!counts || (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
             continue;
           loss.AddSpan(piece.device, piece.start, piece.end);
+          const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+          load.thread = thread;
           load.end = piece.end;
           load.lost += piece.Length();
           const bool for_others = Waits(piece) ||
                                   (piece.activity == Activity::kFileIo && result_.workers > 0) ||
-                                  WaitsForWorkers(piece, gap.thread);
+                                  WaitsForWorkers(piece, thread);
           (for_others ? load.waiting : load.own) += piece.Length();
           if (piece.activity == Activity::kFileIo && result_.workers == 0)
             load.file += piece.Length();
-          if (!for_others && gap.thread != kNone)
-            own[gap.thread].push_back({piece.start, piece.end});
+          if (!for_others && thread != kNone) own[thread].push_back({piece.start, piece.end});
         }
         loss.Count(load.start, 0, load.lost);
         result_.own_ns += static_cast<double>(load.own) / devices;
@@ -250,7 +252,8 @@ class InputFinder {
         result_.slow_excess_ns += excess;
         const Nanos from = load.end - static_cast<Nanos>(excess);
         loss.AddSpan(gap.device, std::max(load.start, from), load.end);
-        if (gap.thread != kNone) cuts[gap.thread].push_back({std::max(load.start, from), load.end});
+        if (load.thread != kNone)
+          cuts[load.thread].push_back({std::max(load.start, from), load.end});
       }
     }
     for (auto& [thread, intervals] : cuts) {
@@ -266,7 +269,7 @@ class InputFinder {
       if (piece.activity != Activity::kMemoryMap) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
-      cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.start, piece.end});
+      cuts[basis_.idle.ThreadOf(piece)].push_back({piece.start, piece.end});
     }
     for (auto& [thread, intervals] : cuts) {
       if (thread != kNone)

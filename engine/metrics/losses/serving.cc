@@ -90,7 +90,7 @@ class ServingFinder {
   void Divide() {
     Part no_request(basis_), scheduler(basis_), tokenizer(basis_), sampling(basis_), launch(basis_);
     for (const GapPiece piece : basis_.idle.pieces) {
-      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       const auto open = open_.find(thread);
       if (open == open_.end()) continue;
       const Nanos middle = piece.start + piece.Length() / 2;

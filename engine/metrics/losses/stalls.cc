@@ -17,7 +17,7 @@ Loss IdleWhere(const Basis& basis, Keep keep) {
     if (piece.gap != last_gap) loss.Count(piece.start, 0, 0);
     last_gap = piece.gap;
     loss.AddSpan(piece.device, piece.start, piece.end);
-    const std::uint32_t thread = basis.idle.gaps[piece.gap].thread;
+    const std::uint32_t thread = basis.idle.ThreadOf(piece);
     if (thread != kNone) cuts[thread].push_back({piece.start, piece.end});
   }
   for (auto& [thread, intervals] : cuts) {
@@ -39,7 +39,8 @@ Stalls FindStalls(const Basis& basis) {
   const auto doing = [&](Activity activity) {
     if (!pieces.Any(activity)) return LossBuilder(basis).Build();
     return IdleWhere(basis, [&](const GapPiece& p) {
-      return p.activity == activity && p.cause != IdleCause::kDataLoading;
+      return p.activity == activity && p.cause != IdleCause::kDataLoading &&
+             p.cause != IdleCause::kNoWorkQueued;
     });
   };
   stalls.sleep = doing(Activity::kSleep);

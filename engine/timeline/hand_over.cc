@@ -1,0 +1,269 @@
+#include "engine/timeline/hand_over.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "engine/base/median.h"
+
+namespace advise {
+namespace {
+
+// What a thread did, so that the same place of another step has the same kind: a CUDA call by its
+// name and the kernel that it launches, or a call of the operating system by its name.
+struct Kind {
+  bool os = false;
+  StringId name = 0;
+  std::uint32_t shape = kNone;
+  auto operator<=>(const Kind&) const = default;
+};
+
+Kind KindOfCall(const Run& run, std::uint32_t call) {
+  const std::uint32_t op = run.first_op_of_call[call];
+  const bool kernel = op != kNone && run.trace.ops.kind[op] == OpKind::kKernel;
+  return {false, run.trace.calls.name[call], kernel ? run.trace.ops.detail[op] : kNone};
+}
+
+bool Blocks(OsClass os) {
+  return os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
+         os == OsClass::kNetwork || os == OsClass::kChild;
+}
+
+// A thread between two of its outermost calls.
+struct Pause {
+  Nanos start = 0;
+  Nanos end = 0;
+  Nanos Length() const { return end - start; }
+};
+
+// The last thing that a thread finished before some moment.
+struct Mark {
+  Nanos end = 0;
+  Kind kind;
+};
+
+// What one thread shows beside its calls: whether it works or is blocked.
+class Shown {
+ public:
+  Shown(const Run& run, std::uint32_t thread, Nanos pause)
+      : run_(run), thread_(thread), pause_(pause), os_(run.os_of_thread[thread]) {
+    std::vector<Interval> files;
+    for (std::uint32_t i = os_.first; i < os_.last; ++i) {
+      const OsClass os = run.names.Os(run.trace.os_calls.name[i]);
+      if (os == OsClass::kFileIo || os == OsClass::kFileWrite) {
+        files.push_back({run.trace.os_calls.start[i], run.trace.os_calls.end[i]});
+      }
+    }
+    files_ = IntervalSet::Of(std::move(files));
+  }
+
+  // Named ranges that begin and end in the pause, and calls that read or write files, for half of
+  // its length.
+  bool WorksIn(const Pause& pause) const {
+    Nanos inside = files_.OverlapWith(pause.start, pause.end);
+    Nanos until = pause.start;  // ranges nest: the outermost ones inside the pause count
+    const RangeTable& ranges = run_.trace.ranges;
+    const RowRange rows = run_.ranges_of_thread[thread_];
+    const auto first = ranges.start.begin() + rows.first;
+    const auto last = ranges.start.begin() + rows.last;
+    for (auto at = std::lower_bound(first, last, pause.start); at != last && *at < pause.end;
+         ++at) {
+      const auto row = static_cast<std::size_t>(at - ranges.start.begin());
+      if (ranges.end[row] > pause.end || ranges.start[row] < until) continue;
+      inside += ranges.end[row] - ranges.start[row];
+      until = ranges.end[row];
+    }
+    return 2 * inside >= pause.Length();
+  }
+
+  // Throughout [from, to).
+  bool IsBlocked(Nanos from, Nanos to) const {
+    const std::uint32_t os = LastBefore(run_.trace.os_calls.start, os_, from);
+    if (os != kNone && run_.trace.os_calls.end[os] >= to &&
+        Blocks(run_.names.Os(run_.trace.os_calls.name[os])))
+      return true;
+    const RowRange calls = run_.calls_of_thread[thread_];
+    const std::uint32_t call = LastBefore(run_.trace.calls.start, calls, from);
+    return call != kNone && run_.trace.calls.end[call] >= to && IsSync(run_.ClassOfCall(call));
+  }
+
+  // The last CUDA call or call of the operating system to end in the pause. Calls of one kind that
+  // follow each other closely (writes of a file) end with the last of them.
+  std::optional<Mark> LastIn(const Pause& pause) const {
+    std::optional<Mark> mark;
+    const CallTable& calls = run_.trace.calls;
+    const RowRange rows = run_.calls_of_thread[thread_];
+    std::uint32_t call = LastBefore(calls.start, rows, pause.end);
+    if (call != kNone && calls.end[call] > pause.end) call = call > rows.first ? call - 1 : kNone;
+    if (call != kNone && calls.end[call] > pause.start && calls.end[call] <= pause.end)
+      mark = Mark{calls.end[call], KindOfCall(run_, call)};
+    const OsCallTable& os = run_.trace.os_calls;
+    std::uint32_t row = LastBefore(os.start, os_, pause.end);
+    if (row != kNone && os.end[row] > pause.end) row = row > os_.first ? row - 1 : kNone;
+    if (row != kNone && os.end[row] > pause.start && os.end[row] <= pause.end && EndsRun(row) &&
+        (!mark || os.end[row] > mark->end))
+      mark = Mark{os.end[row], {true, os.name[row], kNone}};
+    return mark;
+  }
+
+  // How often the thread ends something of these kinds.
+  std::size_t Count(const std::set<Kind>& kinds) const {
+    std::size_t count = 0;
+    const RowRange calls = run_.calls_of_thread[thread_];
+    for (std::uint32_t c = calls.first; c < calls.last; ++c)
+      count += kinds.contains(KindOfCall(run_, c)) ? 1 : 0;
+    for (std::uint32_t i = os_.first; i < os_.last; ++i) {
+      const bool counts = kinds.contains({true, run_.trace.os_calls.name[i], kNone}) && EndsRun(i);
+      count += counts ? 1 : 0;
+    }
+    return count;
+  }
+
+ private:
+  static std::uint32_t LastBefore(const auto& starts, RowRange rows, Nanos time) {
+    const auto first = starts.begin() + rows.first;
+    const auto at = std::lower_bound(first, starts.begin() + rows.last, time);
+    return at == first ? kNone : static_cast<std::uint32_t>(at - starts.begin()) - 1;
+  }
+
+  bool EndsRun(std::uint32_t row) const {
+    const OsCallTable& os = run_.trace.os_calls;
+    return row + 1 >= os_.last || os.name[row + 1] != os.name[row] ||
+           os.start[row + 1] - os.end[row] >= pause_;
+  }
+
+  const Run& run_;
+  std::uint32_t thread_;
+  Nanos pause_;
+  RowRange os_;
+  IntervalSet files_;
+};
+
+// The hand-overs between the launching threads of one process.
+class Finder {
+ public:
+  Finder(const Run& run, const std::vector<std::uint32_t>& threads)
+      : run_(run),
+        threads_(threads),
+        shortest_(static_cast<Nanos>(run.knowledge.Number("replay.hand_over.pause"))),
+        least_(static_cast<std::size_t>(run.knowledge.Number("replay.hand_over.least"))),
+        usual_(run.knowledge.Number("replay.hand_over.usual")),
+        behind_share_(run.knowledge.Number("replay.hand_over.behind_share")),
+        chance_(run.knowledge.Number("replay.hand_over.chance")) {
+    for (const std::uint32_t thread : threads) shown_.emplace_back(run, thread, shortest_);
+  }
+
+  // Of the thread at that place.
+  std::vector<HandOver> Of(std::size_t waiting) const {
+    std::map<Kind, std::vector<Pause>> pauses;  // by the call that follows
+    Collect(threads_[waiting], &pauses);
+    std::vector<HandOver> found;
+    for (const auto& [kind, of_kind] : pauses) {
+      const std::size_t from = Partner(waiting, of_kind);
+      if (from == threads_.size()) continue;
+      for (const Pause& pause : of_kind) {
+        // It may wait as soon as it has handed over, and did not hand over when it waits for long.
+        const Nanos late =
+            pause.end - static_cast<Nanos>(behind_share_ * static_cast<double>(pause.Length()));
+        if (shown_[waiting].WorksIn(pause) || shown_[from].IsBlocked(late, pause.end)) continue;
+        found.push_back({pause.start, pause.end, threads_[from]});
+      }
+    }
+    std::sort(found.begin(), found.end(),
+              [](const HandOver& a, const HandOver& b) { return a.start < b.start; });
+    return found;
+  }
+
+ private:
+  // Only long pauses: between the layers of a model ordinary code stands before the same kernels.
+  void Collect(std::uint32_t thread, std::map<Kind, std::vector<Pause>>* pauses) const {
+    const CallTable& calls = run_.trace.calls;
+    const RowRange rows = run_.calls_of_thread[thread];
+    if (rows.empty()) return;
+    Nanos until = calls.end[rows.first];
+    for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
+      if (calls.start[c] - until >= shortest_)
+        (*pauses)[KindOfCall(run_, c)].push_back({until, calls.start[c]});
+      until = std::max(until, calls.end[c]);
+    }
+  }
+
+  // The thread that most of these pauses end just behind; the closest one of several. The number of
+  // threads when there is none.
+  std::size_t Partner(std::size_t waiting, const std::vector<Pause>& pauses) const {
+    std::size_t best = threads_.size();
+    Nanos closest = 0;
+    for (std::size_t other = 0; other < threads_.size(); ++other) {
+      if (other == waiting) continue;
+      std::set<Kind> kinds;
+      std::vector<Nanos> behind;
+      for (const Pause& pause : pauses) {
+        const std::optional<Mark> mark = shown_[other].LastIn(pause);
+        if (!mark) continue;
+        const Nanos late = pause.end - mark->end;
+        // Code between two launches: a wait is longer than what follows it.
+        if (static_cast<double>(late) > behind_share_ * static_cast<double>(pause.Length()))
+          continue;
+        behind.push_back(late);
+        kinds.insert(mark->kind);
+      }
+      if (behind.size() < least_ ||
+          static_cast<double>(behind.size()) < usual_ * static_cast<double>(pauses.size()))
+        continue;
+      const Nanos median = Median(std::move(behind));
+      // How much of the time lies, by chance, so close behind something of these kinds.
+      const auto span =
+          static_cast<double>(std::max<Nanos>(1, pauses.back().end - pauses.front().start));
+      const double by_chance =
+          static_cast<double>(shown_[other].Count(kinds)) * static_cast<double>(median) / span;
+      if (by_chance > chance_) continue;
+      if (best == threads_.size() || median < closest) best = other, closest = median;
+    }
+    return best;
+  }
+
+  const Run& run_;
+  const std::vector<std::uint32_t>& threads_;
+  Nanos shortest_;
+  std::size_t least_;
+  double usual_, behind_share_, chance_;
+  std::vector<Shown> shown_;  // in the order of the threads
+};
+
+}  // namespace
+
+HandOvers::HandOvers(const Run& run) {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;
+  for (const std::uint32_t thread : run.launching_threads) {
+    const Role role = run.names.ThreadRole(thread);
+    if (role == Role::kPinMemory || role == Role::kProfiler) continue;
+    by_process[run.trace.threads[thread].process].push_back(thread);
+  }
+  for (const auto& [process, threads] : by_process) {
+    if (process == kNone || threads.size() < 2) continue;
+    const Finder finder(run, threads);
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+      std::vector<HandOver> found = finder.Of(i);
+      if (found.empty()) continue;
+      of_thread_.resize(run.trace.threads.size());
+      of_thread_[threads[i]] = std::move(found);
+    }
+  }
+}
+
+const std::vector<HandOver>& HandOvers::Of(std::uint32_t thread) const {
+  static const std::vector<HandOver> kNothing;
+  return thread < of_thread_.size() ? of_thread_[thread] : kNothing;
+}
+
+std::uint32_t HandOvers::AwaitedAt(std::uint32_t thread, Nanos time) const {
+  const std::vector<HandOver>& list = Of(thread);
+  const auto after =
+      std::upper_bound(list.begin(), list.end(), time,
+                       [](Nanos t, const HandOver& hand_over) { return t < hand_over.start; });
+  if (after == list.begin() || std::prev(after)->end <= time) return kNone;
+  return std::prev(after)->from;
+}
+
+}  // namespace advise

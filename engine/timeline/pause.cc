@@ -1,0 +1,46 @@
+#include "engine/timeline/pause.h"
+
+#include <algorithm>
+
+#include "engine/base/median.h"
+
+namespace advise {
+
+Interval PauseAround(const Run& run, std::uint32_t thread, Nanos time) {
+  Interval pause{run.window.start, run.window.end};
+  const auto narrow = [&](const auto& table, RowRange rows) {
+    const auto first = table.start.begin() + rows.first;
+    const auto last = table.start.begin() + rows.last;
+    const auto next = std::upper_bound(first, last, time);
+    if (next != last) pause.end = std::min(pause.end, *next);
+    if (next == first) return;
+    const Nanos ended = table.end[static_cast<std::size_t>(next - table.start.begin()) - 1];
+    pause.start = std::max(pause.start, ended);
+  };
+  narrow(run.trace.calls, run.calls_of_thread[thread]);
+  narrow(run.trace.os_calls, run.os_of_thread[thread]);
+  if (pause.start > time) pause.end = pause.start = time;
+  return pause;
+}
+
+std::vector<Nanos> LongPauses(const Run& run) {
+  const auto longest = static_cast<Nanos>(run.knowledge.Number("launch.long_gap"));
+  const auto shortest = static_cast<Nanos>(run.knowledge.Number("launch.long_pause"));
+  const double stands_out = run.knowledge.Number("launch.pause_factor");
+  std::vector<Nanos> limits(run.trace.threads.size(), longest);
+  const CallTable& calls = run.trace.calls;
+  for (const std::uint32_t thread : run.launching_threads) {
+    std::vector<float> pauses;
+    const RowRange rows = run.calls_of_thread[thread];
+    for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
+      if (run.InWindow(calls.start[c]) && calls.start[c] >= calls.end[c - 1])
+        pauses.push_back(static_cast<float>(calls.start[c] - calls.end[c - 1]));
+    }
+    if (pauses.empty()) continue;
+    const double usual = static_cast<double>(Median(std::move(pauses)));
+    limits[thread] = std::clamp(static_cast<Nanos>(stands_out * usual), shortest, longest);
+  }
+  return limits;
+}
+
+}  // namespace advise

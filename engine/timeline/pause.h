@@ -1,0 +1,17 @@
+// The pauses of a thread between its recorded calls.
+#pragma once
+
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+// The stretch around `time` in which the thread made no recorded call, neither of CUDA nor of the
+// operating system; within the window. Empty when it was inside a call. O(log n).
+Interval PauseAround(const Run& run, std::uint32_t thread, Nanos time);
+
+// By thread: pauses longer than this are no code between two launches, since they stand out against
+// the pauses between the thread's calls in the window. Never longer than `launch.long_gap`.
+// O(calls).
+std::vector<Nanos> LongPauses(const Run& run);
+
+}  // namespace advise
