@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/timeline/pause.h"
 #include "engine/timeline/python_frames.h"
 
 namespace advise {
@@ -96,7 +97,7 @@ class HostFinder {
     }
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause == IdleCause::kJitOrModuleLoad)
-        cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.start, piece.end});
+        cuts[basis_.idle.ThreadOf(piece)].push_back({piece.start, piece.end});
     }
     AddCuts(std::move(cuts), &loss);
     result_.jit = loss.Build();
@@ -110,7 +111,7 @@ class HostFinder {
       if (piece.activity != Activity::kLock || piece.cause != IdleCause::kHostWait) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
-      cuts[basis_.idle.gaps[piece.gap].thread].push_back({piece.start, piece.end});
+      cuts[basis_.idle.ThreadOf(piece)].push_back({piece.start, piece.end});
     }
     AddCuts(std::move(cuts), &loss);
     result_.lock = loss.Build();
@@ -126,22 +127,27 @@ class HostFinder {
     return IntervalSet::Of(std::move(when));
   }
 
-  // Long gaps in the loop, of code that no call and no range of a known purpose explains, and that
-  // may not be the profiler's own; the innermost range says where to look.
+  // Gaps in the loop, of code that no call and no range of a known purpose explains, and that may
+  // not be the profiler's own; the innermost range says where to look. What counts is how long the
+  // thread was at it, not how much of that the GPU was idle: a long pause is no launching.
   void Compute() {
     LossBuilder loss(basis_);
     const IntervalSet profiler = ProfilerSomewhere();
     Cuts cuts;
     const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
+    const std::vector<Nanos> long_pauses = LongPauses(run_);
     std::map<std::string, double> names;
     for (const GapPiece piece : basis_.idle.pieces) {
-      if (piece.cause != IdleCause::kHostCompute || piece.Length() <= long_gap) continue;
+      if (piece.cause != IdleCause::kHostCompute) continue;
       if (!basis_.InLoop(piece.start)) continue;  // start-up is no habit
       // The profiler's for half of it: it may have held this thread.
       if (2 * profiler.OverlapWith(piece.start, piece.end) >= piece.Length()) continue;
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+      const bool long_pause = thread != kNone && piece.Length() <= long_gap &&
+                              PauseAround(run_, thread, piece.start).Length() > long_pauses[thread];
+      if (piece.Length() <= long_gap && !long_pause) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
-      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
       if (thread == kNone) continue;
       cuts[thread].push_back({piece.start, piece.end});
       const Nanos middle = piece.start + piece.Length() / 2;
@@ -210,7 +216,7 @@ class HostFinder {
     LossBuilder loss(basis_);
     double total = 0;
     for (const GapPiece piece : basis_.idle.pieces) {
-      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       if (thread == kNone || piece.activity != Activity::kCode ||
           piece.cause != IdleCause::kHostCompute)
         continue;
@@ -325,7 +331,7 @@ class HostFinder {
       if (cuts.empty()) continue;
       const IntervalSet inside = IntervalSet::Of(cuts);
       for (const GapPiece piece : basis_.idle.pieces) {
-        if (basis_.idle.gaps[piece.gap].thread != thread) continue;
+        if (basis_.idle.ThreadOf(piece) != thread) continue;
         const IntervalSet part = inside.Clip(piece.start, piece.end);
         for (const Interval& i : part.intervals()) loss.AddSpan(piece.device, i.start, i.end);
       }

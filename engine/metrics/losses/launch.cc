@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/hash.h"
+#include "engine/timeline/pause.h"
 
 namespace advise {
 namespace {
@@ -15,7 +16,8 @@ class LaunchFinder {
         run_(basis.run),
         trace_(basis.run.trace),
         long_gap_ns_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
-        tiny_ns_(static_cast<Nanos>(run_.knowledge.Number("launch.tiny_kernel"))) {}
+        tiny_ns_(static_cast<Nanos>(run_.knowledge.Number("launch.tiny_kernel"))),
+        long_pauses_(LongPauses(run_)) {}
 
   Launches Find() {
     Kernels();
@@ -107,6 +109,20 @@ class LaunchFinder {
     result_.call_median_ns = static_cast<double>(Median(std::move(calls)));
   }
 
+  // The node of a graph that follows another one: nothing launches it.
+  bool InsideGraph(std::uint32_t op) const {
+    const std::uint32_t call = trace_.ops.call[op];
+    return trace_.ops.in_graph[op] != 0 && call != kNone && run_.first_op_of_call[call] != op;
+  }
+
+  // Code that goes on for so long is not the code between two launches, however short the GPU is
+  // idle in it.
+  bool InLongPause(const GapPiece& piece) const {
+    const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+    return piece.cause == IdleCause::kHostCompute && thread != kNone &&
+           PauseAround(run_, thread, piece.start).Length() > long_pauses_[thread];
+  }
+
   // Gaps between kernels that are short and that launching (or the code between launches) makes.
   void Gaps() {
     LossBuilder bound(basis_);
@@ -117,8 +133,8 @@ class LaunchFinder {
       const bool launching =
           piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
       const bool special = piece.phase >= Phase::kEvaluation;
-      if (!launching || special || gap.op == kNone) continue;
-      if (gap.Length() <= long_gap_ns_) {
+      if (!launching || special || gap.op == kNone || InsideGraph(gap.op)) continue;
+      if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {
         bound.AddSpan(piece.device, piece.start, piece.end);
         if (piece.start == gap.start) {
           lengths.push_back(static_cast<float>(gap.Length()));
@@ -328,6 +344,7 @@ class LaunchFinder {
   const Trace& trace_;
   Nanos long_gap_ns_;
   Nanos tiny_ns_;
+  std::vector<Nanos> long_pauses_;
   Launches result_;
 };
 
