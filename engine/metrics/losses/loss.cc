@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/loss.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace advise {
 
@@ -58,15 +59,33 @@ void LossBuilder::AddExposed(std::uint32_t op) {
 
 void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
   if (std::find(calls.begin(), calls.end(), 1) == calls.end()) return;
-  for (const GapPiece piece : basis_.idle.pieces) {
-    const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
-    if (by == kNone || calls[by] == 0) continue;
-    if (piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
-        piece.cause == IdleCause::kJitOrModuleLoad || piece.cause == IdleCause::kProfilerOverhead) {
-      continue;
+  const Steps& steps = basis_.run.steps;
+  const auto for_each = [&](auto visit) {
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
+      if (by == kNone || calls[by] == 0) continue;
+      if (piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
+          piece.cause == IdleCause::kJitOrModuleLoad ||
+          piece.cause == IdleCause::kProfilerOverhead) {
+        continue;
+      }
+      const std::uint32_t step = steps.outliers.empty() ? kNone : steps.At(piece.start);
+      visit(piece, step != kNone && steps.IsOutlier(step));
     }
-    AddSpan(piece.device, piece.start, piece.end);
+  };
+  // In a step that stands out, more of the same than any other step has is not the call's doing.
+  Nanos usual = std::numeric_limits<Nanos>::max();
+  if (!steps.outliers.empty()) {
+    usual = 0;
+    for_each([&](const GapPiece& piece, bool stands_out) {
+      if (!stands_out) usual = std::max(usual, piece.Length());
+    });
+    if (usual == 0) usual = std::numeric_limits<Nanos>::max();  // only such steps have it
   }
+  for_each([&](const GapPiece& piece, bool stands_out) {
+    const Nanos length = stands_out ? std::min(usual, piece.Length()) : piece.Length();
+    AddSpan(piece.device, piece.start, piece.start + length);
+  });
 }
 
 Loss LossBuilder::Build() {

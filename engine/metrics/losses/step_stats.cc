@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -16,7 +17,8 @@ class StepFinder {
         run_(basis.run),
         trace_(basis.run.trace),
         phases_(phases),
-        median_(run_.steps.Median()) {}
+        median_(run_.steps.Median()),
+        single_factor_(run_.knowledge.Number("step.single_factor")) {}
 
   StepStats Find() {
     result_.outlier = LossBuilder(basis_).Build();
@@ -149,13 +151,28 @@ class StepFinder {
     return exposed / static_cast<Nanos>(run_.active_devices.size());
   }
 
-  // What a step took beyond the median: its extra copies, then its longest gaps.
+  // How long the first device idles in a step, and in a usual one.
+  Nanos IdleIn(const Step& step) const {
+    return basis_.times[run_.active_devices.front()].idle.OverlapWith(step.start, step.end);
+  }
+  Nanos UsualIdle() const {
+    std::vector<Nanos> idle;
+    for (std::size_t i = run_.steps.first_steady; i < Steps().size(); ++i) {
+      if (!run_.steps.IsOutlier(i)) idle.push_back(IdleIn(Steps()[i]));
+    }
+    return Median(std::move(idle));
+  }
+
+  // What a step took beyond the median: its extra copies, then the idle time that usual steps do
+  // not have, in its longest gaps.
   void Excess(const Step& step, LossBuilder* loss, std::map<std::string, double>* what) {
     Nanos left = step.Length() - median_;
     loss->Count(step.start, 0, left);
     const Nanos copying = std::min(left, ExtraCopies(step, loss));
     left -= copying;
     if (copying > 0) (*what)["copies that other steps do not make"] += static_cast<double>(copying);
+    Nanos idle = std::min(left, std::max<Nanos>(0, IdleIn(step) - usual_idle_));
+    left -= idle;
     std::vector<GapPiece> pieces;
     const GapPieces& all = basis_.idle.pieces;
     const std::uint32_t device = run_.active_devices.front();
@@ -167,14 +184,18 @@ class StepFinder {
     std::stable_sort(pieces.begin(), pieces.end(),
                      [](const GapPiece& a, const GapPiece& b) { return a.Length() > b.Length(); });
     for (const GapPiece& piece : pieces) {
-      if (left <= 0) break;
-      const Nanos part = std::min(left, piece.Length());
-      left -= part;
-      for (const std::uint32_t d : run_.active_devices) {
-        const IntervalSet idle = basis_.times[d].idle.Clip(piece.end - part, piece.end);
-        for (const Interval& i : idle.intervals()) loss->AddSpan(d, i.start, i.end);
+      if (idle <= 0) break;
+      const Nanos part = std::min(idle, piece.Length());
+      idle -= part;
+      if (piece.cause == IdleCause::kNoWorkQueued) {  // nobody's doing
+        (*what)[Describe(piece)] += static_cast<double>(part);
+        continue;
       }
-      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      for (const std::uint32_t d : run_.active_devices) {
+        const IntervalSet idles = basis_.times[d].idle.Clip(piece.end - part, piece.end);
+        for (const Interval& i : idles.intervals()) loss->AddSpan(d, i.start, i.end);
+      }
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       (*what)[Describe(piece)] += static_cast<double>(part);
       if (thread == kNone) continue;
       IntervalSet cut;
@@ -191,6 +212,8 @@ class StepFinder {
     switch (piece.cause) {
       case IdleCause::kDataLoading:
         return "data loading";
+      case IdleCause::kNoWorkQueued:
+        return "waiting for requests";
       case IdleCause::kFileIo:
         return "file calls";
       case IdleCause::kHostSync:
@@ -208,45 +231,86 @@ class StepFinder {
     }
   }
 
-  void Outliers() {
-    const auto& slow = run_.steps.outliers;
-    if (slow.empty()) return;
-    // Periodic: at least two, evenly apart, and not every step.
+  Nanos Beyond(std::size_t step) const { return Steps()[step].Length() - median_; }
+
+  // Evenly apart, at least two that are alike, and not every step. Distance in steps; 0 when not.
+  std::size_t Rhythm(const std::vector<std::size_t>& slow) const {
     std::vector<std::size_t> apart;
     for (std::size_t i = 1; i < slow.size(); ++i) apart.push_back(slow[i] - slow[i - 1]);
-    const std::size_t every = Median(apart);
-    const auto even = static_cast<std::size_t>(std::count(apart.begin(), apart.end(), every));
-    const bool periodic =
-        !apart.empty() && every >= 2 &&
-        static_cast<double>(even) >=
-            run_.knowledge.Number("step.periodic_share") * static_cast<double>(apart.size());
-    const std::set<CopyClass> usual = UsualCopies();
-    for (const auto& [op, step] : CopiesOfSteps()) {
-      if (!usual.contains(ClassOfCopy(op))) extra_copies_.push_back(op);
+    if (apart.empty()) return 0;
+    if (slow.size() == 2) {  // any two steps have a distance
+      const auto [less, more] = std::minmax({Beyond(slow[0]), Beyond(slow[1])});
+      if (static_cast<double>(more) > single_factor_ * static_cast<double>(less)) return 0;
     }
+    const std::size_t every = Median(apart);
+    if (every < 2) return 0;
+    const auto even = static_cast<std::size_t>(std::count_if(
+        apart.begin(), apart.end(), [every](std::size_t steps) { return steps % every == 0; }));
+    const double least = run_.knowledge.Number("step.periodic_share");
+    return static_cast<double>(even) >= least * static_cast<double>(apart.size()) ? every : 0;
+  }
+
+  // The slow steps that come at a regular distance, without single ones that lose far more or far
+  // less than they do.
+  std::vector<std::size_t> Regular(const std::vector<std::size_t>& slow) {
+    std::vector<Nanos> beyond;
+    for (const std::size_t i : slow) beyond.push_back(Beyond(i));
+    const auto largest = static_cast<double>(*std::max_element(beyond.begin(), beyond.end()));
+    const auto middle = static_cast<double>(Median(std::move(beyond)));
+    const auto with = [&](double least, double most) {
+      std::vector<std::size_t> some;
+      for (const std::size_t i : slow) {
+        const auto lost = static_cast<double>(Beyond(i));
+        if (lost >= least && lost <= most) some.push_back(i);
+      }
+      return some;
+    };
+    for (const std::vector<std::size_t>& some :
+         {with(0, single_factor_ * middle), with(largest / single_factor_, largest), slow}) {
+      result_.stall_every = Rhythm(some);
+      if (result_.stall_every > 0) return some;
+    }
+    return {};
+  }
+
+  // What these steps lose, and what fills it.
+  Loss Slow(const std::vector<std::size_t>& steps, double* excess, std::string* mostly) {
     LossBuilder loss(basis_);
     std::map<std::string, double> total;
-    double excess = 0;
-    for (const std::size_t i : slow) {
+    for (const std::size_t i : steps) {
       std::map<std::string, double> what;
       Excess(Steps()[i], &loss, &what);
-      excess += static_cast<double>(Steps()[i].Length() - median_);
+      *excess += static_cast<double>(Beyond(i));
       result_.outliers.push_back({i, static_cast<double>(Steps()[i].Length()),
                                   static_cast<double>(median_), Largest(what)});
       for (const auto& [name, time] : what) total[name] += time;
     }
+    *mostly = Largest(total);
+    return loss.Build();
+  }
+
+  void Outliers() {
+    const auto& slow = run_.steps.outliers;
+    if (slow.empty()) return;
+    const std::set<CopyClass> usual = UsualCopies();
+    for (const auto& [op, step] : CopiesOfSteps()) {
+      if (!usual.contains(ClassOfCopy(op))) extra_copies_.push_back(op);
+    }
+    usual_idle_ = UsualIdle();
+    const std::vector<std::size_t> regular = Regular(slow);
+    std::vector<std::size_t> single;
+    std::set_difference(slow.begin(), slow.end(), regular.begin(), regular.end(),
+                        std::back_inserter(single));
+    std::string mostly;
+    if (!regular.empty())
+      result_.stall = Slow(regular, &result_.stall_excess_ns, &result_.stall_what);
+    if (!single.empty()) {
+      result_.outliers.clear();  // the rows are of what the finding speaks of
+      result_.outlier = Slow(single, &result_.outlier_excess_ns, &mostly);
+    }
     std::stable_sort(
         result_.outliers.begin(), result_.outliers.end(),
         [](const OutlierRow& a, const OutlierRow& b) { return a.time_ns > b.time_ns; });
-    if (periodic) {
-      result_.stall_every = every;
-      result_.stall_excess_ns = excess;
-      result_.stall_what = Largest(total);
-      result_.stall = loss.Build();
-    } else {
-      result_.outlier_excess_ns = excess;
-      result_.outlier = loss.Build();
-    }
   }
 
   static std::string Largest(const std::map<std::string, double>& what) {
@@ -287,6 +351,8 @@ class StepFinder {
   const Trace& trace_;
   const Phases& phases_;
   Nanos median_;
+  double single_factor_;
+  Nanos usual_idle_ = 0;
   std::vector<std::uint32_t> extra_copies_;
   StepStats result_;
 };

@@ -1,0 +1,120 @@
+// Steps that take longer than the others, and pauses of the host in every step.
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+// Steps of 10 ms with a range each, in which the GPU works for 9 ms. Before its launch a step takes
+// as much longer as `more` says.
+TraceBuilder Steps(int count, const std::function<Nanos(int)>& more) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < count; ++n) {
+    const Nanos begin = at + more(n);
+    story.Range("step", {at, begin + 10_ms});
+    story.Launch("work", {begin, begin + 5_us}, {begin + 10_us, begin + 9_ms});
+    at = begin + 10_ms;
+  }
+  return story;
+}
+
+TEST_CASE("a single slow step among regular ones is told apart") {
+  const Analysed run(Steps(41,
+                           [](int n) {
+                             if (n == 22) return 400_ms;
+                             return n % 5 == 4 ? 6_ms : Nanos{0};
+                           }),
+                     kAuto);
+  CHECK(run->step_stats.stall_every == 5);
+  CHECK(run->step_stats.stall_excess_ns == Approx(8 * 6e6).epsilon(0.05));
+  REQUIRE(run->step_stats.outliers.size() == 1);
+  CHECK(run->step_stats.outlier_excess_ns == Approx(400e6).epsilon(0.05));
+  CHECK(run->step_stats.outlier.lost->Total() == Approx(400e6).epsilon(0.05));
+}
+
+TEST_CASE("a slightly slow step does not break the rhythm of the slow ones") {
+  const Analysed run(Steps(34,
+                           [](int n) {
+                             if (n == 12) return 15_ms;
+                             return n % 8 == 7 ? 300_ms : Nanos{0};
+                           }),
+                     kAuto);
+  CHECK(run->step_stats.stall_every == 8);
+  CHECK(run->step_stats.outlier_excess_ns == Approx(15e6).epsilon(0.05));
+}
+
+TEST_CASE("two slow steps that differ much are no rhythm") {
+  const Analysed run(Steps(30, [](int n) { return n == 9    ? 20_ms
+                                                  : n == 19 ? 200_ms
+                                                            : Nanos{0}; }),
+                     kAuto);
+  CHECK(run->step_stats.stall_every == 0);
+  CHECK(run->step_stats.outlier_excess_ns == Approx(220e6).epsilon(0.05));
+}
+
+TEST_CASE("a slow step claims the idle time that others do not have, not its own work") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 30; ++n) {
+    const Nanos work = n == 15 ? 50_ms : 8_ms;  // and 2 ms of idle time in each
+    story.Range("step", {at, at + 2_ms + work});
+    story.Launch("work", {at + 2_ms - 10_us, at + 2_ms - 5_us}, {at + 2_ms, at + 2_ms + work});
+    at += 2_ms + work;
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->step_stats.outliers.size() == 1);
+  CHECK(run->step_stats.outlier.lost->Total() < 100_us);
+}
+
+// Each step ends with a number read back, after which the host works for 200 us; in one step it
+// works for 50 ms.
+TEST_CASE("what only a slow step has is not the doing of the call that blocked before it") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 30; ++n) {
+    const Nanos code = n == 15 ? 50_ms : 200_us;
+    const Nanos end = at + 2_ms;
+    story.Range("step", {at, end + 30_us + code});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, end});
+    story.CopyFromGpu(4, MemoryKind::kPageable, {at + 10_us, end + 20_us},
+                      {end + 5_us, end + 8_us});
+    at = end + 30_us + code;
+  }
+  const Analysed run(story, kAuto);
+  const Nanos lost = run->syncs.item.lost->Total();
+  CHECK(lost > 28 * 200_us);
+  CHECK(lost < 30 * 300_us);
+  CHECK(run->step_stats.outlier.lost->Total() > 49_ms);
+}
+
+// A graph of 1 ms each 1.1 ms: after its launch the host computes for 1 ms, of which the GPU waits
+// for 80 us.
+TEST_CASE("a long pause of the host counts where the GPU waits for a little of it only") {
+  TraceBuilder story;
+  Repeat(60, 1100_us, [&](int, Nanos at) {
+    story.Range("step", {at, at + 1100_us});
+    story.Graph(1, {at, at + 10_us}, {at + 20_us, at + 1020_us});
+    story.Call("cudaEventRecord", {at + 12_us, at + 14_us});
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->host.compute.lost->Total() == Approx(59 * 80e3).epsilon(0.1));
+  CHECK(run->launches.bound.lost->Total() < 59 * 30_us);
+}
+
+TEST_CASE("the code between two launches is no long pause") {
+  TraceBuilder story;
+  Repeat(40, 2_ms, [&](int, Nanos at) {
+    story.Range("step", {at, at + 2_ms});
+    for (int k = 0; k < 20; ++k) {
+      const Nanos call = at + k * 100_us;  // 60 us of code behind each kernel
+      story.Launch("small", {call, call + 5_us}, {call + 10_us, call + 40_us});
+    }
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->host.compute.lost->Total() == 0);
+  CHECK(run->launches.bound.lost->Total() > run.Window() / 2);
+}
+
+}  // namespace
+}  // namespace advise
