@@ -1,6 +1,7 @@
 #include "engine/cluster/job.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -73,6 +74,20 @@ Pairs PairByTime(const std::vector<RankStep>& first, Nanos first_offset,
   return found;
 }
 
+// Ranks that nothing recorded ties together do as many steps as each other, but some may be far
+// ahead: from the first two steps that lie over each other they are paired by number.
+Pairs PairOn(const Pairs& by_time, std::size_t own_steps) {
+  Pairs found(by_time.size(), kNone);
+  const auto first = std::find_if(by_time.begin(), by_time.end(),
+                                  [](std::uint32_t step) { return step != kNone; });
+  if (first == by_time.end()) return found;
+  std::uint32_t own = *first;
+  for (auto i = static_cast<std::size_t>(first - by_time.begin()); i < found.size(); ++i, ++own) {
+    if (own < own_steps) found[i] = own;
+  }
+  return found;
+}
+
 void PairSteps(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint,
                Job* job) {
   const std::vector<RankStep>& first = ranks.front().steps;
@@ -91,6 +106,7 @@ void PairSteps(const std::vector<RankSummary>& ranks, const Clocks& clocks, cons
     if (!voted) {
       pairs[r] = PairByTime(first, clocks.offset[ranks.front().clock], ranks[r].steps,
                             clocks.offset[ranks[r].clock]);
+      if (joint.all.empty()) pairs[r] = PairOn(pairs[r], ranks[r].steps.size());
     }
     for (std::size_t i = 0; i < first.size(); ++i) {
       if (pairs[r][i] == kNone) common[i] = 0;
@@ -108,6 +124,27 @@ void PairSteps(const std::vector<RankSummary>& ranks, const Clocks& clocks, cons
     }
     for (std::size_t i = 0; i < first.size(); ++i) {
       if (common[i] != 0) job->index.push_back(pairs[r][i]);
+    }
+  }
+}
+
+// Ranks that wait for each other where no collective shows it, as in MPI calls: a rank waits as
+// long as it is without compute for longer than another one, and no longer than the busiest one
+// computes more. Exposed copies are part of it: a rank that is ahead has no compute left to hide
+// them behind. What a rank idles for reasons of its own, it has without computing less.
+void InferWaits(const std::vector<RankSummary>& ranks, Job* job) {
+  const auto bare = [](const RankTime& time) { return time.Total() - time.compute; };
+  for (std::size_t s = 0; s < job->steps; ++s) {
+    Nanos most = 0;
+    Nanos least = std::numeric_limits<Nanos>::max();
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const RankTime& time = job->TimeOf(ranks, r, s);
+      most = std::max(most, time.compute);
+      least = std::min(least, bare(time));
+    }
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const RankTime& time = job->TimeOf(ranks, r, s);
+      job->waited[r * job->steps + s] = std::min(bare(time) - least, most - time.compute);
     }
   }
 }
@@ -139,13 +176,33 @@ Nanos Job::Window() const {
   return most;
 }
 
+Nanos Job::LongestWith(const RankCuts& cuts) const {
+  Nanos longest = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    Nanos own = 0;
+    for (std::size_t s = 0; s < steps; ++s) {
+      own += Own(r, s) - (r < cuts.size() && !cuts[r].empty() ? cuts[r][s] : 0);
+    }
+    longest = std::max(longest, own);
+  }
+  return longest;
+}
+
 Nanos Job::Gain(const RankCuts& cuts) const {
   const Nanos needed = Needed();
   const Nanos window = Window();
-  const Nanos gain = needed - NeededWith(cuts);
-  if (needed <= window) return gain;
-  return static_cast<Nanos>(static_cast<double>(gain) * static_cast<double>(window) /
-                            static_cast<double>(needed));
+  const Nanos needed_then = NeededWith(cuts);
+  if (needed <= window) return needed - needed_then;
+  // Ranks may be ahead of each other: the job took less than if they had met in every step, and as
+  // much more than the longest of them alone as they meet.
+  const Nanos longest = LongestWith({});
+  const Nanos longest_then = LongestWith(cuts);
+  const double met = needed > longest ? std::clamp(static_cast<double>(window - longest) /
+                                                       static_cast<double>(needed - longest),
+                                                   0.0, 1.0)
+                                      : 1.0;
+  const auto then = static_cast<Nanos>(met * static_cast<double>(needed_then - longest_then));
+  return std::max<Nanos>(0, std::max(window, longest) - (longest_then + then));
 }
 
 std::size_t Job::StepAt(const std::vector<RankSummary>& all, std::size_t rank, Nanos time) const {
@@ -184,6 +241,7 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
       job.job_length[s] = std::max(job.job_length[s], job.length[cell]);
     }
   }
+  if (joint.all.empty() && job.ranks > 1 && job.has_steps) InferWaits(ranks, &job);
   for (const JointCollective& collective : joint.all) {
     for (const JointMember& member : collective.members) {
       const RankSummary& rank = ranks[member.rank];

@@ -24,7 +24,7 @@ struct Job {
   Nanos end = 0;
   std::vector<std::uint32_t> index;  // [rank * steps + step] → RankSummary::steps
   std::vector<Nanos> length;         // same shape: how long the rank's step took
-  std::vector<Nanos> waited;         // exposed waiting inside collectives
+  std::vector<Nanos> waited;         // exposed waiting inside collectives; inferred without any
   std::vector<Nanos> job_length;     // by step: of the slowest rank
 
   Nanos Own(std::size_t rank, std::size_t step) const {
@@ -33,6 +33,8 @@ struct Job {
   // Sum over steps of the largest own part: what the job needs, waiting left out.
   Nanos Needed() const;
   Nanos NeededWith(const RankCuts& cuts) const;
+  // The largest sum of a rank's own parts: what the job needs at least, if ranks never met.
+  Nanos LongestWith(const RankCuts& cuts) const;
   // The same steps on the rank that took longest for them: how long the job took.
   Nanos Window() const;
   // By how much the job gets shorter with these cuts; never more than it took.
@@ -45,6 +47,12 @@ struct Job {
   }
   // The step in which a rank is at a time of its own clock; `steps` when in none.
   std::size_t StepAt(const std::vector<RankSummary>& all, std::size_t rank, Nanos time) const;
+  // On the rank's own clock.
+  Interval SpanOf(const std::vector<RankSummary>& all, std::size_t rank, std::size_t step) const {
+    if (!has_steps) return {all[rank].window_start, all[rank].window_end};
+    const RankStep& one = all[rank].steps[index[rank * steps + step]];
+    return {one.start, one.end};
+  }
   const RankTime& TimeOf(const std::vector<RankSummary>& all, std::size_t rank,
                          std::size_t step) const {
     return has_steps ? all[rank].steps[index[rank * steps + step]].time : all[rank].time;

@@ -73,7 +73,29 @@ class LatenessFinder {
     loss->gain = Gain(loss->cuts);
     loss->lost.by_device.resize(ranks_.size());
     if (loss->gain <= 0) return;
+    if (joint_.all.empty()) return ClaimEndsOfSteps(loss);
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) ClaimWaits(waits_[r], r, loss);
+  }
+
+  // Where no waits are recorded: on each rank, what its steps are longer than they need be.
+  void ClaimEndsOfSteps(RankLoss* loss) const {
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      std::vector<Interval> ends;
+      for (std::size_t s = 0; s < job_.steps; ++s) {
+        Nanos now = 0;
+        Nanos then = 0;
+        for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
+          const auto& cuts = loss->cuts[other];
+          const Nanos own = job_.Own(other, s);
+          now = std::max(now, own);
+          then = std::max(then, own - (cuts.empty() ? 0 : cuts[s]));
+        }
+        const Interval step = job_.SpanOf(ranks_, r, s);
+        const Nanos length = std::min(now - then, step.Length());
+        if (length > 0) ends.push_back({step.end - length, step.end});
+      }
+      ClaimWaits(ends, r, loss);
+    }
   }
 
   void Straggler() {
@@ -103,6 +125,7 @@ class LatenessFinder {
       late_at[collective.latest] += 1;
       late_ns[collective.latest] += static_cast<double>(late);
     }
+    if (joint_.all.empty() && job_.has_steps) JudgeSteps(&late_ns, &late_at, &judged);
     std::uint32_t top = kNone;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       if (judged[r] > 0) result_.late_share[r] = late_at[r] / judged[r];
@@ -112,6 +135,7 @@ class LatenessFinder {
     if (top == kNone) return;
     LateRank& late = result_.straggler;
     late.rank = top;
+    late.at_steps = joint_.all.empty();
     late.share = result_.late_share[top];
     late.lateness_ns = late_ns[top] / late_at[top];
     late.loss.cuts.resize(ranks_.size());
@@ -120,8 +144,34 @@ class LatenessFinder {
     late.cause = CauseOf({top});
   }
 
+  // Without collectives, who comes last at the end of a step.
+  void JudgeSteps(std::vector<double>* late_ns, std::vector<double>* late_at,
+                  std::vector<double>* judged) {
+    const auto least = static_cast<Nanos>(knowledge_.Number("cluster.late_least"));
+    for (std::size_t s = 0; s < job_.steps; ++s) {
+      std::vector<Nanos> owns;
+      std::uint32_t slowest = 0;
+      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+        owns.push_back(job_.Own(r, s));
+        if (owns[r] > owns[slowest]) slowest = r;
+      }
+      const Nanos late = owns[slowest] - LowerMedian(owns);
+      if (late <= least) continue;
+      ++result_.judged;
+      for (double& count : *judged) count += 1;
+      (*late_at)[slowest] += 1;
+      (*late_ns)[slowest] += static_cast<double>(late);
+    }
+  }
+
   // The named ranks take no longer than the slowest of the others.
   void CutToNext(const std::set<std::uint32_t>& slow, RankCuts* cuts) const {
+    double next = 0;
+    std::vector<double> all(ranks_.size(), 0);
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      for (std::size_t s = 0; s < job_.steps; ++s) all[r] += static_cast<double>(job_.Own(r, s));
+      if (!slow.contains(r)) next = std::max(next, all[r]);
+    }
     for (std::size_t s = 0; s < job_.steps; ++s) {
       Nanos others = 0;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
@@ -129,7 +179,11 @@ class LatenessFinder {
       }
       for (const std::uint32_t r : slow) {
         if ((*cuts)[r].empty()) (*cuts)[r].assign(job_.steps, 0);
-        (*cuts)[r][s] = std::max<Nanos>(0, job_.Own(r, s) - others);
+        // As fast as the others in this step, and on the whole.
+        const auto own = static_cast<double>(job_.Own(r, s));
+        const double share = all[r] > 0 ? std::max(0.0, 1 - next / all[r]) : 0;
+        (*cuts)[r][s] =
+            std::max({Nanos{0}, job_.Own(r, s) - others, static_cast<Nanos>(share * own)});
       }
     }
   }

@@ -23,7 +23,8 @@ struct RankLoss {
 void ClaimWaits(const std::vector<Interval>& waits, std::uint32_t rank, RankLoss* loss);
 
 struct LateRank {
-  std::uint32_t rank = kNone;  // index; kNone: no rank comes late, or collectives did not match
+  std::uint32_t rank = kNone;  // index; kNone: no rank comes late, or nothing to compare by
+  bool at_steps = false;       // judged by the ends of steps: there are no collectives
   double share = 0;            // of the collectives with a late rank, those at which it is this one
   double lateness_ns = 0;      // mean, after the median rank
   std::string cause;           // what it does more than the median rank

@@ -94,14 +94,17 @@ void WriteComm(const Cluster& c, FactWriter* w) {
 void WriteLate(const Cluster& c, FactWriter* w) {
   const LateRank& late = c.lateness.straggler;
   if (late.rank == kNone) {
-    for (const char* name : {"rank.late.device", "rank.late.share", "rank.late.lateness",
-                             "rank.late.cause", "rank.late.lost", "rank.late.remedy"}) {
-      w->Missing(name, "no collective of several ranks was matched", "ranks");
+    for (const char* name :
+         {"rank.late.device", "rank.late.share", "rank.late.at", "rank.late.lateness",
+          "rank.late.cause", "rank.late.lost", "rank.late.remedy"}) {
+      w->Missing(name, "no collective of several ranks was matched, and not every rank has steps",
+                 "ranks");
     }
     return;
   }
   w->Number("rank.late.device", c.Number(late.rank));
   w->Number("rank.late.share", late.share);
+  w->Text("rank.late.at", late.at_steps ? "steps" : "collectives");
   w->Number("rank.late.lateness", late.lateness_ns);
   w->Text("rank.late.cause", late.cause);
   Loss loss;

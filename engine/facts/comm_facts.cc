@@ -137,9 +137,12 @@ void DeclareRanks(Catalog* catalog) {
       "without collectives.",
       [](const Comm& c, const Analysis& a) { return a.run.trace.devices[c.late_device].ordinal; });
   late.Add("rank.late.share", "share",
-           "Share of the collectives with a late device at which it is the one that comes last "
-           "most often.",
+           "Share of the collectives with a late device (or of the steps, see rank.late.at) at "
+           "which it is the one that comes last most often.",
            &Comm::late_share);
+  late.Add("rank.late.at", "name",
+           "What the late device comes last at: collectives, or steps where none were matched.",
+           [](const Comm&) { return "collectives"; });
   late.Add("rank.late.lateness", "ns",
            "Mean time by which the late device comes after the median device.", &Comm::lateness_ns);
   late.Add("rank.late.cause", "name",

@@ -27,6 +27,31 @@ struct Talk {
   std::vector<std::uint8_t> any, as_equal;  // by device
 };
 
+// Whether processes launch the same kernels, each as often as the others: those of a job that
+// communicates by other means than kernels (MPI) go through the same iterations.
+bool DoTheSame(const Trace& trace, const std::vector<std::uint32_t>& owners,
+               const Knowledge& knowledge) {
+  std::map<std::uint32_t, std::map<StringId, std::int64_t>> launched;  // by process, by kernel
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.kind[op] != OpKind::kKernel) continue;
+    ++launched[owners[trace.ops.device[op]]][trace.shapes[trace.ops.detail[op]].name];
+  }
+  const auto same = knowledge.Number("cluster.same_work");
+  const auto& first = launched.begin()->second;
+  return std::all_of(launched.begin(), launched.end(), [&](const auto& process) {
+    std::int64_t shared = 0;
+    std::int64_t all = 0;
+    for (const auto& [name, count] : process.second) {
+      const auto other = first.find(name);
+      shared += other == first.end() ? 0 : std::min(count, other->second);
+      all += count;
+    }
+    std::int64_t of_first = 0;
+    for (const auto& [name, count] : first) of_first += count;
+    return static_cast<double>(shared) >= same * static_cast<double>(std::max(all, of_first));
+  });
+}
+
 }  // namespace
 
 std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
@@ -40,10 +65,13 @@ std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
   for (std::uint32_t d = 0; d < owners.size(); ++d) {
     if (owners[d] != kNone) gpus_of[owners[d]].push_back(d);
   }
+  const auto talks = [&](std::uint32_t d) { return talk.any[d] != 0; };
+  const bool silent =
+      std::none_of(talk.any.begin(), talk.any.end(), [](std::uint8_t any) { return any != 0; });
+  if (silent && (gpus_of.size() < 2 || !DoTheSame(trace, owners, knowledge))) return {};
   for (const auto& [process, gpus] : gpus_of) {
-    const auto of_any = [&](std::uint32_t d) { return talk.any[d] != 0; };
     const auto equal = [&](std::uint32_t d) { return talk.as_equal[d] != 0; };
-    if (std::none_of(gpus.begin(), gpus.end(), of_any)) return {};
+    if (!silent && std::none_of(gpus.begin(), gpus.end(), talks)) return {};
     if (gpus.size() > 1 && std::all_of(gpus.begin(), gpus.end(), equal)) {
       for (const std::uint32_t gpu : gpus) ranks.push_back({process, gpu});
     } else {

@@ -11,8 +11,8 @@
 namespace advise {
 
 // Processes that communicate, each with GPUs to itself, or the GPUs of a process when all of these
-// take part in collectives as equals. Empty when there are fewer than two: the report is one
-// rank's. O(ops).
+// take part in collectives as equals. Where no kernel communicates, processes that do the same.
+// Empty when there are fewer than two: the report is one rank's. O(ops).
 std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge);
 
 // Who the ranks are, one a GPU: only the whole report says it, a part knows itself as the only one.

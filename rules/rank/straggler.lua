@@ -12,11 +12,11 @@ return {
 
   needs      = { "run.devices", "rank.late.device", "rank.late.share", "rank.late.lateness", "rank.late.lost", "rank.late.remedy",
                  "window.device_time" },
-  optional   = { "rank.late.cause", "cluster.reports" },
+  optional   = { "rank.late.cause", "rank.late.at", "cluster.reports" },
   thresholds = { "min_late", "min_share" },
 
-  symptom = "{who:text} {device:num} comes last at {late:pct} of the collectives, {lateness:time} after the others on average; their waiting takes {share:pct} of the time.",
-  cause   = "A collective starts when the last rank arrives. What the late device does more than the others: {what:text}.",
+  symptom = "{who:text} {device:num} comes last at {late:pct} of the {at:text}, {lateness:time} after the others on average; that takes {share:pct} of the time.",
+  cause   = "Ranks that exchange data go on when the last of them arrives. What the late device does more than the others: {what:text}.",
   fixes   = {
     { action = "Mend what the late rank does more than the others: {what:text}" },
     { action = "If it loads longer: give ranks equal shares of the data, and the same number of workers and cores each",
@@ -37,7 +37,7 @@ return {
     if not at_least(late.share, t.min_late) or not at_least(lost, t.min_share) then return nil end
     local who = "Device"
     if f.cluster.reports and f.cluster.reports > 1 then who = "Rank" end
-    return { who = who, device = late.device, late = late.share, lateness = late.lateness, share = lost,
+    return { who = who, at = late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
              what = late.cause or "not visible in this capture" }
   end,
 
@@ -54,6 +54,10 @@ return {
       facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
                 rank = { late = { device = 5, share = 0.9, lateness = 9e6, cause = "it waits longer for data", lost = 8e8, remedy = true } } },
       expect = { who = "Rank", device = 5, share = 0.1 } },
+    { name = "a solver that talks by MPI: ranks are compared by the ends of their steps",
+      facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
+                rank = { late = { device = 3, share = 0.7, at = "steps", lateness = 6e5, cause = "it has more work on the GPU", lost = 4e8, remedy = true } } },
+      expect = { who = "Rank", at = "steps", share = 0.05 } },
     { name = "late without a visible cause",
       facts = { window = { device_time = 2e9 }, run = { devices = 2 },
                 rank = { late = { device = 0, share = 0.8, lateness = 3e6, lost = 2e8, remedy = true } } },
