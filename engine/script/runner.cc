@@ -50,6 +50,22 @@ void AddFact(FactNode& root, const FactInfo& info, bool is_optional) {
   node->is_optional = is_optional;
 }
 
+// Facts "per step" are of all the window where no steps were found: {per:text} says which.
+void AddPer(const Facts& facts, Verdict& verdict) {
+  const RuleInfo& rule = *verdict.rule;
+  const auto says = [](const std::string& text) {
+    return text.find("{per:text}") != std::string::npos;
+  };
+  const auto fix_says = [&](const Fix& fix) { return says(fix.action); };
+  if (!says(rule.symptom) && !says(rule.cause) &&
+      std::none_of(rule.fixes.begin(), rule.fixes.end(), fix_says)) {
+    return;
+  }
+  const Fact* steps = facts.Find("steps.count");
+  const bool known = steps != nullptr && !std::holds_alternative<Absent>(steps->value);
+  verdict.evidence.emplace("per", known ? "per step" : "in the window");
+}
+
 // What applies() says, with `f` on the stack top; false when the verdict is known.
 bool AskApplies(lua_State* state, int rule, Verdict& verdict) {
   const int f = lua_gettop(state);
@@ -103,6 +119,7 @@ void AskRule(lua_State* state, const LoadedRule& loaded, RunContext& context) {
     lua_settop(state, evidence);
   }
   ReadEvidence(state, evidence, verdict);
+  AddPer(context.facts, verdict);
 
   if (loaded.declared.has_saving) {
     Sandbox::Of(state).OffTheClock([&] { FillSaving(loaded.declared, context); });

@@ -12,23 +12,23 @@ return {
   optional   = { "capture.dropped_text", "capture.unattributed" },
   thresholds = { "min_messages", "min_unattributed" },
 
-  symptom = "Collection is not complete ({dropped:count} messages of the profiler, {unattributed:pct} of the GPU operations without a launching call): {text:text}",
-  cause   = "Buffers ran over, another tool held the counters, or collection began while work was already queued. What was lost is missing from all figures.",
+  symptom = "Part of the run is missing from the capture: {unattributed:pct} of the GPU operations have no recorded launch{text:text}",
+  cause   = "The profiler's buffers overflowed, another tool held the counters, or collection began while work was already queued. Counts and shares in this report are lower bounds.",
   fixes   = {
-    { action = "Record a shorter time, and only what is needed, so that buffers do not run over",
+    { action = "Record for a shorter time, and only what is needed, so that buffers do not overflow",
       snippet = "nsys profile --trace=cuda,nvtx --duration=30 -o report python train.py", language = "bash" },
-    { action = "Let the profiler write its buffers more often, and give it a fast local disk",
+    { action = "Have the profiler write its buffers more often, and give it a fast local disk",
       snippet = "TMPDIR=/local/scratch nsys profile --cuda-flush-interval=1000 -o report python train.py", language = "bash" },
-    { action = "Run no other profiler, debugger or counter service beside it",
+    { action = "Do not run another profiler, debugger or counter service at the same time",
       snippet = "dcgmi profile --pause", language = "bash" },
-    { action = "Synchronise before collection starts, so that no launch falls outside",
+    { action = "Synchronize before collection starts, so that every launch is inside it",
       snippet = "torch.cuda.synchronize()\ntorch.cuda.profiler.start()", language = "python" },
   },
   false_positives = "Messages about kinds of data that nobody needs here.",
   references = { "nsys/cli-options", "nvidia/dcgm", "nsys/user-guide" },
 
   applies = function(f)
-    return f.capture.dropped > 0 or (f.capture.unattributed or 0) > 0, "the profiler reports no loss, and every operation has its call"
+    return f.capture.dropped > 0 or (f.capture.unattributed or 0) > 0, "the profiler lost nothing, and every GPU operation has its launching call"
   end,
 
   detect = function(f, t)
@@ -38,16 +38,16 @@ return {
     if not messages and not orphans then return nil end
     local has_text = f.capture.dropped_text ~= nil and f.capture.dropped_text ~= ""
     return { dropped = f.capture.dropped, unattributed = unattributed,
-             text = has_text and f.capture.dropped_text or "launches before the capture began, or lost." }
+             text = has_text and "; the profiler says: " .. f.capture.dropped_text or "." }
   end,
 
   tests = {
     { name = "the profiler says that buffers ran over",
       facts = { capture = { dropped = 2, dropped_text = "Not all CUDA events were collected.", unattributed = 0.3 } },
-      expect = { dropped = 2, unattributed = 0.3, text = "Not all CUDA events were collected." } },
+      expect = { dropped = 2, unattributed = 0.3, text = "; the profiler says: Not all CUDA events were collected." } },
     { name = "no message, but half of the kernels have no launching call",
       facts = { capture = { dropped = 0, unattributed = 0.52 } },
-      expect = { dropped = 0, unattributed = 0.52, text = "launches before the capture began, or lost." } },
+      expect = { dropped = 0, unattributed = 0.52, text = "." } },
     { name = "near miss: a few operations were queued when the capture began",
       facts = { capture = { dropped = 0, unattributed = 0.007 } },
       expect = "silent" },

@@ -2,7 +2,7 @@
 -- the work only.
 return {
   id        = "capture/few-named-ranges",
-  title     = "Name more of the step",
+  title     = "Add ranges to the rest of the step",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,15 +12,15 @@ return {
   needs      = { "capture.has_ranges", "capture.range_coverage" },
   thresholds = { "min_named", "max_named" },
 
-  symptom = "Only {share:pct} of the GPU time was launched inside ranges that name a phase.",
-  cause   = "Some parts of the step have no range.",
+  symptom = "Only {share:pct} of the GPU time was launched inside a range that names a phase.",
+  cause   = "Some parts of the step have no range, so the report cannot say which phase they belong to.",
   fixes   = {
     { action  = "Put a range around each phase",
       snippet = [[with torch.cuda.nvtx.range("forward"):
     loss = model(x)]],
       language = "python" },
   },
-  false_positives = "Libraries that open ranges of their own, in programs that have none.",
+  false_positives = "Programs without ranges of their own, in which only libraries open some.",
   references = { "pytorch/nvtx" },
 
   applies = function(f)

@@ -2,7 +2,7 @@
 -- Named ranges have a rule of their own (capture/no-ranges).
 return {
   id        = "capture/missing-data",
-  title     = "Record what this capture leaves open",
+  title     = "Capture again with what is missing here",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -13,20 +13,20 @@ return {
   optional   = { "budget.idle", "budget.compute", "window.time", "capture.format" },
   thresholds = { "min_idle", "min_compute" },
 
-  symptom = "Not recorded: {missing:text}. Left open: {questions:text}.",
-  cause   = "The profiler was not asked for it, or was not allowed to collect it.",
+  symptom = "Not recorded: {missing:text}. Open questions: {questions:text}.",
+  cause   = "The profiler was not asked to collect this, or was not allowed to.",
   fixes   = {
-    { action = "Capture again with the options below (the ones missing here: {options:text})",
+    { action = "Capture again with the missing options: {options:text}",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --cuda-memory-usage=true \\\n" ..
                 "    --gpu-metrics-devices=all --gpu-metrics-frequency=10000 \\\n    -o report python train.py",
       language = "bash" },
-    { action = "If GPU samples are refused, pause DCGM and let no other profiler run, or ask the administrator for permission",
+    { action = "If GPU samples are refused, pause DCGM, stop other profilers, or ask the administrator for permission",
       snippet = "dcgmi profile --pause\nnsys profile --gpu-metrics-devices=all ...\ndcgmi profile --resume", language = "bash" },
-    { action = "With torch.profiler record the host, the GPU and memory",
+    { action = "With torch.profiler, record the host, the GPU and memory",
       snippet = "with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], profile_memory=True) as prof:\n    train()",
       language = "python" },
   },
-  false_positives = "A light capture on purpose, for one question only.",
+  false_positives = "A light capture made on purpose for one question.",
   references = { "nsys/cli-options", "nsys/gpu-metrics", "nvidia/dcgm", "pytorch/profiler" },
 
   applies = function(f)
@@ -50,16 +50,16 @@ return {
 
     local torch = f.capture.format == "kineto"
     if not f.capture.has_calls then
-      miss("CUDA calls", "which host code the GPU waits for", torch and "ProfilerActivity.CUDA" or "--trace=cuda")
+      miss("CUDA calls", "which host code keeps the GPU waiting", torch and "ProfilerActivity.CUDA" or "--trace=cuda")
     end
     if not f.capture.has_os_calls and idle_matters then
-      miss("calls of the operating system", "whether the host waits for files, locks or other processes", "--trace=osrt")
+      miss("operating-system calls", "whether the host waits for files, locks or other processes", "--trace=osrt")
     end
     if not f.capture.has_gpu_samples and compute_matters then
-      miss("GPU metric samples", "how far kernels use the GPU's width, tensor cores and memory", "--gpu-metrics-devices=all")
+      miss("GPU metric samples", "how well kernels use the SMs, tensor cores and memory", "--gpu-metrics-devices=all")
     end
     if not f.capture.has_memory and compute_matters then
-      miss("memory events", "peak and growth of device memory",
+      miss("memory events", "the peak and growth of device memory",
            torch and "profile_memory=True" or "--cuda-memory-usage=true")
     end
     if #rows == 0 then return nil end
@@ -71,7 +71,7 @@ return {
     { name = "kernels and calls only",
       facts = { window = { time = 1e9 }, budget = { idle = 3e8, compute = 6e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false } },
-      expect = { count = 3, missing = "calls of the operating system, GPU metric samples, memory events",
+      expect = { count = 3, missing = "operating-system calls, GPU metric samples, memory events",
                  options = "--trace=osrt --gpu-metrics-devices=all --cuda-memory-usage=true", rows = 3 } },
     { name = "a trace of PyTorch's profiler",
       facts = { window = { time = 1e9 }, budget = { idle = 3e8, compute = 6e8 },
@@ -79,7 +79,7 @@ return {
       expect = { count = 3, options = "--trace=osrt --gpu-metrics-devices=all profile_memory=True" } },
     { name = "no GPU work at all: all is open",
       facts = { capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
-      expect = { count = 1, missing = "calls of the operating system" } },
+      expect = { count = 1, missing = "operating-system calls" } },
     { name = "near miss: no calls of the operating system, but the GPU never waits",
       facts = { window = { time = 1e9 }, budget = { idle = 5e6, compute = 9e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },

@@ -1,7 +1,7 @@
 -- No named ranges: phases are guessed from kernels, and host time has no names.
 return {
   id        = "capture/no-ranges",
-  title     = "Name the phases of the step with ranges",
+  title     = "Name the phases of the step with NVTX ranges",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,8 +12,8 @@ return {
   optional   = { "steps.source" },
   thresholds = { "min_ops" },
 
-  symptom = "The capture holds {ops:count} GPU operations and no named ranges; steps were {steps:text}.",
-  cause   = "Ranges tie GPU work and host time to phases of the program. Without them forward, backward, loading and logging can only be guessed.",
+  symptom = "The capture has {ops:count} GPU operations and no named ranges. Steps were {steps:text}.",
+  cause   = "Ranges tie GPU work and host time to phases of the program. Without them, the report can only guess what is forward, backward, data loading or logging.",
   fixes   = {
     { action = "Put ranges around the phases of the step",
       snippet = "for i, (x, y) in enumerate(loader):\n    with torch.cuda.nvtx.range(f\"step {i}\"):\n" ..
@@ -21,11 +21,11 @@ return {
                 "        with torch.cuda.nvtx.range(\"backward\"):\n            loss.backward()\n" ..
                 "        with torch.cuda.nvtx.range(\"optimizer\"):\n            optimizer.step()",
       language = "python" },
-    { action = "Or let the profiler name them: autograd's operators, or listed Python functions",
+    { action = "Have the profiler name them: autograd's operators, or a list of Python functions",
       snippet = "with torch.autograd.profiler.emit_nvtx():\n    train()", language = "python" },
-    { action = "In CUDA C++ use NVTX, which is a header without a library",
+    { action = "In CUDA C++, use NVTX: it is header-only",
       snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range step{\"step\"};", language = "cpp" },
-    { action = "Trace them", snippet = "nsys profile --trace=cuda,nvtx,osrt -o report python train.py", language = "bash" },
+    { action = "Record the ranges", snippet = "nsys profile --trace=cuda,nvtx,osrt -o report python train.py", language = "bash" },
   },
   false_positives = "Programs without phases, such as a benchmark of one kernel.",
   references = { "pytorch/nvtx", "nsys/pytorch", "nsys/user-guide" },

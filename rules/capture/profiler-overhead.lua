@@ -1,7 +1,7 @@
 -- Part of the window is the profiler's own work on launching threads, which the program without a profiler does not have.
 return {
   id        = "capture/profiler-overhead",
-  title     = "Capture with less overhead",
+  title     = "Capture with less profiler overhead",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,18 +12,18 @@ return {
   optional   = { "idle.profiler_overhead" },
   thresholds = { "min_share" },
 
-  symptom = "The profiler itself worked on launching threads for {overhead:time}, {share:pct} of the window; the GPU was idle for {idle:time} of it.",
-  cause   = "Buffers are flushed, call stacks taken and samples written on the threads that feed the GPU. Host times in this report are longer than without a profiler.",
+  symptom = "The profiler itself ran on launching threads for {overhead:time}, {share:pct} of the window. The GPU was idle for {idle:time} of that.",
+  cause   = "The profiler flushes buffers, takes call stacks and writes samples on the threads that feed the GPU. Host times in this report are longer than without a profiler.",
   fixes   = {
-    { action = "Trace less at a time: leave out CPU sampling and call stacks of CUDA calls",
+    { action = "Record less at a time: leave out CPU sampling and the call stacks of CUDA calls",
       snippet = "nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none --cudabacktrace=none -o report python train.py",
       language = "bash" },
     { action = "Capture a few steps instead of all",
       snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py", language = "bash" },
-    { action = "With torch.profiler switch stacks and shapes off",
+    { action = "With torch.profiler, turn off stacks and shapes",
       snippet = "profile(with_stack=False, record_shapes=False, profile_memory=False)", language = "python" },
   },
-  false_positives = "Overhead while the GPU had enough queued work: it costs nothing then.",
+  false_positives = "Overhead while the GPU has enough queued work. It costs nothing then.",
   references = { "nsys/cli-options", "pytorch/profiler" },
 
   applies = function(f) return f.capture.overhead > 0, "no overhead of the profiler was recorded" end,

@@ -1,7 +1,7 @@
 -- The report carries the environment of the program, and some of it looks like keys or passwords. Names are shown, never values.
 return {
   id        = "capture/secrets",
-  title     = "Remove secrets before passing this report on",
+  title     = "Remove secrets before you share this report",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,16 +12,16 @@ return {
   optional   = { "capture.secrets", "capture.secret_names" },
   thresholds = { "min_count" },
 
-  symptom = "The report holds {count:count} environment values that look like keys or passwords: {names:text}.",
-  cause   = "The profiler stores the environment that the program was started with, tokens of services included.",
+  symptom = "{count:count} environment values in the report look like keys or passwords: {names:text}.",
+  cause   = "The profiler stores the environment of the program, including access tokens.",
   fixes   = {
-    { action = "Pass on a scrubbed copy; the .nsys-rep file still holds everything",
+    { action = "Share a scrubbed copy; the .nsys-rep file still holds everything",
       snippet = "advise scrub report.sqlite -o clean.sqlite", language = "bash" },
-    { action = "Change the keys, if the report has left your hands" },
-    { action = "Next time start the profiler without them, and let the program read its keys from a file",
+    { action = "If someone else already has the report, revoke the keys and make new ones" },
+    { action = "Next time, start the profiler without them, and have the program read its keys from a file",
       snippet = "env -u WANDB_API_KEY -u HF_TOKEN nsys profile -o report python train.py", language = "bash" },
   },
-  false_positives = "Names that only sound like secrets, such as a path to a key file.",
+  false_positives = "Names that only look like secrets, such as the path of a key file.",
   references = { "nsys/user-guide" },
 
   applies = function(f) return f.capture.secrets ~= nil, "the report holds no environment" end,

@@ -2,7 +2,7 @@
 -- one that is missing.
 return {
   id        = "capture/some-ranks",
-  title     = "Capture all ranks, or say that these speak for the rest",
+  title     = "Capture all ranks of the job",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -13,16 +13,16 @@ return {
   optional   = { "capture.world_size" },
   thresholds = { "min_missing" },
 
-  symptom = "The job has {world:count} ranks; this report shows {devices:count} GPUs.",
-  cause   = "Only some ranks were profiled.",
+  symptom = "The job has {world:count} ranks. GPUs in this report: {devices:count}.",
+  cause   = "Only some of the ranks were profiled. Which rank the others wait for cannot be seen without the rest.",
   fixes   = {
-    { action  = "Profile each rank into a file of its own, and give advise all of them",
+    { action  = "Profile each rank into its own file, and give all of them to advise",
       snippet = [[srun nsys profile -o report_%q{SLURM_PROCID} python train.py
 advise report_*.sqlite]],
       language = "bash" },
-    { action = "For thousands of ranks take an average, a fast and a slow one" },
+    { action = "With thousands of ranks, choose an average, a fast and a slow one" },
   },
-  false_positives = "A chosen sample of ranks.",
+  false_positives = "A deliberate sample of the ranks.",
   references = { "nsys/user-guide" },
 
   applies = function(f)

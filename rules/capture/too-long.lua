@@ -12,17 +12,17 @@ return {
   thresholds = { "max_seconds", "min_steps" },
 
   symptom = "The capture holds {steps:count} steps in {time:time}.",
-  cause   = "Steps are alike: a few dozen show what thousands show, in a fraction of the file and with less disturbance of the run.",
+  cause   = "Steps are alike. A few dozen show what thousands show, with a smaller file and less overhead.",
   fixes   = {
     { action = "Skip the start and record half a minute",
       snippet = "nsys profile --delay=120 --duration=30 -o report python train.py", language = "bash" },
-    { action = "Or choose the steps in the program",
+    { action = "Select the steps in the program",
       snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py\n" ..
                 "# in the loop: torch.cuda.profiler.start() at step 100, torch.cuda.profiler.stop() at step 120",
       language = "bash" },
-    { action = "Read a part of this one", snippet = "advise --window 60:90 report.sqlite", language = "bash" },
+    { action = "Analyze a part of this capture", snippet = "advise --window 60:90 report.sqlite", language = "bash" },
   },
-  false_positives = "A hunt for something rare: an outlier step, a leak, a periodic stall.",
+  false_positives = "A hunt for something rare, such as a slow step, a leak or a periodic stall.",
   references = { "nsys/cli-options" },
 
   applies = function(f) return f.capture.steps > 0, "no steps were found" end,

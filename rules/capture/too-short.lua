@@ -1,7 +1,7 @@
 -- The capture has no steady steps, or too few: what it shows may be start-up.
 return {
   id        = "capture/too-short",
-  title     = "Capture several steady steps",
+  title     = "Capture at least five steps after the warm-up",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,20 +12,20 @@ return {
   optional   = { "steps.count", "window.reason" },
   thresholds = { "min_steps" },
 
-  symptom = "{steady:count} steady steps in the window ({steps:count} in the whole capture): {reason:text}.",
-  cause   = "First steps compile, load and allocate. Shares from them say little about a long run, and one step cannot show what varies.",
+  symptom = "Steady steps in the window: {steady:count} of {steps:count} captured steps. Reason: {reason:text}.",
+  cause   = "The first steps compile, load and allocate. Their shares say little about a long run, and one step cannot show what varies.",
   fixes   = {
     { action = "Mark the steps with ranges and capture ten of them after a warm-up",
       snippet = "for i, batch in enumerate(loader):\n    if i == 20: torch.cuda.profiler.start()\n    if i == 30: torch.cuda.profiler.stop()\n" ..
                 "    with torch.cuda.nvtx.range(f\"step {i}\"):\n        train_step(batch)\n" ..
                 "# nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py",
       language = "python" },
-    { action = "Without a change of code skip the start and record half a minute",
+    { action = "Without changing the code, skip the start and record half a minute",
       snippet = "nsys profile --delay=120 --duration=30 -o report python train.py", language = "bash" },
-    { action = "With torch.profiler use a schedule",
+    { action = "With torch.profiler, use a schedule",
       snippet = "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, active=10), on_trace_ready=handler)", language = "python" },
   },
-  false_positives = "Programs that have no repeating step at all.",
+  false_positives = "Programs without repeating steps.",
   references = { "nsys/cli-options", "pytorch/profiler", "nsys/user-guide" },
 
   applies = function(f) return f.run.ops > 0, "no GPU work was recorded" end,

@@ -11,18 +11,18 @@ return {
 
   measure        = "graph.whole",
   applies        = "share",
-  not_applicable = "no graph was traced as a whole",
+  not_applicable = "no graph was recorded as a whole",
   evidence       = { "share" },
   thresholds     = { "min_share" },
 
-  symptom = "{share:pct} of the compute time lies inside CUDA graphs whose kernels were not recorded.",
-  cause   = "The profiler records graphs as a whole by default, which costs less.",
+  symptom = "{share:pct} of the compute time is inside CUDA graphs whose kernels were not recorded.",
+  cause   = "By default the profiler records each graph as a whole, because that costs less.",
   fixes   = {
-    { action  = "Record their nodes, for a short capture",
+    { action  = "Record the nodes of the graphs, in a short capture",
       snippet = "nsys profile --cuda-graph-trace=node -o report python train.py",
       language = "bash" },
   },
-  false_positives = "A capture that must disturb little.",
+  false_positives = "A capture that must disturb the run as little as possible.",
   references = { "nsys/cli-options" },
 
   tests = {

@@ -16,8 +16,8 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Communicators are set up {count:count} times a step in the loop; the GPU waits {share:pct} of its time for it.",
-  cause   = "Process groups are made when they are needed instead of once.",
+  symptom = "Communicators are set up in the loop, {count:count} times {per:text}. The GPU waits {share:pct} of the time for that.",
+  cause   = "Process groups are created when they are needed instead of once. Each creation makes every rank meet, exchange addresses and allocate buffers.",
   fixes   = {
     { action  = "Create all groups at the start",
       snippet = "groups = [dist.new_group(ranks) for ranks in layout]     # before the loop",
@@ -26,7 +26,7 @@ return {
   false_positives = "The first collective of a group, which sets it up.",
   references = { "nccl/troubleshooting", "nccl/collectives" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "no communicators are set up in the loop" },
 
   tests = {
     { name = "a group for each phase",

@@ -1,7 +1,7 @@
 -- Compute kernels take longer while a collective runs beside them: it holds SMs and memory bandwidth.
 return {
   id        = "comm/contends-with-compute",
-  title     = "Give collectives fewer SMs: they slow the compute beside them",
+  title     = "Give NCCL fewer SMs, so that it slows compute kernels less",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -16,20 +16,20 @@ return {
   needs          = { "comm.contention.remedy" },
   thresholds     = { "min_slowdown", "min_compared", "min_share" },
 
-  symptom = "The same compute kernels take {slowdown:num} times as long while a collective runs ({compared:count} kernels compared); that is {share:pct} of the time.",
-  cause   = "A NCCL kernel occupies SMs for as long as it runs, also while it waits for a late rank, and shares memory bandwidth with the kernels beside it.",
+  symptom = "The same compute kernels take {slowdown:num} times as long while a collective runs ({compared:count} kernels compared). That is {share:pct} of the time.",
+  cause   = "A NCCL kernel occupies SMs for as long as it runs, even while it waits for a late rank. It also shares memory bandwidth with the kernels next to it.",
   fixes   = {
-    { action = "Let NCCL use fewer channels, and so fewer SMs; measure whether the collectives still keep up",
+    { action = "Let NCCL use fewer channels, and so fewer SMs; check that the collectives still keep up",
       snippet = "NCCL_MAX_CTAS=8 NCCL_MAX_NCHANNELS=8 python train.py", language = "bash" },
-    { action = "Start collectives when all ranks are ready, so that none of them spins beside compute: balance the ranks first" },
+    { action = "Start collectives when all ranks are ready, so that none of them spins next to compute kernels: balance the ranks first" },
     { action = "Use copy-engine or in-network reductions where the hardware has them",
       snippet = "NCCL_NVLS_ENABLE=1 python train.py", language = "bash" },
   },
-  false_positives = "Kernels of one name and grid whose work differs from call to call, of which the longer ones happen to run beside collectives.",
+  false_positives = "Kernels of one name and grid whose work differs from call to call, if the longer ones happen to run next to collectives.",
   references = { "nccl/environment", "nccl/troubleshooting" },
 
   -- Some of it is the price of overlap: at most half is to be won.
-  saving = { part = 0.5, confidence = 0.4, basis = "half of what kernels take longer beside collectives" },
+  saving = { part = 0.5, confidence = 0.4, basis = "half of the extra time that kernels take next to collectives" },
 
   tests = {
     { name = "matrix kernels a third slower beside all-reduces",

@@ -1,7 +1,7 @@
 -- Collectives on the CPU (Gloo) on the thread that feeds the GPU: tensors go to the host, over sockets and back.
 return {
   id        = "comm/cpu-collectives",
-  title     = "Use collectives on the GPU",
+  title     = "Use NCCL instead of Gloo for tensors on the GPU",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,10 +15,10 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} collectives a step run on the CPU while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "The process group uses Gloo, or the tensors lie in host memory.",
+  symptom = "{count:count} collectives {per:text} run on the CPU while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The process group uses Gloo, or the tensors are in host memory.",
   fixes   = {
-    { action  = "Use NCCL for tensors of the GPU",
+    { action  = "Use NCCL for tensors on the GPU",
       snippet = [[dist.init_process_group("nccl")            # or "cpu:gloo,cuda:nccl"]],
       language = "python" },
     { action = "Keep Gloo for small control messages, every N steps" },
@@ -26,7 +26,7 @@ return {
   false_positives = "Barriers at the end of an epoch.",
   references = { "nccl/collectives", "pytorch/ddp" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "no collectives run on the CPU in the loop" },
 
   tests = {
     { name = "gradients go through Gloo",

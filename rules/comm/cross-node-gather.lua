@@ -1,7 +1,7 @@
 -- Every layer's weights are gathered across the network, although the node alone could hold a copy of them.
 return {
   id        = "comm/cross-node-gather",
-  title     = "Shard parameters inside each node and replicate them between nodes",
+  title     = "Shard parameters inside each node and replicate them across nodes",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -15,16 +15,16 @@ return {
   optional   = { "strategy.across_lost", "strategy.across_remedy" },
   thresholds = { "min_share" },
 
-  symptom = "Parameters are gathered among {ranks:count} ranks on {hosts:count} nodes; {share:pct} of the time only that runs.",
-  cause   = "The network between nodes is several times slower than the links inside one. With hierarchical partitioning each node holds a whole copy in shards, so that gathers stay inside it, and only gradients cross the network.",
+  symptom = "Parameters are gathered among {ranks:count} ranks on {hosts:count} nodes. For {share:pct} of the time, nothing else runs.",
+  cause   = "The network between nodes is several times slower than the links inside a node. With hierarchical partitioning, each node holds a full copy in shards. Gathers then stay inside the node, and only gradients cross the network.",
   fixes   = {
-    { action = "With FSDP shard inside the node only",
+    { action = "With FSDP, shard inside the node only",
       snippet = "mesh = init_device_mesh(\"cuda\", (nodes, gpus_per_node), mesh_dim_names=(\"replicate\", \"shard\"))\nFSDP(model, device_mesh=mesh, sharding_strategy=ShardingStrategy.HYBRID_SHARD)",
       language = "python" },
-    { action = "With DeepSpeed set the partition size to the GPUs of a node (ZeRO++ hpZ)",
+    { action = "With DeepSpeed, set the partition size to the number of GPUs per node (ZeRO++ hpZ)",
       snippet = "\"zero_optimization\": { \"stage\": 3, \"zero_hpz_partition_size\": 8 }", language = "json" },
   },
-  false_positives = "Models whose shards fill the node's memory: then gathers must cross it.",
+  false_positives = "Models whose shards fill the memory of a node. Their gathers must cross the network.",
   references = { "deepspeed/zeropp", "pytorch/fsdp" },
 
   applies = function(f)
@@ -40,7 +40,7 @@ return {
 
   saving = function(f)
     return { claims = f.strategy.across_lost or f.strategy.gather_lost, remedy = f.strategy.across_remedy, part = 0.7, confidence = 0.5,
-             basis = "exposed gathers and scatters across nodes, which inside a node are several times faster" }
+             basis = "exposed gathers and scatters stay inside a node, which is several times faster" }
   end,
 
   tests = {

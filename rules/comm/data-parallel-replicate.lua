@@ -1,7 +1,7 @@
 -- torch.nn.DataParallel: one process drives several GPUs, copies the model to all of them in every step and collects gradients.
 return {
   id        = "comm/data-parallel-replicate",
-  title     = "Use DistributedDataParallel with one process a GPU",
+  title     = "Use DistributedDataParallel with one process per GPU",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -14,10 +14,10 @@ return {
   evidence   = { "devices", "broadcasts", "reduces" },
   thresholds = { "min_broadcasts", "min_reduces", "min_share" },
 
-  symptom = "One process drives {devices:count} GPUs, and broadcasts {broadcasts:count} times and reduces {reduces:count} times a step; {share:pct} of the time only that runs.",
+  symptom = "One process drives {devices:count} GPUs, with {broadcasts:count} broadcasts and {reduces:count} reduces {per:text}. For {share:pct} of the time, nothing else runs.",
   cause   = "DataParallel sends the whole model from the first GPU to the others in each step, gathers outputs and gradients there, and launches everything from one Python process.",
   fixes   = {
-    { action = "Start one process a GPU and wrap the model in DistributedDataParallel",
+    { action = "Start one process per GPU and wrap the model in DistributedDataParallel",
       snippet = "dist.init_process_group(\"nccl\")\nrank = int(os.environ[\"LOCAL_RANK\"]); torch.cuda.set_device(rank)\nmodel = DistributedDataParallel(model.to(rank), device_ids=[rank])\n# torchrun --nproc-per-node=gpu train.py",
       language = "python" },
   },
@@ -27,7 +27,7 @@ return {
   applies = function(f) return f.comm.replicate.devices > 1, "each process drives one GPU" end,
 
   saving = { confidence = 0.6,
-             basis = "broadcasts, reduces and copies between the GPUs; an overlapped all-reduce takes their place" },
+             basis = "an overlapped all-reduce replaces the broadcasts, reduces and copies between GPUs" },
 
   tests = {
     { name = "four GPUs, one process, the model broadcast in each step",

@@ -1,7 +1,7 @@
 -- With gradient accumulation only the last micro-step needs to send gradients; here each of them does.
 return {
   id        = "comm/every-microstep",
-  title     = "Send gradients once a step, not after every micro-step",
+  title     = "Synchronize gradients once per step, not after every micro-step",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -15,16 +15,16 @@ return {
   optional   = { "comm.micro.optimizers" },
   thresholds = { "min_backwards", "min_share" },
 
-  symptom = "A step has {backwards:count} backward passes and one optimizer update, and gradients are sent in {synced:count} of them; the early ones take {share:pct} of the time, exposed.",
-  cause   = "Gradients of micro-steps add up on each rank. DistributedDataParallel sends them after every backward pass unless it is told to wait for the last one.",
+  symptom = "A step has {backwards:count} backward passes and one optimizer update. Gradients are sent in {synced:count} of the passes; the early ones take {share:pct} of the time, exposed.",
+  cause   = "Gradients of micro-steps add up on each rank. DistributedDataParallel sends them after every backward pass, unless the program tells it to wait for the last one.",
   fixes   = {
-    { action = "Run all but the last micro-step without synchronisation",
+    { action = "Run all but the last micro-step without gradient synchronization",
       snippet = "for i, (x, y) in enumerate(micro_batches):\n    last = i + 1 == len(micro_batches)\n    with contextlib.nullcontext() if last else model.no_sync():\n        (loss_fn(model(x), y) / len(micro_batches)).backward()\noptimizer.step()",
       language = "python" },
-    { action = "With DeepSpeed and Accelerate say how many micro-steps there are, and leave the rest to them",
+    { action = "With DeepSpeed or Accelerate, set the number of micro-steps and let the library do it",
       snippet = "\"gradient_accumulation_steps\": 4", language = "json" },
   },
-  false_positives = "Several losses with a backward pass each (adversarial training), whose gradients are meant to be sent each time. With sharded gradients (ZeRO-2 and up) sending each time saves memory.",
+  false_positives = "Several losses with a backward pass each (adversarial training), whose gradients must be sent each time. With sharded gradients (ZeRO-2 and up), sending each time saves memory.",
   references = { "pytorch/ddp", "deepspeed/zero" },
 
   applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
@@ -40,7 +40,7 @@ return {
   end,
 
   saving = { claims = "comm.micro.lost", remedy = "comm.micro.remedy", confidence = 0.7,
-             basis = "gradient collectives of all but the last micro-step" },
+             basis = "only the last micro-step sends gradients" },
 
   tests = {
     { name = "four micro-steps, all of them synchronised",

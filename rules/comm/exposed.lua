@@ -1,7 +1,7 @@
 -- Communication kernels run with no compute beside them. Why (late ranks, order, size, path) other rules say.
 return {
   id        = "comm/exposed",
-  title     = "Hide communication behind compute",
+  title     = "Overlap communication with compute",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -12,12 +12,12 @@ return {
                  "window.device_time" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of the time only communication runs; {overlap:pct} of the communication time has compute beside it.",
-  cause   = "Compute that could run meanwhile waits for the result, or is not launched until communication has ended. Part of the time in these kernels may be waiting for a late rank.",
+  symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.",
+  cause   = "Compute kernels wait for the result, or are not launched until communication has ended. Part of the time in these kernels may be waiting for a late rank.",
   fixes   = {
     { action = "Start each collective as soon as its data is ready, and wait for it only where the result is used",
       snippet = "work = dist.all_reduce(grad, async_op=True)\n...            # compute that does not need grad\nwork.wait()", language = "python" },
-    { action = "Communicate less often: accumulate gradients over several micro-steps, or raise the batch a GPU",
+    { action = "Communicate less often: accumulate gradients over several micro-steps, or use a larger batch per GPU",
       snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python" },
     { action = "Send fewer bytes: bf16 gradients",
       snippet = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\nmodel.register_comm_hook(None, default_hooks.bf16_compress_hook)",
@@ -37,7 +37,7 @@ return {
 
   -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute.
   saving = { claims = "comm.exposed", remedy = "comm.beside.remedy", confidence = 0.4,
-             basis = "communication beside compute, as far as there is compute" },
+             basis = "communication overlaps with the compute that there is" },
 
   tests = {
     { name = "a quarter of the time in exposed all-reduces",

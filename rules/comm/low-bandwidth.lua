@@ -1,7 +1,7 @@
 -- Large collectives move their bytes at a fraction of what the path between the ranks carries.
 return {
   id        = "comm/low-bandwidth",
-  title     = "Find out why collectives run far below the rate of their path",
+  title     = "Find out why collectives run far below the rate of their link",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -16,12 +16,12 @@ return {
                  "comm.path.across.name", "comm.path.across.kind", "comm.path.across.lost", "comm.path.across.remedy" },
   thresholds = { "max_of_peak", "min_share" },
 
-  symptom = "Large collectives (mostly {kind:text}) reach {rate:rate} of bus bandwidth on {path:text}, {part:pct} of its {peak:rate}; what they take beyond the usual rate is {share:pct} of the time.",
-  cause   = "Measured on the rank that came last, so waiting is not in it. Usual reasons: GPUs talk over PCIe or host memory although NVLink exists, the network is used without GPUDirect RDMA, several rings share one link, or another job does.",
+  symptom = "Large collectives (mostly {kind:text}) reach {rate:rate} of bus bandwidth over {path:text}: {part:pct} of its {peak:rate}. The excess over the usual rate is {share:pct} of the time.",
+  cause   = "This is measured on the rank that came last, so waiting is not in it. Usual reasons: GPUs communicate over PCIe or host memory although NVLink exists, the network runs without GPUDirect RDMA, several rings share one link, or another job uses it.",
   fixes   = {
     { action = "See which path NCCL took",
       snippet = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET python train.py 2>&1 | grep -E 'via|NET/|Channel'", language = "bash" },
-    { action = "Remove settings that switch fast paths off",
+    { action = "Remove settings that turn fast paths off",
       snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE NCCL_SHM_DISABLE", language = "bash" },
     { action = "Measure the path by itself, on the same nodes",
       snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2", language = "bash" },
@@ -51,7 +51,7 @@ return {
   saving = function(f, _, e)
     local path = f.comm.path.inside
     if path.name ~= e.path then path = f.comm.path.across end
-    return { claims = path.lost, remedy = path.remedy, confidence = 0.5, basis = "the usual share of the path's rate" }
+    return { claims = path.lost, remedy = path.remedy, confidence = 0.5, basis = "collectives reach the usual share of the link's rate" }
   end,
 
   tests = {

@@ -16,14 +16,14 @@ return {
   optional   = { "nccl.nodes", "nccl.network" },
   thresholds = { "min_share", "winnable" },
 
-  symptom = "Collectives take {share:pct} of the time beside no compute, over TCP sockets between nodes{also:text}.",
-  cause   = "Sockets on Ethernet move a few GB/s through the host's processors; an InfiniBand port moves 12 (HDR100) to 50 GB/s (NDR) without them.",
+  symptom = "For {share:pct} of the time, only collectives run, over TCP sockets between nodes{also:text}.",
+  cause   = "TCP over Ethernet moves a few GB/s through the host's processors. An InfiniBand port moves 12 (HDR100) to 50 GB/s (NDR) without them.",
   fixes   = {
-    { action = "Unset what keeps NCCL from it. Do not touch NCCL_NET or NCCL_IB_HCA if the site sets them: they may load its plugin or choose its rails",
+    { action = "Unset what keeps NCCL from using InfiniBand. Do not change NCCL_NET or NCCL_IB_HCA if the site sets them: they may load its plugin or choose its ports",
       snippet = "env | grep NCCL_\nunset NCCL_IB_DISABLE", language = "bash" },
     { action = "Check that the ports are active and visible inside the job or container", snippet = "ibstat\nls /dev/infiniband\ndocker run --device=/dev/infiniband --cap-add=IPC_LOCK ...",
       language = "bash" },
-    { action = "On clouds, load the network plugin of the provider, and see NCCL's log for what it chose", snippet = "export NCCL_DEBUG=INFO", language = "bash" },
+    { action = "In a cloud, load the provider's network plugin, and read in NCCL's log what it chose", snippet = "export NCCL_DEBUG=INFO", language = "bash" },
   },
   false_positives = "A port that belongs to storage and does not reach the other node.",
   references = { "nccl/environment", "nccl/troubleshooting" },
@@ -39,17 +39,17 @@ return {
     local sockets = f.nccl.remote.socket > 0 or f.nccl.network == "Socket"
     if not sockets or not (f.topology.infiniband or f.nccl.infiniband_off) then return nil end
     return { share = exposed, pairs = f.nccl.remote.socket,
-             also = f.nccl.infiniband_off and ": a variable switches InfiniBand off" or ", although a port is active" }
+             also = f.nccl.infiniband_off and ": an environment variable turns InfiniBand off" or ", although a port is active" }
   end,
 
   saving = { claims = "comm.exposed", part = "winnable", confidence = 0.6,
-             basis = "exposed communication at the rate of an InfiniBand port instead of a socket's" },
+             basis = "exposed communication runs at the rate of an InfiniBand port instead of a socket" },
 
   tests = {
     { name = "sockets, and a variable is the reason",
       facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 5e8 }, topology = { infiniband = false },
                 nccl = { nodes = 2, network = "Socket", infiniband_off = true, remote = { pairs = 4, socket = 4 } } },
-      expect = { share = 0.5, pairs = 4, also = ": a variable switches InfiniBand off" }, saving = { claims = 5e8 } },
+      expect = { share = 0.5, pairs = 4, also = ": an environment variable turns InfiniBand off" }, saving = { claims = 5e8 } },
     { name = "sockets beside an active port",
       facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 5e8 }, topology = { infiniband = true },
                 nccl = { nodes = 2, infiniband_off = false, remote = { pairs = 4, socket = 4 } } },

@@ -2,7 +2,7 @@
 -- network between ranks of a node), or from a variable that switches peer-to-peer off. Only with evidence that NVLink is there.
 return {
   id        = "comm/no-nvlink",
-  title     = "Let collectives in the node use NVLink",
+  title     = "Let collectives inside a node use NVLink",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,16 +16,16 @@ return {
   optional   = { "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.samples", "hw.nvlink" },
   thresholds = { "min_share", "max_nvlink", "min_pcie", "min_samples", "winnable" },
 
-  symptom = "Collectives take {share:pct} of the time beside no compute, and do not use NVLink: {signal:text}.",
-  cause   = "Between GPUs, PCIe through the host moves about 16 GB/s a GPU and PCIe peer-to-peer 32; NVLink moves hundreds.",
+  symptom = "For {share:pct} of the time, only collectives run, and they do not use NVLink: {signal:text}.",
+  cause   = "Between two GPUs, PCIe through the host moves about 16 GB/s and PCIe peer-to-peer about 32 GB/s. NVLink moves hundreds.",
   fixes   = {
-    { action = "Unset what keeps NCCL from it", snippet = "env | grep NCCL_P2P\nunset NCCL_P2P_DISABLE NCCL_P2P_LEVEL", language = "bash" },
+    { action = "Unset what keeps NCCL from using NVLink", snippet = "env | grep NCCL_P2P\nunset NCCL_P2P_DISABLE NCCL_P2P_LEVEL", language = "bash" },
     { action = "Check that each process sees all GPUs of the node, that peer access is OK, and that the links are up",
       snippet = "nvidia-smi topo -m\nnvidia-smi topo -p2p r\nnvidia-smi nvlink --status", language = "bash" },
-    { action = "In a container: share the process and IPC namespaces, and do not hide GPUs from ranks", snippet = "docker run --ipc=host --gpus all ...",
+    { action = "In a container, share the process and IPC namespaces, and do not hide GPUs from ranks", snippet = "docker run --ipc=host --gpus all ...",
       language = "bash" },
   },
-  false_positives = "A node whose GPUs are not connected by NVLink, although others of the model are.",
+  false_positives = "A node whose GPUs have no NVLink, although the same model elsewhere has.",
   references = { "nccl/environment", "nccl/troubleshooting" },
 
   applies = function(f)
@@ -41,20 +41,20 @@ return {
     if has_nvlink and nvlink and pcie and at_least(f.sample.comm.samples, t.min_samples) then
       -- Boards without NVLink report no traffic on it, too. Where it is there, what samples say of this very time wins.
       if not at_most(nvlink, t.max_nvlink) or not at_least(pcie, t.min_pcie) then return nil end
-      return { share = exposed, signal = "samples show NVLink still and PCIe busy meanwhile", nvlink = nvlink, pcie = pcie }
+      return { share = exposed, signal = "samples show that NVLink is idle and PCIe is busy", nvlink = nvlink, pcie = pcie }
     end
     local slow = f.nccl["local"].shared + f.nccl["local"].net
     if slow > 0 and f.nccl["local"].peer == 0 and has_nvlink then
-      return { share = exposed, signal = "NCCL's log shows " .. tostring(slow) .. " pairs of ranks of a node through host memory or the network" }
+      return { share = exposed, signal = "NCCL's log shows " .. tostring(slow) .. " pairs of ranks in a node that use host memory or the network" }
     end
     if f.nccl.peer_off and has_nvlink then
-      return { share = exposed, signal = "a variable of the environment switches peer-to-peer access off" }
+      return { share = exposed, signal = "an environment variable turns peer-to-peer access off" }
     end
     return nil
   end,
 
   saving = { claims = "comm.exposed", part = "winnable", confidence = 0.5,
-             basis = "exposed communication at NVLink's rate instead of PCIe's, less what is waiting and latency" },
+             basis = "exposed communication at NVLink's rate instead of PCIe's, less waiting and latency" },
 
   tests = {
     { name = "samples: PCIe busy, NVLink still",
@@ -65,7 +65,7 @@ return {
     { name = "the log: host memory between GPUs that the matrix connects",
       facts = { window = { device_time = 1e9 }, run = { devices = 1 }, comm = { count = 100, exposed = 4e8 }, topology = { nvlink = { pairs = 6 } },
                 nccl = { ranks = 4, peer_off = true, ["local"] = { peer = 0, shared = 8, net = 0 } }, sample = { comm = {} } },
-      expect = { share = 0.4, signal = "NCCL's log shows 8 pairs of ranks of a node through host memory or the network" } },
+      expect = { share = 0.4, signal = "NCCL's log shows 8 pairs of ranks in a node that use host memory or the network" } },
     { name = "near miss: PCIe boards, whose samples of NVLink are 0",
       facts = { window = { device_time = 1e9 }, run = { devices = 4 }, comm = { count = 100, exposed = 4e8 }, topology = { nvlink = { pairs = 0 } },
                 nccl = { ranks = 0, peer_off = false, ["local"] = { peer = 0, shared = 0, net = 0 } },

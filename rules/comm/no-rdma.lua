@@ -2,7 +2,7 @@
 -- Traffic of network cards alone proves nothing: on one node it is storage.
 return {
   id        = "comm/no-rdma",
-  title     = "Send from GPU memory: turn on GPUDirect RDMA",
+  title     = "Turn on GPUDirect RDMA between nodes",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,16 +16,16 @@ return {
   optional   = { "nccl.nodes" },
   thresholds = { "min_share", "winnable" },
 
-  symptom = "Collectives take {share:pct} of the time beside no compute; {signal:text}.",
-  cause   = "Staging in host memory costs a second crossing of PCIe and of the host's memory, and keeps the rate between nodes below that of the cards.",
+  symptom = "For {share:pct} of the time, only collectives run; {signal:text}.",
+  cause   = "Data goes from GPU memory to host memory and only then to the network card. It crosses PCIe and host memory a second time, so the rate between nodes stays below the rate of the cards.",
   fixes   = {
     { action = "Load the peer-memory module, and look for the reason in NCCL's log", snippet = "sudo modprobe nvidia_peermem\nexport NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=NET,GRAPH",
       language = "bash" },
-    { action = "Unset what keeps NCCL from it; where GPU and card are on the same host bridge, allow that", snippet = "unset NCCL_NET_GDR_LEVEL\nexport NCCL_NET_GDR_LEVEL=PHB",
+    { action = "Unset what keeps NCCL from using it; if GPU and card are on the same host bridge, allow that path", snippet = "unset NCCL_NET_GDR_LEVEL\nexport NCCL_NET_GDR_LEVEL=PHB",
       language = "bash" },
     { action = "Pair each GPU with a card behind the same PCIe switch", snippet = "nvidia-smi topo -m", language = "bash" },
   },
-  false_positives = "Systems whose cards or drivers do not offer it.",
+  false_positives = "Systems whose cards or drivers do not support it.",
   references = { "nvidia/gpudirect-rdma", "nccl/environment" },
 
   applies = function(f)
@@ -39,16 +39,16 @@ return {
     if f.nccl.remote.socket > 0 then return nil end    -- another fault: comm/no-infiniband
     local signal = nil
     if f.nccl.remote.staged > 0 and f.nccl.remote.gdr == 0 then
-      signal = "NCCL's log shows " .. tostring(f.nccl.remote.staged) .. " pairs of ranks between nodes without GPUDirect RDMA"
+      signal = "NCCL's log shows " .. tostring(f.nccl.remote.staged) .. " pairs of ranks on different nodes that do not use GPUDirect RDMA"
     elseif f.nccl.rdma_off and f.nccl.remote.gdr == 0 then
-      signal = "a variable of the environment switches GPUDirect RDMA off"
+      signal = "an environment variable turns GPUDirect RDMA off"
     end
     if signal == nil then return nil end
     return { share = exposed, signal = signal, pairs = f.nccl.remote.staged }
   end,
 
   saving = { claims = "comm.exposed", part = "winnable", confidence = 0.4,
-             basis = "exposed communication without the way through host memory" },
+             basis = "exposed communication without the detour through host memory" },
 
   tests = {
     { name = "InfiniBand without GPUDirect RDMA",

@@ -15,19 +15,19 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} collectives a step send Python objects while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "Objects are pickled and copied to the GPU and back, with a wait for each size.",
+  symptom = "{count:count} collectives {per:text} send Python objects while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "Objects are pickled and copied to the GPU and back. The host waits for the size of each one.",
   fixes   = {
-    { action  = "Reduce a tensor of the values instead",
+    { action  = "Put the values into a tensor and reduce that",
       snippet = [[values = torch.stack([loss.detach(), correct])   # both are on the GPU already: no wait
 dist.all_reduce(values)]],
       language = "python" },
     { action = "Do it every N steps" },
   },
-  false_positives = "Once an epoch.",
+  false_positives = "Object collectives that run once per epoch.",
   references = { "nccl/collectives" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "no Python objects are sent in the loop" },
 
   tests = {
     { name = "metrics are gathered as objects",

@@ -12,7 +12,7 @@ end
 
 return {
   id        = "comm/overlap-disabled",
-  title     = "Switch the overlap of communication and compute on",
+  title     = "Turn on the overlap of communication and compute",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -26,17 +26,17 @@ return {
   optional   = { "steps.backward.time" },
   thresholds = { "max_overlap", "min_share", "min_deferrable" },
 
-  symptom = "Communication and compute never overlap ({overlap:pct} of the communication time): {share:pct} of the time only communication runs, {where:text}.",
-  cause   = "Overlap is switched off, or collectives are launched on the stream of the compute kernels, where each waits for the other.",
+  symptom = "Communication and compute do not overlap ({overlap:pct} of the communication time). For {share:pct} of the time only communication runs, {where:text}.",
+  cause   = "Overlap is turned off, or collectives are launched on the stream of the compute kernels, where each waits for the other.",
   fixes   = {
-    { action = "With DeepSpeed switch it on",
+    { action = "With DeepSpeed, turn it on",
       snippet = "{ \"zero_optimization\": { \"stage\": 3, \"overlap_comm\": true } }", language = "json" },
-    { action = "With FSDP prefetch the next layer's parameters while this one computes, and wrap layer by layer",
+    { action = "With FSDP, prefetch the next layer's parameters while the current layer computes, and wrap layer by layer",
       snippet = "FSDP(model, auto_wrap_policy=policy, forward_prefetch=True, limit_all_gathers=True,\n" ..
                 "     backward_prefetch=BackwardPrefetch.BACKWARD_PRE)", language = "python" },
-    { action = "Call your own collectives with async_op=True and wait where the result is used; blocking ones may run on the compute stream",
+    { action = "Call your own collectives with async_op=True and wait where the result is used; blocking calls may run on the compute stream",
       snippet = "work = dist.all_gather_into_tensor(out, shard, async_op=True)\n...\nwork.wait()", language = "python" },
-    { action = "Do not run production with CUDA_LAUNCH_BLOCKING=1, TORCH_NCCL_BLOCKING_WAIT=1 or a single hardware queue",
+    { action = "Do not use CUDA_LAUNCH_BLOCKING=1, TORCH_NCCL_BLOCKING_WAIT=1 or a single hardware queue in production",
       snippet = "unset CUDA_LAUNCH_BLOCKING TORCH_NCCL_BLOCKING_WAIT", language = "bash" },
   },
   false_positives = "Collectives whose result the very next kernel needs, as in tensor parallelism.",
@@ -51,12 +51,12 @@ return {
     local part = share(deferrable(f.comm.kinds, trains), sum(f.comm.kinds, "time"))
     if not at_least(part, t.min_deferrable) then return nil end
     return { overlap = f.comm.overlap, share = exposed, deferrable = part,
-             where = f.comm.same_stream and "on the stream of the compute kernels" or "on a stream of its own",
+             where = f.comm.same_stream and "on the stream of the compute kernels" or "on its own stream",
              rows = top(f.comm.kinds, "exposed", 5) }
   end,
 
   saving = { claims = "comm.no_overlap.lost", remedy = "comm.no_overlap.remedy", confidence = 0.6,
-             basis = "communication beside compute, as far as there is compute" },
+             basis = "communication overlaps with the compute that there is" },
 
   tests = {
     { name = "sharded training on one stream",
@@ -70,7 +70,7 @@ return {
       facts = { window = { device_time = 2e9 }, steps = { backward = { time = 6e7 } },
                 comm = { count = 300, overlap = 0.01, same_stream = false, no_overlap = { lost = 4e8, remedy = true },
                          kinds = { { kind = "allreduce", count = 300, time = 4e8, exposed = 4e8 } } } },
-      expect = { share = 0.2, deferrable = 1, where = "on a stream of its own" } },
+      expect = { share = 0.2, deferrable = 1, where = "on its own stream" } },
     { name = "near miss: tensor-parallel inference needs each all-reduce at once",
       facts = { window = { device_time = 2e9 },
                 comm = { count = 3000, overlap = 0.0, same_stream = true, no_overlap = { lost = 4e8, remedy = true },

@@ -1,7 +1,7 @@
 -- Gradient collectives begin only after the last kernel of the backward pass. With overlap only the last bucket does.
 return {
   id        = "comm/serial-gradient-sync",
-  title     = "Reduce gradients while the backward pass still runs",
+  title     = "Reduce gradients while the backward pass is still running",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,24 +16,24 @@ return {
   evidence       = { serial = "share", time = "lost.time" },
   thresholds     = { "min_serial", "min_share" },
 
-  symptom = "{serial:pct} of the gradient communication starts only after the backward pass; it leaves the GPUs without compute {share:pct} of the time.",
-  cause   = "Gradients of the last layers are ready early in the backward pass, but they are sent only when all of it is done, so communication and compute run one after the other.",
+  symptom = "{serial:pct} of the gradient communication starts only after the backward pass. For {share:pct} of the time, the GPUs only communicate because of that.",
+  cause   = "Gradients of the last layers are ready early in the backward pass. They are sent only when all of it is done, so communication and compute run one after the other.",
   fixes   = {
-    { action = "Let DistributedDataParallel reduce gradients in buckets during backward, instead of a loop over parameters after it",
+    { action = "Let DistributedDataParallel reduce gradients in buckets during the backward pass, instead of in a loop over parameters after it",
       snippet = "model = torch.nn.parallel.DistributedDataParallel(\n    model, device_ids=[local_rank], gradient_as_bucket_view=True, bucket_cap_mb=25)",
       language = "python" },
-    { action = "If DDP is in use: a bucket as large as the model, or static_graph/find_unused_parameters set wrongly, delays the first reduction",
+    { action = "With DDP: a bucket as large as the model, or a wrong static_graph or find_unused_parameters, delays the first reduction",
       snippet = "DistributedDataParallel(model, bucket_cap_mb=25, find_unused_parameters=False)", language = "python" },
-    { action = "With DeepSpeed switch overlap on",
+    { action = "With DeepSpeed, turn overlap on",
       snippet = "{ \"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 50000000 } }", language = "json" },
-    { action = "In Megatron add --overlap-grad-reduce",
+    { action = "With Megatron, add --overlap-grad-reduce",
       snippet = "torchrun pretrain_gpt.py --overlap-grad-reduce --use-distributed-optimizer", language = "bash" },
   },
   false_positives = "Models so small that all gradients fit into one bucket.",
   references = { "pytorch/ddp", "pytorch/ddp-design", "deepspeed/zero", "megatron/parallelism" },
 
   saving = { confidence = 0.8,
-             basis = "gradient communication beside the backward pass, as far as that is long enough" },
+             basis = "gradients are reduced during the backward pass, as far as it is long enough" },
 
   tests = {
     { name = "all gradients are reduced after backward, a third of the time",

@@ -14,9 +14,9 @@ local function in_words(name)
     { "ddp", "replicated data parallelism (DDP)" },
     { "tensor", "tensor parallelism" },
     { "pipeline", "pipeline parallelism" },
-    { "context", "context or sequence parallelism (blocks of the sequence are exchanged)" },
-    { "expert", "expert parallelism (tokens are exchanged)" },
-    { "embedding", "embedding tables divided among ranks" },
+    { "context", "context or sequence parallelism (exchanges blocks of the sequence)" },
+    { "expert", "expert parallelism (exchanges tokens)" },
+    { "embedding", "embedding tables split across ranks" },
     { "exchange", "an exchange among all ranks (all-to-all)" },
   }
   local found = {}
@@ -39,7 +39,7 @@ end
 
 return {
   id        = "comm/strategy",
-  title     = "What kind of parallelism this is",
+  title     = "Check that this parallelism fits the model",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -47,16 +47,16 @@ return {
   effort    = "design",
 
   needs      = { "comm.count", "comm.per_step", "comm.kinds" },
-  optional   = { "steps.count", "strategy.name", "strategy.evidence" },
+  optional   = { "strategy.name", "strategy.evidence" },
   thresholds = { "min_count", "gathers_per_scatter" },
 
   symptom = "The collectives look like {strategy:text}: {per_step:count} {per:text} on each device ({kinds:text} in all){evidence:text}.",
-  cause   = "All-reduces alone replicate the model; all-gathers with reduce-scatters shard it; sends and all-to-alls pass activations between GPUs.",
+  cause   = "All-reduces alone mean replicated models. All-gathers with reduce-scatters mean sharded models. Sends and all-to-alls pass activations between GPUs.",
   fixes   = {
-    { action = "If the model fits on one GPU, plain data parallelism communicates least: one all-reduce of the gradients a step" },
-    { action = "If it does not, shard no more than memory asks for: ZeRO-1 or ZeRO-2 before ZeRO-3, and keep tensor parallelism inside a node" },
+    { action = "If the model fits on one GPU, use plain data parallelism: it communicates least, one all-reduce of the gradients per step" },
+    { action = "If it does not fit, shard no more than memory requires: ZeRO-1 or ZeRO-2 before ZeRO-3, and tensor parallelism only inside a node" },
   },
-  false_positives = "Mixtures of several strategies, of which only the most visible is named.",
+  false_positives = "Mixtures of several strategies. Only the most visible one is named.",
   references = { "pytorch/ddp-design", "pytorch/fsdp", "deepspeed/zero", "megatron/parallelism", "nccl/collectives" },
 
   applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
@@ -77,7 +77,7 @@ return {
     elseif gathers > 0 then
       table.insert(found, "sharded parameters in a forward pass, or gathered results")
     elseif reduces > 0 then
-      table.insert(found, "replicated data parallelism (DDP), or tensor parallelism if there are several a layer")
+      table.insert(found, "replicated data parallelism (DDP), or tensor parallelism if there are several per layer")
     end
     if exchanges > 0 then table.insert(found, "expert or sequence parallelism (all-to-all)") end
     if sends > 0 then table.insert(found, "pipeline parallelism or all-to-all by sends") end
@@ -85,37 +85,34 @@ return {
     -- Groups and phases tell more than counts of kinds.
     if f.strategy.name and f.strategy.name ~= "" then
       found = { in_words(f.strategy.name) }
-      evidence = ". Told from " .. f.strategy.evidence
+      evidence = ". Inferred from " .. f.strategy.evidence
     end
     if #found == 0 then return nil end
     local rows = top(kinds, "time", 8)
-    return { strategy = table.concat(found, "; "), evidence = evidence, per_step = f.comm.per_step, kinds = listed(rows), rows = rows,
-             per = f.steps.count and "a step" or "in the window" }
+    return { strategy = table.concat(found, "; "), evidence = evidence, per_step = f.comm.per_step, kinds = listed(rows), rows = rows }
   end,
 
   tests = {
     { name = "two gathers for each reduce-scatter: FSDP",
-      facts = { steps = { count = 5 },
-                comm = { count = 300, per_step = 60, kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 1e8 },
+      facts = { comm = { count = 300, per_step = 60, kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 1e8 },
                                                                { kind = "reducescatter", count = 100, time = 2e8, exposed = 1e8 } } } },
-      expect = { strategy = "fully sharded data parallelism (FSDP, ZeRO-3)", per_step = 60, per = "a step",
+      expect = { strategy = "fully sharded data parallelism (FSDP, ZeRO-3)", per_step = 60,
                  kinds = "200 allgather, 100 reducescatter", rows = 2 } },
     { name = "ranks compared: tensor and data parallelism together",
-      facts = { steps = { count = 5 }, strategy = { name = "tensor + ddp", evidence = "64 all-reduces a step in the forward pass among 2 ranks" },
+      facts = { strategy = { name = "tensor + ddp", evidence = "64 all-reduces a step in the forward pass among 2 ranks" },
                 comm = { count = 300, per_step = 60, kinds = { { kind = "allreduce", count = 300, time = 3e8, exposed = 1e8 } } } },
       expect = { strategy = "replicated data parallelism (DDP); tensor parallelism",
-                 evidence = ". Told from 64 all-reduces a step in the forward pass among 2 ranks" } },
+                 evidence = ". Inferred from 64 all-reduces a step in the forward pass among 2 ranks" } },
     { name = "as many gathers as scatters: ZeRO-2",
-      facts = { steps = { count = 5 },
-                comm = { count = 200, per_step = 40, kinds = { { kind = "allgather", count = 100, time = 1e8, exposed = 1e8 },
+      facts = { comm = { count = 200, per_step = 40, kinds = { { kind = "allgather", count = 100, time = 1e8, exposed = 1e8 },
                                                                { kind = "reducescatter", count = 100, time = 2e8, exposed = 1e8 } } } },
       expect = { strategy = "data parallelism with sharded gradients or optimizer (ZeRO-1, ZeRO-2), or tensor with sequence parallelism",
                  kinds = "100 reducescatter, 100 allgather" } },
     { name = "all-reduces and sends: data and pipeline parallelism",
       facts = { comm = { count = 90, per_step = 45, kinds = { { kind = "sendrecv", count = 64, time = 3e8, exposed = 1e8 },
                                                               { kind = "allreduce", count = 26, time = 2e8, exposed = 1e8 } } } },
-      expect = { strategy = "replicated data parallelism (DDP), or tensor parallelism if there are several a layer; " ..
-                            "pipeline parallelism or all-to-all by sends", per = "in the window" } },
+      expect = { strategy = "replicated data parallelism (DDP), or tensor parallelism if there are several per layer; " ..
+                            "pipeline parallelism or all-to-all by sends" } },
     { name = "near miss: a broadcast and a barrier at the start",
       facts = { comm = { count = 2, per_step = 2, kinds = { { kind = "broadcast", count = 1, time = 1e5, exposed = 1e5 },
                                                             { kind = "allreduce", count = 1, time = 1e5, exposed = 1e5 } } } },

@@ -2,7 +2,7 @@
 -- critical path of each layer.
 return {
   id        = "comm/sync-batch-norm",
-  title     = "Synchronise batch statistics less",
+  title     = "Synchronize batch norm statistics across fewer ranks",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,21 +12,21 @@ return {
   needs      = { "family.batch_norm_sync.per_step", "comm.per_step" },
   thresholds = { "min_per_step", "min_comm" },
 
-  symptom = "Batch statistics are joined over ranks by {count:count} kernels and {collectives:count} collectives a step.",
-  cause   = "Every batch norm was converted to its synchronised form.",
+  symptom = "Batch norm statistics are combined across ranks by {count:count} kernels and {collectives:count} collectives {per:text}.",
+  cause   = "Every batch norm layer was converted to its synchronized form.",
   fixes   = {
-    { action = "With 16 and more samples a GPU, plain batch norm is usually enough" },
-    { action = "Use group norm or layer norm, which need no statistics of others" },
-    { action  = "Synchronise inside a node only",
+    { action = "With 16 or more samples per GPU, use plain batch norm: it is usually enough" },
+    { action = "Use group norm or layer norm, which need no statistics from other ranks" },
+    { action  = "Synchronize inside a node only",
       snippet = [[group = dist.new_group(ranks_of_this_node)
 model = nn.SyncBatchNorm.convert_sync_batchnorm(model, group)]],
       language = "python" },
   },
-  false_positives = "Detection and segmentation with one or two images a GPU, which need it.",
+  false_positives = "Detection and segmentation with one or two images per GPU, which need it.",
   references = { "pytorch/ddp" },
 
   applies = function(f)
-    return f.family.batch_norm_sync.per_step > 0, "no batch statistics are joined"
+    return f.family.batch_norm_sync.per_step > 0, "no batch norm statistics are synchronized"
   end,
 
   detect = function(f, t)

@@ -14,12 +14,12 @@ return {
   optional   = { "strategy.tensor_remedy" },
   thresholds = { "min_share" },
 
-  symptom = "Groups of {ranks:count} tensor-parallel ranks span nodes; {share:pct} of the time only their all-reduces run.",
-  cause   = "Each layer waits for two all-reduces in the forward and two in the backward pass, with nothing to hide them behind. Inside a node they run over NVLink; across nodes over a network that is several times slower.",
+  symptom = "Groups of {ranks:count} tensor-parallel ranks span nodes. For {share:pct} of the time, only their all-reduces run.",
+  cause   = "Each layer waits for two all-reduces in the forward pass and two in the backward pass, with nothing to overlap them with. Inside a node they use NVLink; between nodes they use a network that is several times slower.",
   fixes   = {
     { action = "Set the tensor-parallel size to at most the GPUs of a node, and use pipeline or sharded data parallelism between nodes",
       snippet = "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 2", language = "bash" },
-    { action = "Number ranks so that those of a group are neighbours on a node",
+    { action = "Number the ranks so that each group is on one node",
       snippet = "srun --distribution=block:block --ntasks-per-node=4 python train.py", language = "bash" },
   },
   false_positives = "Machines in which NVLink spans several hosts.",
@@ -37,7 +37,7 @@ return {
   end,
 
   saving = { claims = "strategy.tensor_lost", remedy = "strategy.tensor_remedy", part = 0.7, confidence = 0.5,
-             basis = "exposed tensor-parallel transfers, which inside a node are several times faster" },
+             basis = "exposed tensor-parallel transfers stay inside a node, which is several times faster" },
 
   tests = {
     { name = "8 ranks on two nodes share each layer",

@@ -2,7 +2,7 @@
 -- the thread that launches it.
 return {
   id        = "comm/unused-parameters",
-  title     = "Switch the search for unused parameters off",
+  title     = "Turn off find_unused_parameters",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,20 +16,20 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The search for parameters without a gradient holds the launching thread {count:count} times a step; the GPU waits {share:pct} of its time for it.",
-  cause   = "DDP was told that parameters may stay unused, and looks for them in each step.",
+  symptom = "DDP searches for parameters without a gradient, {count:count} times {per:text}, on the launching thread. The GPU waits {share:pct} of the time for that.",
+  cause   = "DDP was told that some parameters may stay unused, so it looks for them in each step.",
   fixes   = {
-    { action  = "Leave it off when all parameters get a gradient",
+    { action  = "Turn it off if all parameters get a gradient",
       snippet = "model = DDP(model, find_unused_parameters=False)",
       language = "python" },
-    { action  = "When always the same ones are unused",
+    { action  = "If always the same parameters are unused, say that the graph is static",
       snippet = "model = DDP(model, static_graph=True)",
       language = "python" },
   },
   false_positives = "Models with branches that differ from step to step.",
   references = { "pytorch/ddp" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "DDP does not search for unused parameters" },
 
   tests = {
     { name = "the search in each step",

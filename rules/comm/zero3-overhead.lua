@@ -1,7 +1,7 @@
 -- Parameters are gathered in every layer, forward and backward, although the memory that this saves is not needed.
 return {
   id        = "comm/zero3-overhead",
-  title     = "Shard gradients and optimizer only (ZeRO-2): the weights fit on every GPU",
+  title     = "Shard only gradients and optimizer state (ZeRO-2): the weights fit on every GPU",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -15,16 +15,16 @@ return {
   optional   = { "strategy.regather_lost", "strategy.regather_remedy", "strategy.unsharded_weights", "strategy.model_states" },
   thresholds = { "min_share", "max_used", "max_used_unknown" },
 
-  symptom = "Gathering parameters takes {share:pct} of the time, exposed; the fullest GPU uses {used:pct} of its {capacity:bytes}{weights:text}.",
-  cause   = "Full sharding (ZeRO-3, FSDP) sends all weights twice a step, beside the gradients that every data-parallel program sends. It pays where weights do not fit; here they would. With Adam in mixed precision a billion parameters take 2 GB of weights beside 14 GB of gradients and optimizer state, which ZeRO-2 shards as well.",
+  symptom = "Gathering parameters takes {share:pct} of the time, exposed. The fullest GPU uses {used:pct} of its {capacity:bytes}{weights:text}.",
+  cause   = "Full sharding (ZeRO-3, FSDP) sends all weights twice per step, in addition to the gradients that every data-parallel program sends. It pays off where weights do not fit; here they would. With Adam in mixed precision, a billion parameters take 2 GB of weights and 14 GB of gradients and optimizer state, and ZeRO-2 shards those 14 GB as well.",
   fixes   = {
-    { action = "Keep weights whole and shard gradients and optimizer",
+    { action = "Keep whole weights and shard gradients and optimizer state",
       snippet = "FSDP(model, sharding_strategy=ShardingStrategy.SHARD_GRAD_OP)", language = "python" },
-    { action = "With DeepSpeed use stage 2",
+    { action = "With DeepSpeed, use stage 2",
       snippet = "\"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 5e8 }", language = "json" },
-    { action = "Or keep the freed memory in use: a larger batch a GPU makes each gather worth more" },
+    { action = "Use the free memory for a larger batch per GPU, so that each gather serves more work" },
   },
-  false_positives = "A capture of a small test case of a model that is larger in production; activations that grow later.",
+  false_positives = "A capture of a small test case of a model that is larger in production. Activations that grow later.",
   references = { "deepspeed/zero", "pytorch/fsdp" },
 
   applies = function(f)
@@ -40,7 +40,7 @@ return {
     if s.unsharded_weights then
       after = share(s.memory_peak + s.unsharded_weights, s.memory_capacity)
       if not at_most(after, t.max_used) then return nil end
-      weights = ", and whole weights would raise that by no more than fits"
+      weights = ", and whole weights would fit as well"
     elseif not at_most(after, t.max_used_unknown) then
       return nil
     end
@@ -50,7 +50,7 @@ return {
 
   saving = function(f)
     return { claims = f.strategy.regather_lost or f.strategy.gather_lost, remedy = f.strategy.regather_remedy, part = 0.5, confidence = 0.5,
-             basis = "exposed parameter gathers of the backward pass, which weights that are kept do not need" }
+             basis = "the backward pass needs no gathers when the weights are kept" }
   end,
 
   tests = {

@@ -1,7 +1,7 @@
 -- With blocking waits, wait() of a collective holds the host until it has ended, instead of making the stream wait.
 return {
   id        = "environment/blocking-wait",
-  title     = "Let collectives be awaited on the GPU",
+  title     = "Unset TORCH_NCCL_BLOCKING_WAIT",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,19 +12,19 @@ return {
   optional   = { "environment.blocking_wait" },
   thresholds = {},
 
-  symptom = "TORCH_NCCL_BLOCKING_WAIT is {value:text}: the host waits inside collectives.",
-  cause   = "It was set to get errors and time-outs at the call.",
+  symptom = "TORCH_NCCL_BLOCKING_WAIT is {value:text}: the host blocks in each collective until it ends.",
+  cause   = "The variable was set so that errors and timeouts are raised at the call that caused them.",
   fixes   = {
-    { action  = "Unset it; errors are handled asynchronously by default",
+    { action  = "Unset it; PyTorch handles NCCL errors asynchronously by default",
       snippet = "unset TORCH_NCCL_BLOCKING_WAIT",
       language = "bash" },
   },
-  false_positives = "Debugging time-outs.",
+  false_positives = "Debugging a timeout.",
   references = { "nccl/environment" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.blocking_wait ~= nil, "the switch is not set"
+    return f.environment.blocking_wait ~= nil, "TORCH_NCCL_BLOCKING_WAIT is not set"
   end,
 
   detect = function(f, t)

@@ -1,7 +1,7 @@
 -- torch.compile calls are still in the program, but the environment turns them into nothing.
 return {
   id        = "environment/compile-off",
-  title     = "Check whether the compiler is meant to be off",
+  title     = "Turn torch.compile back on",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,19 +12,19 @@ return {
   optional   = { "environment.compile_disable" },
   thresholds = {},
 
-  symptom = "TORCH_COMPILE_DISABLE is {value:text}: torch.compile does nothing.",
-  cause   = "The compiler was switched off for debugging.",
+  symptom = "TORCH_COMPILE_DISABLE is {value:text}: torch.compile has no effect.",
+  cause   = "The compiler was turned off, probably for debugging.",
   fixes   = {
-    { action  = "Unset it",
+    { action  = "Unset the variable",
       snippet = "unset TORCH_COMPILE_DISABLE",
       language = "bash" },
   },
-  false_positives = "Comparing with eager mode.",
+  false_positives = "A comparison with eager mode.",
   references = { "pytorch/compile" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.compile_disable ~= nil, "the switch is not set"
+    return f.environment.compile_disable ~= nil, "TORCH_COMPILE_DISABLE is not set"
   end,
 
   detect = function(f, t)

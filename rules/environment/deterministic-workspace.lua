@@ -3,7 +3,7 @@
 -- GPU's memory. How much slower is not documented and differs by shape, so nothing is claimed, and the large one is no finding.
 return {
   id        = "environment/deterministic-workspace",
-  title     = "Know the price of determinism",
+  title     = "Use the larger cuBLAS workspace for deterministic runs",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -14,20 +14,20 @@ return {
   optional   = { "environment.cublas_workspace" },
   thresholds = {},
 
-  symptom = "CUBLAS_WORKSPACE_CONFIG is {value:text}.",
-  cause   = "The run was asked to be reproducible bit by bit, with the small workspace, which may limit performance.",
+  symptom = "CUBLAS_WORKSPACE_CONFIG is {value:text}: cuBLAS uses its small workspace, which may limit performance.",
+  cause   = "The run was asked for bit-identical results, with the smaller of the two workspaces that give them.",
   fixes   = {
-    { action  = "Use the larger one: as reproducible, for about 24 MiB of device memory",
+    { action  = "Use the larger workspace: equally reproducible, for about 24 MiB of device memory",
       snippet = "export CUBLAS_WORKSPACE_CONFIG=:4096:8",
       language = "bash" },
-    { action = "Unset it, and torch.use_deterministic_algorithms, when results need not be equal bit by bit" },
+    { action = "If results need not be bit-identical, unset it and turn off torch.use_deterministic_algorithms" },
   },
-  false_positives = "Runs that must be reproducible.",
+  false_positives = "A device without 24 MiB to spare.",
   references = { "cublas/reproducibility" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.cublas_workspace ~= nil, "the switch is not set"
+    return f.environment.cublas_workspace ~= nil, "CUBLAS_WORKSPACE_CONFIG is not set"
   end,
 
   detect = function(f, t)

@@ -3,7 +3,7 @@
 -- is claimed here (what ranks lose by waiting, rules of comm/ and rank/ measure). INFO only logs when models are wrapped: no finding.
 return {
   id        = "environment/distributed-debug",
-  title     = "Switch the checks of collectives off",
+  title     = "Unset TORCH_DISTRIBUTED_DEBUG",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -14,10 +14,10 @@ return {
   optional   = { "environment.distributed_debug" },
   thresholds = {},
 
-  symptom = "TORCH_DISTRIBUTED_DEBUG is {value:text}.",
-  cause   = "A setting for finding hangs was left on: each collective waits until all ranks agree on what it is.",
+  symptom = "TORCH_DISTRIBUTED_DEBUG is {value:text}: before each collective, all ranks meet and compare what they are about to do.",
+  cause   = "A setting for finding hangs was left on.",
   fixes   = {
-    { action  = "Unset it for measurements",
+    { action  = "Unset it",
       snippet = "unset TORCH_DISTRIBUTED_DEBUG",
       language = "bash" },
   },
@@ -26,7 +26,7 @@ return {
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.distributed_debug ~= nil, "the switch is not set"
+    return f.environment.distributed_debug ~= nil, "TORCH_DISTRIBUTED_DEBUG is not set"
   end,
 
   detect = function(f, t)

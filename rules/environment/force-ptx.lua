@@ -1,7 +1,7 @@
 -- With this switch the driver ignores the binary code in the program and compiles its PTX instead.
 return {
   id        = "environment/force-ptx",
-  title     = "Use the code that was built for this GPU",
+  title     = "Unset CUDA_FORCE_PTX_JIT",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,19 +12,19 @@ return {
   optional   = { "environment.force_ptx" },
   thresholds = {},
 
-  symptom = "CUDA_FORCE_PTX_JIT is {value:text}.",
-  cause   = "A test for future GPUs was left on.",
+  symptom = "CUDA_FORCE_PTX_JIT is {value:text}: the driver ignores the compiled GPU code and compiles PTX at each start.",
+  cause   = "A test of whether the program runs on future GPUs was left on.",
   fixes   = {
     { action  = "Unset it",
       snippet = "unset CUDA_FORCE_PTX_JIT",
       language = "bash" },
   },
-  false_positives = "Testing whether a program would run on newer GPUs.",
+  false_positives = "Testing whether a program runs on newer GPUs.",
   references = { "cuda-programming/lazy-loading" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.force_ptx ~= nil, "the switch is not set"
+    return f.environment.force_ptx ~= nil, "CUDA_FORCE_PTX_JIT is not set"
   end,
 
   detect = function(f, t)

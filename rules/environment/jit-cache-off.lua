@@ -13,13 +13,13 @@ return {
   thresholds = {},
 
   symptom = "CUDA_CACHE_DISABLE is {value:text}: PTX is compiled at each start.",
-  cause   = "The cache was switched off, perhaps because the home folder is slow or full.",
+  cause   = "The cache was turned off, perhaps because the home directory is slow or full.",
   fixes   = {
     { action  = "Put the cache on a local file system instead",
       snippet = [[unset CUDA_CACHE_DISABLE
 export CUDA_CACHE_PATH=/tmp/$USER/cuda-cache]],
       language = "bash" },
-    { action  = "Build for the GPU at hand, so that nothing is compiled",
+    { action  = "Build for this GPU, so that nothing is compiled at the start",
       snippet = "nvcc -gencode arch=compute_90,code=sm_90 app.cu",
       language = "bash" },
   },
@@ -28,7 +28,7 @@ export CUDA_CACHE_PATH=/tmp/$USER/cuda-cache]],
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.cache_disable ~= nil, "the switch is not set"
+    return f.environment.cache_disable ~= nil, "CUDA_CACHE_DISABLE is not set"
   end,
 
   detect = function(f, t)

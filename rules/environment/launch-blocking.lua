@@ -3,7 +3,7 @@
 -- environment in the report.
 return {
   id        = "environment/launch-blocking",
-  title     = "Let kernel launches return at once",
+  title     = "Unset CUDA_LAUNCH_BLOCKING so that kernel launches return at once",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -17,10 +17,10 @@ return {
   optional   = { "environment.launch_blocking" },
   thresholds = { "min_share", "min_waiting" },
 
-  symptom = "At {waiting:pct} of the launches the host waits until the kernel has ended ({setting:text}); the GPU loses {share:pct} of its time before the next one.",
-  cause   = "CUDA_LAUNCH_BLOCKING=1 is set, or a debugger or sanitizer runs launches one by one.",
+  symptom = "At {waiting:pct} of the launches, the host waits until the kernel has ended ({setting:text}). The GPU then waits for the next launch: {share:pct} of its time.",
+  cause   = "CUDA_LAUNCH_BLOCKING=1 is set, or a debugger or sanitizer runs the launches one at a time.",
   fixes   = {
-    { action  = "Unset it; to find an error, run compute-sanitizer once",
+    { action  = "Unset it; to look for an error, run compute-sanitizer once",
       snippet = "unset CUDA_LAUNCH_BLOCKING",
       language = "bash" },
   },
@@ -39,7 +39,7 @@ return {
   end,
 
   saving = { claims = "launch.waiting.lost", remedy = "launch.waiting.remedy", confidence = 0.85,
-             basis = "launches do not wait" },
+             basis = "launches do not wait for their kernels" },
 
   tests = {
     { name = "the switch is set",

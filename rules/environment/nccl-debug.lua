@@ -16,19 +16,19 @@ return {
   symptom = "NCCL_DEBUG is {value:text}.",
   cause   = "A log level for debugging was left on.",
   fixes   = {
-    { action  = "Keep warnings only",
+    { action  = "Log warnings only",
       snippet = "export NCCL_DEBUG=WARN",
       language = "bash" },
-    { action  = "Or write one file a process",
+    { action  = "Write one log file per process",
       snippet = "export NCCL_DEBUG_FILE=/tmp/nccl.%h.%p.log",
       language = "bash" },
   },
-  false_positives = "A capture that is meant to come with NCCL's log (it tells the transport).",
+  false_positives = "A capture that needs NCCL's log, for example to see the transport.",
   references = { "nccl/logging", "nccl/environment" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.nccl_debug ~= nil, "the switch is not set"
+    return f.environment.nccl_debug ~= nil, "NCCL_DEBUG is not set"
   end,
 
   detect = function(f, t)

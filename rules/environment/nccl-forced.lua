@@ -2,7 +2,7 @@
 -- cluster changes.
 return {
   id        = "environment/nccl-forced",
-  title     = "Let NCCL choose algorithm and protocol",
+  title     = "Let NCCL choose its algorithm and protocol",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -14,7 +14,7 @@ return {
   thresholds = {},
 
   symptom = "NCCL_ALGO is {value:text}.",
-  cause   = "A choice for a benchmark or for debugging was left on.",
+  cause   = "A fixed choice was left over from a benchmark or from debugging. It suits some message sizes and slows down others.",
   fixes   = {
     { action  = "Unset it, and compare",
       snippet = "unset NCCL_ALGO NCCL_PROTO",
@@ -25,7 +25,7 @@ return {
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.nccl_algorithm ~= nil, "the switch is not set"
+    return f.environment.nccl_algorithm ~= nil, "NCCL_ALGO is not set"
   end,
 
   detect = function(f, t)

@@ -2,7 +2,7 @@
 -- device.
 return {
   id        = "environment/no-memory-caching",
-  title     = "Switch the caching allocator on again",
+  title     = "Turn the caching allocator back on",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,19 +16,19 @@ return {
   optional   = { "environment.no_memory_caching" },
   thresholds = { "min_share", "min_per_step" },
 
-  symptom = "The caching allocator is off (PYTORCH_NO_CUDA_MEMORY_CACHING={value:text}): {count:count} allocations and frees a step cost {share:pct} of the GPU time.",
-  cause   = "A switch for memory debugging was left on.",
+  symptom = "The caching allocator is off (PYTORCH_NO_CUDA_MEMORY_CACHING={value:text}). {count:count} allocations and frees {per:text} cost {share:pct} of the GPU time.",
+  cause   = "A setting for memory debugging was left on.",
   fixes   = {
     { action  = "Unset it",
       snippet = "unset PYTORCH_NO_CUDA_MEMORY_CACHING",
       language = "bash" },
   },
-  false_positives = "A search for wrong accesses with compute-sanitizer.",
+  false_positives = "A search for invalid accesses with compute-sanitizer.",
   references = { "pytorch/memory-management" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.no_memory_caching ~= nil, "the switch is not set"
+    return f.environment.no_memory_caching ~= nil, "PYTORCH_NO_CUDA_MEMORY_CACHING is not set"
   end,
 
   detect = function(f, t)
@@ -39,7 +39,7 @@ return {
   end,
 
   saving = { claims = "memory.alloc.lost", remedy = "memory.alloc.remedy", confidence = 0.9,
-             basis = "allocations come from the cache" },
+             basis = "allocations are served from the cache" },
 
   tests = {
     { name = "every tensor is allocated",
@@ -52,7 +52,7 @@ return {
     { name = "near miss: allocations cost nothing",
       facts = { window = { device_time = 1e9 }, memory = { alloc = { per_step = 900, lost = 1e6, remedy = true } }, environment = { recorded = true, no_memory_caching = "1" } },
       expect = "silent" },
-    { name = "the switch is not set",
+    { name = "PYTORCH_NO_CUDA_MEMORY_CACHING is not set",
       facts = { environment = { recorded = true } },
       expect = "not_applicable" },
     { name = "calls were not recorded",

@@ -3,7 +3,7 @@
 -- does not.
 return {
   id        = "environment/one-connection",
-  title     = "Give streams more than one hardware queue",
+  title     = "Unset CUDA_DEVICE_MAX_CONNECTIONS to give streams more than one hardware queue",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -14,8 +14,8 @@ return {
   optional   = { "environment.max_connections" },
   thresholds = { "min_streams" },
 
-  symptom = "CUDA_DEVICE_MAX_CONNECTIONS is {value:text}, with {streams:count} streams in use.",
-  cause   = "The setting was taken over from a recipe for another kind of parallelism.",
+  symptom = "CUDA_DEVICE_MAX_CONNECTIONS is {value:text}, and {streams:count} streams are in use.",
+  cause   = "All streams of the process share one hardware queue, so independent streams wait for each other. The setting often comes from a recipe for another kind of parallelism.",
   fixes   = {
     { action  = "Unset it (the default is 8), and compare",
       snippet = "unset CUDA_DEVICE_MAX_CONNECTIONS",
@@ -26,7 +26,7 @@ return {
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.max_connections ~= nil, "the switch is not set"
+    return f.environment.max_connections ~= nil, "CUDA_DEVICE_MAX_CONNECTIONS is not set"
   end,
 
   detect = function(f, t)

@@ -1,7 +1,7 @@
 -- NVIDIA_TF32_OVERRIDE=0 keeps every library from using the tensor cores for FP32 data, whatever the program asks for.
 return {
   id        = "environment/tf32-off",
-  title     = "Allow TF32 again",
+  title     = "Unset NVIDIA_TF32_OVERRIDE to allow TF32 again",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,20 +15,20 @@ return {
   optional   = { "environment.tf32_override" },
   thresholds = { "min_share" },
 
-  symptom = "TF32 is switched off (NVIDIA_TF32_OVERRIDE={value:text}), and {share:pct} of the GPU time is FP32 matrix kernels without tensor cores.",
-  cause   = "A switch for comparing results was left on.",
+  symptom = "TF32 is turned off (NVIDIA_TF32_OVERRIDE={value:text}), and FP32 matrix kernels without tensor cores take {share:pct} of the GPU time.",
+  cause   = "A setting for comparing results was left on.",
   fixes   = {
     { action  = "Unset it",
       snippet = "unset NVIDIA_TF32_OVERRIDE",
       language = "bash" },
-    { action = "If ten bits of mantissa are too few, use bfloat16 where it is enough and FP32 only where it is needed" },
+    { action = "If 10 bits of mantissa are too few, use bfloat16 where it is enough and FP32 only where it is needed" },
   },
   false_positives = "Programs that need the full FP32 mantissa.",
   references = { "pytorch/tf32" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.tf32_override ~= nil, "the switch is not set"
+    return f.environment.tf32_override ~= nil, "NVIDIA_TF32_OVERRIDE is not set"
   end,
 
   detect = function(f, t)
@@ -39,7 +39,7 @@ return {
   end,
 
   saving = { claims = "precision.fp32.lost", remedy = "precision.fp32.remedy", confidence = 0.7,
-             basis = "matrix kernels on tensor cores" },
+             basis = "matrix kernels run on the tensor cores" },
 
   tests = {
     { name = "off, with half of the time in FP32 products",
@@ -52,7 +52,7 @@ return {
     { name = "near miss: forced on",
       facts = { window = { device_time = 1e9 }, precision = { fp32 = { share = 0.5, lost = 5e8, remedy = true } }, environment = { recorded = true, tf32_override = "1" } },
       expect = "silent" },
-    { name = "the switch is not set",
+    { name = "NVIDIA_TF32_OVERRIDE is not set",
       facts = { environment = { recorded = true } },
       expect = "not_applicable" },
     { name = "kernels were not recorded",

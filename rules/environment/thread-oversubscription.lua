@@ -14,16 +14,16 @@ return {
   thresholds = { "max_load" },
 
   symptom = "{processes:count} processes with {threads:count} OpenMP threads each share {cores:count} CPUs.",
-  cause   = "OMP_NUM_THREADS is set for one process a node, and several run.",
+  cause   = "OMP_NUM_THREADS is set for one process per node, and several processes run there.",
   fixes   = {
     { action  = "Divide the cores among the processes",
       snippet = "export OMP_NUM_THREADS=$(( $(nproc --all) / 8 ))      # 8 processes per node; plain nproc obeys OMP_NUM_THREADS itself",
       language = "bash" },
-    { action  = "Keep OpenCV and the math libraries in loader workers to one thread (PyTorch's own pool has one there already)",
+    { action  = "Limit OpenCV and the math libraries in loader workers to one thread (PyTorch limits its own pool already)",
       snippet = "import cv2\ncv2.setNumThreads(0)              # in worker_init_fn",
       language = "python" },
   },
-  false_positives = "Programs that do nothing on the CPU in parallel.",
+  false_positives = "Programs that do no parallel work on the CPU.",
   references = { "pytorch/tuning-guide" },
 
   applies = function(f)

@@ -16,12 +16,12 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Graphs are captured in the loop ({count:count} calls a step); the GPU waits {share:pct} of its time for that.",
-  cause   = "New shapes keep turning up, or the captured graph is thrown away.",
+  symptom = "CUDA graphs are captured in the loop ({count:count} calls {per:text}). The GPU waits {share:pct} of the time for that.",
+  cause   = "New shapes keep appearing, or the captured graph is thrown away.",
   fixes   = {
-    { action = "Capture the shapes that occur before the loop, and pad to them" },
-    { action = "Keep captured graphs in a table by shape" },
-    { action  = "For torch.compile mark what varies as dynamic, so that it is not captured again",
+    { action = "Capture the shapes that occur before the loop, and pad inputs to them" },
+    { action = "Keep captured graphs in a table, one per shape" },
+    { action  = "For torch.compile, mark the dimensions that vary as dynamic, so that graphs are not captured again",
       snippet = "torch._dynamo.mark_dynamic(x, 0)",
       language = "python" },
   },

@@ -2,7 +2,7 @@
 -- more than the others.
 return {
   id        = "graph/misses",
-  title     = "Capture the shapes that still run without a graph",
+  title     = "Capture graphs for the shapes that still run without one",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,17 +16,17 @@ return {
   needs      = { "steps.count", "graph.launches" },
   thresholds = { "min_share", "min_steps" },
 
-  symptom = "{miss:pct} of the steps run without the CUDA graph that the others use; the GPU idles {share:pct} of its time because of that.",
+  symptom = "{miss:pct} of the steps run without the CUDA graph that the other steps use. The GPU is idle {share:pct} of the time because of that.",
   cause   = "These steps have a batch size or length for which no graph was captured.",
   fixes   = {
-    { action  = "Capture more sizes, or pad to those that are",
+    { action  = "Capture more sizes, or pad to captured sizes",
       snippet = [[vllm serve model --compilation-config '{"cudagraph_capture_sizes": [1, 2, 4, 8, 16, 32, 64, 128]}']],
       language = "bash" },
     { action  = "Drop or pad the last, smaller batch",
       snippet = "loader = DataLoader(dataset, batch_size=64, drop_last=True)",
       language = "python" },
   },
-  false_positives = "Prefill steps of a server, whose lengths vary and which are long enough without graphs.",
+  false_positives = "Prefill steps of a server. Their lengths vary, and they are long enough without graphs.",
   references = { "pytorch/cuda-graphs", "cuda-programming/graphs" },
 
   applies = function(f)
@@ -38,7 +38,7 @@ return {
     return e
   end,
 
-  saving = { part = 0.9, confidence = 0.6, basis = "these steps idle no more than the others" },
+  saving = { part = 0.9, confidence = 0.6, basis = "these steps idle no longer than the others" },
 
   tests = {
     { name = "every fifth step is eager",

@@ -16,19 +16,19 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls a step build or change CUDA graphs while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "The graph is made anew for each step, or for each new shape.",
+  symptom = "{count:count} calls {per:text} build or change CUDA graphs while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The program builds the graph again for each step, or for each new shape.",
   fixes   = {
     { action  = "Instantiate once and update only the parameters that change",
       snippet = "cudaGraphExecUpdate(executable, graph, &result);       // instead of cudaGraphInstantiate in each step",
       language = "cpp" },
-    { action = "Keep one executable graph for each shape, and pad shapes to few sizes" },
+    { action = "Keep one executable graph per shape, and pad shapes to a few sizes" },
     { action = "Put changing values into device memory that the graph reads" },
   },
   false_positives = "The first steps with each shape.",
   references = { "cuda-programming/graphs", "pytorch/cuda-graphs" },
 
-  saving = { confidence = 0.7, basis = "graphs are there before the loop" },
+  saving = { confidence = 0.7, basis = "graphs are built before the loop" },
 
   tests = {
     { name = "a graph is instantiated in each step",

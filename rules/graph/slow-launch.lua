@@ -15,12 +15,12 @@ return {
   needs      = { "window.device_time", "graph.launches", "graph.call.median", "graph.gpu.median", "graph.gap.lost" },
   thresholds = { "min_share", "min_call_share" },
 
-  symptom = "Launching a CUDA graph takes {call:time}, running it {gpu:time}; the GPU waits {share:pct} of its time before graphs.",
+  symptom = "Launching a CUDA graph takes {call:time}; running it takes {gpu:time}. The GPU waits {share:pct} of the time before graphs.",
   cause   = "The graph has many short nodes or branches, or it is uploaded again at each launch.",
   fixes   = {
     { action = "Fuse the short kernels of the graph" },
     { action = "Upload the graph before its first launch (cudaGraphUpload), and do not change it between launches" },
-    { action = "Keep it linear where branches win nothing; update driver and toolkit: newer ones launch linear graphs in about constant time" },
+    { action = "Keep the graph linear where branches gain nothing; newer drivers and toolkits launch linear graphs in nearly constant time" },
   },
   false_positives = "Graphs of a few nodes, whose time is latency.",
   references = { "cuda-programming/graphs", "nvidia/graph-launch" },

@@ -19,19 +19,19 @@ return {
   needs          = { "graph.gap.count" },
   thresholds     = { "min_share", "min_per_step", "max_gpu" },
 
-  symptom = "{count:count} CUDA graphs a step run for {gpu:time} each, with gaps of {share:pct} of the GPU time before them.",
-  cause   = "The step is cut into many small graphs, and the host is not ahead between them.",
+  symptom = "{count:count} CUDA graphs {per:text} run for {gpu:time} each. The gaps before them are {share:pct} of the GPU time.",
+  cause   = "The step is cut into many small graphs, and the host does not run ahead between them.",
   fixes   = {
-    { action = "Join graphs that always follow each other, with the work between them captured, too" },
+    { action = "Merge graphs that always follow each other, and capture the work between them, too" },
     { action  = "Find what breaks the graph",
       snippet = "TORCH_LOGS=graph_breaks,cudagraphs python train.py",
       language = "bash" },
-    { action = "Launch the next graph before the host looks at the result of the last" },
+    { action = "Launch the next graph before the host looks at the result of the last one" },
   },
-  false_positives = "Pieces that have to stay apart, because the host decides between them.",
+  false_positives = "Graphs that must stay separate because the host decides between them.",
   references = { "cuda-programming/graphs", "pytorch/cuda-graphs" },
 
-  saving = { part = 0.7, confidence = 0.5, basis = "most gaps before graphs, with fewer graphs" },
+  saving = { part = 0.7, confidence = 0.5, basis = "fewer graphs, with most of the gaps gone" },
 
   tests = {
     { name = "twenty graphs of 40 us a step",

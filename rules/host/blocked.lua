@@ -2,7 +2,7 @@
 -- The wait is a symptom: another thread or process is slow.
 return {
   id        = "host/blocked",
-  title     = "See whom the launching thread waits for",
+  title     = "Find which thread or process the launching thread waits for",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -16,15 +16,15 @@ return {
   optional   = { "serving.no_request.lost" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread is blocked in the operating system while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
-  cause   = "It waits for another thread or process: a loader, a queue, a lock, a server.",
+  symptom = "The launching thread is blocked in the operating system while the GPU waits: {share:pct} of the GPU time, {count:count} times {per:text}.",
+  cause   = "It waits for another thread or process, such as a data loader, a queue, a lock or a server.",
   fixes   = {
-    { action  = "Name the waits, and record what the other threads do",
+    { action  = "Record what the other threads do, with named waits and call stacks",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --backtrace=dwarf -o report python train.py",
       language = "bash" },
-    { action = "Give the thread that is waited for more time in advance: prefetch, a longer queue" },
+    { action = "Give that thread more lead time: prefetch, or use a longer queue" },
   },
-  false_positives = "Programs driven by requests.",
+  false_positives = "Programs that wait for requests.",
   references = { "nsys/user-guide" },
 
   applies = function(f)
@@ -32,10 +32,10 @@ return {
     if idle and f.host.os_wait.lost and 2 * idle.time > f.host.os_wait.lost.time then
       return false, "the server waits for requests"
     end
-    return f.host.os_wait.per_step > 0, "the launching thread is not blocked in the operating system in the loop"
+    return f.host.os_wait.per_step > 0, "the operating system does not block the launching thread in the loop"
   end,
 
-  saving = { confidence = 0.4, basis = "the thread finds what it waits for" },
+  saving = { confidence = 0.4, basis = "the launching thread does not have to wait" },
 
   tests = {
     { name = "a wait for another thread in each step",

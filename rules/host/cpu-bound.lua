@@ -2,7 +2,7 @@
 -- samples can tell: a symptom that says where to look. It claims what no cause has claimed.
 return {
   id        = "host/cpu-bound",
-  title     = "See what the launching thread computes while the GPU waits",
+  title     = "Find out what the launching thread computes while the GPU waits",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -14,19 +14,19 @@ return {
   optional   = { "window.supports_verdict", "steps.count" },
   thresholds = { "min_share", "min_share_without_steps" },
 
-  symptom = "{share:pct} of the time the GPU waits while its launching thread runs code on the CPU, most of it {where:text}.",
-  cause   = "The thread that launches the GPU's work does something else first, and no work is queued meanwhile.",
+  symptom = "For {share:pct} of the time, the GPU waits while its launching thread runs CPU code, most of it {where:text}.",
+  cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
   fixes   = {
-    { action = "Sample the CPU, to see the functions behind these gaps",
+    { action = "Sample the CPU to see which functions run in these gaps",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --python-sampling=true -o cpu python train.py", language = "bash" },
-    { action = "Name the phases of the loop, so that the report can say which of them it is",
+    { action = "Name the phases of the loop, so that the report can say which one it is",
       snippet = "with torch.cuda.nvtx.range(\"metrics\"):\n    update_metrics(out, y)", language = "python" },
-    { action = "Move the work off the launching thread (worker process, background thread, GPU), or do it while the GPU is busy with queued work" },
+    { action = "Move this code off the launching thread (worker process, background thread, GPU), or run it while the GPU has queued work" },
   },
-  false_positives = "Programs that are meant to compute on CPU and GPU in turns.",
+  false_positives = "Programs that are meant to alternate between CPU and GPU.",
   references = { "nsys/pytorch", "pytorch/nvtx", "pytorch/profiler" },
 
-  applies = function(f) return f.host.compute.lost.time > 0, "the GPU never waits for code of the launching thread" end,
+  applies = function(f) return f.host.compute.lost.time > 0, "the GPU never waits for code on the launching thread" end,
 
   detect = function(f, t)
     local lost = share(f.host.compute.lost.time, f.window.device_time)
@@ -44,7 +44,7 @@ return {
   saving = function(f)
     if f.window.supports_verdict == false then return nil end
     return { claims = f.host.compute.lost, remedy = f.host.compute.remedy, confidence = 0.3,
-             basis = "that code runs elsewhere, or while the GPU is at work" }
+             basis = "this code runs elsewhere, or while the GPU is working" }
   end,
 
   tests = {

@@ -2,7 +2,7 @@
 -- device.
 return {
   id        = "host/device-queries",
-  title     = "Ask the driver once",
+  title     = "Query device properties once, before the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,24 +16,24 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls a step ask the driver about devices or memory while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "Values that do not change, or that nobody needs in each step, are asked for in the loop.",
+  symptom = "{count:count} calls {per:text} query devices or memory while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The loop queries values that do not change, or that no step needs.",
   fixes   = {
-    { action  = "Ask once before the loop",
+    { action  = "Query once before the loop",
       snippet = "properties = torch.cuda.get_device_properties(0)     # before the loop",
       language = "python" },
-    { action  = "For single values use the cheap call",
+    { action  = "For single values, use the cheap call",
       snippet = [[int sms = 0;
 cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);   // not cudaGetDeviceProperties]],
       language = "cpp" },
-    { action  = "Read PyTorch's own counters instead of asking the driver",
+    { action  = "Read PyTorch's own counters instead of querying the driver",
       snippet = "torch.cuda.memory_allocated()              # instead of torch.cuda.mem_get_info()",
       language = "python" },
   },
-  false_positives = "A monitor that has to look.",
+  false_positives = "A monitor that has to query.",
   references = { "cuda-programming/streams" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "no device queries in the loop" },
 
   tests = {
     { name = "free memory is asked for in each layer",

@@ -15,10 +15,10 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread writes files while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
-  cause   = "Writes go to the file system at once, and the thread that feeds the GPU waits for them.",
+  symptom = "The launching thread writes files while the GPU waits: {share:pct} of the GPU time, {count:count} times {per:text}.",
+  cause   = "The thread that feeds the GPU waits until each write is done.",
   fixes   = {
-    { action  = "Write from a background thread that outlives the loop, from a copy in host memory that training no longer changes",
+    { action  = "Write from a background thread that outlives the loop, from a copy in host memory that training does not change",
       snippet = [[from concurrent.futures import ThreadPoolExecutor
 writer = ThreadPoolExecutor(max_workers=1)        # once, before the loop
 snapshot = {name: tensor.detach().cpu() for name, tensor in model.state_dict().items()}
@@ -34,7 +34,7 @@ pending = dcp.async_save({"model": model.state_dict()}, checkpoint_id=path)]],
   false_positives = "A run that ends with its output.",
   references = { "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "no files are written in the loop" },
 
   tests = {
     { name = "samples are written in each step",

@@ -13,23 +13,23 @@ return {
   evidence   = { processes = "host.gpu_processes", count = "lost.count" },
   thresholds = { "min_processes", "min_share", "part" },
 
-  symptom = "{processes:count} processes take turns on one GPU; {share:pct} of the time is lost between the work of one and the next ({count:count} switches).",
-  cause   = "Each process has a CUDA context of its own, and without MPS the GPU runs one context at a time: kernels of different processes never overlap, and each switch costs time.",
+  symptom = "{processes:count} processes take turns on one GPU. {share:pct} of the time is lost at the {count:count} switches between them.",
+  cause   = "Each process has its own CUDA context. Without MPS, the GPU runs one context at a time, so kernels of different processes never overlap and each switch costs time.",
   fixes   = {
-    { action = "Start the Multi-Process Service before the processes: they then share the GPU without switching",
+    { action = "Start the Multi-Process Service (MPS) before the processes: they then share the GPU without switching",
       snippet = "export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps CUDA_MPS_LOG_DIRECTORY=/tmp/mps\nnvidia-cuda-mps-control -d\n" ..
                 "srun python train.py\necho quit | nvidia-cuda-mps-control",
       language = "bash" },
-    { action = "Run one process a GPU: batch the work of the processes, or give each rank its own device",
+    { action = "Run one process per GPU: batch the work of the processes, or give each rank its own device",
       snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python" },
-    { action = "Cut the GPU into slices (MIG) when the processes must not disturb each other" },
+    { action = "If the processes must not disturb each other, divide the GPU with MIG" },
   },
   false_positives = "Processes that hand work to each other and would wait in any case.",
   references = { "cuda/mps" },
 
   applies = function(f) return f.host.gpu_processes > 1, "each GPU is used by one process" end,
 
-  saving = { part = "part", confidence = 0.5, basis = "part of the idle time between ops of different processes" },
+  saving = { part = "part", confidence = 0.5, basis = "part of the idle time between the work of different processes" },
 
   tests = {
     { name = "four processes lose a fifth of the time in switches",

@@ -1,7 +1,7 @@
 -- The launching thread waits for a lock that another thread holds, inside gaps of the GPU.
 return {
   id        = "host/lock-contention",
-  title     = "Free the launching thread from lock waits",
+  title     = "Keep the launching thread from waiting for locks",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,17 +15,17 @@ return {
   evidence       = { "count", time = "lost.time" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the time the GPU waits while its launching thread waits for locks: {count:count} waits, {mean:time} of idle time each on average.",
-  cause   = "Another thread of the process holds a lock that the launching thread needs (Python's interpreter lock, an allocator, a queue, the CUDA driver).",
+  symptom = "For {share:pct} of the time, the GPU waits while its launching thread waits for locks: {count:count} waits, each with {mean:time} of idle time on average.",
+  cause   = "Another thread of the process holds a lock that the launching thread needs, such as Python's global interpreter lock (GIL), or a lock of an allocator, a queue or the CUDA driver.",
   fixes   = {
-    { action = "Move the other thread's work into a process of its own: Python threads share one interpreter lock",
+    { action = "Move the other thread's work into its own process: Python threads share one interpreter lock",
       snippet = "loader = DataLoader(dataset, num_workers=8, persistent_workers=True)   # processes, not threads", language = "python" },
-    { action = "Let one thread a process make all CUDA calls, and hand it work through a queue" },
-    { action = "Find the holder: record call stacks and thread states, and look at what the other threads do during these waits",
+    { action = "Let one thread per process make all CUDA calls, and hand it work through a queue" },
+    { action = "Find the holder: record call stacks and thread states, and look at the other threads during these waits",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree \\\n" ..
                 "    --python-sampling=true --osrt-threshold=1000 -o locks python train.py",
       language = "bash" },
-    { action = "In C++ hold locks for less: no allocation, file or CUDA call inside a critical section" },
+    { action = "In C++, hold locks for a shorter time: no allocation, file access or CUDA call inside a critical section" },
   },
   false_positives = "A thread that waits on a lock because it has nothing to do.",
   references = { "nsys/pytorch", "pytorch/dataloader-workers" },

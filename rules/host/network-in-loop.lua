@@ -2,7 +2,7 @@
 -- data, parameter servers.
 return {
   id        = "host/network-in-loop",
-  title     = "Take network calls out of the loop",
+  title     = "Move network calls out of the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,16 +16,16 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread is in network calls while the GPU waits: {share:pct} of the GPU time, {count:count} times a step.",
-  cause   = "A request is answered before the next work is queued.",
+  symptom = "The launching thread makes network calls while the GPU waits: {share:pct} of the GPU time, {count:count} times {per:text}.",
+  cause   = "The thread waits for the answer to a request before it queues the next work.",
   fixes   = {
     { action = "Send from a background thread, and in batches" },
     { action = "Fetch remote data in the loader's workers, a few batches ahead" },
   },
-  false_positives = "Rendezvous of ranks at the start of the window.",
+  false_positives = "Ranks that meet at the start of the window.",
   references = { "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "no network calls in the loop" },
 
   tests = {
     { name = "a metrics server in each step",

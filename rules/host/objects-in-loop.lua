@@ -16,19 +16,19 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls a step create or destroy streams and events while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "Objects of the driver are made for each piece of work.",
+  symptom = "{count:count} calls {per:text} create or destroy streams and events while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The program creates streams or events for each piece of work.",
   fixes   = {
-    { action  = "Create them at the start and use them again",
+    { action  = "Create them at the start and reuse them",
       snippet = [[cudaStream_t streams[4];
 for (auto& s : streams) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);      // before the loop]],
       language = "cpp" },
-    { action = "Create events without timing (cudaEventDisableTiming) where none is read" },
+    { action = "Create events without timing (cudaEventDisableTiming) unless their times are read" },
   },
   false_positives = "Libraries that pool objects and grow the pool in the first steps.",
   references = { "cuda-programming/streams" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "no streams or events are created in the loop" },
 
   tests = {
     { name = "a stream for each task",

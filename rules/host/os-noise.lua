@@ -1,7 +1,7 @@
 -- The launching thread was ready to run, but the operating system gave its CPU to something else, while the GPU had nothing to do.
 return {
   id        = "host/os-noise",
-  title     = "Keep the launching thread on a CPU of its own",
+  title     = "Keep other work off the CPU of the launching thread",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -17,21 +17,21 @@ return {
   evidence       = { count = "lost.count", time = "lost.time" },
   thresholds     = { "min_share", "min_count", "part" },
 
-  symptom = "{share:pct} of the time the GPU waits for a launching thread that is ready but has no CPU ({count:count} times).",
+  symptom = "For {share:pct} of the time, the GPU waits for a launching thread that is ready but has no CPU ({count:count} times).",
   cause   = "Other threads, processes or interrupts take the CPU that feeds the GPU. While the launching thread waits for its turn, no work reaches the GPU.",
   fixes   = {
-    { action = "Bind each rank to cores of its own, near its GPU",
+    { action = "Bind each rank to its own cores, near its GPU",
       snippet = "srun --cpus-per-task=16 --cpu-bind=cores python train.py\nnumactl --cpunodebind=$node --membind=$node python train.py   # without Slurm; $node: of this rank's GPU",
       language = "bash" },
-    { action = "Run no more threads than there are cores: limit those of math libraries and of the loader workers",
+    { action = "Run no more threads than there are cores: limit those of math libraries and of loader workers",
       snippet = "export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1", language = "bash" },
-    { action = "Keep daemons and interrupts off these cores (isolcpus, irqaffinity), or leave one core a node to the system",
+    { action = "Keep daemons and interrupts off these cores (isolcpus, irqaffinity), or leave one core per node to the system",
       snippet = "srun --core-spec=1 --cpu-bind=cores python train.py", language = "bash" },
   },
   false_positives = "A node that was shared with another job during this capture only.",
   references = { "pytorch/tuning-guide", "nsys/user-guide" },
 
-  saving = { part = "part", confidence = 0.6, basis = "idle time in which the launching thread waited for a CPU" },
+  saving = { part = "part", confidence = 0.6, basis = "part of the idle time in which the launching thread waited for a CPU" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

@@ -16,8 +16,8 @@ return {
   evidence       = { "count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Processes are started {count:count} times in the loop; the GPU waits {share:pct} of its time for that.",
-  cause   = "Workers are started anew for each epoch or task.",
+  symptom = "Processes are started {count:count} times in the loop. The GPU waits {share:pct} of the time for that.",
+  cause   = "The program starts new workers for each epoch or task.",
   fixes   = {
     { action  = "Keep the loader's workers",
       snippet = "loader = DataLoader(dataset, num_workers=8, persistent_workers=True)",

@@ -16,19 +16,19 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread sleeps while the GPU has nothing to do: {share:pct} of the GPU time, {count:count} times a step.",
-  cause   = "The program polls for something with fixed pauses.",
+  symptom = "The launching thread sleeps while the GPU is idle: {share:pct} of the GPU time, {count:count} times {per:text}.",
+  cause   = "The program polls for something, with fixed pauses in between.",
   fixes   = {
     { action  = "Wait for the event itself instead of polling",
       snippet = "event.synchronize()                        # instead of: while not event.query(): time.sleep(0.001)",
       language = "python" },
     { action = "Poll on another thread, and queue work for the GPU meanwhile" },
-    { action = "Shorten the pause; on Linux it lasts at least about 50 us longer than asked for" },
+    { action = "Shorten the pause; on Linux, a sleep lasts at least about 50 µs longer than requested" },
   },
   false_positives = "Servers that have no request to work on.",
   references = { "cuda-runtime/sync-behaviour" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "the launching thread does not sleep in the loop" },
 
   tests = {
     { name = "a poll every millisecond",

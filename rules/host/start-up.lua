@@ -17,11 +17,8 @@ return {
   optional   = { "startup.time", "startup.code", "startup.allocation", "startup.upload", "startup.before", "startup.lost" },
   thresholds = { "min_share", "winnable" },
 
-  symptom = "Start-up takes {share:pct} of the time: loading and compiling code {code:time}, allocating memory " ..
-            "{allocation:time}, copies before the first kernel {upload:time}. Another {before:time} pass before the " ..
-            "first GPU operation.",
-  cause   = "First calls load and compile code, choose algorithms, reserve memory and upload weights. A process pays that " ..
-            "once. No loop was recorded after it.",
+  symptom = "Start-up takes {share:pct} of the time: {code:time} to load and compile code, {allocation:time} to allocate memory and {upload:time} for copies before the first kernel. Another {before:time} pass before the first GPU operation.",
+  cause   = "First calls load and compile code, choose algorithms, reserve memory and upload weights. Each process pays for that once. No loop was recorded after it.",
   fixes   = {
     { action  = "For a long job, record the work after the start",
       snippet = [[# in the program: torch.cuda.profiler.start() after the warm-up, torch.cuda.profiler.stop() ten steps later
@@ -32,15 +29,15 @@ nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- 
 export CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296
 export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/triton]],
       language = "bash" },
-    { action = "Compile for the GPU at hand (nvcc -arch=native), so that no PTX is compiled at the start" },
-    { action = "Keep one process for many inputs, and send it a warm-up request before the first user's" },
+    { action = "Compile for this GPU (nvcc -arch=native), so that no PTX is compiled at the start" },
+    { action = "Keep one process for many inputs, and send it a warm-up request before the first user's request" },
     { action = "Reserve memory in one piece: let the first pass use the largest shapes" },
   },
   false_positives = "A capture that was meant to show the start.",
   references = { "cuda-programming/lazy-loading", "nsys/cli-options", "pytorch/compile" },
 
   applies = function(f)
-    if f.startup.time == nil then return false, "a loop was recorded: its start lies before the window" end
+    if f.startup.time == nil then return false, "a loop was recorded, and its start is before the window" end
     return f.startup.time > 0, "nothing was loaded or allocated while the GPU waited"
   end,
 
@@ -54,7 +51,7 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
   saving = function(f, t)
     if f.run.trains then return nil end
     return { claims = f.startup.lost, part = t.winnable, confidence = 0.7, confidence_from = "the report records these calls",
-             basis = "start-up that caches, lazy loading or a warm process avoid" }
+             basis = "start-up that caches, lazy loading or a warm process would avoid" }
   end,
 
   tests = {

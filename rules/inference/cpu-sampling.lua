@@ -1,7 +1,7 @@
 -- The GPU waits while tokens are chosen: logits travel to the host, and the CPU picks.
 return {
   id        = "inference/cpu-sampling",
-  title     = "Choose tokens on the GPU",
+  title     = "Sample tokens on the GPU",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -13,19 +13,19 @@ return {
   needs      = { "run.serves", "window.device_time", "serving.sampling.lost", "serving.sampling.remedy" },
   thresholds = { "min_share" },
 
-  symptom = "The GPU is idle {share:pct} of the time while the host chooses tokens.",
+  symptom = "The GPU is idle {share:pct} of the time while the host samples tokens.",
   cause   = "Logits are copied to the host and sampled there, so each step ends with a wait for the CPU.",
   fixes   = {
-    { action = "Sample on the GPU and copy only token ids back" },
-    { action = "Start the next step before the ids have arrived: asynchronous output processing" },
-    { action = "Drop per-token log probabilities and logits processors that run in Python" },
+    { action = "Sample on the GPU and copy only the token IDs back" },
+    { action = "Start the next step before the IDs have arrived: asynchronous output processing" },
+    { action = "Remove per-token log probabilities and logits processors that run in Python" },
   },
   false_positives = "Grammar-constrained decoding whose masks need the CPU.",
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
-    if not f.run.serves then return false, "nothing of a model server ran" end
-    return f.serving.sampling.lost.time > 0, "the GPU never waits while tokens are chosen"
+    if not f.run.serves then return false, "the run shows no model server" end
+    return f.serving.sampling.lost.time > 0, "the GPU never waits while tokens are sampled"
   end,
 
   detect = function(f, t)
@@ -36,7 +36,7 @@ return {
 
   saving = function(f)
     return { claims = f.serving.sampling.lost, remedy = f.serving.sampling.remedy, confidence = 0.6,
-             basis = "the step goes on while tokens are chosen" }
+             basis = "the step continues while tokens are sampled" }
   end,
 
   tests = {

@@ -2,7 +2,7 @@
 -- while it multiplies reads a quarter to a half of the bytes.
 return {
   id        = "inference/dequantisation",
-  title     = "Multiply with quantised weights directly",
+  title     = "Use kernels that multiply quantized weights directly",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -12,22 +12,22 @@ return {
   knowledge = { "K-C5", "K-E1" },
 
   loss           = "family.dequantise",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels unpack quantized weights",
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time unpacks quantised weights, in {count:count} kernels a step.",
-  cause   = "The weights are written out in 16 bits and read back by the product: more memory traffic than without quantisation.",
+  symptom = "Unpacking quantized weights takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "The weights are written out in 16 bits and read back by the matrix product. That moves more bytes than no quantization at all.",
   fixes   = {
     { action  = "Use kernels that multiply packed weights (Marlin, AWQ or GPTQ kernels, TensorRT-LLM)",
       snippet = "vllm serve model --quantization awq_marlin",
       language = "bash" },
-    { action = "For training on quantised weights (QLoRA) raise the batch, so that unpacking is done once for more tokens" },
+    { action = "When you train on quantized weights (QLoRA), use a larger batch, so that each unpacking serves more tokens" },
   },
-  false_positives = "Training with adapters on packed weights, where it is the price of the memory.",
+  false_positives = "Training with adapters on packed weights, where unpacking is the price of the saved memory.",
   references = { "nvidia/gpu-background" },
 
-  saving = { confidence = 0.5, basis = "products read the packed weights" },
+  saving = { confidence = 0.5, basis = "matrix products read the packed weights" },
 
   tests = {
     { name = "4-bit weights unpacked in each layer",

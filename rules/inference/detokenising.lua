@@ -1,7 +1,7 @@
 -- Detokenisation on the thread that launches the next step: the GPU waits for text that nobody needs for it.
 return {
   id        = "inference/detokenising",
-  title     = "Turn tokens into text on another thread",
+  title     = "Detokenize on another thread",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,16 +15,16 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread turns tokens into text {count:count} times a step while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "Text is made between two decode steps, on the same thread.",
+  symptom = "The launching thread turns tokens into text {count:count} times {per:text} while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The text is made between two decode steps, on the same thread.",
   fixes   = {
-    { action = "Hand token ids to another thread or process, and launch the next step first" },
-    { action = "Detokenise in blocks of several tokens" },
+    { action = "Hand the token IDs to another thread or process, and launch the next step first" },
+    { action = "Detokenize in blocks of several tokens" },
   },
   false_positives = "The end of a request.",
   references = { "nvidia/gpu-background" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "the launching thread does not detokenize" },
 
   tests = {
     { name = "after each token",

@@ -1,7 +1,7 @@
 -- Building the inputs of a step (indices, tables, lengths) on the host after the step before has ended: the GPU waits.
 return {
   id        = "inference/input-preparation",
-  title     = "Prepare the next step while this one runs",
+  title     = "Prepare the next step while the current one runs",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,17 +15,17 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Inputs are prepared {count:count} times a step while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "The host prepares a step only after the step before has ended.",
+  symptom = "Inputs are prepared {count:count} times {per:text} while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The host prepares a step only after the previous one has ended.",
   fixes   = {
-    { action = "Schedule a step ahead (asynchronous scheduling of serving engines)" },
+    { action = "Schedule one step ahead (asynchronous scheduling in serving engines)" },
     { action = "Keep the tables on the GPU and update them there" },
-    { action = "Run several decode steps for one scheduling decision" },
+    { action = "Run several decode steps per scheduling decision" },
   },
   false_positives = "Servers with few requests.",
   references = { "cuda-programming/graphs" },
 
-  saving = { confidence = 0.6, basis = "inputs are ready when the step ends" },
+  saving = { confidence = 0.6, basis = "inputs are ready when the previous step ends" },
 
   tests = {
     { name = "tables are rebuilt for each token",

@@ -2,7 +2,7 @@
 -- on the model, so this only informs.
 return {
   id        = "inference/kv-cache-traffic",
-  title     = "Move the key-value cache less",
+  title     = "Reduce key-value cache traffic",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -10,12 +10,12 @@ return {
   knowledge = { "K-H8", "K-C5" },
 
   measure        = "family.kv_cache",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels move the key-value cache",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time writes or moves the key-value cache, in {count:count} kernels a step.",
-  cause   = "The cache is reshaped, gathered or swapped beside attention, instead of being read where it lies.",
+  symptom = "Kernels that write or move the key-value cache take {share:pct} of the GPU time: {count:count} {per:text}.",
+  cause   = "The cache is reshaped, gathered or swapped, instead of being read in place by attention.",
   fixes   = {
     { action = "Use paged attention that reads blocks in place (FlashInfer, FlashAttention with paging)" },
     { action = "Give the cache more memory, so that blocks are not swapped or recomputed" },
@@ -23,7 +23,7 @@ return {
       snippet = "vllm serve model --kv-cache-dtype fp8",
       language = "bash" },
   },
-  false_positives = "Very long prompts, whose cache has to be written once.",
+  false_positives = "Very long prompts, whose cache must be written once.",
   references = { "nvidia/gpu-background" },
 
   tests = {

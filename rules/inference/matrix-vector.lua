@@ -3,7 +3,7 @@
 -- tell them apart.
 return {
   id        = "inference/matrix-vector",
-  title     = "Serve more sequences at once",
+  title     = "Decode more sequences at once",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -14,11 +14,11 @@ return {
   optional   = { "roofline.shapes.few.share", "roofline.shapes.few.uses", "roofline.shapes.few.per_step", "steps.backward.time" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of the GPU time multiplies matrices with {vectors:text}, {count:count} kernels a step: each reads all weights for {tokens:text}.",
+  symptom = "Products of matrices with {vectors:text} take {share:pct} of the GPU time: {count:count} kernels {per:text}. Each reads all weights for {tokens:text}.",
   cause   = "One sequence, or very few, is decoded at a time.",
   fixes   = {
-    { action = "Batch requests (continuous batching), up to the latency that is allowed" },
-    { action = "Quantize weights: half the bytes, about half the time" },
+    { action = "Batch requests (continuous batching), up to the latency limit" },
+    { action = "Quantize the weights: half the bytes take about half the time" },
     { action = "Decode several tokens per step (speculative decoding)" },
   },
   false_positives = "Interactive use by one person.",

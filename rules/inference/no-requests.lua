@@ -11,18 +11,18 @@ return {
   needs      = { "run.serves", "window.device_time", "serving.load", "serving.no_request.lost" },
   thresholds = { "min_share" },
 
-  symptom = "The server had a request to work on for {load:pct} of the time; for {idle:pct} the GPU was idle because no request was there.",
-  cause   = "Between engine steps the launching thread waits in the operating system for the next request.",
+  symptom = "The server had a request to work on for {load:pct} of the time. For {idle:pct}, the GPU was idle because there was no request.",
+  cause   = "Between engine steps, the launching thread waits in the operating system for the next request.",
   fixes   = {
     { action = "Judge latency from the steps, and throughput under the load that you expect" },
-    { action = "If this is the usual load, serve several models on the GPU, or take a smaller one" },
+    { action = "If this is the usual load, serve several models on the GPU, or use a smaller GPU" },
   },
-  false_positives = "A client that waits for each answer before it asks again: then its own time is what is seen here.",
+  false_positives = "A client that waits for each answer before it sends the next request. Its own time shows up here.",
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
-    if not f.run.serves then return false, "nothing of a model server ran" end
-    return f.serving.no_request.lost.time > 0, "a request was always there"
+    if not f.run.serves then return false, "the run shows no model server" end
+    return f.serving.no_request.lost.time > 0, "the server always had a request"
   end,
 
   detect = function(f, t)

@@ -13,12 +13,12 @@ return {
   optional   = { "steps.backward.time" },
   thresholds = { "min_share" },
 
-  symptom = "Attention of single tokens (decode) takes {decode:pct} of the compute time, attention of whole prompts (prefill) {prefill:pct}.",
-  cause   = "Decode steps are short and bound by memory and launches; prefill is long and bound by arithmetic.",
+  symptom = "Attention of single tokens (decode) takes {decode:pct} of the compute time; attention of whole prompts (prefill) takes {prefill:pct}.",
+  cause   = "Decode steps are short and limited by memory and launches. Prefill is long and limited by arithmetic.",
   fixes   = {
     { action = "Measure the time to the first token and the time per token separately" },
-    { action = "Limit the tokens of a prefill chunk, so that it does not hold decode steps up" },
-    { action = "Run prefill and decode on different GPUs when both matter" },
+    { action = "Limit the tokens per prefill chunk, so that prefill does not delay decode steps" },
+    { action = "Run prefill and decode on different GPUs if both matter" },
   },
   false_positives = "Training with kernels of a serving library.",
   references = { "nvidia/gpu-background" },

@@ -10,17 +10,17 @@ return {
   knowledge = { "K-H6" },
 
   measure        = "family.rotary",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no rotary embedding kernels ran",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time rotates queries and keys, in {count:count} kernels a step.",
+  symptom = "Rotary embedding kernels take {share:pct} of the GPU time: {count:count} {per:text}.",
   cause   = "Queries and keys are read, rotated and written back between the projection and attention.",
   fixes   = {
-    { action  = "Let the compiler fuse it with its neighbours",
+    { action  = "Let the compiler fuse it with the kernels next to it",
       snippet = "model = torch.compile(model)",
       language = "python" },
-    { action = "Use an attention or cache kernel that rotates on the way (FlashInfer, TensorRT-LLM, Transformer Engine)" },
+    { action = "Use an attention or cache kernel that also rotates (FlashInfer, TensorRT-LLM, Transformer Engine)" },
   },
   false_positives = "Small models.",
   references = { "pytorch/compile" },

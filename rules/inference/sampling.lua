@@ -2,7 +2,7 @@
 -- depends on the model, so this only informs.
 return {
   id        = "inference/sampling",
-  title     = "Choose tokens with fused kernels",
+  title     = "Use fused kernels to sample tokens",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -10,15 +10,15 @@ return {
   knowledge = { "K-C5", "K-H6" },
 
   measure        = "family.sampling",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no sampling kernels ran",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time chooses tokens, in {count:count} kernels a step.",
+  symptom = "Sampling tokens takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
   cause   = "Top-k and top-p sampling sort the whole vocabulary for every sequence, in several kernels.",
   fixes   = {
-    { action = "Use a sampler that rejects instead of sorting (FlashInfer), or greedy decoding where it will do" },
-    { action = "Apply penalties and masks only to the sequences that ask for them" },
+    { action = "Use a sampler that rejects instead of sorting (FlashInfer), or greedy decoding if that is enough" },
+    { action = "Apply penalties and masks only to the sequences that need them" },
   },
   false_positives = "Very small models, whose step is short.",
   references = { "nvidia/gpu-background" },

@@ -2,7 +2,7 @@
 -- the GPU has nothing to do.
 return {
   id        = "inference/scheduler",
-  title     = "Overlap scheduling with the GPU's work",
+  title     = "Overlap scheduling with GPU work",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -14,20 +14,20 @@ return {
   needs      = { "run.serves", "window.device_time", "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step" },
   thresholds = { "min_share" },
 
-  symptom = "Between the steps of the engine the GPU waits {share:pct} of the time for code of the launching thread, {count:count} times per step.",
-  cause   = "The next step is scheduled only when the last one is done: requests are picked, inputs built, results handed out.",
+  symptom = "Between engine steps, the GPU waits for code on the launching thread: {share:pct} of the time, {count:count} times {per:text}.",
+  cause   = "The next step is scheduled only after the last one is done. The thread picks requests, builds inputs and hands out results meanwhile.",
   fixes   = {
     { action = "Turn on the overlapped scheduler",
       snippet = "vllm serve MODEL --async-scheduling\npython -m sglang.launch_server --model-path MODEL   # without --disable-overlap-schedule",
       language = "bash" },
-    { action = "Run several engine steps for each call of the scheduler" },
-    { action = "Move tokenization and detokenization to processes of their own" },
+    { action = "Run several engine steps per call of the scheduler" },
+    { action = "Move tokenization and detokenization to their own processes" },
   },
-  false_positives = "A scheduler that waits for requests by polling looks busy.",
+  false_positives = "A scheduler that polls for requests looks busy.",
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
-    if not f.run.serves then return false, "nothing of a model server ran" end
+    if not f.run.serves then return false, "the run shows no model server" end
     return f.serving.scheduler.lost.time > 0, "no step waits for the scheduler"
   end,
 
@@ -39,7 +39,7 @@ return {
 
   saving = function(f)
     return { claims = f.serving.scheduler.lost, remedy = f.serving.scheduler.remedy, confidence = 0.5,
-             basis = "scheduling beside the step before" }
+             basis = "scheduling overlaps with the previous step" }
   end,
 
   tests = {

@@ -16,21 +16,21 @@ return {
   needs      = { "capture.has_os_calls" },
   thresholds = { "min_share", "min_per_step" },
 
-  symptom = "{count:count} files a step are opened or looked up, and the GPU waits {share:pct} of its time for data.",
-  cause   = "Each sample is a file of its own.",
+  symptom = "{count:count} files {per:text} are opened or looked up, and the GPU waits {share:pct} of the time for data.",
+  cause   = "Each sample is its own file. On a shared file system, each open is a request to a server that all jobs use.",
   fixes   = {
     { action  = "Pack samples into shards",
       snippet = [[# WebDataset: tar files of some hundred megabytes, read from start to end
 dataset = wds.WebDataset("shards/train-{000000..000255}.tar")]],
       language = "python" },
-    { action = "Use HDF5, LMDB, Parquet or TFRecord files, opened once" },
+    { action = "Use HDF5, LMDB, Parquet or TFRecord files that are opened once" },
     { action = "Copy the data set to local storage or memory before the run" },
   },
   false_positives = "Very large samples.",
   references = { "pytorch/dataloader-workers" },
 
   applies = function(f)
-    if not f.capture.has_os_calls then return false, "calls of the operating system were not recorded" end
+    if not f.capture.has_os_calls then return false, "operating-system calls were not recorded" end
     return f.os.open.per_step > 0, "no files are opened in the loop"
   end,
 
@@ -39,7 +39,7 @@ dataset = wds.WebDataset("shards/train-{000000..000255}.tar")]],
     return e
   end,
 
-  saving = { confidence = 0.4, basis = "data is there in time" },
+  saving = { confidence = 0.4, basis = "the data arrives in time" },
 
   tests = {
     { name = "a file for each image",

@@ -13,26 +13,26 @@ return {
 
   loss           = "input.map",
   applies        = "time",
-  not_applicable = "the launching thread maps no memory while the GPU idles",
+  not_applicable = "the launching thread maps no memory while the GPU is idle",
   evidence       = { "time" },
   thresholds     = { "min_share" },
 
-  symptom = "The GPU idles {share:pct} of its time while the launching thread maps or unmaps memory.",
+  symptom = "The GPU is idle {share:pct} of the time while the launching thread maps or unmaps memory.",
   cause   = "Each batch gets fresh memory from the operating system and gives it back.",
   fixes   = {
-    { action  = "Keep two or three buffers for the whole run: fill the next one while this one is in use, then swap",
+    { action  = "Keep two or three buffers for the whole run: fill the next one while the current one is in use, then swap",
       snippet = [[buffers = [torch.empty(shape, pin_memory=True) for _ in range(3)]
 for i, sample in enumerate(source):
     buffers[i % 3].copy_(sample)      # no new memory]],
       language = "python" },
     { action  = "Let the C library keep large blocks instead of returning each to the system",
       snippet = "export MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=-1   # or preload jemalloc", language = "bash" },
-    { action = "With memory-mapped files: map the next batch early and on another thread, unmap the last one late" },
+    { action = "With memory-mapped files, map the next batch early and on another thread, and unmap the last one late" },
   },
-  false_positives = "Maps in the first steps only, while buffers and thread stacks are set up.",
+  false_positives = "Mappings in the first steps only, while buffers and thread stacks are set up.",
   references = { "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.7, basis = "idle time inside map and unmap calls of the launching thread" },
+  saving = { confidence = 0.7, basis = "no idle time inside map and unmap calls of the launching thread" },
 
   tests = {
     { name = "a twentieth of the run goes into mapping",

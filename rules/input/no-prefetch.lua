@@ -2,7 +2,7 @@
 -- Two signals: loads begin after the end of the GPU's work in nearly every step, and the loader rests meanwhile.
 return {
   id        = "input/no-prefetch",
-  title     = "Load the next batch while this one computes",
+  title     = "Load the next batch while the current one computes",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,26 +15,24 @@ return {
   optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "input.load.median" },
   thresholds = { "min_share", "min_after_gpu", "min_steps", "max_busy" },
 
-  symptom = "{after_gpu:pct} of the loads begin only after the GPU has finished the step; it idles {share:pct} of its time " ..
-            "for data.",
-  cause   = "The next batch is asked for when it is needed, not while the GPU works on this one.",
+  symptom = "{after_gpu:pct} of the loads start only after the GPU has finished the step. The GPU is idle {share:pct} of the time because of that.",
+  cause   = "The next batch is requested when it is needed, not while the GPU works on the current one.",
   fixes   = {
-    { action  = "Switch prefetching on, and ask for batches in advance",
+    { action  = "Turn prefetching on, and request batches in advance",
       snippet = "loader = DataLoader(dataset, num_workers=4, prefetch_factor=4, persistent_workers=True)", language = "python" },
-    { action  = "With a loader of your own, start the next load before the step",
+    { action  = "With your own loader, start the next load before the step",
       snippet = [[pool = concurrent.futures.ThreadPoolExecutor(1)
 pending = pool.submit(load, 0)
 for i in range(steps):
     batch, pending = pending.result(), pool.submit(load, i + 1)
     train_step(batch)]],
       language = "python" },
-    { action = "Take waits for the GPU (.item(), synchronize) out of the end of the step, so that the host runs ahead and " ..
-               "asks sooner" },
+    { action = "Remove waits for the GPU (.item(), synchronize) from the end of the step, so that the host runs ahead and requests data sooner" },
   },
   false_positives = "A batch that depends on the result of the last step, as in reinforcement learning, cannot be loaded ahead.",
   references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },
 
-  applies = function(f) return f.input.background, "nobody beside the launching thread loads data" end,
+  applies = function(f) return f.input.background, "only the launching thread loads data" end,
 
   detect = function(f, t)
     local lost = share(f.input.lost.time, f.window.device_time)
@@ -46,7 +44,7 @@ for i in range(steps):
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.75,
-             basis = "idle time under loading, as far as it fits beside the GPU's work" },
+             basis = "loading overlaps with GPU work, as far as it fits" },
 
   tests = {
     { name = "workers start when the step is over",

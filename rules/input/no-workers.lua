@@ -4,7 +4,7 @@
 -- the same as waiting for workers, and input/starved speaks instead, unless the loader says by its name that it has none.
 return {
   id        = "input/no-workers",
-  title     = "Load data in worker processes, not on the thread that feeds the GPU",
+  title     = "Load data in worker processes, not on the launching thread",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -18,11 +18,10 @@ return {
   optional   = { "input.load.median", "input.steps_affected", "steps.count", "input.loader" },
   thresholds = { "min_share", "min_own", "min_steps" },
 
-  symptom = "The GPU idles {share:pct} of its time while the thread that launches its kernels loads the batch itself; no " ..
-            "loader workers were seen.",
-  cause   = "Loading and computing take turns on one thread, so that each waits for the other.",
+  symptom = "The GPU is idle {share:pct} of the time while the thread that launches its kernels loads the batch itself. No loader workers were seen.",
+  cause   = "Loading and computing take turns on one thread, so each waits for the other.",
   fixes   = {
-    { action  = "Give the data loader worker processes; begin with the CPU cores of the GPU's share, at most 8 to 16",
+    { action  = "Give the data loader worker processes; start with the CPU cores per GPU, at most 8 to 16",
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
                     persistent_workers=True, pin_memory=True)]],
       language = "python" },
@@ -30,17 +29,15 @@ return {
       snippet = [[std::thread loader([&] { while (auto b = load_next()) queue.push(std::move(b)); });  // bounded queue
 while (auto b = queue.pop()) train_step(b);]],
       language = "cpp" },
-    { action = "When a batch costs far more CPU time than a step takes, prepare the data once beforehand and store it ready " ..
-               "to use" },
+    { action = "If a batch costs far more CPU time than a step takes, prepare the data once and store it ready to use" },
   },
-  false_positives = "Workers that the profiler did not follow (another container, a remote service) are not seen. Loading " ..
-                    "that ends well before the GPU runs dry costs nothing and is not counted here.",
+  false_positives = "Workers that the profiler did not follow (another container, a remote service) are not seen. Loading that ends well before the GPU runs out of work costs nothing and is not counted here.",
   references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },
 
   applies = function(f)
     if f.input.workers > 0 then return false, "loader workers were seen" end
     if f.input.loader == "workers" then return false, "the data loader has workers" end
-    return f.capture.has_os_calls or f.input.loader == "own", "without calls of the operating system, loading looks the same as waiting for workers"
+    return f.capture.has_os_calls or f.input.loader == "own", "without operating-system calls, loading looks the same as waiting for workers"
   end,
 
   detect = function(f, t)
@@ -52,7 +49,7 @@ while (auto b = queue.pop()) train_step(b);]],
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.85,
-             basis = "idle time under loading, as far as loading in parallel can hide it" },
+             basis = "parallel loading hides the load time, as far as it can" },
 
   tests = {
     { name = "half the run waits for the thread's own loading",

@@ -2,7 +2,7 @@
 -- launches kernels, and each holds a copy of its batches and often of the data set. The GPU waits all the same.
 return {
   id        = "input/oversubscribed-workers",
-  title     = "Use no more loader workers than there are CPU cores",
+  title     = "Use no more loader workers than CPU cores",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,20 +15,19 @@ return {
   optional   = { "input.workers_busy" },
   thresholds = { "min_share", "min_workers_per_core", "min_busy" },
 
-  symptom = "{workers:count} loader workers share {cores:count} CPU cores, and the GPU still idles {share:pct} of its time " ..
-            "for data.",
+  symptom = "{workers:count} loader workers share {cores:count} CPU cores, and the GPU is still idle {share:pct} of the time for lack of data.",
   cause   = "The workers compete with each other and with the launching thread for cores and memory.",
   fixes   = {
-    { action  = "Lower the number of workers to the cores that the job owns, less one a process for the launching thread",
+    { action  = "Use as many workers as the job has cores, less one core per process for the launching thread",
       snippet = [[cores = len(os.sched_getaffinity(0))          # what this job may use, not what the node has
 loader = DataLoader(dataset, num_workers=max(1, cores // ranks_on_this_node - 1))]],
       language = "python" },
-    { action  = "Keep libraries in the workers from starting threads of their own",
+    { action  = "Keep libraries in the workers from starting their own threads",
       snippet = [[import cv2
 def one_thread(worker): cv2.setNumThreads(0)     # PyTorch's own pool has one thread in workers already
 loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy: export OPENBLAS_NUM_THREADS=1]],
       language = "python" },
-    { action = "When all cores are needed for loading, make a batch cheaper or decode on the GPU with NVIDIA DALI" },
+    { action = "If loading needs all cores, make each batch cheaper or decode on the GPU with NVIDIA DALI" },
   },
   false_positives = "Workers that mostly wait for storage or the network may well outnumber the cores.",
   references = { "pytorch/dataloader-workers", "nvidia/dali" },
@@ -44,7 +43,7 @@ loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.4,
-             basis = "idle time under loading; how much contention costs cannot be told from the trace" },
+             basis = "part of the idle time during loading; the trace does not show how much contention costs" },
 
   tests = {
     { name = "64 busy workers on 16 cores",

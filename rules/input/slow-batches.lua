@@ -18,8 +18,7 @@ return {
   optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what" },
   thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "min_of_step" },
 
-  symptom = "{count:count} of {loads:count} loads hold the loop up far longer than the rest, by up to {max:time}; the GPU " ..
-            "idles {share:pct} of its time for them.",
+  symptom = "{count:count} of {loads:count} loads delay the loop far longer than the rest, by up to {max:time}. The GPU is idle {share:pct} of the time because of them.",
   cause   = "A few samples are larger or harder to decode than the rest: another format, resolution, length or compression.",
   fixes   = {
     { action  = "Time each sample once, look at the slowest, and convert them to the format of the rest",
@@ -35,7 +34,7 @@ print(sorted(cost)[-20:])]],
       language = "python" },
     { action = "Spread the expensive samples evenly over batches and ranks, or bucket them by size" },
   },
-  false_positives = "Storage that hiccups for reasons of its own, a shuffle buffer that fills up, or the start of an epoch.",
+  false_positives = "Storage that is slow at times for its own reasons, a shuffle buffer that fills up, or the start of an epoch.",
   references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },
 
   applies = function(f) return f.input.load.count > 0, "the GPU never waits for data" end,
@@ -67,10 +66,10 @@ print(sorted(cost)[-20:])]],
   saving = function(f, t, e)
     if e.rare == "yes" then
       return { claims = f.input.lost, remedy = f.input.remedy,
-               confidence = 0.65, basis = "the slow loads are there in time, like the rest" }
+               confidence = 0.65, basis = "the slow loads arrive in time, like the rest" }
     end
     return { claims = f.input.load.slow_lost, remedy = f.input.load.slow_remedy, confidence = 0.75,
-             basis = "the slow loads take as long as the median one" }
+             basis = "the slow loads take as long as the median load" }
   end,
 
   tests = {

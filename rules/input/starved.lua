@@ -17,19 +17,18 @@ return {
                  "run.cpu_cores", "capture.has_os_calls", "input.loader" },
   thresholds = { "min_share", "min_own", "min_busy", "min_steps" },
 
-  symptom = "The GPU idles {share:pct} of its time while the host {doing:text}.",
+  symptom = "The GPU is idle {share:pct} of the time while the host {doing:text}.",
   cause   = "Batches arrive more slowly than the GPU uses them up.",
   fixes   = {
     { action  = "Prepare batches ahead and in parallel, and keep the workers alive between epochs",
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
                     persistent_workers=True, pin_memory=True)]],
       language = "python" },
-    { action = "With a feeding thread of your own: several threads (processes, for Python code that holds the interpreter " ..
-               "lock) and a queue of two or three batches" },
-    { action = "Compute what does not change from epoch to epoch, such as embeddings or resized images, once, and store it" },
+    { action = "With your own loading thread, use several threads (processes for Python code that holds the interpreter lock) and a queue of two or three batches" },
+    { action = "Compute once what does not change from epoch to epoch, such as embeddings or resized images, and store it" },
     { action = "Decode and augment on the GPU with NVIDIA DALI" },
   },
-  false_positives = "A range named like data loading that does other work; a pause on purpose between requests of a server.",
+  false_positives = "A range that is named like data loading but does other work. A deliberate pause between requests of a server.",
   references = { "pytorch/dataloader-workers", "pytorch/tuning-guide", "nvidia/dali" },
 
   applies = function(f) return f.input.lost.time > 0, "the GPU never waits for data" end,
@@ -60,7 +59,7 @@ return {
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.6,
-             basis = "idle time under loading, as far as loading in parallel can hide it" },
+             basis = "parallel loading hides the load time, as far as it can" },
 
   tests = {
     { name = "a feeding thread cannot keep up",

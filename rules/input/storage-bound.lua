@@ -18,24 +18,22 @@ return {
   optional       = { "input.workers", "input.load.median" },
   thresholds     = { "min_share", "min_file_share" },
 
-  symptom = "File calls fill {file_share:pct} of the load time, and the GPU idles {share:pct} of its time for data.",
+  symptom = "File calls take {file_share:pct} of the load time, and the GPU is idle {share:pct} of the time for lack of data.",
   cause   = "The loader waits for storage and has little to compute.",
   fixes   = {
-    { action = "Keep the data set, or the transformed samples, in host memory when it fits: the first epoch pays, the rest do " ..
-               "not",
+    { action = "Keep the data set, or the transformed samples, in host memory if it fits: only the first epoch then reads from storage",
       snippet = [[dataset = monai.data.CacheDataset(data=items, transform=transforms, cache_rate=1.0, num_workers=8)]],
       language = "python" },
     { action  = "Copy the data to the node's own disk or memory before the run",
       snippet = 'cp -r "$DATA" "$TMPDIR/data"        # or: tar -C /dev/shm -xf "$DATA.tar"', language = "bash" },
-    { action = "Store samples in a few large files that are read from start to end (WebDataset tar files, HDF5, LMDB), not " ..
-               "one file a sample" },
-    { action  = "Read in parallel, so that more requests are under way at a time",
+    { action = "Store samples in a few large files that are read from start to end (WebDataset tar files, HDF5, LMDB), not in one file per sample" },
+    { action  = "Read in parallel, so that more requests are in flight at a time",
       snippet = "loader = DataLoader(dataset, num_workers=16, prefetch_factor=4, persistent_workers=True)", language = "python" },
   },
   false_positives = "The first epoch of a run whose data later stays in the page cache.",
   references = { "monai/cache-dataset", "pytorch/dataloader-workers" },
 
-  saving = { confidence = 0.7, basis = "idle time under loading, as far as reading in parallel or ahead can hide it" },
+  saving = { confidence = 0.7, basis = "parallel or earlier reading hides the load time, as far as it can" },
 
   tests = {
     { name = "four fifths of the load time is reading",

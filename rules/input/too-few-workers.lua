@@ -16,21 +16,19 @@ return {
   optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "run.cpu_cores", "input.loader" },
   thresholds = { "min_share", "min_busy", "min_steps" },
 
-  symptom = "The GPU idles {share:pct} of its time while the launching thread waits for {who:text}" ..
-            "{busy_text:text}.",
-  cause   = "Together the workers deliver batches more slowly than the GPU uses them up.",
+  symptom = "The GPU is idle {share:pct} of the time while the launching thread waits for {who:text}{busy_text:text}.",
+  cause   = "Together, the workers deliver batches more slowly than the GPU uses them up.",
   fixes   = {
     { action  = "Raise the number of workers step by step, up to the CPU cores of the job",
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=16, prefetch_factor=4,
                     persistent_workers=True, pin_memory=True)]],
       language = "python" },
-    { action = "Make a batch cheaper: decode and resize once beforehand, use a faster decoder, or keep a smaller format on " ..
-               "disk" },
+    { action = "Make each batch cheaper: decode and resize once beforehand, use a faster decoder, or store a smaller format" },
     { action = "Move decoding and augmentation to the GPU with NVIDIA DALI" },
-    { action  = "Ask the scheduler for more cores a GPU when the job has few",
+    { action  = "If the job has few cores, ask the scheduler for more cores per GPU",
       snippet = "#SBATCH --cpus-per-task=16", language = "bash" },
   },
-  false_positives = "Workers that wait for slow storage count as busy; input/storage-bound judges that.",
+  false_positives = "Workers that wait for slow storage count as busy. The rule input/storage-bound covers that case.",
   references = { "pytorch/dataloader-workers", "nvidia/dali" },
 
   applies = function(f) return f.input.workers >= 1 or f.input.loader == "workers", "no loader workers were seen" end,
@@ -46,12 +44,12 @@ return {
     local who = "the workers of the data loader"
     if f.input.workers >= 1 then who = math.floor(f.input.workers) .. " loader workers" end
     return { share = lost, workers = f.input.workers, who = who, busy = busy, cores = f.run.cpu_cores,
-             busy_text = busy and ", which are hardly ever idle" or " (what these do meanwhile was not recorded)" }
+             busy_text = busy and ", which are hardly ever idle" or " (what they do meanwhile was not recorded)" }
   end,
 
   saving = function(f)
     return { claims = f.input.lost, remedy = f.input.remedy, confidence = f.input.workers_busy and 0.85 or 0.6,
-             basis = "idle time under loading, as far as more workers on the cores of this host can hide it" }
+             basis = "more workers on this host's cores hide the load time, as far as they can" }
   end,
 
   tests = {
@@ -64,7 +62,7 @@ return {
     { name = "what the workers do was not recorded",
       facts = { window = { device_time = 1e9 },
                 input = { lost = 2e8, own = 1e7, waiting = 1.8e8, workers = 4, remedy = true } },
-      expect = { share = 0.2, busy_text = " (what these do meanwhile was not recorded)" }, saving = { confidence = 0.6 } },
+      expect = { share = 0.2, busy_text = " (what they do meanwhile was not recorded)" }, saving = { confidence = 0.6 } },
     { name = "only the name of the loader says that there are workers",
       facts = { window = { device_time = 1e9 },
                 input = { lost = 2e8, own = 0, waiting = 2e8, workers = 0, loader = "workers", remedy = true } },

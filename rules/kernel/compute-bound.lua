@@ -13,17 +13,17 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.compute.lost" },
   thresholds = { "min_sm", "max_tensor", "min_weight", "winnable" },
 
-  symptom = "{weight:pct} of the kernel time is limited by the SMs without their tensor cores: {name:text} reaches {sm:pct} of the SMs' peak{above:text}.",
-  cause   = "Each operation goes through the plain pipes, which do a fraction of what the tensor cores do in the same time.",
+  symptom = "Kernels that are limited by the SMs and leave the tensor cores idle take {weight:pct} of the kernel time: {name:text} reaches {sm:pct} of the SMs' peak{above:text}.",
+  cause   = "Each operation goes through the ordinary pipes, which do a fraction of what the tensor cores do in the same time.",
   fixes   = {
-    { action = "Run products in TF32, bf16 or fp16", snippet = "torch.backends.cuda.matmul.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(x)", language = "python" },
-    { action = "In kernels of your own, call a library or use matrix fragments for the inner product", snippet = "nvcuda::wmma::mma_sync(acc, a, b, acc);", language = "cpp" },
-    { action = "Where the work is no product, compute less: cheaper functions, tables, symmetry" },
+    { action = "Run matrix products in TF32, bf16 or fp16", snippet = "torch.backends.cuda.matmul.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(x)", language = "python" },
+    { action = "In your own kernels, call a library or use matrix fragments for the inner product", snippet = "nvcuda::wmma::mma_sync(acc, a, b, acc);", language = "cpp" },
+    { action = "If the work is no matrix product, compute less: cheaper functions, tables, symmetry" },
   },
-  false_positives = "Integer work, sorting, and functions that the tensor cores do not have.",
+  false_positives = "Integer work, sorting, and functions that tensor cores do not support.",
   references = { "nvidia/tensor-core-alignment", "ncu/roofline" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
@@ -34,19 +34,19 @@ return {
     local worst = top(rows, "weight", 5)
     local first = worst[1]
     return { weight = weight, count = #rows, name = first.kernel, sm = first.sm, tensor = first.tensor,
-             above = (first.class == "matrix" or first.class == "convolution") and ", and is a product" or "", part = share(sum(rows, "lost"), f.counter.compute.lost.time), rows = worst }
+             above = (first.class == "matrix" or first.class == "convolution") and ", and is a matrix product" or "", part = share(sum(rows, "lost"), f.counter.compute.lost.time), rows = worst }
   end,
 
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.compute.lost, part = e.part * t.winnable, confidence = 0.4,
-             basis = "the headroom of these kernels; of products at the rate of the tensor cores" }
+             basis = "the headroom of these kernels; for matrix products, at the rate of the tensor cores" }
   end,
 
   tests = {
     { name = "a product in plain FP32",
       facts = { counter = { kernels = 1, compute = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "compute", sm = 0.9, tensor = 0, class = "matrix" } } } },
-      expect = { weight = 0.6, name = "stencil", sm = 0.9, above = ", and is a product", part = 0.5 },
+      expect = { weight = 0.6, name = "stencil", sm = 0.9, above = ", and is a matrix product", part = 0.5 },
       saving = { claims = 4e8 } },
     { name = "near miss: the tensor cores are at work",
       facts = { counter = { kernels = 1, compute = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "compute", sm = 0.9, tensor = 0.7, class = "matrix" } } } },

@@ -11,20 +11,20 @@ return {
   knowledge = { "K-H8", "K-C5" },
 
   loss           = "family.concat",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels concatenate tensors",
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time concatenates or stacks tensors, in {count:count} kernels a step.",
-  cause   = "torch.cat and torch.stack copy every input into a new tensor; a key-value cache or a list that grows this way is copied at each step.",
+  symptom = "Concatenating and stacking tensors takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "torch.cat and torch.stack copy every input into a new tensor. A key-value cache or a list that grows this way is copied at each step.",
   fixes   = {
-    { action  = "Allocate the result once and write parts into it",
+    { action  = "Allocate the result once and write the parts into it",
       snippet = [[out = torch.empty(n, d, device="cuda")
 for i, part in enumerate(parts):
     out[i * k:(i + 1) * k] = part]],
       language = "python" },
     { action = "Let the producers write into slices of one buffer (out=…)" },
-    { action = "For generation use a preallocated (static) key-value cache" },
+    { action = "For generation, use a preallocated (static) key-value cache" },
   },
   false_positives = "A few large concatenations that the model needs.",
   references = { "pytorch/tuning-guide" },

@@ -1,7 +1,7 @@
 -- Searches for NaN or infinity and device-side assertions: left over from debugging, or switched on by anomaly mode.
 return {
   id        = "kernel/debug-checks",
-  title     = "Take checks for wrong values out of the loop",
+  title     = "Remove checks for NaN and infinity from the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -11,23 +11,23 @@ return {
   knowledge = { "K-H12", "K-A5" },
 
   loss           = "family.checks",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels check for wrong values",
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} kernels a step look for wrong values; they take {share:pct} of the GPU time.",
-  cause   = "Each check reads a whole tensor, and many of them copy the answer to the host and wait for it.",
+  symptom = "{count:count} kernels {per:text} check for wrong values and take {share:pct} of the GPU time.",
+  cause   = "Each check reads a whole tensor. Many of them copy the answer to the host and wait for it.",
   fixes   = {
-    { action  = "Switch anomaly detection off after debugging",
+    { action  = "Turn anomaly detection off after debugging",
       snippet = "torch.autograd.set_detect_anomaly(False)",
       language = "python" },
-    { action  = "Check the loss every hundred steps only",
+    { action  = "Check the loss only every hundred steps",
       snippet = [[if step % 100 == 0 and not torch.isfinite(loss):
     raise RuntimeError("loss is not finite")]],
       language = "python" },
     { action = "Count wrong values on the GPU and read the counter at the end of an epoch" },
   },
-  false_positives = "The gradient scaler of mixed precision, which has to look once a step.",
+  false_positives = "The gradient scaler of mixed precision, which must check once per step.",
   references = { "pytorch/amp", "pytorch/tuning-guide" },
 
   saving = { confidence = 0.6, basis = "the checks are gone" },

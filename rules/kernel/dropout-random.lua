@@ -2,7 +2,7 @@
 -- next kernel, which could have drawn them itself.
 return {
   id        = "kernel/dropout-random",
-  title     = "Draw random numbers inside the kernels that use them",
+  title     = "Generate random numbers inside the kernels that use them",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -12,20 +12,20 @@ return {
   knowledge = { "K-C5", "K-H6" },
 
   loss           = "family.dropout",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels generate random numbers",
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time draws random numbers, in {count:count} kernels a step.",
-  cause   = "Dropout or noise runs as a kernel of its own, with a mask that is written to memory and read back.",
+  symptom = "Generating random numbers takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "Dropout or noise runs as its own kernel, with a mask that is written to memory and read back.",
   fixes   = {
-    { action  = "Let the compiler fuse dropout with what stands around it",
+    { action  = "Let the compiler fuse dropout with the operations around it",
       snippet = "model = torch.compile(model)",
       language = "python" },
-    { action  = "Use attention with dropout built in",
+    { action  = "Use attention with built-in dropout",
       snippet = "out = F.scaled_dot_product_attention(q, k, v, dropout_p=0.1 if training else 0.0)",
       language = "python" },
-    { action = "Set dropout to 0 where the model does not need it (large language models are mostly trained without)" },
+    { action = "Set dropout to 0 if the model does not need it (most large language models are trained without)" },
   },
   false_positives = "Models whose work is sampling, such as diffusion noise or Monte Carlo.",
   references = { "pytorch/compile", "pytorch/sdpa" },

@@ -10,21 +10,21 @@ return {
   knowledge = { "K-A7", "K-C5" },
 
   measure        = "family.embedding",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels gather or scatter by index",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time gathers or scatters by index, in {count:count} kernels a step.",
-  cause   = "Each table or index operation is a kernel of its own that reads memory at random.",
+  symptom = "Gathers and scatters by index take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "Each table or index operation is its own kernel that reads memory at random.",
   fixes   = {
-    { action  = "Look all tables up in one kernel",
+    { action  = "Look up all tables in one kernel",
       snippet = [[# TorchRec / FBGEMM: one table-batched lookup instead of one kernel a table
 ebc = EmbeddingBagCollection(tables=tables, device="cuda")]],
       language = "python" },
-    { action = "Sort or deduplicate indices, so that neighbours read neighbouring rows" },
-    { action = "Keep hot rows in a cache on the GPU and the rest in host memory only when they do not fit" },
+    { action = "Sort or deduplicate indices, so that neighboring threads read neighboring rows" },
+    { action = "If the tables do not fit, keep hot rows in a cache on the GPU and the rest in host memory" },
   },
-  false_positives = "Recommenders that use a fused library already.",
+  false_positives = "Recommenders that already use a fused library.",
   references = { "pytorch/tuning-guide" },
 
   tests = {

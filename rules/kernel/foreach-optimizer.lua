@@ -12,17 +12,17 @@ return {
   knowledge = { "K-H6" },
 
   loss           = "family.foreach",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no multi-tensor kernels ran",
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time updates parameters in several passes, {count:count} multi-tensor kernels a step.",
-  cause   = "The update is a chain of multi-tensor kernels, each reading and writing all parameters or states.",
+  symptom = "Updating parameters in several passes takes {share:pct} of the GPU time: {count:count} multi-tensor kernels {per:text}.",
+  cause   = "The update is a chain of multi-tensor kernels. Each of them reads and writes all parameters or states.",
   fixes   = {
-    { action  = "Ask for the fused form",
+    { action  = "Use the fused optimizer",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)",
       language = "python" },
-    { action  = "Or compile the update",
+    { action  = "Compile the update",
       snippet = "step = torch.compile(optimizer.step)",
       language = "python" },
   },

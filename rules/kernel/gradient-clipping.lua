@@ -10,18 +10,18 @@ return {
   knowledge = { "K-H6", "K-C5" },
 
   measure        = "family.clip",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels clip gradients",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time measures and scales gradients, in {count:count} kernels a step.",
-  cause   = "Gradient clipping reads all gradients to get their norm and once more to scale them.",
+  symptom = "Measuring and scaling gradients takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "Gradient clipping reads all gradients to get their norm, and once more to scale them.",
   fixes   = {
     { action  = "Use the multi-tensor form",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)",
       language = "python" },
     { action = "Use an optimizer that clips as part of its update (Apex, DeepSpeed, Transformer Engine)" },
-    { action = "Clip once an optimizer step, not once a micro-batch" },
+    { action = "Clip once per optimizer step, not once per micro-batch" },
   },
   false_positives = "Very small models, where the update is a large part anyway.",
   references = { "pytorch/optimizer-implementations" },

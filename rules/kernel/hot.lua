@@ -3,7 +3,7 @@
 -- pays, so it is a symptom and claims nothing.
 return {
   id        = "kernel/hot",
-  title     = "Look at the kernel that dominates first",
+  title     = "Start with the kernel that dominates",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -14,16 +14,15 @@ return {
   optional   = { "op.of_top_kernel", "roofline.shapes.hot.top", "roofline.shapes.hot.attained", "roofline.shapes.hot.side" },
   thresholds = { "min_share", "min_window_share" },
 
-  symptom = "One kernel, {name:text}, takes {share:pct} of the kernel time: {count:count} launches of {median:time} each " ..
-            "(median){op_text:text}{rate:text}.",
-  cause   = "This kernel alone sets how long the GPU is busy; work on any other kernel can win little.",
+  symptom = "One kernel, {name:text}, takes {share:pct} of the kernel time: {count:count} launches with a median of {median:time}{op_text:text}{rate:text}.",
+  cause   = "This kernel alone sets how long the GPU is busy. Work on any other kernel can gain little.",
   fixes   = {
-    { action = "Measure this kernel with Nsight Compute before changing it: it says whether memory, compute or latency limits it",
+    { action = "Profile this kernel with Nsight Compute before you change it: the profile says whether memory, compute or latency limits it",
       snippet = "ncu --set full --kernel-name-base demangled --kernel-name regex:PART_OF_THE_NAME \\\n" ..
                 "    --launch-skip 20 --launch-count 3 -o hot python train.py",
       language = "bash" },
-    { action = "If it comes from a library (cuBLAS, cuDNN, attention), change what it is asked for: 16-bit types, sizes that are multiples of 64, a larger batch" },
-    { action = "If it is generated or written by hand, let a compiler fuse it with its neighbours",
+    { action = "If it comes from a library (cuBLAS, cuDNN, attention), change what you ask of it: 16-bit types, sizes that are multiples of 64, a larger batch" },
+    { action = "If it is generated or written by hand, let a compiler fuse it with the kernels next to it",
       snippet = "model = torch.compile(model)", language = "python" },
   },
   false_positives = "A matrix or attention kernel that already runs near the peak of the GPU.",
@@ -40,8 +39,8 @@ return {
     local known = f.roofline.shapes.hot
     local rate = ""
     if known.top and known.attained and known.side then
-      rate = "; by recorded sizes it reaches about " .. math.floor(100 * known.attained + 0.5) .. " % of what the GPU's " ..
-             (known.side == "memory" and "memory" or "peak") .. " allows (most of it " .. known.top .. ")"
+      rate = "; for the recorded sizes, it reaches about " .. math.floor(100 * known.attained + 0.5) .. " % of what the GPU's " ..
+             (known.side == "memory" and "memory" or "peak") .. " allows (most of the time in " .. known.top .. ")"
     end
     return { rate = rate, name = hot.name, class = hot.class, operator = op, op_text = op and ", most of them from " .. op or "", share = hot.share, window_share = window_share, count = hot.count,
              median = hot.median, rows = top(f.kernel.top, "time", 5) }
@@ -62,7 +61,7 @@ return {
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, op = { of_top_kernel = "aten::mm" },
                 roofline = { shapes = { hot = { top = "aten::mm [64, 64] x [64, 64] in bf16", attained = 0.12, side = "compute" } } },
                 kernel = { top = { { name = "gemm", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },
-      expect = { rate = "; by recorded sizes it reaches about 12 % of what the GPU's peak allows (most of it aten::mm [64, 64] x [64, 64] in bf16)" } },
+      expect = { rate = "; for the recorded sizes, it reaches about 12 % of what the GPU's peak allows (most of the time in aten::mm [64, 64] x [64, 64] in bf16)" } },
     { name = "near miss: the largest kernel takes 45 %",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
                 kernel = { top = { { name = "gemm", class = "matrix", count = 10, time = 4.5e8, share = 0.45, median = 4e7 } } } },

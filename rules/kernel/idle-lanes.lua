@@ -1,7 +1,7 @@
 -- Each instruction of a warp works for 32 threads; here most of them are masked out or do not exist.
 return {
   id        = "kernel/idle-lanes",
-  title     = "Fill the warps: blocks of whole warps, branches that agree",
+  title     = "Use all threads of each warp",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -13,17 +13,17 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_lanes", "min_weight", "winnable" },
 
-  symptom = "{weight:pct} of the kernel time works with few threads of each warp: {name:text} uses {lanes:pct} of the lanes.",
-  cause   = "Blocks with fewer than 32 threads, or branches that neighbouring threads take differently. An instruction costs the same for one thread as for 32.",
+  symptom = "Kernels that use few threads of each warp take {weight:pct} of the kernel time: only {lanes:pct} of the threads per warp do work in {name:text}.",
+  cause   = "Blocks have fewer than 32 threads, or neighboring threads take different branches. An instruction costs the same for 1 thread as for 32.",
   fixes   = {
     { action = "Launch blocks of 128 to 256 threads, a multiple of 32", snippet = "kernel<<<(n + 255) / 256, 256>>>(...);    // not <<<n, 1>>>", language = "cpp" },
     { action = "Let the threads of a warp take the same branch: sort or group the work by case" },
-    { action = "Give idle threads a share: one warp a row instead of one thread a row" },
+    { action = "Give idle threads a share of the work: one warp per row instead of one thread per row" },
   },
-  false_positives = "Work that is serial by nature and small beside the rest.",
+  false_positives = "Work that is serial by nature and small compared with the rest.",
   references = { "cuda-best-practices/occupancy", "ncu/profiling-guide" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
@@ -39,7 +39,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.5,
-             basis = "the headroom of kernels that are near no limit and leave lanes empty" }
+             basis = "the headroom of latency-bound kernels that leave lanes empty" }
   end,
 
   tests = {

@@ -2,7 +2,7 @@
 -- equal indices, or with atomics. How much could be won depends on the model, so this only informs.
 return {
   id        = "kernel/index-backward",
-  title     = "Add gradients up without sorting indices",
+  title     = "Add up gradients without sorting indices",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -10,14 +10,14 @@ return {
   knowledge = { "K-A7", "K-C5" },
 
   measure        = "family.index_backward",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels add up gradients by index",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time adds gradients up by index, in {count:count} kernels a step.",
-  cause   = "The backward pass of an index operation sorts the indices and adds up rows; many equal indices fall to few blocks.",
+  symptom = "Adding up gradients by index takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "The backward pass of an index operation sorts the indices and adds up rows. Many equal indices fall to a few blocks.",
   fixes   = {
-    { action  = "Look rows up with an embedding instead of an index",
+    { action  = "Look up rows with an embedding instead of an index",
       snippet = "rows = F.embedding(indices, table)             # instead of table[indices]",
       language = "python" },
     { action  = "Use index_select for one dimension: its backward pass is an index_add",
@@ -25,7 +25,7 @@ return {
       language = "python" },
     { action = "For tables whose rows are mostly untouched, use sparse gradients or a library of fused embeddings (FBGEMM)" },
   },
-  false_positives = "Recommender models, whose purpose these are, with a fused library.",
+  false_positives = "Recommender models with a fused library, whose main work this is.",
   references = { "pytorch/tuning-guide" },
 
   tests = {

@@ -2,7 +2,7 @@
 -- written again, often in FP32.
 return {
   id        = "kernel/loss-over-classes",
-  title     = "Compute the loss over many classes in pieces",
+  title     = "Compute the loss over many classes in chunks",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -12,12 +12,12 @@ return {
   knowledge = { "K-C5", "K-H6" },
 
   loss           = "family.cross_entropy",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels compute a loss over classes",
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time computes the loss over classes, in {count:count} kernels a step.",
-  cause   = "The logits of all tokens are held and passed over several times; with a vocabulary of 100 000 and more they are the largest tensor of the step.",
+  symptom = "The loss over classes takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "The logits of all tokens are stored and read several times. With a vocabulary of 100,000 and more, they are the largest tensor of the step.",
   fixes   = {
     { action  = "Use a fused loss that never stores all logits",
       snippet = [[# Liger Kernel: the last linear layer and the loss, in chunks
@@ -28,7 +28,7 @@ loss = LigerFusedLinearCrossEntropyLoss()(lm_head.weight, hidden, labels)]],
       language = "python" },
     { action = "Compute the loss in chunks of tokens with recomputation, and drop ignored tokens before the last layer" },
   },
-  false_positives = "Small models with a large vocabulary, whose cost this is by nature.",
+  false_positives = "Small models with a large vocabulary, which always pay this cost.",
   references = { "pytorch/compile" },
 
   saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },

@@ -2,7 +2,7 @@
 -- informs.
 return {
   id        = "kernel/low-concurrency",
-  title     = "See whether narrow kernels can run side by side",
+  title     = "Run small kernels concurrently",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,15 +12,15 @@ return {
   needs      = { "kernel.concurrency", "kernel.narrow.share", "kernel.streams", "budget.compute", "window.time" },
   thresholds = { "min_share", "max_concurrency" },
 
-  symptom = "{share:pct} of the time runs kernels that leave room for others and have nothing beside them ({concurrency:num} kernels at a time, {streams:count} streams).",
-  cause   = "Kernels of one stream run one after the other, whether or not they fill the GPU.",
+  symptom = "Kernels that leave SMs free run alone for {share:pct} of the time ({concurrency:num} kernels at a time, {streams:count} streams).",
+  cause   = "Kernels of one stream run one after the other, even if they do not fill the GPU.",
   fixes   = {
-    { action = "Put work that does not depend on each other on several streams",
+    { action = "Put independent work on several streams",
       snippet = "side = torch.cuda.Stream()\nside.wait_stream(torch.cuda.current_stream())\nwith torch.cuda.stream(side):\n    b = branch_b(x)\n" ..
                 "a = branch_a(x)\ntorch.cuda.current_stream().wait_stream(side)",
       language = "python" },
-    { action = "Batch the work instead: one wide kernel beats several narrow ones" },
-    { action = "Run several processes on the GPU under MPS, when there are many small jobs" },
+    { action = "Batch the work instead: one large kernel beats several small ones" },
+    { action = "If there are many small jobs, run several processes on the GPU with MPS" },
   },
   false_positives = "A chain in which each kernel needs the result of the one before.",
   references = { "cuda-programming/streams", "cuda/mps" },

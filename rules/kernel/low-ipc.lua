@@ -2,7 +2,7 @@
 -- only kernels that are near no limit count.
 return {
   id        = "kernel/low-ipc",
-  title     = "Give the execution units more to do",
+  title     = "Keep the execution units busy",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -13,16 +13,16 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_ipc", "min_weight", "winnable" },
 
-  symptom = "{weight:pct} of the kernel time issues little: {name:text} executes {ipc:num} instructions a cycle on each SM.",
+  symptom = "Kernels that execute few instructions take {weight:pct} of the kernel time: {name:text} executes only {ipc:num} instructions per cycle on each SM.",
   cause   = "Warps wait for memory, for barriers, or for results of their own instructions.",
   fixes   = {
-    { action = "See which stalls dominate in this kernel", snippet = "ncu --section WarpStateStats --section SchedulerStats --csv --page raw --print-units base -- COMMAND", language = "bash" },
-    { action = "Give each thread several independent results to compute, so that instructions do not wait for each other" },
+    { action = "Find out which stalls dominate in this kernel", snippet = "ncu --section WarpStateStats --section SchedulerStats --csv --page raw --print-units base -- COMMAND", language = "bash" },
+    { action = "Let each thread compute several independent results, so that instructions do not wait for each other" },
   },
-  false_positives = "Kernels of tensor instructions do much with few of them.",
+  false_positives = "Kernels of tensor instructions, which do much with few instructions.",
   references = { "ncu/profiling-guide" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
@@ -38,7 +38,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.25,
-             basis = "the headroom of kernels that issue little" }
+             basis = "the headroom of kernels that execute few instructions" }
   end,
 
   tests = {

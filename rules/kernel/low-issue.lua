@@ -6,7 +6,7 @@
 -- give. Without samples of memory and of tensor pipes there is no bound, and nothing is promised.
 return {
   id        = "kernel/low-issue",
-  title     = "Give the schedulers something to issue",
+  title     = "Keep the SM schedulers busy",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -18,14 +18,14 @@ return {
   optional   = { "sample.compute.dram", "sample.compute.tensor", "sample.compute.lost" },
   thresholds = { "min_active", "max_issue", "max_dram", "max_tensor", "min_samples", "achievable", "winnable" },
 
-  symptom = "{active:pct} of the SMs have work while kernels run, and use {issue:pct} of their issue slots; memory is at {dram:pct} of its rate.",
-  cause   = "Warps wait for memory or for their own results, and there are not enough of them to cover the latency.",
+  symptom = "While kernels run, {active:pct} of the SMs have work, but they use only {issue:pct} of their issue slots. Memory runs at {dram:pct} of its peak rate.",
+  cause   = "Warps wait for memory or for their own results, and there are not enough warps to hide the latency.",
   fixes   = {
-    { action = "Larger blocks, more warps, or more independent work in each thread" },
-    { action = "See which kernels and which stalls, with counters of the longest ones",
+    { action = "Use larger blocks, more warps, or more independent work per thread" },
+    { action = "Find out which kernels and which stalls, with counters of the longest kernels",
       snippet = "ncu --set full --launch-count 20 --csv --page raw --print-units base -- COMMAND > kernels.csv\nadvise run.sqlite kernels.csv", language = "bash" },
   },
-  false_positives = "Kernels that wait on purpose, for instance for data of other GPUs.",
+  false_positives = "Kernels that wait on purpose, for example for data from other GPUs.",
   references = { "nsys/gpu-metrics", "ncu/profiling-guide" },
 
   applies = function(f) return f.sample.compute.samples > 0, "no samples fell into compute kernels" end,
@@ -46,7 +46,7 @@ return {
   saving = function(f, t, e)
     if e.headroom == 0 or f.sample.compute.lost == nil then return nil end
     return { claims = f.sample.compute.lost, part = e.headroom * t.winnable, confidence = 0.2,
-             basis = "a small part of the compute time in which neither issue slots nor memory nor tensor pipes are at work" }
+             basis = "a small part of the compute time in which issue slots, memory and tensor pipes are all idle" }
   end,
 
   tests = {

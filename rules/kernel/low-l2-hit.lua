@@ -2,7 +2,7 @@
 -- products, convolutions and attention can, since they use each value many times.
 return {
   id        = "kernel/low-l2-hit",
-  title     = "Let the cache serve what is read again",
+  title     = "Reorder the work so that the L2 cache can reuse data",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -13,18 +13,18 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.memory.lost" },
   thresholds = { "max_hit", "min_weight", "winnable" },
 
-  symptom = "{weight:pct} of the kernel time is limited by memory with little help of the cache: {name:text} finds {hit:pct} of its sectors in L2.",
-  cause   = "Blocks that run at the same time work on distant parts of the data, so that each fetches its own copy from device memory.",
+  symptom = "Kernels that are limited by memory and find little in the L2 cache take {weight:pct} of the kernel time: {name:text} finds {hit:pct} of its sectors there.",
+  cause   = "Blocks that run at the same time work on distant parts of the data, so each fetches its own copy from device memory.",
   fixes   = {
-    { action = "Change the order in which blocks take their tiles, so that neighbours share rows and columns",
+    { action = "Change the order in which blocks take their tiles, so that neighbors share rows and columns",
       snippet = "// groups of 8 rows of tiles, column by column\nconst int group = blockIdx.x / (8 * tiles_n);\nconst int row = group * 8 + blockIdx.x % 8;\nconst int col = blockIdx.x % (8 * tiles_n) / 8;", language = "cpp" },
-    { action = "Larger tiles in shared memory and registers, so that each value is fetched fewer times" },
-    { action = "Use a library's kernel for products and convolutions" },
+    { action = "Use larger tiles in shared memory and registers, so that each value is fetched fewer times" },
+    { action = "Use a library's kernel for matrix products and convolutions" },
   },
-  false_positives = "Data that is used once, also in kernels with such a name.",
+  false_positives = "Kernels whose data is used only once, whatever their name says.",
   references = { "ncu/profiling-guide" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
@@ -41,7 +41,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.memory.lost, part = e.part * t.winnable, confidence = 0.3,
-             basis = "part of the headroom under the limit of memory" }
+             basis = "part of the headroom of memory-bound kernels" }
   end,
 
   tests = {

@@ -2,7 +2,7 @@
 -- little of it. So the kernel must also be near no limit of the GPU and leave its issue slots empty.
 return {
   id        = "kernel/low-occupancy",
-  title     = "Give the SMs more warps to hide latency with",
+  title     = "Put more warps on each SM",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -14,20 +14,20 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_occupancy", "max_issue", "min_weight", "winnable" },
 
-  symptom = "{weight:pct} of the kernel time has few warps on the SMs and waits: {name:text} keeps {occupancy:pct} of the warps an SM holds and uses {issue:pct} of the issue slots; limited by {limiter:text}.",
-  cause   = "A scheduler hides the latency of memory and of long instructions by switching to another warp. With few warps there is none to switch to.",
+  symptom = "Kernels with few warps per SM, which wait, take {weight:pct} of the kernel time: {name:text} keeps {occupancy:pct} of the warps that an SM can hold and uses {issue:pct} of the issue slots. Limited by: {limiter:text}.",
+  cause   = "A scheduler hides the latency of memory and of long instructions by switching to another warp. With few warps, there is none to switch to.",
   fixes   = {
-    { action = "If registers limit it: bound them, or use smaller tiles; see that nothing spills then",
+    { action = "If registers limit it: bound them, or use smaller tiles; then check that nothing spills",
       snippet = "__global__ void __launch_bounds__(256, 4) kernel(...)    // 4 blocks an SM", language = "cpp" },
-    { action = "If shared memory limits it: smaller tiles, fewer stages, or 16-bit data in them" },
-    { action = "If blocks are too large or too few: choose 128 to 256 threads a block, and enough blocks for several waves",
+    { action = "If shared memory limits it: use smaller tiles, fewer stages, or 16-bit data" },
+    { action = "If blocks are too large or too few: choose 128 to 256 threads per block, and enough blocks for several waves",
       snippet = "cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel, 0, 0);", language = "cpp" },
-    { action = "Or let each warp do more at once: unroll, load several elements a thread (instruction-level parallelism)" },
+    { action = "Let each warp do more at once: unroll, or load several elements per thread (instruction-level parallelism)" },
   },
-  false_positives = "Kernels with much parallelism inside a warp reach their best rate with few warps; then the issue slots are not empty.",
+  false_positives = "Kernels with much parallelism inside a warp reach their best rate with few warps. Their issue slots are not empty then.",
   references = { "cuda-best-practices/occupancy", "ncu/profiling-guide" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)

@@ -4,7 +4,7 @@
 -- is at full rate before that (saturating), and how much of the work can be spread the samples do not show (winnable).
 return {
   id        = "kernel/low-sm-active",
-  title     = "Use the width of the GPU",
+  title     = "Give all SMs work",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -16,13 +16,13 @@ return {
   thresholds = { "min_busy", "max_active", "min_samples", "saturating", "winnable" },
 
   symptom = "The GPU computes {busy:pct} of the time, but then only {active:pct} of its SMs have work ({samples:count} samples).",
-  cause   = "Kernels with few blocks, or long kernels whose last blocks run alone, leave SMs empty.",
+  cause   = "Kernels have few blocks, or their last blocks run alone, so SMs stay empty.",
   fixes   = {
-    { action = "Raise the batch, or the size of what each kernel works on" },
-    { action = "Run kernels that do not depend on each other on several streams" },
+    { action = "Use a larger batch, or more data per kernel" },
+    { action = "Run independent kernels on several streams" },
     { action = "Share the GPU between small jobs", snippet = "nvidia-cuda-mps-control -d", language = "bash" },
   },
-  false_positives = "Samples count all users of the GPU; another job's small kernels look like this one's.",
+  false_positives = "Samples count all users of the GPU. Another job's small kernels look like those of this job.",
   references = { "nsys/gpu-metrics", "cuda/mps" },
 
   applies = function(f) return f.budget.compute > 0, "the GPU computes nothing" end,
@@ -38,7 +38,7 @@ return {
     local headroom = 1 - share(e.active, t.saturating)
     if headroom <= 0 or f.sample.compute.lost == nil then return nil end
     return { claims = f.sample.compute.lost, part = headroom * t.winnable, confidence = 0.25,
-             basis = "a part of what kernels would save if they used as many SMs as memory can feed" }
+             basis = "part of what kernels would save if they used as many SMs as memory can feed" }
   end,
 
   tests = {

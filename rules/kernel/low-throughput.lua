@@ -1,7 +1,7 @@
 -- Neither the SMs nor memory come near their peak: the kernel waits. For what, the rules of its stalls, its warps and its accesses say.
 return {
   id        = "kernel/low-throughput",
-  title     = "Find out what the hot kernels wait for",
+  title     = "Find out what the longest kernels wait for",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -12,18 +12,18 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_sm", "max_memory", "min_weight", "winnable" },
 
-  symptom = "{weight:pct} of the kernel time runs near no limit of the GPU: {name:text} reaches {sm:pct} of the SMs' peak and {memory:pct} of memory's.",
-  cause   = "Too little parallelism to hide latency, too small a grid, or dependencies between instructions.",
+  symptom = "Kernels that are near no limit of the GPU take {weight:pct} of the kernel time: {name:text} reaches {sm:pct} of the SMs' peak and {memory:pct} of the memory's peak.",
+  cause   = "There is too little parallelism to hide latency, the grid is too small, or instructions depend on each other.",
   fixes   = {
     { action = "Collect the stalls and the occupancy of these kernels", snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 --csv --page raw --print-units base -- COMMAND",
       language = "bash" },
     { action = "Give each launch more work: a larger batch, or several inputs in one kernel" },
-    { action = "Replace it with a library's or a compiler's kernel, where one exists", snippet = "model = torch.compile(model)", language = "python" },
+    { action = "Replace it with a library's or a compiler's kernel if there is one", snippet = "model = torch.compile(model)", language = "python" },
   },
-  false_positives = "Kernels of a few microseconds are small by nature.",
+  false_positives = "Kernels of a few microseconds, which are small by nature.",
   references = { "ncu/profiling-guide" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)

@@ -10,12 +10,12 @@ return {
   knowledge = { "K-C5", "K-E3" },
 
   measure        = "family.reduction",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no reduction kernels ran",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time is reductions, {count:count} kernels a step.",
-  cause   = "Normalisation layers or statistics are written as separate operations: mean, variance and scaling each read the tensor again.",
+  symptom = "Reductions take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "Normalization layers or statistics are written as separate operations. Mean, variance and scaling each read the tensor again.",
   fixes   = {
     { action  = "Use the fused layers of the framework",
       snippet = "norm = torch.nn.RMSNorm(dim)           # instead of x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)",

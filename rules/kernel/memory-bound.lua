@@ -2,7 +2,7 @@
 -- up to what memory can do; below that only moving less data helps, which is worth more than any counter can say.
 return {
   id        = "kernel/memory-bound",
-  title     = "Move less data: fuse kernels, cache, use fewer bytes",
+  title     = "Move less data: fuse kernels, reuse data, use smaller types",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -17,17 +17,16 @@ return {
                  "budget.compute", "window.time" },
   thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "winnable" },
 
-  symptom = "{part_of:text}: {weight:pct} of the kernel time is limited by device memory{name:text}.",
-  cause   = "Each value is fetched, used a few times and written back: the kernels do fewer operations a byte than the GPU can do in the time " ..
-            "that the byte takes.",
+  symptom = "Kernels that are limited by device memory take {weight:pct} of the kernel time{name:text} ({part_of:text}).",
+  cause   = "Each value is fetched, used a few times and written back. The kernels do fewer operations per byte than the GPU can do in the time that the byte takes.",
   fixes   = {
-    { action = "Fuse what follows each other, so that values stay in registers", snippet = "model = torch.compile(model)", language = "python" },
-    { action = "Use fused attention and fused normalisation", snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v)   # is_causal=True for causal models only", language = "python" },
+    { action = "Fuse consecutive operations, so that values stay in registers", snippet = "model = torch.compile(model)", language = "python" },
+    { action = "Use fused attention and fused normalization", snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v)   # is_causal=True for causal models only", language = "python" },
     { action = "Halve the bytes: bf16 activations, in-place operations, no copies for layout", snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(x)",
       language = "python" },
-    { action = "Products with few rows read their weights for little work: a larger batch, or weights of fewer bytes" },
+    { action = "Matrix products with few rows read all weights for little work: use a larger batch, or smaller weight types" },
   },
-  false_positives = "Kernels whose data cannot be smaller: an optimizer's update, a copy that is needed.",
+  false_positives = "Kernels whose data cannot be smaller, such as an optimizer's update or a copy that is needed.",
   references = { "ncu/roofline", "nvidia/gpu-background", "pytorch/compile" },
 
   applies = function(f) return f.counter.kernels > 0 or (f.kernel.time or 0) > 0, "no kernels ran, or none were recorded" end,
@@ -40,22 +39,22 @@ return {
       local weight = sum(rows, "weight")
       if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
       local worst = top(rows, "weight", 5)
-      return { weight = weight, name = " (most of it " .. worst[1].kernel .. ")", part_of = "By counters", dram = worst[1].dram,
+      return { weight = weight, name = ", mostly " .. worst[1].kernel, part_of = "by counters", dram = worst[1].dram,
                part = share(sum(rows, "lost"), f.counter.memory.lost.time), rows = worst }
     end
     local dram, samples = f.sample.compute.dram, f.sample.compute.samples
     if dram and samples and at_least(samples, t.min_samples) then
       if not at_least(dram, t.min_dram) then return nil end
-      return { weight = 1, name = "", part_of = "By samples of the memory while kernels ran", dram = dram, part = 0 }
+      return { weight = 1, name = "", part_of = "by samples of memory traffic while kernels ran", dram = dram, part = 0 }
     end
     local estimated = f.roofline.low_intensity.share
     local products = f.roofline.shapes.memory.share or 0
     if estimated and at_least(estimated, t.min_estimated) and 2 * products > estimated then
-      return { weight = estimated, name = " (most of it products such as " .. f.roofline.shapes.memory.top .. ")",
-               part_of = "An estimate from recorded sizes and the classes of the kernels", part = 0, rows = f.roofline.estimates }
+      return { weight = estimated, name = ", mostly matrix products such as " .. f.roofline.shapes.memory.top,
+               part_of = "estimated from recorded sizes and kernel classes", part = 0, rows = f.roofline.estimates }
     end
     if estimated and at_least(estimated, t.min_estimated) then
-      return { weight = estimated, name = "", part_of = "An estimate from the classes of the kernels", part = 0, rows = f.roofline.estimates }
+      return { weight = estimated, name = "", part_of = "estimated from kernel classes", part = 0, rows = f.roofline.estimates }
     end
     return nil
   end,
@@ -71,20 +70,20 @@ return {
     { name = "counted: three quarters of memory's rate",
       facts = { kernel = { time = 1e9 }, roofline = { low_intensity = {} }, sample = { compute = {} },
                 counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "layernorm", weight = 0.7, lost = 1e8, bound = "memory", dram = 0.75 } } } },
-      expect = { weight = 0.7, part_of = "By counters", name = " (most of it layernorm)", dram = 0.75, part = 0.5, rows = 1 },
+      expect = { weight = 0.7, part_of = "by counters", name = ", mostly layernorm", dram = 0.75, part = 0.5, rows = 1 },
       saving = { claims = 2e8 } },
     { name = "sampled", facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = { dram = 0.7, samples = 1000 } } },
-      expect = { weight = 1, dram = 0.7, part_of = "By samples of the memory while kernels ran" } },
+      expect = { weight = 1, dram = 0.7, part_of = "by samples of memory traffic while kernels ran" } },
     { name = "estimated: element-wise kernels take most of the time",
       facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "elementwise", time = 8e8 } } } },
-      expect = { weight = 0.8, part_of = "An estimate from the classes of the kernels", rows = 1 } },
+      expect = { weight = 0.8, part_of = "estimated from kernel classes", rows = 1 } },
     { name = "estimated: sizes show that the products read all weights for a row",
       facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "elementwise", time = 2e8 } },
                              shapes = { memory = { share = 0.6, top = "aten::mm [1, 4096] x [4096, 4096] in bf16" } } } },
-      expect = { weight = 0.8, part_of = "An estimate from recorded sizes and the classes of the kernels",
-                 name = " (most of it products such as aten::mm [1, 4096] x [4096, 4096] in bf16)" } },
+      expect = { weight = 0.8, part_of = "estimated from recorded sizes and kernel classes",
+                 name = ", mostly matrix products such as aten::mm [1, 4096] x [4096, 4096] in bf16" } },
     { name = "near miss: products that memory limits are too few",
       facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.5 }, shapes = { memory = { share = 0.4, top = "aten::mm" } } } },

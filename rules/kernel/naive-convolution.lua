@@ -2,7 +2,7 @@
 -- stride, type or layout.
 return {
   id        = "kernel/naive-convolution",
-  title     = "Let the library choose a convolution algorithm",
+  title     = "Let the library choose a faster convolution algorithm",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -12,15 +12,15 @@ return {
   knowledge = { "K-H1", "K-C5" },
 
   loss           = "family.naive_convolution",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no convolutions with a plain algorithm ran",
   evidence       = { count = "per_step" },
   optional       = { "roofline.rated.share" },
   thresholds     = { "min_share", "min_count", "max_rated_share" },
 
-  symptom = "{share:pct} of the GPU time runs convolutions by a plain algorithm, {count:count} kernels a step.",
-  cause   = "The library fell back to a kernel that copies patches out or computes them one by one, without tensor cores.",
+  symptom = "Convolutions with a plain algorithm take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "The library fell back to a kernel that copies patches or computes them one by one, without tensor cores.",
   fixes   = {
-    { action  = "Let cuDNN measure the algorithms, for shapes that stay",
+    { action  = "Let cuDNN measure its algorithms, if shapes stay the same",
       snippet = "torch.backends.cudnn.benchmark = True",
       language = "python" },
     { action  = "Use half precision and channels-last layout",
@@ -28,9 +28,9 @@ return {
 with torch.autocast("cuda", dtype=torch.bfloat16):
     y = model(x)]],
       language = "python" },
-    { action = "Replace dilated, odd-sized or depth-wise convolutions by forms that cuDNN has tensor-core kernels for" },
+    { action = "Replace dilated, odd-sized or depthwise convolutions with forms that have tensor-core kernels in cuDNN" },
   },
-  false_positives = "Small depth-wise layers of mobile networks.",
+  false_positives = "Small depthwise layers of mobile networks.",
   references = { "pytorch/tuning-guide", "pytorch/channels-last" },
 
   -- Where sizes were recorded, kernel/slow-convolutions measures what the name of a kernel only suggests.

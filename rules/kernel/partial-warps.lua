@@ -15,8 +15,8 @@ return {
                  "kernel.partial_warp.lost", "kernel.partial_warp.remedy" },
   thresholds = { "min_waste" },
 
-  symptom = "{share:pct} of the GPU time is kernels whose blocks are no multiple of 32 threads ({name:text}: {threads:count}); their empty lanes take {waste:pct}.",
-  cause   = "The block size was chosen by the problem, not by the width of a warp.",
+  symptom = "Kernels whose block size is not a multiple of 32 threads take {share:pct} of the GPU time, for example {name:text} with {threads:count}. Their empty lanes waste {waste:pct} of the compute time.",
+  cause   = "The block size follows the problem, not the width of a warp.",
   fixes   = {
     { action  = "Round the block size up and let spare threads return",
       snippet = [[int threads = ((n + 31) / 32) * 32;
@@ -28,7 +28,7 @@ kernel<<<blocks, threads>>>(data, n);          // if (i >= n) return;]],
   references = { "cuda-best-practices/occupancy" },
 
   applies = function(f)
-    return f.kernel.partial_warp.share > 0, "all blocks are multiples of 32 threads"
+    return f.kernel.partial_warp.share > 0, "all block sizes are multiples of 32 threads"
   end,
 
   detect = function(f, t)
@@ -38,7 +38,7 @@ kernel<<<blocks, threads>>>(data, n);          // if (i >= n) return;]],
   end,
 
   saving = { claims = "kernel.partial_warp.lost", remedy = "kernel.partial_warp.remedy", confidence = 0.4,
-             basis = "all lanes in use" },
+             basis = "all lanes do work" },
 
   tests = {
     { name = "blocks of 48 threads",

@@ -12,18 +12,18 @@ return {
   needs      = { "family.compiled.share", "kernel.elementwise.share", "kernel.elementwise.count" },
   thresholds = { "min_compiled", "min_eager" },
 
-  symptom = "{compiled:pct} of the GPU time is compiled kernels, and {eager:pct} is still {count:count} unfused element-wise kernels a step.",
-  cause   = "The compiler breaks its graph, or not all of the model is compiled.",
+  symptom = "Compiled kernels take {compiled:pct} of the GPU time, and {count:count} unfused element-wise kernels {per:text} still take {eager:pct}.",
+  cause   = "The compiler breaks its graph, or only a part of the model is compiled.",
   fixes   = {
-    { action  = "See where it breaks",
+    { action  = "Find out where the graph breaks",
       snippet = "TORCH_LOGS=graph_breaks python train.py",
       language = "bash" },
-    { action  = "Fail where it breaks, to find the places",
+    { action  = "Make graph breaks errors, to find them",
       snippet = "model = torch.compile(model, fullgraph=True)",
       language = "python" },
     { action = "Compile the loss and the optimizer step, too" },
   },
-  false_positives = "Parts that are meant to stay eager.",
+  false_positives = "Parts that are meant to run eagerly.",
   references = { "pytorch/compile" },
 
   applies = function(f)

@@ -18,22 +18,22 @@ return {
                  "counter.latency.lost", "counter.memory.lost" },
   thresholds = { "min_share", "min_bytes", "min_registers", "min_local", "winnable" },
 
-  symptom = "{share:pct} of the time runs kernels that use local memory; {name:text} uses {use:text} and {registers:count} registers a thread.",
-  cause   = "Local memory holds what does not fit into registers. It lies in device memory behind the caches, so each access costs far more than a register.",
+  symptom = "Kernels that use local memory take {share:pct} of the time. {name:text} uses {use:text} and {registers:count} registers per thread.",
+  cause   = "Local memory holds what does not fit into registers. It is in device memory behind the caches, so each access costs far more than a register.",
   fixes   = {
-    { action = "See what the compiler spills, and where",
+    { action = "Find out what the compiler spills, and where",
       snippet = "nvcc -Xptxas -v,-warn-spills -lineinfo kernel.cu", language = "bash" },
-    { action = "Give the compiler room: fewer threads a block in __launch_bounds__, no --maxrregcount, smaller tiles",
+    { action = "Give the compiler room: fewer threads per block in __launch_bounds__, no --maxrregcount, smaller tiles",
       snippet = "__global__ void __launch_bounds__(128) kernel(const float* in, float* out);", language = "cpp" },
-    { action = "Index small arrays with constants only: unroll their loops fully, so that they can live in registers",
+    { action = "Index small arrays with constants only: unroll their loops fully, so that they stay in registers",
       snippet = "#pragma unroll\nfor (int i = 0; i < 8; ++i) sum[i] += a[i] * b;", language = "cpp" },
   },
-  false_positives = "Local memory that is reserved but hardly touched, for instance on an error path.",
+  false_positives = "Local memory that is reserved but hardly used, for example on an error path.",
   references = { "cuda-best-practices/occupancy", "ncu/profiling-guide" },
 
   applies = function(f)
     local counted = f.counter.rows and #filter(f.counter.rows, function(row) return row["local"] >= 0 end) > 0
-    return counted or (f.kernel.spilling.share or 0) > 0, "no kernel uses local memory, as far as was recorded"
+    return counted or (f.kernel.spilling.share or 0) > 0, "no recorded kernel uses local memory"
   end,
 
   detect = function(f, t)
@@ -43,7 +43,7 @@ return {
       local weight = sum(spilling, "weight")
       if #spilling == 0 or not at_least(weight, t.min_share) then return nil end
       local worst = top(spilling, "weight", 5)
-      return { share = weight, name = worst[1].kernel, use = "it in a good part of its instructions", part_local = worst[1]["local"],
+      return { share = weight, name = worst[1].kernel, use = "local memory in a good part of its instructions", part_local = worst[1]["local"],
                registers = worst[1].registers, rows = worst,
                part = share(sum(spilling, "lost"), f.counter.latency.lost.time + f.counter.memory.lost.time) }
     end
@@ -55,7 +55,7 @@ return {
     local heavy_share = window_share * share(sum(heavy, "time"), sum(rows, "time"))
     if not at_least(heavy_share, t.min_share) then return nil end
     local worst = top(heavy, "time", 5)
-    return { share = heavy_share, name = worst[1].name, use = tostring(worst[1].local_bytes) .. " bytes of it", bytes = worst[1].local_bytes,
+    return { share = heavy_share, name = worst[1].name, use = tostring(worst[1].local_bytes) .. " bytes of local memory", bytes = worst[1].local_bytes,
              registers = worst[1].registers, part = 0, rows = worst }
   end,
 

@@ -10,11 +10,11 @@ return {
   knowledge = { "K-C5", "K-F2" },
 
   measure        = "family.scan",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no cumulative sums ran",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time is cumulative sums, {count:count} kernels a step.",
+  symptom = "Cumulative sums take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
   cause   = "A scan along one long dimension uses few blocks, and each value depends on the one before.",
   fixes   = {
     { action  = "Reshape so that many rows are scanned at once, and add the offsets of the blocks",
@@ -22,7 +22,7 @@ return {
 offset = part[:, -1].cumsum(0).roll(1); offset[0] = 0
 out = (part + offset[:, None]).view(-1)]],
       language = "python" },
-    { action = "Use a fused scan kernel (Mamba, associative_scan under torch.compile)" },
+    { action = "Use a fused scan kernel (Mamba, associative_scan with torch.compile)" },
   },
   false_positives = "State-space models with fused scan kernels.",
   references = { "pytorch/compile" },

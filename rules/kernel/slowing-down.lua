@@ -14,15 +14,15 @@ return {
                  "kernel.slowing.remedy" },
   thresholds = { "min_ratio", "min_compared" },
 
-  symptom = "The same kernels took {ratio:num} times as long in the second half of the window as in the first.",
-  cause   = "The GPU became slower, or the data of the kernels grew.",
+  symptom = "The same kernels took {ratio:num} times as long in the second half of the window as in the first half.",
+  cause   = "The GPU became slower, or the kernels' data grew.",
   fixes   = {
     { action  = "Look at clocks, temperature and power during the run",
       snippet = "nvidia-smi --query-gpu=timestamp,clocks.sm,temperature.gpu,power.draw,clocks_throttle_reasons.active --format=csv -l 1",
       language = "bash" },
-    { action = "Look whether lengths or sizes grow with the steps" },
+    { action = "Check whether lengths or sizes grow from step to step" },
   },
-  false_positives = "Curricula that lengthen sequences; generation, whose attention grows with each token.",
+  false_positives = "Curricula that lengthen sequences. Generation, whose attention grows with each token.",
   references = { "nvidia/smi" },
 
   applies = function(f)

@@ -16,20 +16,20 @@ return {
   evidence   = { count = "kernels" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} small matrix products a step come in runs, one after another; the GPU waits between them for {share:pct} of its time.",
-  cause   = "A loop on the host multiplies piece by piece.",
+  symptom = "{count:count} small matrix products {per:text} run one after another. The GPU waits between them for {share:pct} of the time.",
+  cause   = "A loop on the host multiplies the pieces one by one.",
   fixes   = {
     { action  = "Stack equal shapes and multiply once",
       snippet = "out = torch.bmm(torch.stack(inputs), torch.stack(weights))       # or torch.einsum over a stacked weight",
       language = "python" },
-    { action  = "For different sizes use a grouped product",
+    { action  = "For different sizes, use a grouped matrix product",
       snippet = "out = torch._grouped_mm(tokens, expert_weights, offs=offsets)        # CUTLASS grouped GEMM, MegaBlocks",
       language = "python" },
   },
   false_positives = "Products that depend on each other.",
   references = { "pytorch/compile", "nvidia/gpu-background" },
 
-  saving = { confidence = 0.5, basis = "one launch for each run" },
+  saving = { confidence = 0.5, basis = "one launch replaces each series" },
 
   tests = {
     { name = "a loop over 64 experts",

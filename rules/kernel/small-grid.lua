@@ -19,19 +19,19 @@ return {
   needs          = { "kernel.small_grid.rows" },
   thresholds     = { "min_share", "max_fill", "saturating_fill", "max_part" },
 
-  symptom = "{share:pct} of the time runs kernels that leave most of the GPU dark: {blocks:count} blocks (median) for {sms:count} SMs.",
-  cause   = "A block runs on one SM. With fewer blocks than SMs, and no other kernel beside them, the rest of the GPU does nothing.",
+  symptom = "Kernels that leave most SMs idle take {share:pct} of the time: {blocks:count} blocks (median) for {sms:count} SMs.",
+  cause   = "A block runs on one SM. With fewer blocks than SMs, and no other kernel running, the remaining SMs do nothing.",
   fixes   = {
-    { action = "Work on more data at once: raise the batch size, or process several inputs in one call",
+    { action = "Process more data at once: use a larger batch, or several inputs in one call",
       snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size, ...)", language = "python" },
-    { action = "In your own kernels launch more blocks, each with less work: at least two per SM, with a grid-stride loop",
+    { action = "In your own kernels, launch more blocks with less work each: at least two per SM, with a grid-stride loop",
       snippet = "int sms;\ncudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n" ..
                 "const int threads = 256;\nconst int blocks = min((n + threads - 1) / threads, 32 * sms);\n" ..
                 "kernel<<<blocks, threads, 0, stream>>>(data, n);  // for (i = tid; i < n; i += gridDim.x * blockDim.x)",
       language = "cpp" },
-    { action = "Run independent small kernels side by side on several streams" },
+    { action = "Run independent small kernels concurrently on several streams" },
   },
-  false_positives = "Problems that are small by nature, such as decoding one token for one user, where latency is what counts.",
+  false_positives = "Problems that are small by nature, such as decoding one token for one user, where latency counts.",
   references = { "cuda-best-practices/occupancy", "nvidia/gpu-background", "cuda-programming/streams" },
 
   detect = function(f, t, e)
@@ -43,7 +43,7 @@ return {
   saving = function(f, t)
     return { claims = f.kernel.small_grid.lost,
              part = math.min(t.max_part, 1 - share(f.kernel.small_grid.fill, t.saturating_fill)), confidence = 0.5,
-             basis = "time of these kernels, shortened as far as more SMs help before memory is the limit" }
+             basis = "these kernels get shorter with more SMs, until memory is the limit" }
   end,
 
   tests = {

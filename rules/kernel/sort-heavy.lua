@@ -10,17 +10,17 @@ return {
   knowledge = { "K-A7", "K-C5" },
 
   measure        = "family.sort",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no sorting kernels ran",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time sorts or selects, in {count:count} kernels a step.",
-  cause   = "A sort makes several passes over all values, however few of them are needed.",
+  symptom = "Sorting and selecting take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "A sort makes several passes over all values, even if only a few of them are needed.",
   fixes   = {
-    { action  = "Ask for the largest few instead of a full sort",
+    { action  = "Request the few largest values instead of a full sort",
       snippet = "values, indices = torch.topk(scores, k=50, sorted=False)      # instead of scores.sort()",
       language = "python" },
-    { action = "Compare with a threshold or a histogram where the exact order does not matter" },
+    { action = "Compare with a threshold or a histogram if the exact order does not matter" },
     { action = "For gradients of embeddings, use index_add_ or segment reductions on presorted indices, so that no sort runs in each step" },
   },
   false_positives = "Programs whose purpose is sorting.",

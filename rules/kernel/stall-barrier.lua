@@ -1,7 +1,7 @@
 -- Warps wait for the others of their block at barriers.
 return {
   id        = "kernel/stall-barrier",
-  title     = "Wait less at barriers inside blocks",
+  title     = "Reduce waiting at barriers inside blocks",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -13,17 +13,17 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "min_stall", "min_weight", "winnable" },
 
-  symptom = "{weight:pct} of the kernel time loses warps to barriers: those of {name:text} spend {stall:pct} of their time at them.",
-  cause   = "Work is uneven among the warps of a block, or the block synchronises after every small piece of work.",
+  symptom = "Kernels whose warps wait at barriers take {weight:pct} of the kernel time: warps of {name:text} spend {stall:pct} of their time there.",
+  cause   = "Work is uneven among the warps of a block, or the block synchronizes after every small piece of work.",
   fixes   = {
-    { action = "Synchronise warps instead of blocks where data stays inside one", snippet = "__syncwarp();    // instead of __syncthreads()", language = "cpp" },
-    { action = "Do more between two barriers: larger tiles, two buffers in shared memory that take turns" },
-    { action = "Smaller blocks wait for fewer warps, and another block runs meanwhile", snippet = "kernel<<<grid * 2, 128>>>(...);", language = "cpp" },
+    { action = "Synchronize warps instead of blocks if data stays inside one warp", snippet = "__syncwarp();    // instead of __syncthreads()", language = "cpp" },
+    { action = "Do more between two barriers: larger tiles, or two alternating buffers in shared memory" },
+    { action = "Use smaller blocks: fewer warps wait for each other, and another block runs meanwhile", snippet = "kernel<<<grid * 2, 128>>>(...);", language = "cpp" },
   },
   false_positives = "Barriers that belong to a pipeline between producer and consumer warps.",
   references = { "ncu/profiling-guide" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)

@@ -2,7 +2,7 @@
 -- bandwidth. Where memory is at its limit, kernel/memory-bound speaks.
 return {
   id        = "kernel/stall-memory",
-  title     = "Cover the latency of memory",
+  title     = "Keep more memory loads in flight to hide latency",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -14,18 +14,18 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "min_stall", "min_weight", "winnable" },
 
-  symptom = "{weight:pct} of the kernel time waits for memory that is not busy: warps of {name:text} spend {stall:pct} of their time on it.",
-  cause   = "Each warp issues one load and waits. There are too few loads in flight to keep memory busy.",
+  symptom = "Kernels that wait for memory, although it is not busy, take {weight:pct} of the kernel time: warps of {name:text} spend {stall:pct} of their time waiting for it.",
+  cause   = "Each warp issues one load and waits. Too few loads are in flight to keep memory busy.",
   fixes   = {
-    { action = "Keep more loads in flight: unroll, load several elements a thread, use 16-byte accesses",
+    { action = "Keep more loads in flight: unroll, load several elements per thread, use 16-byte accesses",
       snippet = "const float4 v = reinterpret_cast<const float4*>(in)[i];", language = "cpp" },
-    { action = "Load ahead into shared memory while computing on what is there", snippet = "__pipeline_memcpy_async(&tile[k], &in[i], 16);\n__pipeline_commit();", language = "cpp" },
+    { action = "Load the next tile into shared memory while you compute on the current one", snippet = "__pipeline_memcpy_async(&tile[k], &in[i], 16);\n__pipeline_commit();", language = "cpp" },
     { action = "Fuse kernels, so that values stay in registers between them", snippet = "model = torch.compile(model)", language = "python" },
   },
   false_positives = "Pointer chasing, where each address depends on the load before.",
   references = { "cuda-best-practices/coalescing", "ncu/profiling-guide" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)

@@ -1,7 +1,7 @@
 -- Warps are ready and others are chosen: the schedulers have more than enough. It is no problem; fewer, fatter warps may even be better.
 return {
   id        = "kernel/stall-not-selected",
-  title     = "Trade warps for work in each",
+  title     = "Leave occupancy as it is: enough warps are ready",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,16 +12,16 @@ return {
   needs      = { "counter.kernels", "counter.rows" },
   thresholds = { "min_stall", "min_weight" },
 
-  symptom = "Warps of {name:text} are ready but not chosen {stall:pct} of their time: there are more of them than the schedulers need.",
-  cause   = "Each scheduler issues one instruction a cycle. Warps beyond that wait for their turn; latency is covered already.",
+  symptom = "Warps of {name:text} are ready but not selected {stall:pct} of their time: there are more of them than the schedulers need.",
+  cause   = "Each scheduler issues one instruction per cycle, and the other ready warps wait for their turn. Latency is already hidden, so more warps would not help.",
   fixes   = {
-    { action = "Fewer threads with more work each may save registers, shared memory and repeated loads" },
-    { action = "Otherwise leave it: the issue slots are in use" },
+    { action = "Leave it: the issue slots are in use" },
+    { action = "If registers or shared memory are short, use fewer threads with more work each" },
   },
-  false_positives = "Kernels whose issue slots are all in use have nothing to win.",
+  false_positives = "Kernels whose issue slots are all in use have nothing to gain.",
   references = { "ncu/profiling-guide" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)

@@ -33,18 +33,18 @@ return {
   thresholds = { "min_share", "min_wasted", "realistic_part" },
 
   symptom = "Up to {share:pct} of the time is lost in last waves: {name:text} runs {waves:num} waves of blocks.",
-  cause   = "Blocks run in waves as wide as the GPU. When a little more than whole waves are launched, the last wave takes as long as a full one with most SMs idle.",
+  cause   = "Blocks run in waves as wide as the GPU. If a kernel launches slightly more than a whole number of waves, the last wave takes as long as a full one, with most SMs idle.",
   fixes   = {
-    { action = "Launch exactly as many blocks as fit, and let each loop over tiles (a persistent kernel)",
+    { action = "Launch exactly as many blocks as fit, and let each block loop over tiles (a persistent kernel)",
       snippet = "int blocks_per_sm, sms;\ncudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, kernel, threads, 0);\n" ..
                 "cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n" ..
                 "kernel<<<blocks_per_sm * sms, threads>>>(tiles);  // for (t = blockIdx.x; t < tiles; t += gridDim.x)",
       language = "cpp" },
-    { action = "Change batch, sequence or tile size so that the number of blocks is just below a whole number of waves, not just above" },
+    { action = "Change the batch, sequence or tile size so that the number of blocks is just below a whole number of waves, not just above" },
     { action = "Let a compiler choose the tiles of generated kernels",
       snippet = "model = torch.compile(model, mode=\"max-autotune\")", language = "python" },
   },
-  false_positives = "Blocks of very different length, or a following kernel that fills the tail.",
+  false_positives = "Blocks of very different length, or a following kernel that fills the last wave.",
   references = { "nvidia/tensor-core-alignment", "nvidia/gpu-background" },
 
   applies = function(f) return f.kernel.tail.share > 0, "no large kernel ends in a partial wave" end,

@@ -2,7 +2,7 @@
 -- That matters for kernels that wait for memory, and not for others.
 return {
   id        = "kernel/tiny-blocks",
-  title     = "Use more than one warp a block",
+  title     = "Use more than one warp per block",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -11,19 +11,19 @@ return {
 
   measure        = "kernel.tiny_block",
   applies        = "share",
-  not_applicable = "no kernel has so few threads a block",
+  not_applicable = "no kernel has so few threads per block",
   evidence       = { "share" },
   thresholds     = { "min_share" },
 
-  symptom = "{share:pct} of the GPU time is kernels with at most 32 threads a block.",
-  cause   = "One warp a block leaves half or more of an SM's warp slots empty.",
+  symptom = "Kernels with at most 32 threads per block take {share:pct} of the GPU time.",
+  cause   = "One warp per block leaves half or more of an SM's warp slots empty.",
   fixes   = {
     { action = "Let a block of 128 or 256 threads do the work of several" },
-    { action  = "For Triton kernels raise num_warps where the tile allows",
+    { action  = "For Triton kernels, raise num_warps where the tile allows",
       snippet = "kernel[grid](x, y, n, BLOCK=1024, num_warps=4)",
       language = "python" },
   },
-  false_positives = "Kernels that need no more warps: compute-bound, or with much work in flight a thread. Look at the stalls first.",
+  false_positives = "Kernels that need no more warps: compute-bound, or with much work in flight per thread. Look at the stalls first.",
   references = { "cuda-best-practices/occupancy" },
 
   tests = {

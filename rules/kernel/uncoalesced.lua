@@ -1,7 +1,7 @@
 -- Threads of a warp touch scattered addresses: most of each sector that is fetched was not asked for.
 return {
   id        = "kernel/uncoalesced",
-  title     = "Let neighbouring threads access neighbouring addresses",
+  title     = "Let neighboring threads access neighboring addresses",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -13,18 +13,18 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.memory.lost", "counter.latency.lost" },
   thresholds = { "max_useful", "min_weight", "winnable" },
 
-  symptom = "{weight:pct} of the kernel time fetches what nobody asked for: {useful:pct} of the data that {name:text} moves is used.",
-  cause   = "Memory is moved in sectors of 32 bytes. When the threads of a warp do not read next to each other, each of them pays for a whole sector.",
+  symptom = "Kernels with scattered memory accesses take {weight:pct} of the kernel time: {name:text} uses only {useful:pct} of the bytes it moves.",
+  cause   = "Memory is moved in sectors of 32 bytes. If the threads of a warp do not access adjacent addresses, each of them pays for a whole sector.",
   fixes   = {
     { action = "Let thread i work on element i; where that is a column, transpose through shared memory",
       snippet = "__shared__ float tile[32][33];\ntile[threadIdx.y][threadIdx.x] = in[y * n + x];\n__syncthreads();\nout[x0 * n + y0] = tile[threadIdx.x][threadIdx.y];", language = "cpp" },
-    { action = "A structure of arrays instead of an array of structures" },
+    { action = "Use a structure of arrays instead of an array of structures" },
     { action = "In PyTorch, make the tensor contiguous once instead of reading it with strides again and again", snippet = "x = x.transpose(1, 2).contiguous()", language = "python" },
   },
   false_positives = "Gathers by an index, whose order is given by the data.",
   references = { "cuda-best-practices/coalescing" },
 
-  applies = function(f) return #f.counter.rows > 0, "no kernels were counted" end,
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
@@ -40,7 +40,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = { f.counter.memory.lost, f.counter.latency.lost }, part = e.part * t.winnable, confidence = 0.5,
-             basis = "the headroom of kernels whose sectors are mostly waste" }
+             basis = "the headroom of kernels that use few of the bytes they move" }
   end,
 
   tests = {

@@ -14,17 +14,17 @@ return {
   evidence   = { "count" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} launches took more than twice the median of the same kernel and grid; the time beyond it is {share:pct} of the GPU time.",
-  cause   = "The same work meets different conditions: other kernels, collectives or processes beside it, lower clocks, or data that decides the work.",
+  symptom = "{count:count} launches took more than twice the median of the same kernel and grid. Their excess is {share:pct} of the GPU time.",
+  cause   = "The same work meets different conditions: other kernels, collectives or processes run at the same time, clocks are lower, or the data decides how much work there is.",
   fixes   = {
-    { action = "Look whether collectives or copies run beside them (comm/contends-with-compute), and limit their channels" },
+    { action = "Check whether collectives or copies run at the same time (comm/contends-with-compute), and limit their channels" },
     { action = "Look at clocks and power over time (nvidia-smi dmon)" },
-    { action = "If data decides, balance it: sort by length, cap the number of neighbours" },
+    { action = "If the data decides, balance it: sort by length, limit the number of neighbors" },
   },
   false_positives = "Kernels whose work depends on the data.",
   references = { "nvidia/smi", "ncu/profiling-guide" },
 
-  saving = { confidence = 0.3, basis = "they take their median" },
+  saving = { confidence = 0.3, basis = "these launches take the median time" },
 
   tests = {
     { name = "a neighbour on the GPU",

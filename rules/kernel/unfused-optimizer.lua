@@ -13,27 +13,27 @@ return {
 
   loss           = "kernel.optimizer",
   applies        = "per_step",
-  not_applicable = "no optimizer step with a kernel a tensor was seen",
+  not_applicable = "no optimizer step with one kernel per tensor was seen",
   evidence       = { "per_step", step_share = "share" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "The optimizer launches {per_step:count} small kernels a step; they and the gaps between take {share:pct} of the time.",
-  cause   = "The optimizer updates one tensor after the other with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
+  symptom = "The optimizer launches {per_step:count} small kernels {per:text}. With the gaps between them, they take {share:pct} of the time.",
+  cause   = "The optimizer updates one tensor after the other, with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
   fixes   = {
     { action = "Use the fused implementation: one kernel for many tensors",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)", language = "python" },
-    { action = "Where no fused one exists, use the multi-tensor implementation",
+    { action = "If there is no fused one, use the multi-tensor implementation",
       snippet = "optimizer = torch.optim.SGD(model.parameters(), lr=lr, foreach=True)", language = "python" },
-    { action = "Compile the step of an optimizer of your own",
+    { action = "Compile the update step of your own optimizer",
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python" },
-    { action = "Do the same for what surrounds it: clip with foreach=True, and set gradients to None instead of zero",
+    { action = "Do the same for the code around it: clip with foreach=True, and set gradients to None instead of zero",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)\noptimizer.zero_grad(set_to_none=True)",
       language = "python" },
   },
-  false_positives = "Models with few, large tensors, where each kernel is busy for long.",
+  false_positives = "Models with few, large tensors, where each kernel runs for long.",
   references = { "pytorch/optimizer-implementations", "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.8, basis = "the same update by few multi-tensor kernels" },
+  saving = { confidence = 0.8, basis = "the same update with a few multi-tensor kernels" },
 
   tests = {
     { name = "1200 kernels for the update, a seventh of the time",

@@ -2,7 +2,7 @@
 -- are rarely fused. How much could be won depends on the model, so this only informs.
 return {
   id        = "kernel/upsampling",
-  title     = "Make resampling cheaper",
+  title     = "Make resampling cheaper: 16-bit types, nearest neighbor, or once at load time",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -10,19 +10,19 @@ return {
   knowledge = { "K-C5", "K-H1" },
 
   measure        = "family.upsample",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no resampling kernels ran",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time interpolates or resamples, in {count:count} kernels a step.",
-  cause   = "Resampling kernels of large feature maps are bound by memory, and their backward passes by atomic additions.",
+  symptom = "Interpolation and resampling take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  cause   = "Resampling kernels on large feature maps are limited by memory, and their backward passes by atomic additions.",
   fixes   = {
     { action  = "Resample in half precision and channels-last layout",
       snippet = [[x = x.to(memory_format=torch.channels_last)
 with torch.autocast("cuda", dtype=torch.bfloat16):
     y = F.interpolate(x, scale_factor=2, mode="nearest")]],
       language = "python" },
-    { action = "Use nearest-neighbour resampling followed by a convolution, or a transposed convolution" },
+    { action = "Use nearest-neighbor resampling followed by a convolution, or a transposed convolution" },
     { action = "Resample inputs once, when data is loaded, instead of in the model" },
   },
   false_positives = "Models whose purpose is resampling.",

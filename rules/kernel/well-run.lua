@@ -1,7 +1,7 @@
 -- Kernels that already run as well as those of good libraries: nobody should spend time on tuning them.
 return {
   id        = "kernel/well-run",
-  title     = "Leave these kernels alone: they run as well as good libraries do",
+  title     = "Leave these kernels as they are: they run as well as good libraries do",
   status    = "stable",
   since     = "0.2",
   kind      = "info",
@@ -12,17 +12,16 @@ return {
   needs      = { "roofline.well.share", "roofline.well.rows" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of the kernel time runs as well as good libraries do, most of it {op:text} {shape:text} in {dtype:text} " ..
-            "({kernel:text}): {attained:pct} of {roof:text}.",
-  cause   = "The kernels reach what was measured for such sizes on this GPU. Tuning them wins nothing; only less work does.",
+  symptom = "Kernels that run as well as good libraries take {share:pct} of the kernel time, mostly {op:text} {shape:text} in {dtype:text} ({kernel:text}): {attained:pct} of {roof:text}.",
+  cause   = "The kernels reach the rate that was measured for such sizes on this GPU. Tuning them gains nothing; only less work does.",
   fixes   = {
     { action = "Leave these kernels as they are, and look at the others first" },
-    { action = "To save time here, do less: smaller types, fewer or smaller layers, no repeated work" },
+    { action = "To save time here, do less work: smaller types, fewer or smaller layers, nothing computed twice" },
   },
   false_positives = "Work that is not needed at all can run well, too.",
   references = { "nvidia/gpu-background" },
 
-  applies = function(f) return #f.roofline.well.rows > 0, "no operator whose sizes were recorded runs that well" end,
+  applies = function(f) return #f.roofline.well.rows > 0, "no operator with recorded sizes runs that well" end,
 
   detect = function(f, t)
     local well = f.roofline.well

@@ -3,7 +3,7 @@
 -- queue take long (back-pressure), and gaps also come from waits, loading and copies.
 return {
   id        = "launch/bound",
-  title     = "Launch less often, or more cheaply: the host cannot keep the GPU fed",
+  title     = "Reduce launch work: the host cannot keep the GPU busy",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -18,20 +18,18 @@ return {
   optional   = { "launch.kernels_per_step" },
   thresholds = { "min_share", "min_queue_empty", "min_gap_of_kernel", "min_gap_of_call" },
 
-  symptom = "{empty:pct} of the launches find the GPU with nothing to do; gaps of {gap:time} between kernels of {kernel:time} " ..
-            "add up to {share:pct} of its time.",
+  symptom = "{empty:pct} of the launches find the GPU idle. Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time.",
   cause   = "Launching a kernel, with the code around it, takes the host longer than running it takes the GPU.",
   fixes   = {
     { action  = "Compile the model: fused kernels are fewer, and CUDA graphs launch them together",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python" },
-    { action  = "Give each kernel more to do: a larger batch",
+    { action  = "Give each kernel more work: use a larger batch",
       snippet = "loader = DataLoader(dataset, batch_size=4 * B)", language = "python" },
-    { action  = "Use implementations that do many tensors in one launch",
+    { action  = "Use implementations that process many tensors in one launch",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), fused=True)", language = "python" },
-    { action = "Keep the launching thread free of other work: logging, metrics and Python loops over small tensors belong " ..
-               "elsewhere" },
+    { action = "Keep other work off the launching thread: logging, metrics and Python loops over small tensors" },
   },
-  false_positives = "The profiler makes each launch slower; a run that is only just launch-bound may not be so without it.",
+  false_positives = "The profiler makes each launch slower. A run that is only slightly launch-bound may not be so without it.",
   references = { "pytorch/compile", "pytorch/cuda-graphs", "cuda-programming/graphs" },
 
   applies = function(f) return f.launch.count > 0, "nothing was launched" end,
@@ -50,7 +48,7 @@ return {
   end,
 
   saving = { claims = "launch.bound.lost", remedy = "launch.bound.remedy", confidence = 0.7,
-             basis = "the gaps between kernels are gone, as far as other work of the host allows" },
+             basis = "no gaps between kernels, as far as other host work allows" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

@@ -21,13 +21,12 @@ return {
   optional       = { "launch.call.median", "launch.gap.median" },
   thresholds     = { "min_share", "min_queue_empty", "min_same", "min_steps", "min_length", "max_breaks" },
 
-  symptom = "The same {length:count} kernels repeat in {same:pct} of the steps with nothing between that a graph forbids, and " ..
-            "gaps between them take {share:pct} of the GPU's time.",
-  cause   = "The host launches one by one what never changes, and is slower at it than the GPU.",
+  symptom = "The same {length:count} kernels repeat in {same:pct} of the steps, and nothing between them rules out a graph. Gaps between them take {share:pct} of the GPU's time.",
+  cause   = "The host launches a sequence that never changes, one kernel at a time, and is slower than the GPU.",
   fixes   = {
     { action  = "Let the compiler record the graphs",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")   # the model: .backward() inside a compiled function breaks the graph', language = "python" },
-    { action  = "Capture the step yourself: fixed shapes, inputs copied into fixed buffers",
+    { action  = "Capture the step yourself: use fixed shapes, and copy inputs into fixed buffers",
       snippet = [[optimizer = torch.optim.AdamW(model.parameters(), capturable=True)
 graph = torch.cuda.CUDAGraph()             # after some warm-up steps on a side stream
 with torch.cuda.graph(graph):
@@ -36,7 +35,7 @@ for batch in loader:
     static_in.copy_(batch, non_blocking=True)
     graph.replay()]],
       language = "python" },
-    { action  = "In CUDA C++",
+    { action  = "In CUDA C++, capture the stream",
       snippet = [[cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
 step(stream);
 cudaStreamEndCapture(stream, &graph);
@@ -44,8 +43,7 @@ cudaGraphInstantiate(&executable, graph, 0);
 cudaGraphLaunch(executable, stream);       // each step]],
       language = "cpp" },
   },
-  false_positives = "Equal kernels may still read values that change on the host (a learning rate, a length): put these into " ..
-                    "GPU tensors first.",
+  false_positives = "Identical kernels may still read values that change on the host (a learning rate, a length). Put these into GPU tensors first.",
   references = { "pytorch/cuda-graphs", "cuda-programming/graphs", "pytorch/compile" },
 
   detect = function(f, t, e)
@@ -53,7 +51,7 @@ cudaGraphLaunch(executable, stream);       // each step]],
     return e
   end,
 
-  saving = { confidence = 0.8, basis = "one launch a step, with no code between the kernels" },
+  saving = { confidence = 0.8, basis = "one launch per step, with no host code between kernels" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

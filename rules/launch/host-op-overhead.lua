@@ -2,7 +2,7 @@
 -- gaps, spread over the step, in which the launching thread runs code and calls nothing of CUDA.
 return {
   id        = "launch/host-op-overhead",
-  title     = "Cut the host's work between launches",
+  title     = "Reduce the host's work between launches",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -17,16 +17,15 @@ return {
                  "op.host_heavy_time", "op.per_step" },
   thresholds = { "min_share", "min_gaps" },
 
-  symptom = "The GPU idles {share:pct} of its time while the launching thread runs framework or user code between launches" ..
-            "{op_text:text}.",
-  cause   = "The operators' work on the host takes longer than their work on the GPU.",
+  symptom = "The GPU is idle {share:pct} of the time while the launching thread runs framework or user code between launches{op_text:text}.",
+  cause   = "The host's share of each operator takes longer than the GPU's share.",
   fixes   = {
     { action = "Compile the model, so that its operators run without Python and in fewer kernels",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python" },
     { action  = "See which operators cost the host most",
       snippet = 'print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=20))', language = "python" },
-    { action = "Replace loops over small tensors by one batched operation" },
-    { action = "Take checks, hooks, logging and metrics out of the step; anomaly detection and autograd profiling must be off" },
+    { action = "Replace loops over small tensors with one batched operation" },
+    { action = "Move checks, hooks, logging and metrics out of the step; turn off anomaly detection and autograd profiling" },
   },
   false_positives = "Ranges and call stacks that the profiler records make Python slower than it is.",
   references = { "pytorch/compile", "pytorch/tuning-guide", "pytorch/profiler" },
@@ -39,7 +38,7 @@ return {
     local gaps = share(f.launch.framework.lost.count, (f.steps.count or 1) * (f.run.devices or 1))
     if not at_least(gaps, t.min_gaps) then return nil end
     local op = f.op.host_heavy
-    local op_text = op and "; of " .. math.floor(f.op.per_step or 0) .. " operators a step " .. op .. " takes the host longest" or ""
+    local op_text = op and "; of " .. math.floor(f.op.per_step or 0) .. " operators " .. (f.steps.count and "per step" or "in the window") .. ", " .. op .. " takes the most host time" or ""
     return { share = lost, gaps = gaps, op_text = op_text, op = op, op_time = f.op.host_heavy_time, kernels_per_step = f.launch.kernels_per_step, call = f.launch.call.median }
   end,
 
@@ -50,7 +49,7 @@ return {
                 launch = { count = 5000, framework = { lost = { time = 3e8, count = 200 } }, call = { median = 5000 } },
                 op = { host_heavy = "aten::linear", host_heavy_time = 2e8, per_step = 812.4 } },
       expect = { share = 0.3, op = "aten::linear", op_time = 2e8,
-                 op_text = "; of 812 operators a step aten::linear takes the host longest" } },
+                 op_text = "; of 812 operators per step, aten::linear takes the most host time" } },
     { name = "Python takes a third of the GPU's time",
       facts = { window = { device_time = 1e9 }, steps = { count = 10 },
                 launch = { count = 5000, framework = { lost = { time = 3e8, count = 200 } }, call = { median = 5000 } } },

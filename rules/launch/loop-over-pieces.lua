@@ -2,7 +2,7 @@
 -- Python.
 return {
   id        = "launch/loop-over-pieces",
-  title     = "Work on all pieces at once",
+  title     = "Replace the loop over pieces with one batched operation",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,8 +16,8 @@ return {
   evidence   = { count = "kernels" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} small kernels a step repeat the one before them, with the same grid; the GPU waits between them for {share:pct} of its time.",
-  cause   = "The host loops over pieces that one kernel could treat at once.",
+  symptom = "{count:count} small kernels {per:text} repeat the kernel before them, with the same grid. The GPU waits between them for {share:pct} of the time.",
+  cause   = "The host loops over pieces that one kernel could process together.",
   fixes   = {
     { action  = "Index with a tensor instead of looping",
       snippet = "y = x[rows] * scale[rows, None]           # instead of: for r in rows: y[r] = x[r] * scale[r]",
@@ -25,12 +25,12 @@ return {
     { action  = "Use the multi-tensor functions for lists",
       snippet = "torch._foreach_mul_(tensors, 0.5)",
       language = "python" },
-    { action = "For recurrences use a fused kernel (cuDNN RNN, a scan), or compile the loop" },
+    { action = "For recurrences, use a fused kernel (cuDNN RNN, a scan), or compile the loop" },
   },
-  false_positives = "Steps that depend on each other and cannot be fused.",
+  false_positives = "Iterations that depend on each other and cannot be fused.",
   references = { "pytorch/compile", "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.5, basis = "one launch for each run" },
+  saving = { confidence = 0.5, basis = "one launch replaces each run of repeated kernels" },
 
   tests = {
     { name = "a loop over 200 rows",

@@ -3,7 +3,7 @@
 -- What is left: several threads in CUDA at a time, who share a lock; a slow or crowded CPU; the profiler itself.
 return {
   id        = "launch/slow-calls",
-  title     = "Find out why launch calls themselves are slow",
+  title     = "Find out why launch calls are slow",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -17,19 +17,17 @@ return {
   optional   = { "launch.slow.median", "launch.slow.contended", "launch.threads", "capture.overhead", "window.time" },
   thresholds = { "min_share", "min_median", "min_contended", "min_overhead" },
 
-  symptom = "A launch call takes {median:time} though the GPU's queue is not full; the GPU idles {share:pct} of its time " ..
-            "inside such calls.",
+  symptom = "A launch call takes {median:time} although the GPU's queue is not full. The GPU is idle {share:pct} of the time inside such calls.",
   cause   = "{why:text}",
   fixes   = {
-    { action = "Launch from one thread a process, or one process a GPU; let other threads keep out of CUDA calls (allocation, " ..
-               "event queries) meanwhile" },
-    { action  = "Give the launching thread a core of its own near the GPU, and keep worker threads off it",
+    { action = "Launch from one thread per process, or use one process per GPU; keep other threads out of CUDA calls (allocation, event queries) meanwhile" },
+    { action  = "Give the launching thread its own core near the GPU, and keep worker threads off it",
       snippet = [[numactl --cpunodebind=N --membind=N python train.py
 export OMP_NUM_THREADS=4]],
       language = "bash" },
-    { action  = "Capture again with less of the host traced, and compare the launch times",
+    { action  = "Capture again with less host tracing, and compare the launch times",
       snippet = "nsys profile --trace=cuda --sample=none --cpuctxsw=none --cudabacktrace=none ...", language = "bash" },
-    { action = "Launch less often: CUDA graphs pay the price of a call once a step" },
+    { action = "Launch less often: with CUDA graphs, one call launches a whole step" },
   },
   false_positives = "Kernels with very many arguments, cooperative launches, and virtual machines launch more slowly by nature.",
   references = { "nsys/cli-options", "cuda-programming/graphs" },
@@ -40,11 +38,11 @@ export OMP_NUM_THREADS=4]],
     local lost = share(f.launch.slow.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
     if not at_least(f.launch.slow.median, t.min_median) then return nil end
-    local why = "The thread is slow inside the CUDA library: a crowded or slow core, or a costly kind of launch."
+    local why = "The thread is slow inside the CUDA library: its core is shared or slow, or this kind of launch is costly."
     if f.launch.slow.contended and at_least(f.launch.slow.contended, t.min_contended) then
-      why = "Other threads of the process are inside CUDA calls at the same time, and they share a lock."
+      why = "Other threads of the process make CUDA calls at the same time, and all of them share a lock."
     elseif f.capture.overhead and f.window.time and at_least(share(f.capture.overhead, f.window.time), t.min_overhead) then
-      why = "The profiler's own work slows the calls; without it they may be fast."
+      why = "The profiler's own work slows the calls down. Without it they may be fast."
     end
     return { share = lost, median = f.launch.slow.median, contended = f.launch.slow.contended, threads = f.launch.threads,
              why = why }
@@ -62,12 +60,12 @@ export OMP_NUM_THREADS=4]],
       facts = { window = { device_time = 1e9, time = 1e9 },
                 launch = { count = 10000, threads = 4, slow = { median = 60000, contended = 0.8, lost = 3e8, remedy = true } } },
       expect = { share = 0.3, median = 60000, contended = 0.8, threads = 4,
-                 why = "Other threads of the process are inside CUDA calls at the same time, and they share a lock." },
+                 why = "Other threads of the process make CUDA calls at the same time, and all of them share a lock." },
       saving = { claims = 3e8, confidence = 0.7 } },
     { name = "the profiler is at work",
       facts = { window = { device_time = 1e9, time = 1e9 }, capture = { overhead = 2e8 },
                 launch = { count = 10000, slow = { median = 60000, contended = 0, lost = 1e8, remedy = true } } },
-      expect = { share = 0.1, why = "The profiler's own work slows the calls; without it they may be fast." },
+      expect = { share = 0.1, why = "The profiler's own work slows the calls down. Without it they may be fast." },
       saving = { confidence = 0.5 } },
     { name = "near miss: slow calls while the GPU computes",
       facts = { window = { device_time = 1e9 }, launch = { count = 10000,

@@ -18,19 +18,17 @@ return {
                      kernel = "launch.kernel.median" },
   thresholds     = { "min_tiny", "min_share", "min_queue_empty" },
 
-  symptom = "{tiny:pct} of the kernels run less than 10 µs (median {kernel:time}), and the GPU idles between them {share:pct} " ..
-            "of its time.",
-  cause   = "The work is cut into more pieces than the host can hand over in time.",
+  symptom = "{tiny:pct} of the kernels run for less than 10 µs (median {kernel:time}), and the GPU is idle between them for {share:pct} of the time.",
+  cause   = "The work is split into more kernels than the host can launch in time.",
   fixes   = {
-    { action = "Fuse them by compiling", snippet = "model = torch.compile(model)", language = "python" },
-    { action  = "Use fused implementations: optimizers, attention, normalisation",
+    { action = "Compile the model, which fuses them", snippet = "model = torch.compile(model)", language = "python" },
+    { action  = "Use fused implementations of optimizers, attention and normalization",
       snippet = [[optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 y = F.scaled_dot_product_attention(q, k, v)]],
       language = "python" },
-    { action = "Work on more data a kernel: a larger batch, or batched calls (torch.bmm, torch.vmap, torch._foreach_*) " ..
-               "instead of loops" },
+    { action = "Process more data per kernel: use a larger batch, or batched calls (torch.bmm, torch.vmap, torch._foreach_*) instead of loops" },
   },
-  false_positives = "Short kernels by nature, such as those of one decoded token; a CUDA graph helps there.",
+  false_positives = "Kernels that are short by nature, such as those that decode one token. A CUDA graph helps there.",
   references = { "pytorch/compile", "pytorch/optimizer-implementations" },
 
   detect = function(f, t, e)

@@ -2,7 +2,7 @@
 -- microseconds for bytes that one operation would move at once.
 return {
   id        = "launch/unfused-copies",
-  title     = "Join trains of tiny device copies and memsets into one",
+  title     = "Merge series of tiny device copies and memsets",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -14,27 +14,26 @@ return {
   needs_loop     = true,
   loss           = "launch.trains",
   applies        = "count",
-  not_applicable = "no trains of tiny device copies or memsets",
+  not_applicable = "there are no series of tiny device copies or memsets",
   evidence       = { "ops", trains = "count" },
   thresholds     = { "min_share", "min_ops" },
 
-  symptom = "{ops:count} tiny device copies or memsets a step come in trains; they and the gaps between them take {share:pct} " ..
-            "of the GPU's time.",
-  cause   = "Each of them pays for a launch and its latency, whatever its size.",
+  symptom = "{ops:count} tiny device copies or memsets {per:text} run back to back. With the gaps between them, they take {share:pct} of the GPU's time.",
+  cause   = "Each of them costs a launch and its latency, whatever its size.",
   fixes   = {
-    { action  = "Copy or clear many tensors by one call",
+    { action  = "Copy or clear many tensors with one call",
       snippet = [[torch._foreach_copy_(targets, sources)     # instead of: for t, s in zip(...): t.copy_(s)
 torch._foreach_zero_(buffers)]],
       language = "python" },
-    { action = "Keep the pieces in one flat buffer with views into it, and copy or clear the whole" },
-    { action  = "In CUDA C++, move all pieces by one kernel, or put the sequence into a graph",
+    { action = "Keep the pieces as views into one flat buffer, and copy or clear the whole buffer" },
+    { action  = "In CUDA C++, move all pieces with one kernel, or put the sequence into a graph",
       snippet = "copy_pieces<<<blocks, threads, 0, stream>>>(pieces, count);     // sources, targets and sizes in device memory",
       language = "cpp" },
   },
-  false_positives = "Pieces that come into being one after the other.",
+  false_positives = "Pieces that are produced one after the other.",
   references = { "cuda-programming/graphs", "pytorch/compile" },
 
-  saving = { confidence = 0.7, basis = "one operation in place of each train" },
+  saving = { confidence = 0.7, basis = "one operation replaces each series" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

@@ -3,7 +3,7 @@
 -- allocator asks the driver once and recycles.
 return {
   id        = "memory/alloc-in-loop",
-  title     = "Allocate before the loop and recycle memory",
+  title     = "Allocate before the loop and reuse memory",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -18,8 +18,8 @@ return {
   evidence       = { "count", "per_step", "time", call = "name" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "{per_step:num} allocations and frees a step, mostly {call:text}; the GPU idles {share:pct} of its time for them.",
-  cause   = "Each asks the driver for memory or gives it back, which is slow and may wait until the GPU has finished.",
+  symptom = "{per_step:num} allocations and frees {per:text}, mostly {call:text}. The GPU is idle {share:pct} of the time because of them.",
+  cause   = "Each call requests memory from the driver or returns it. That is slow, and the call may wait until the GPU has finished.",
   fixes   = {
     { action  = "Allocate once before the loop and reuse the buffers" },
     { action  = "In CUDA C++, allocate in stream order from a pool that keeps its memory",

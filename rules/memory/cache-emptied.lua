@@ -2,7 +2,7 @@
 -- again by the next step. Each free waits for the device.
 return {
   id        = "memory/cache-emptied",
-  title     = "Keep the allocator's cache",
+  title     = "Keep the allocator's cache: remove empty_cache() from the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,19 +16,19 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Device memory is given back in bursts, {count:count} a step, and allocated again; the GPU loses {share:pct} of its time to that.",
-  cause   = "The allocator's cache is emptied, and the next step has to ask the driver again.",
+  symptom = "Device memory is returned in bursts, {count:count} {per:text}, and allocated again. The GPU is idle {share:pct} of the time because of that.",
+  cause   = "The allocator's cache is emptied, so the next step must ask the driver again.",
   fixes   = {
-    { action = "Remove torch.cuda.empty_cache() from the loop: it gives memory to other processes, not to this one" },
-    { action  = "Against fragmentation let segments grow",
+    { action = "Remove torch.cuda.empty_cache() from the loop: it helps other processes, not this one" },
+    { action  = "Against fragmentation, let memory segments grow",
       snippet = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py",
       language = "bash" },
-    { action = "Where two programs share a GPU, limit each of them (set_per_process_memory_fraction)" },
+    { action = "If two programs share a GPU, limit each of them (set_per_process_memory_fraction)" },
   },
   false_positives = "A change of phase, such as from training to evaluation, that needs the memory in other sizes.",
   references = { "pytorch/memory-management" },
 
-  saving = { confidence = 0.65, basis = "the cache stays" },
+  saving = { confidence = 0.65, basis = "the allocator's cache is kept" },
 
   tests = {
     { name = "the cache is emptied in each step",

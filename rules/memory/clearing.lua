@@ -15,10 +15,10 @@ return {
   evidence   = { "bytes", count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} memsets a step ({bytes:bytes} in the window) run alone for {share:pct} of the GPU time.",
-  cause   = "Buffers are cleared that the next kernel overwrites, or gradients are zeroed instead of dropped.",
+  symptom = "{count:count} memsets {per:text} ({bytes:bytes} in the window) run alone for {share:pct} of the GPU time.",
+  cause   = "The program clears buffers that the next kernel overwrites, or sets gradients to zero instead of dropping them.",
   fixes   = {
-    { action  = "Drop gradients instead of zeroing them",
+    { action  = "Drop gradients instead of setting them to zero",
       snippet = "optimizer.zero_grad(set_to_none=True)       # the default since PyTorch 2.0",
       language = "python" },
     { action  = "Allocate without clearing",

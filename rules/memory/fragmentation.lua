@@ -4,7 +4,7 @@
 -- only this trail of retries.
 return {
   id        = "memory/fragmentation",
-  title     = "Keep the allocator from giving memory back and asking again",
+  title     = "Reduce memory fragmentation, so that the allocator stops asking the driver",
   status    = "experimental",
   since     = "0.1",
   kind      = "root",
@@ -18,24 +18,23 @@ return {
   optional   = { "memory.growth_steps", "memory.reserved_peak", "memory.allocated_peak" },
   thresholds = { "min_share", "min_per_step", "min_used", "max_growth_steps", "min_unused" },
 
-  symptom = "With {used:pct} of the memory in use, memory is still allocated and freed {per_step:num} times a step (mostly " ..
-            "{call:text}); the GPU idles {share:pct} of its time for it{pool_text:text}.",
-  cause   = "The allocator holds memory in blocks that do not fit the next request, returns them to the driver, and asks again.",
+  symptom = "{used:pct} of the memory is in use, and memory is still allocated and freed {per_step:num} times {per:text} (mostly {call:text}). The GPU is idle {share:pct} of the time because of that{pool_text:text}.",
+  cause   = "The allocator holds blocks that do not fit the next request. It returns them to the driver and asks for others.",
   fixes   = {
-    { action  = "Let segments grow instead of being cut into fixed pieces",
+    { action  = "Let memory segments grow instead of cutting them into fixed pieces",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash" },
-    { action  = "Prove it with the allocator's own figures: retries, and reserved far above allocated",
+    { action  = "Confirm it with the allocator's own counters: retries, and reserved far above allocated",
       snippet = [[stats = torch.cuda.memory_stats()
 print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["allocated_bytes.all.peak"])]],
       language = "python" },
     { action = "Use few sizes: pad batches to a handful of lengths, and let the first step use the largest" },
-    { action = "When allocated is as high as reserved, memory is simply short: a smaller micro-batch, checkpointing, sharding" },
+    { action = "If allocated is as high as reserved, memory is simply short: use a smaller micro-batch, checkpointing or sharding" },
   },
-  false_positives = "Code that allocates past a caching allocator on a GPU that happens to be full (memory/alloc-in-loop).",
+  false_positives = "Code that allocates directly from the driver on a GPU that happens to be full (memory/alloc-in-loop).",
   references = { "pytorch/memory-management", "pytorch/memory-snapshot" },
 
   applies = function(f) return f.memory.alloc.count > 0,
-    "nothing is allocated or freed in the window, so nothing was retried" end,
+    "nothing is allocated or freed in the window" end,
 
   detect = function(f, t)
     local used = share(f.memory.peak, f.memory.capacity)
@@ -61,7 +60,7 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
   end,
 
   saving = { claims = "memory.alloc.lost", remedy = "memory.alloc.remedy", confidence = 0.5,
-             basis = "the retries are gone" },
+             basis = "the allocator does not have to retry" },
 
   tests = {
     { name = "retries at the edge of the memory",

@@ -16,16 +16,16 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls a step open or close memory of other processes while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "CUDA tensors are sent through queues: every receiver maps them again.",
+  symptom = "{count:count} calls {per:text} open or close memory of other processes while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "CUDA tensors are sent through queues, and every receiver maps them again.",
   fixes   = {
     { action = "Share a few large buffers once, and send indices through the queue" },
     { action = "Send CPU tensors through shared memory and upload them in the receiver" },
   },
-  false_positives = "Short start-up of worker processes.",
+  false_positives = "The short start-up of worker processes.",
   references = { "cuda/mps" },
 
-  saving = { confidence = 0.65, basis = "the host does not do this in the loop" },
+  saving = { confidence = 0.65, basis = "no memory of other processes is mapped in the loop" },
 
   tests = {
     { name = "tensors go through a queue",

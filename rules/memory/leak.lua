@@ -17,26 +17,24 @@ return {
   optional   = { "memory.peak", "memory.capacity", "memory.alloc.lost", "memory.alloc.remedy" },
   thresholds = { "min_growth", "min_growth_steps", "min_steps" },
 
-  symptom = "Device memory grows by {growth:bytes} a step, in {growing:pct} of {steps:count} steps{left_text:text}.",
-  cause   = "Tensors of past steps are still referenced, often a loss kept for logging together with the graph that made it.",
+  symptom = "Device memory grows by {growth:bytes} per step, in {growing:pct} of {steps:count} steps{left_text:text}.",
+  cause   = "Tensors of past steps are still referenced. Often it is a loss that is kept for logging, together with the graph that made it.",
   fixes   = {
     { action  = "Store values without their graph, and off the GPU",
       snippet = [[losses.append(loss.detach())         # instead of: losses.append(loss)
 total += loss.detach()               # instead of: total += loss]],
       language = "python" },
-    { action  = "See who holds the memory",
+    { action  = "Find out who holds the memory",
       snippet = [[torch.cuda.memory._record_memory_history()
 ...                                  # a few steps
 torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memory_viz]],
       language = "python" },
-    { action = "Look for lists, caches and hooks that keep outputs, retain_graph=True, and a missing cudaFree in code of your " ..
-               "own" },
+    { action = "Look for lists, caches and hooks that keep outputs, for retain_graph=True, and for a missing cudaFree in your own code" },
   },
-  false_positives = "Caches that grow by design, such as the keys and values of a sequence that is being generated, or a " ..
-                    "replay buffer.",
+  false_positives = "Caches that grow by design, such as the keys and values of a sequence that is being generated, or a replay buffer.",
   references = { "pytorch/memory-snapshot", "pytorch/memory-management" },
 
-  applies = function(f) return f.memory.growth_per_step > 0, "the level at the end of the steps does not rise" end,
+  applies = function(f) return f.memory.growth_per_step > 0, "device memory does not grow from step to step" end,
 
   detect = function(f, t)
     if not at_least(f.steps.count, t.min_steps) then return nil end
@@ -48,13 +46,13 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
     end
     return { growth = f.memory.growth_per_step, growing = f.memory.growth_steps, steps = f.steps.count, peak = f.memory.peak,
              left = left,
-             left_text = left and "; at this rate it is full after " .. tostring(left) .. " more" or "" }
+             left_text = left and "; at this rate it is full after " .. tostring(left) .. " more steps" or "" }
   end,
 
   saving = function(f)
     if f.memory.alloc.lost == nil or f.memory.alloc.remedy == nil or f.memory.alloc.lost.time == 0 then return nil end
     return { claims = f.memory.alloc.lost, remedy = f.memory.alloc.remedy, confidence = 0.6,
-             basis = "the allocations that the growth makes necessary are gone; what an abort would cost is not counted" }
+             basis = "no allocations for the growth; the cost of running out of memory is not counted" }
   end,
 
   tests = {
@@ -62,7 +60,7 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
       facts = { window = { device_time = 3e9 }, steps = { count = 30 },
                 memory = { growth_per_step = 7e8, growth_steps = 1, peak = 4.5e10, capacity = 8e10,
                            alloc = { lost = 6e7, remedy = true } } },
-      expect = { growth = 7e8, growing = 1, steps = 30, left = 50, left_text = "; at this rate it is full after 50 more" },
+      expect = { growth = 7e8, growing = 1, steps = 30, left = 50, left_text = "; at this rate it is full after 50 more steps" },
       saving = { claims = 6e7, confidence = 0.6 } },
     { name = "the capacity is not known",
       facts = { window = { device_time = 3e9 }, steps = { count = 30 }, memory = { growth_per_step = 7e8, growth_steps = 0.9 } },

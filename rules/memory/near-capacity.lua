@@ -2,7 +2,7 @@
 -- longer sequence aborts the run, and an allocator without room has to give memory back and ask again.
 return {
   id        = "memory/near-capacity",
-  title     = "Leave some device memory free",
+  title     = "Free some device memory",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -14,15 +14,15 @@ return {
   needs      = { "memory.peak", "memory.capacity" },
   thresholds = { "min_used" },
 
-  symptom = "At its peak {peak:bytes} of {capacity:bytes} of device memory are in use ({used:pct}).",
-  cause   = "There is hardly any room for a larger batch, a longer sequence, or the allocator's pieces.",
+  symptom = "At its peak, {peak:bytes} of {capacity:bytes} of device memory are in use ({used:pct}).",
+  cause   = "There is hardly any room for a larger batch, a longer sequence, or fragmentation.",
   fixes   = {
-    { action  = "Lose less to fragmentation",
+    { action  = "Lose less memory to fragmentation",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash" },
-    { action  = "Use less: a smaller micro-batch with gradient accumulation, 16-bit types, or activation checkpointing",
+    { action  = "Use less memory: a smaller micro-batch with gradient accumulation, 16-bit types, or activation checkpointing",
       snippet = "out = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", language = "python" },
-    { action = "Spread parameters and optimizer state over the ranks: FSDP, ZeRO" },
-    { action = "In a server, lower the share of memory that is set aside for caches" },
+    { action = "Spread parameters and optimizer state across the ranks: FSDP, ZeRO" },
+    { action = "In a server, lower the share of memory that is reserved for caches" },
   },
   false_positives = "Programs that take nearly all memory at the start and manage it themselves (JAX, TensorFlow, vLLM).",
   references = { "pytorch/memory-management", "pytorch/activation-checkpointing", "pytorch/fsdp" },

@@ -2,7 +2,7 @@
 -- which can take longer than the copy it is for.
 return {
   id        = "memory/pinning-in-loop",
-  title     = "Pin host memory once",
+  title     = "Pin host memory once, before the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,16 +16,16 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls a step pin or unpin host memory while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "Buffers are pinned for one copy and given back.",
+  symptom = "{count:count} calls {per:text} pin or unpin host memory while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "Buffers are pinned for one copy and unpinned after it.",
   fixes   = {
-    { action  = "Pin a pool of buffers before the loop and use it in turn",
+    { action  = "Pin a pool of buffers before the loop and use them in turn",
       snippet = "buffers = [torch.empty(shape, pin_memory=True) for _ in range(3)]",
       language = "python" },
     { action  = "Let the loader's pinning thread do it",
       snippet = "loader = DataLoader(dataset, pin_memory=True, num_workers=8)",
       language = "python" },
-    { action = "In CUDA C++ keep cudaHostRegister outside the loop" },
+    { action = "In CUDA C++, keep cudaHostRegister outside the loop" },
   },
   false_positives = "Pinned caches that still grow in the first steps.",
   references = { "cuda-best-practices/pinned-memory", "cuda-best-practices/allocation" },

@@ -16,8 +16,8 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls a step of the stream-ordered allocator hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "The pool's release threshold is 0 by default: what is free at a synchronisation goes back to the system.",
+  symptom = "{count:count} calls {per:text} of the stream-ordered allocator block the launching thread while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "The pool's release threshold is 0 by default: at each synchronization, it returns free memory to the system.",
   fixes   = {
     { action  = "Let the pool keep its memory",
       snippet = [[cudaMemPool_t pool;
@@ -25,7 +25,7 @@ cudaDeviceGetDefaultMemPool(&pool, device);
 uint64_t keep = UINT64_MAX;
 cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);]],
       language = "cpp" },
-    { action = "Synchronise less often: the pool is trimmed at synchronisations" },
+    { action = "Synchronize less often: synchronization trims the pool" },
   },
   false_positives = "Pools that are trimmed on purpose, for another process.",
   references = { "cuda-programming/stream-ordered-allocator" },

@@ -3,7 +3,7 @@
 -- so nothing is claimed; kernel/small-grid claims what can be.
 return {
   id        = "memory/underused",
-  title     = "Raise the batch size: memory and width of the GPU are not used",
+  title     = "Use a larger batch: memory and SMs are mostly free",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,20 +15,18 @@ return {
   optional   = { "kernel.small_grid.median_blocks", "kernel.small_grid.sms", "launch.queue_empty" },
   thresholds = { "max_used", "min_small_grid" },
 
-  symptom = "At most {peak:bytes} of {capacity:bytes} are in use ({used:pct}), and {part:pct} of the computing runs in " ..
-            "kernels with fewer blocks than the GPU has SMs.",
+  symptom = "At most {peak:bytes} of {capacity:bytes} are in use ({used:pct}), and kernels with fewer blocks than the GPU has SMs take {part:pct} of the compute time.",
   cause   = "A step does too little work to fill this GPU.",
   fixes   = {
-    { action  = "Raise the (micro-)batch until memory is half to three quarters full; adjust the learning rate and check that " ..
-                "training converges",
+    { action  = "Raise the (micro-)batch until memory is half to three quarters full; adjust the learning rate and check that training converges",
       snippet = [[loader = DataLoader(dataset, batch_size=4 * B)
 for group in optimizer.param_groups:
     group["lr"] *= 2      # for instance, by the root of the factor]],
       language = "python" },
-    { action = "With gradient accumulation: fewer, larger micro-batches" },
-    { action = "When the problem is no larger, share the GPU (MPS, MIG) or use a smaller one" },
+    { action = "With gradient accumulation, use fewer, larger micro-batches" },
+    { action = "If the problem is no larger, share the GPU (MPS, MIG) or use a smaller one" },
   },
-  false_positives = "Serving with a bound on latency, or a batch size that the experiment prescribes.",
+  false_positives = "Serving with a latency limit, or a batch size that the experiment prescribes.",
   references = { "pytorch/tuning-guide", "cuda/mps" },
 
   applies = function(f) return f.memory.capacity > 0 and f.memory.peak > 0, "the memory in use is not known" end,

@@ -1,7 +1,7 @@
 -- All-to-all between the ranks that hold the experts, with nothing beside it: every layer waits for its tokens twice.
 return {
   id        = "moe/exposed-all-to-all",
-  title     = "Hide the exchange of tokens behind compute",
+  title     = "Overlap the token exchange with compute",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -17,7 +17,7 @@ return {
   cause   = "Tokens go to their experts and come back between two layers, and nothing else is ready to run.",
   fixes   = {
     { action = "Split the batch in two, so that one half is exchanged while the other computes" },
-    { action = "Keep experts of one token inside a node (node-limited routing), or place experts by their load" },
+    { action = "Keep the experts of one token inside a node (node-limited routing), or place experts by their load" },
     { action = "Exchange in FP8, and use a library made for it (DeepEP)" },
   },
   false_positives = "Exchanges that are long because one rank is late: see rank/straggler.",
@@ -37,7 +37,7 @@ return {
 
   saving = function(f)
     local all = filter(f.comm.kinds, function(row) return row.kind == "alltoall" or row.kind == "all_to_all" end)
-    return { claims = f.comm.exposed, part = 0.5 * share(sum(all, "exposed"), f.comm.exposed.time), confidence = 0.4, basis = "half of the exposed all-to-all" }
+    return { claims = f.comm.exposed, part = 0.5 * share(sum(all, "exposed"), f.comm.exposed.time), confidence = 0.4, basis = "half of the exposed all-to-all time" }
   end,
 
   tests = {

@@ -10,18 +10,18 @@ return {
   knowledge = { "K-H6", "K-C5" },
 
   measure        = "family.moe_routing",
-  not_applicable = "no such kernels ran",
+  not_applicable = "no kernels route tokens to experts",
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{share:pct} of the GPU time routes tokens to experts, in {count:count} kernels a step.",
+  symptom = "Routing tokens to experts takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
   cause   = "Routing is a chain of small kernels in each layer: gate, top-k, count, sort, gather, and the way back.",
   fixes   = {
     { action = "Use a fused routing and permutation (Megatron-Core --moe-permute-fusion, vLLM fused MoE, DeepEP)" },
-    { action = "Choose experts for groups of tokens, or fewer experts a token" },
+    { action = "Choose experts for groups of tokens, or fewer experts per token" },
     { action = "Capture decode steps as CUDA graphs, so that short kernels follow each other without gaps" },
   },
-  false_positives = "Very small experts, for which routing is the model.",
+  false_positives = "Very small experts, for which routing is the main work.",
   references = { "megatron/parallelism", "cuda-programming/graphs" },
 
   tests = {

@@ -2,7 +2,7 @@
 -- DCGM or the profiler sampled them, else the power, which stays far below the limit when the SMs wait.
 return {
   id        = "monitor/busy-but-idle-inside",
-  title     = "Do not take the monitor's utilisation for work done",
+  title     = "Measure SM activity instead of GPU utilization",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -13,18 +13,18 @@ return {
   optional   = { "monitor.sm_active", "monitor.busy_power", "sample.window.sm_active" },
   thresholds = { "min_utilisation", "max_sm_active", "max_power", "min_samples" },
 
-  symptom = "The monitor says {utilisation:pct} in use, but {signal:text} is at {value:pct}.",
-  cause   = "Utilisation counts the time in which any kernel runs, however small, also kernels that wait for other GPUs.",
+  symptom = "The monitor reports {utilisation:pct} utilization, but {signal:text} is at {value:pct}.",
+  cause   = "Utilization counts the time in which any kernel runs, however small, including kernels that only wait for other GPUs.",
   fixes   = {
-    { action = "Judge by what the SMs do: sample them beside the utilisation", snippet = "dcgmi dmon -e 1001,1002,1004,1005 -d 1000",
+    { action = "Judge by SM activity: sample it together with utilization", snippet = "dcgmi dmon -e 1001,1002,1004,1005 -d 1000",
       language = "bash" },
-    { action = "Capture a timeline with GPU metrics to see which kernels leave the SMs empty",
+    { action = "Capture a timeline with GPU metrics to see which kernels leave SMs empty",
       snippet = "nsys profile --trace=cuda,nvtx --gpu-metrics-devices=all -o run python train.py", language = "bash" },
   },
-  false_positives = "Kernels that memory limits draw less power than those that compute, and still are good work.",
+  false_positives = "Kernels limited by memory draw less power than compute kernels, and still do useful work.",
   references = { "nvidia/dcgm", "nvidia/smi" },
 
-  applies = function(f) return f.monitor.gpus > 0, "no log of a monitor was given" end,
+  applies = function(f) return f.monitor.gpus > 0, "no monitor log was given" end,
 
   detect = function(f, t)
     if not at_least(f.monitor.samples, t.min_samples) then return nil end
@@ -36,7 +36,7 @@ return {
     end
     local power = f.monitor.busy_power
     if power and at_most(power, t.max_power) then
-      return { utilisation = f.monitor.utilization, signal = "the power, of the board's limit,", value = power }
+      return { utilisation = f.monitor.utilization, signal = "power, relative to the board's limit,", value = power }
     end
     return nil
   end,
@@ -47,7 +47,7 @@ return {
       expect = { utilisation = 0.98, value = 0.25, signal = "the share of SMs with work" } },
     { name = "no count of SMs, but a quarter of the power",
       facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.25, samples = 300 } },
-      expect = { value = 0.25, signal = "the power, of the board's limit," } },
+      expect = { value = 0.25, signal = "power, relative to the board's limit," } },
     { name = "near miss: SMs at work, whatever the power",
       facts = { monitor = { gpus = 1, utilization = 0.98, sm_active = 0.9, busy_power = 0.3, samples = 300 } }, expect = "silent" },
     { name = "near miss: memory-bound work at two thirds of the power",

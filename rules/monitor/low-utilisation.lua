@@ -13,21 +13,19 @@ return {
   optional   = { "monitor.worst.gpu", "monitor.worst.utilization", "monitor.gpus_idle" },
   thresholds = { "max_mean", "min_samples" },
 
-  symptom = "By the monitor's count the GPUs at work are in use {mean:pct} of the time; {below:pct} of the samples lie below the band " ..
-            "of busy GPUs. Lowest: {worst:text} with {lowest:pct}.",
-  cause   = "Most often the host does not feed the GPU: data loading, launches, or waiting for other ranks. A monitor counts a moment as busy " ..
-            "when any kernel runs, so the real use is lower still.",
+  symptom = "The monitor shows GPUs in use {mean:pct} of the time; {below:pct} of the samples are below the range of busy GPUs. Lowest: {worst:text} with {lowest:pct}.",
+  cause   = "Usually the host does not feed the GPU: data loading, launches, or waiting for other ranks. A monitor counts a moment as busy if any kernel runs, so the real use is even lower.",
   fixes   = {
-    { action = "Capture a timeline of some steps and read it: it shows what the GPU waits for",
+    { action = "Capture a timeline of a few steps: it shows what the GPU waits for",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --duration=60 -o run python train.py\nadvise run.nsys-rep",
       language = "bash" },
-    { action = "Before that, try more loader workers and pinned memory: it is the usual cause",
+    { action = "Before that, try more loader workers and pinned memory: this is the usual cause",
       snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, pin_memory=True, persistent_workers=True)", language = "python" },
   },
-  false_positives = "A log over phases that are not the job: set-up between two runs, evaluation on the host, an interactive session.",
+  false_positives = "A log of phases that are not the job: set-up between two runs, evaluation on the host, an interactive session.",
   references = { "nvidia/smi", "pytorch/dataloader-workers" },
 
-  applies = function(f) return f.monitor.gpus > 0, "no log of a monitor was given" end,
+  applies = function(f) return f.monitor.gpus > 0, "no monitor log was given" end,
 
   detect = function(f, t)
     if not at_least(f.monitor.samples, t.min_samples) then return nil end

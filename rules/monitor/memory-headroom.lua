@@ -1,7 +1,7 @@
 -- How much of the memory was ever used, by the monitor. Frameworks keep what they once took, so this is an upper bound of the need.
 return {
   id        = "monitor/memory-headroom",
-  title     = "Use the memory that is free for a larger batch",
+  title     = "Use the free memory for a larger batch",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,17 +12,17 @@ return {
   optional   = { "monitor.utilization" },
   thresholds = { "max_used" },
 
-  symptom = "At most {peak:bytes} of {capacity:bytes} ({used:pct}) were in use on any GPU while it was logged.",
-  cause   = "The batch, the sequence or the model leaves room. A larger batch gives each kernel more to do, where kernels are small.",
+  symptom = "At most {peak:bytes} of {capacity:bytes} ({used:pct}) were in use on any GPU during the log.",
+  cause   = "The batch, the sequence or the model leaves room. If kernels are small, a larger batch gives each of them more work.",
   fixes   = {
-    { action = "Raise the micro-batch until half to three quarters of the memory are in use, and adjust the learning rate" },
-    { action = "Or run several jobs on the GPU (MPS, MIG), or ask for a smaller one" },
+    { action = "Raise the micro-batch until half to three quarters of the memory is in use, and adjust the learning rate" },
+    { action = "Run several jobs on the GPU (MPS, MIG), or request a smaller GPU" },
   },
-  false_positives = "Kernels that already fill the GPU win nothing from a larger batch.",
+  false_positives = "Kernels that already fill the GPU gain nothing from a larger batch.",
   references = { "nvidia/smi", "cuda/mps" },
 
   applies = function(f)
-    if f.monitor.gpus == 0 then return false, "no log of a monitor was given" end
+    if f.monitor.gpus == 0 then return false, "no monitor log was given" end
     return f.monitor.memory.capacity > 0, "the memory of the GPU is not known"
   end,
 

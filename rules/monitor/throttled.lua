@@ -2,7 +2,7 @@
 -- work, so power counts only when the clock suffers; heat always does.
 return {
   id        = "monitor/throttled",
-  title     = "Let the GPUs run at their clocks",
+  title     = "Find out what keeps the clocks low: heat or power",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -14,13 +14,13 @@ return {
   optional   = { "monitor.throttled.power", "monitor.throttled.thermal", "monitor.throttled.hardware", "monitor.clock" },
   thresholds = { "min_thermal", "min_power", "max_clock" },
 
-  symptom = "In {part:pct} of the busy samples {what:text} held the clocks back; the SM clock was at {clock:pct} of the highest one known.",
-  cause   = "The board lowers its clocks to stay within its power and temperature. Every kernel then takes longer.",
+  symptom = "In {part:pct} of the busy samples, {what:text} kept the clocks low. The SM clock was at {clock:pct} of its known maximum.",
+  cause   = "The board lowers its clocks to stay within its power and temperature limits. Every kernel then takes longer.",
   fixes   = {
-    { action = "Compare the power limit with the board's default; a site may have lowered it",
+    { action = "Compare the power limit with the board's default; your site may have lowered it",
       snippet = "nvidia-smi -q -d POWER,PERFORMANCE,TEMPERATURE", language = "bash" },
-    { action = "If heat is the reason, tell the administrators: air flow, fans, dust, a neighbour's load" },
-    { action = "If power is the reason and cannot be raised, spread the work over more GPUs or accept the clock as the peak" },
+    { action = "If heat is the reason, tell the administrators: airflow, fans, dust, the load of neighboring GPUs" },
+    { action = "If power is the reason and the limit cannot be raised, spread the work over more GPUs or accept this clock as the peak" },
   },
   false_positives = "A power limit that was set on purpose to save energy.",
   references = { "nvidia/smi", "nvidia/dcgm" },
@@ -28,7 +28,7 @@ return {
   applies = function(f)
     local throttled = f.monitor.throttled
     local known = throttled.power ~= nil or throttled.thermal ~= nil or throttled.hardware ~= nil
-    return f.monitor.gpus > 0 and known, "no log of a monitor says what holds the clocks back"
+    return f.monitor.gpus > 0 and known, "no monitor log says what keeps the clocks low"
   end,
 
   detect = function(f, t)

@@ -8,9 +8,9 @@ end
 local function expectation(pipeline)
   if not pipeline.micro_batches then return "" end
   local chunks = ""
-  if pipeline.chunks > 1 then chunks = " and " .. math.floor(pipeline.chunks) .. " chunks of layers a GPU (an interleaved schedule)" end
-  return "; with " .. math.floor(pipeline.micro_batches + 0.5) .. " micro-batches a step" .. chunks .. " " ..
-         percent(pipeline.expected) .. " is to be expected"
+  if pipeline.chunks > 1 then chunks = " and " .. math.floor(pipeline.chunks) .. " chunks of layers per GPU (an interleaved schedule)" end
+  return "; with " .. math.floor(pipeline.micro_batches + 0.5) .. " micro-batches per step" .. chunks .. ", " ..
+         percent(pipeline.expected) .. " is expected"
 end
 
 -- Nothing when the schedule is interleaved already.
@@ -40,9 +40,9 @@ return {
   thresholds = { "min_bubble" },
 
   symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time{expectation:text}.",
-  cause   = "A pipeline of p stages with m micro-batches and v chunks of layers a GPU stands empty (p-1)/(vm+p-1) of the time, while it fills and drains. What is above that comes from uneven stages or slow transfers.",
+  cause   = "A pipeline of p stages with m micro-batches and v chunks of layers per GPU is empty (p-1)/(vm+p-1) of the time, while it fills and drains. Anything above that comes from uneven stages or slow transfers.",
   fixes   = {
-    { action = "Use more micro-batches of a smaller size: twice as many nearly halve the bubble",
+    { action = "Use more and smaller micro-batches: twice as many nearly halve the bubble",
       snippet = "--global-batch-size 256 --micro-batch-size 1   # Megatron-LM: micro-batches = global / micro / data-parallel size",
       language = "bash" },
     { action = "{interleave:text}",
@@ -61,13 +61,13 @@ return {
   end,
 
   saving = { claims = "pipeline.bubble_lost", remedy = "pipeline.bubble_remedy", confidence = 0.6,
-             basis = "the bubble that twice as many micro-batches leave" },
+             basis = "the bubble that remains with twice as many micro-batches" },
 
   tests = {
     { name = "four stages, four micro-batches",
       facts = { window = { device_time = 4e9 },
                 pipeline = { stages = 4, micro_batches = 4, chunks = 1, bubble = 0.45, expected = 0.43, interleaved = 0.27, bubble_lost = 6e8, bubble_remedy = true } },
-      expect = { stages = 4, chunks = 1, bubble = 0.45, expectation = "; with 4 micro-batches a step 43 % is to be expected",
+      expect = { stages = 4, chunks = 1, bubble = 0.45, expectation = "; with 4 micro-batches per step, 43 % is expected",
                  interleave = "Use an interleaved schedule, in which each GPU holds several smaller stages: with two of them the " ..
                               "bubble falls from 43 % to 27 %, for twice as many sends" }, saving = { claims = 6e8 } },
     { name = "interleaved already: no other schedule is advised",
@@ -75,7 +75,7 @@ return {
                 pipeline = { stages = 8, micro_batches = 8, chunks = 2, bubble = 0.32, expected = 0.304, interleaved = 0.18,
                              bubble_lost = 5e8, bubble_remedy = true } },
       expect = { chunks = 2, interleave = "",
-                 expectation = "; with 8 micro-batches a step and 2 chunks of layers a GPU (an interleaved schedule) 30 % is to be expected" },
+                 expectation = "; with 8 micro-batches per step and 2 chunks of layers per GPU (an interleaved schedule), 30 % is expected" },
       saving = { claims = 5e8 } },
     { name = "steps are not known, so that micro-batches cannot be counted",
       facts = { window = { device_time = 4e9 },

@@ -2,7 +2,7 @@
 -- and computed in FP32.
 return {
   id        = "precision/bf16-emulated",
-  title     = "Use FP16 on GPUs without bfloat16",
+  title     = "Use FP16 on GPUs without bfloat16 units",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,8 +16,8 @@ return {
   needs      = { "hw.compute_capability" },
   thresholds = { "min_share", "min_count", "max_capability" },
 
-  symptom = "{share:pct} of the GPU time is {count:count} bfloat16 matrix kernels a step on a GPU without units for them.",
-  cause   = "Tensor cores before Ampere know FP16 only; bfloat16 is emulated.",
+  symptom = "{count:count} bfloat16 matrix kernels {per:text} take {share:pct} of the GPU time, on a GPU without units for them.",
+  cause   = "Tensor cores before Ampere support FP16 only. bfloat16 is emulated.",
   fixes   = {
     { action  = "Use FP16 with a gradient scaler",
       snippet = [[scaler = torch.amp.GradScaler("cuda")
@@ -33,7 +33,7 @@ with torch.autocast("cuda", dtype=torch.float16):
     return e
   end,
 
-  saving = { confidence = 0.5, basis = "half of their time, on FP16 tensor cores" },
+  saving = { confidence = 0.5, basis = "these kernels take half the time on FP16 tensor cores" },
 
   tests = {
     { name = "a transformer in bfloat16 on a T4",

@@ -13,21 +13,21 @@ return {
 
   loss       = "precision.fp32",
   evidence   = { "count", "speedup", compute_share = "share", name = "top" },
-  optional   = { "hw.known", "hw.peak_tensor_flops", "steps.count", "roofline.shapes.rows" },
+  optional   = { "hw.known", "hw.peak_tensor_flops", "roofline.shapes.rows" },
   thresholds = { "min_share", "min_speedup" },
 
-  symptom = "{share:pct} of the time runs matrix kernels in FP32 without tensor cores: {count:count} {per:text}, most of it in {name:text}.",
-  cause   = "Plain FP32 products run on the ordinary cores. The tensor cores of this GPU have {speedup:num} times their peak rate and stand idle meanwhile.",
+  symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:text}.",
+  cause   = "Plain FP32 products run on the ordinary cores. The tensor cores of this GPU have {speedup:num} times their peak rate and are idle meanwhile.",
   fixes   = {
-    { action = "Train in bf16 with autocast: this is the gain stated here. Activations take half the memory, which leaves room for a larger batch. On V100, T4 and RTX 20 use fp16 with a GradScaler",
+    { action = "Train in bf16 with autocast: this is the gain stated here. Activations take half the memory, which leaves room for a larger batch. On V100, T4 and RTX 20, use fp16 with a GradScaler",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()",
       language = "python" },
-    { action = "If the types must stay, allow TF32 for FP32 products (Ampere and later): about half the rate of bf16, products keep 10 bits of mantissa",
+    { action = "If the types must stay, allow TF32 for FP32 products (Ampere and later): about half the rate of bf16, with 10 bits of mantissa in products",
       snippet = "torch.set_float32_matmul_precision(\"high\")\ntorch.backends.cudnn.allow_tf32 = True", language = "python" },
-    { action = "In CUDA C++ allow it in cuBLAS",
+    { action = "In CUDA C++, allow TF32 in cuBLAS",
       snippet = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);", language = "cpp" },
   },
-  false_positives = "Computations that need full FP32 products, such as many solvers; check the result after the change.",
+  false_positives = "Computations that need full FP32 products, such as many solvers. Check the results after the change.",
   references = { "pytorch/tf32", "pytorch/amp", "nvidia/mixed-precision" },
 
   applies = function(f)
@@ -41,7 +41,6 @@ return {
       return row.dtype == "fp32" and row.pipe == "plain" and row.side == "memory" and (row.kind == "product" or row.kind == "convolution")
     end), "time")
     if 2 * moving > f.precision.fp32.lost.time then return nil end
-    e.per = f.steps.count and "a step" or "in the window"
     return e
   end,
 
@@ -49,12 +48,12 @@ return {
 
   tests = {
     { name = "nine tenths of the time in sgemm on an A100",
-      facts = { window = { device_time = 1e9 }, steps = { count = 3 }, hw = { known = true, peak_tensor_flops = 312e12 },
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },
                 precision = { fp32 = { share = 0.91, count = 289, top = "ampere_sgemm_128x64_tn", lost = 9.1e8, remedy = true, speedup = 8 } } },
-      expect = { share = 0.91, count = 289, name = "ampere_sgemm_128x64_tn", speedup = 8, per = "a step" },
+      expect = { share = 0.91, count = 289, name = "ampere_sgemm_128x64_tn", speedup = 8 },
       saving = { claims = 9.1e8 } },
     { name = "near miss: a few small products are left in FP32",
-      facts = { window = { device_time = 1e9 }, steps = { count = 3 }, hw = { known = true, peak_tensor_flops = 312e12 },
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },
                 precision = { fp32 = { share = 0.05, count = 12, top = "ampere_sgemm_32x32_tn", lost = 5e7, remedy = true, speedup = 8 } } },
       expect = "silent" },
     { name = "near miss: FP32 products dominate a GPU that is busy copying",
@@ -62,7 +61,7 @@ return {
                 precision = { fp32 = { share = 0.86, count = 170, top = "sm80_xmma_gemm_f32f32_ffma", lost = 2e7, remedy = true, speedup = 7 } } },
       expect = "silent" },
     { name = "near miss: depthwise convolutions, which the memory limits",
-      facts = { window = { device_time = 1e9 }, steps = { count = 3 }, hw = { known = true, peak_tensor_flops = 312e12 },
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },
                 roofline = { shapes = { rows = { { op = "aten::_conv_depthwise2d", kind = "convolution", dtype = "fp32", pipe = "plain", side = "memory", time = 8e8 } } } },
                 precision = { fp32 = { share = 0.91, count = 289, top = "conv_depthwise2d_forward_kernel", lost = 9.1e8, remedy = true, speedup = 8 } } },
       expect = "silent" },

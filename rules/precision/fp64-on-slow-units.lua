@@ -2,7 +2,7 @@
 -- for graphics and inference).
 return {
   id        = "precision/fp64-on-slow-units",
-  title     = "Avoid double precision on this GPU",
+  title     = "Use single precision on this GPU",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,21 +15,21 @@ return {
   evidence   = { "count", ratio = "hw.fp64_ratio" },
   thresholds = { "min_share", "min_count", "max_ratio" },
 
-  symptom = "{share:pct} of the GPU time is {count:count} double-precision matrix kernels a step; this GPU computes them at {ratio:pct} of its FP32 rate.",
-  cause   = "A NumPy array, a literal or a default type made tensors double.",
+  symptom = "{count:count} double-precision matrix kernels {per:text} take {share:pct} of the GPU time. This GPU computes them at {ratio:pct} of its FP32 rate.",
+  cause   = "A NumPy array, a literal or a default type made the data double precision.",
   fixes   = {
-    { action  = "Convert where data enters",
+    { action  = "Convert to single precision where data enters",
       snippet = [[x = torch.as_tensor(array, dtype=torch.float32, device="cuda")]],
       language = "python" },
-    { action  = "In C++ write float literals",
+    { action  = "In C++, write float literals",
       snippet = "y = 0.5f * x;             // 0.5 is double",
       language = "cpp" },
-    { action = "Where double precision is needed, use a GPU built for it, or mixed-precision refinement" },
+    { action = "If you need double precision, use a GPU built for it, or mixed-precision refinement" },
   },
   false_positives = "Programs that need double precision.",
   references = { "cuda-best-practices/guide" },
 
-  saving = { confidence = 0.6, basis = "half of their time at least, in FP32" },
+  saving = { confidence = 0.6, basis = "these kernels take at most half the time in FP32" },
 
   tests = {
     { name = "dgemm on an RTX 4090",

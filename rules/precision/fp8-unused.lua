@@ -13,15 +13,15 @@ return {
   optional   = { "hw.peak_fp8_flops" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of the GPU time is 16-bit matrix kernels, on a GPU with FP8 tensor cores that are not used.",
-  cause   = "The model runs in bfloat16 or FP16 throughout.",
+  symptom = "16-bit matrix kernels take {share:pct} of the GPU time, and the GPU's FP8 tensor cores are not used.",
+  cause   = "The model runs entirely in bfloat16 or FP16.",
   fixes   = {
     { action  = "Try FP8 for linear layers, and compare the loss",
       snippet = [[import transformer_engine.pytorch as te
 with te.fp8_autocast(enabled=True):
     y = layer(x)]],
       language = "python" },
-    { action = "For serving, use weights quantised to FP8" },
+    { action = "For serving, use weights quantized to FP8" },
   },
   false_positives = "Models whose accuracy suffers.",
   references = { "nvidia/mixed-precision" },

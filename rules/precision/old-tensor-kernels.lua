@@ -2,7 +2,7 @@
 -- the rate, and without its asynchronous copies.
 return {
   id        = "precision/old-tensor-kernels",
-  title     = "Use kernels written for this GPU",
+  title     = "Use kernels built for this GPU",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,12 +16,12 @@ return {
   needs      = { "hw.compute_capability" },
   thresholds = { "min_share", "min_count", "min_capability" },
 
-  symptom = "{share:pct} of the GPU time is {count:count} tensor-core kernels a step that were written for an older GPU.",
-  cause   = "The library was built before this GPU, or a shape or layout has no newer kernel.",
+  symptom = "{count:count} tensor-core kernels {per:text} that were written for an older GPU take {share:pct} of the GPU time.",
+  cause   = "The library was built before this GPU existed, or a shape or layout has no newer kernel.",
   fixes   = {
     { action = "Update CUDA, cuDNN and the framework" },
     { action = "Rebuild your own kernels for this GPU (CUTLASS: -DCUTLASS_NVCC_ARCHS=90a)" },
-    { action  = "Make sizes multiples of eight, so that newer kernels apply",
+    { action  = "Make sizes multiples of 8, so that newer kernels apply",
       snippet = "vocabulary = (vocabulary + 63) // 64 * 64",
       language = "python" },
   },

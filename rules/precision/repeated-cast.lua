@@ -2,7 +2,7 @@
 -- the same tensors go back and forth between types.
 return {
   id        = "precision/repeated-cast",
-  title     = "Cast once and keep the result",
+  title     = "Convert each tensor once and keep the result",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,28 +15,27 @@ return {
   applies        = "per_step",
   not_applicable = "no tensors are cast",
   evidence       = { "per_step", compute_share = "share" },
-  optional       = { "steps.count", "op.cast.per_step" },
+  optional       = { "op.cast.per_step" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "{share:pct} of the time converts tensors from one type to another: {per_step:count} casts {per:text}{op_text:text}.",
+  symptom = "Type conversions take {share:pct} of the time: {per_step:count} casts {per:text}{op_text:text}.",
   cause   = "The same tensors are cast again and again, or types change from layer to layer. Each cast reads and writes the whole tensor and computes nothing.",
   fixes   = {
-    { action = "Keep weights in the type that the products use, when the optimizer holds its own FP32 copy (FSDP mixed precision, DeepSpeed bf16)",
+    { action = "Keep weights in the type that the matrix products use, if the optimizer holds its own FP32 copy (FSDP mixed precision, DeepSpeed bf16)",
       snippet = "model = model.to(torch.bfloat16)   # inference, or with FP32 master weights in the optimizer", language = "python" },
     { action = "Take .to(), .float() and .half() out of the loop: cast inputs and constants once, where they are made",
       snippet = "table = table.to(device, torch.bfloat16)   # once, before the loop\nfor x in loader:\n    y = model(x, table)",
       language = "python" },
     { action = "Let autocast choose types for the whole forward pass instead of casting by hand between layers",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)", language = "python" },
-    { action = "Compile the model: casts are fused into the kernels beside them", snippet = "model = torch.compile(model)",
+    { action = "Compile the model: the compiler fuses casts into neighboring kernels", snippet = "model = torch.compile(model)",
       language = "python" },
   },
-  false_positives = "Quantised inference, in which conversions are part of the method.",
+  false_positives = "Quantized inference, in which conversions are part of the method.",
   references = { "pytorch/amp", "pytorch/compile", "nvidia/mixed-precision" },
 
   detect = function(f, t, e)
     e.op_text = f.op.cast.per_step and "; aten::_to_copy is called " .. math.floor(f.op.cast.per_step + 0.5) .. " times" or ""
-    e.per = f.steps.count and "a step" or "in the window"
     return e
   end,
 
@@ -44,20 +43,20 @@ return {
 
   tests = {
     { name = "a seventh of the time in 400 casts a step",
-      facts = { window = { device_time = 1e9 }, steps = { count = 8 },
+      facts = { window = { device_time = 1e9 },
                 precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
-      expect = { share = 0.14, per_step = 400, per = "a step", op_text = "" },
+      expect = { share = 0.14, per_step = 400, op_text = "" },
       saving = { claims = 1.4e8 } },
     { name = "with the operators of a framework's trace",
-      facts = { window = { device_time = 1e9 }, steps = { count = 8 }, op = { cast = { per_step = 410 } },
+      facts = { window = { device_time = 1e9 }, op = { cast = { per_step = 410 } },
                 precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
       expect = { share = 0.14, op_text = "; aten::_to_copy is called 410 times" } },
     { name = "near miss: autocast casts the weights once a step",
-      facts = { window = { device_time = 1e9 }, steps = { count = 8 },
+      facts = { window = { device_time = 1e9 },
                 precision = { cast = { share = 0.03, per_step = 300, lost = 3e7, remedy = true } } },
       expect = "silent" },
     { name = "near miss: one large cast of the input",
-      facts = { window = { device_time = 1e9 }, steps = { count = 8 },
+      facts = { window = { device_time = 1e9 },
                 precision = { cast = { share = 0.1, per_step = 1, lost = 1e8, remedy = true } } },
       expect = "silent" },
     { name = "no casts",

@@ -13,16 +13,14 @@ return {
   optional   = { "precision.tensor.samples", "roofline.shapes.covered", "roofline.shapes.share", "roofline.shapes.memory.share" },
   thresholds = { "min_matrix", "max_active", "min_samples", "max_memory" },
 
-  symptom = "The tensor pipes are active {active:pct} of the time in which matrix kernels run (by {from:text}); such " ..
-            "kernels take {matrix:pct} of the compute time.",
-  cause   = "The products run in a precision or layout that the tensor cores do not take, or are too small or too starved of " ..
-            "data to keep them busy.",
+  symptom = "While matrix kernels run, the tensor pipes are active {active:pct} of the time (from {from:text}). These kernels take {matrix:pct} of the compute time.",
+  cause   = "The products use a precision or layout that tensor cores do not support, or they are too small or too short of data to keep them busy.",
   fixes   = {
     { action = "Turn on mixed precision", snippet = 'with torch.autocast("cuda", dtype=torch.bfloat16):\n    loss = model(x)',
       language = "python" },
     { action = "Keep sizes multiples of 8 (16-bit) or 16 (8-bit), and images in channels-last layout",
       snippet = "model = model.to(memory_format=torch.channels_last)", language = "python" },
-    { action = "Make the products larger: a larger batch fills the pipes for longer" },
+    { action = "Make the products larger: a larger batch keeps the pipes busy for longer" },
   },
   false_positives = "Matrix-vector products, as in decoding one token at a time, are limited by memory and cannot fill the pipes.",
   references = { "pytorch/amp" },

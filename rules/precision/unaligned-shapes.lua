@@ -12,10 +12,10 @@ return {
 
   needs      = { "precision.unaligned.share", "precision.unaligned.count", "precision.unaligned.lost", "precision.unaligned.remedy",
                  "window.device_time" },
-  optional   = { "steps.count", "roofline.shapes.odd.top", "roofline.shapes.odd.elements" },
+  optional   = { "roofline.shapes.odd.top", "roofline.shapes.odd.elements" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of the time runs matrix kernels made for odd sizes: {count:count} {per:text}{example:text}.",
+  symptom = "Matrix kernels for unaligned sizes take {share:pct} of the time: {count:count} {per:text}{example:text}.",
   cause   = "Tensor cores load operands in pieces of 16 bytes. A dimension that is not a multiple of 8 (at 16 bit) forces a kernel that loads element by element.",
   fixes   = {
     { action = "Pad the vocabulary, the number of classes and hidden sizes to a multiple of 64",
@@ -23,12 +23,12 @@ return {
       language = "python" },
     { action = "Pad sequences to a multiple of 8 when batches are built",
       snippet = "collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)", language = "python" },
-    { action = "In CUDA C++ make leading dimensions and pointers multiples of 16 bytes; odd offsets into a buffer spoil alignment, too" },
+    { action = "In CUDA C++, make leading dimensions and pointers multiples of 16 bytes; odd offsets into a buffer also break alignment" },
   },
   false_positives = "Products so small that padding would add more work than alignment saves.",
   references = { "nvidia/tensor-core-alignment" },
 
-  applies = function(f) return f.precision.unaligned.count > 0, "no matrix kernel was chosen for odd sizes" end,
+  applies = function(f) return f.precision.unaligned.count > 0, "no matrix kernel was chosen for unaligned sizes" end,
 
   detect = function(f, t)
     local unaligned = f.precision.unaligned
@@ -39,8 +39,7 @@ return {
     if odd.top and odd.elements then
       example = "; in " .. odd.top .. " rows lie " .. math.floor(odd.elements) .. " elements apart"
     end
-    return { share = lost, compute_share = unaligned.share, count = unaligned.count, example = example,
-             per = f.steps.count and "a step" or "in the window" }
+    return { share = lost, compute_share = unaligned.share, count = unaligned.count, example = example }
   end,
 
   saving = { claims = "precision.unaligned.lost", remedy = "precision.unaligned.remedy", confidence = 0.6,
@@ -48,18 +47,18 @@ return {
 
   tests = {
     { name = "the output layer has an odd vocabulary and takes a fifth of the time",
-      facts = { window = { device_time = 1e9 }, steps = { count = 6 },
+      facts = { window = { device_time = 1e9 },
                 precision = { unaligned = { share = 0.22, count = 3, lost = 2e8, remedy = true } } },
-      expect = { share = 0.2, compute_share = 0.22, count = 3, per = "a step" },
+      expect = { share = 0.2, compute_share = 0.22, count = 3 },
       saving = { claims = 2e8 } },
     { name = "recorded sizes name the product",
-      facts = { window = { device_time = 1e9 }, steps = { count = 6 },
+      facts = { window = { device_time = 1e9 },
                 roofline = { shapes = { odd = { top = "aten::mm [512, 1024] x [1024, 50257] in bf16", elements = 50257 } } },
                 precision = { unaligned = { share = 0.22, count = 3, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, example = "; in aten::mm [512, 1024] x [1024, 50257] in bf16 rows lie 50257 elements apart" },
       saving = { claims = 2e8 } },
     { name = "near miss: a small odd product",
-      facts = { window = { device_time = 1e9 }, steps = { count = 6 },
+      facts = { window = { device_time = 1e9 },
                 precision = { unaligned = { share = 0.02, count = 3, lost = 2e7, remedy = true } } },
       expect = "silent" },
     { name = "all sizes are even",

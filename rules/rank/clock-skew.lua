@@ -1,7 +1,7 @@
 -- The clocks of the hosts disagree by more than a collective lasts: times of different reports compare only after alignment.
 return {
   id        = "rank/clock-skew",
-  title     = "The hosts' clocks disagree",
+  title     = "Synchronize the hosts' clocks with PTP",
   status    = "stable",
   since     = "0.2",
   kind      = "info",
@@ -12,20 +12,20 @@ return {
   thresholds = { "min_skew" },
 
   symptom = "The clocks of the hosts differ by up to {skew:time}; {how:text}.",
-  cause   = "Network time (NTP) keeps clocks within about a millisecond, PTP in software within 10 to 100 microseconds, PTP in hardware within some ten nanoseconds.",
+  cause   = "Network time (NTP) keeps clocks within about a millisecond. PTP in software keeps them within 10 to 100 microseconds, and PTP in hardware within some ten nanoseconds.",
   fixes   = {
-    { action = "For comparing ranks by the clock alone, synchronise the nodes with PTP; for this report nothing is to be done: ranks were compared at their collectives" },
+    { action = "This report needs no action if it compared ranks at their collectives; to compare ranks by the clock alone, synchronize the nodes with PTP" },
   },
-  false_positives = "Reports whose times were normalised or shifted on export.",
+  false_positives = "Reports whose times were normalized or shifted on export.",
   references = { "nccl/collectives" },
 
   applies = function(f) return f.cluster.reports > 1, "one report has one clock" end,
 
   detect = function(f, t)
     if not at_least(f.cluster.skew, t.min_skew) then return nil end
-    local how = "the collectives could not be matched on all ranks, so times of ranks are not compared"
+    local how = "the collectives could not be matched on all ranks, so times of different ranks are not compared"
     if f.cluster.aligned then
-      how = "ranks were compared after aligning them on the ends of their collectives"
+      how = "ranks were compared after they were aligned at the ends of their collectives"
     end
     return { skew = f.cluster.skew, residual = f.cluster.residual, how = how }
   end,
@@ -33,7 +33,7 @@ return {
   tests = {
     { name = "two nodes, 4 ms apart",
       facts = { cluster = { ranks = 8, reports = 8, skew = 4e6, residual = 3e3, aligned = true } },
-      expect = { skew = 4e6, how = "ranks were compared after aligning them on the ends of their collectives" } },
+      expect = { skew = 4e6, how = "ranks were compared after they were aligned at the ends of their collectives" } },
     { name = "hours apart, and nothing to align on",
       facts = { cluster = { ranks = 8, reports = 8, skew = 7e12, residual = 0, aligned = false } },
       expect = { skew = 7e12 } },

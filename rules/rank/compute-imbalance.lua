@@ -1,7 +1,7 @@
 -- Ranks compute for different times, now this one longer, now that one: uneven batches or uneven shares of the model.
 return {
   id        = "rank/compute-imbalance",
-  title     = "Give all ranks batches of equal work",
+  title     = "Give all ranks batches with equal work",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -16,20 +16,20 @@ return {
   optional   = { "rank.imbalance.compute.remedy" },
   thresholds = { "min_share", "max_top" },
 
-  symptom = "In {steps:pct} of the steps one rank computes longer than the others, not always the same one ({top:pct} of them the same); the slowest is {spread:pct} of a step behind the median, and waiting for it takes {share:pct} of the time.",
-  cause   = "The work of a batch differs from rank to rank, as with sequences of different length, or with experts that get different numbers of tokens.",
+  symptom = "In {steps:pct} of the steps, one rank computes longer than the others, not always the same one ({top:pct} of them the same). The slowest is {spread:pct} of a step behind the median, and waiting for it takes {share:pct} of the time.",
+  cause   = "Batches contain different amounts of work on different ranks: sequences of different length, or experts that get different numbers of tokens.",
   fixes   = {
-    { action = "Bucket samples by length, so that all ranks draw like batches in the same step" },
+    { action = "Bucket samples by length, so that all ranks get similar batches in the same step" },
     { action = "Fill batches by tokens instead of by samples, or pack several short sequences into one" },
-    { action = "With experts, limit tokens an expert and balance the router",
+    { action = "With experts, limit the tokens per expert and balance the router",
       snippet = "aux_loss = load_balancing_loss(router_logits)   # and a capacity factor near 1", language = "python" },
   },
-  false_positives = "GPUs of different models, or clocks that change while it runs.",
+  false_positives = "GPUs of different models, or clocks that change during the run.",
   references = { "pytorch/ddp", "nccl/collectives" },
 
   applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
 
-  saving = { confidence = 0.6, basis = "every rank computes as long as the median one" },
+  saving = { confidence = 0.6, basis = "every rank computes as long as the median rank" },
 
   tests = {
     { name = "sequences of different length on 8 ranks",

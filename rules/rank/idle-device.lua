@@ -15,23 +15,23 @@ return {
   optional   = { "capture.world_size" },
   thresholds = { "claim_used", "min_share" },
 
-  symptom = "{idle:count} of the {listed:count} GPUs that the job sees did nothing; {used:count} worked.",
-  cause   = "Fewer processes were started than there are GPUs, or several processes chose the same device.",
+  symptom = "{idle:count} of the {listed:count} GPUs that the job sees did nothing; {used:count} did work.",
+  cause   = "The job has fewer processes than GPUs, or several processes chose the same device.",
   fixes   = {
-    { action = "Start one process a GPU",
+    { action = "Start one process per GPU",
       snippet = "torchrun --nproc-per-node=gpu train.py\nsrun --ntasks-per-node=4 --gpus-per-node=4 python train.py   # with Slurm", language = "bash" },
-    { action = "Let each process take the GPU of its local rank",
+    { action = "Let each process use the GPU of its local rank",
       snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python" },
-    { action = "Or ask for fewer GPUs, and leave the rest to others" },
+    { action = "If you do not need all of them, request fewer GPUs" },
   },
-  false_positives = "A capture of some of the ranks only, or a GPU that belongs to another job of the node.",
+  false_positives = "A capture of only some of the ranks, or a GPU that belongs to another job on the node.",
   references = { "pytorch/ddp" },
 
   applies = function(f)
-    if f.rank.idle.devices == 0 then return false, "every GPU that the job sees worked" end
+    if f.rank.idle.devices == 0 then return false, "every GPU that the job sees did work" end
     local world = f.capture.world_size
     if world and world > f.run.devices then return false, "only some ranks of the job are in this report" end
-    if world and world > 0 then return false, "each rank of the job has a GPU; the others are not the job's" end
+    if world and world > 0 then return false, "each rank of the job has a GPU; the other GPUs do not belong to the job" end
     return f.run.devices > 0, "no GPU work was recorded"
   end,
 
@@ -45,7 +45,7 @@ return {
   saving = function(f, t, e)
     if not at_least(e.used, t.claim_used) then return nil end
     return { claims = f.rank.idle.lost, part = share(e.idle, e.listed), confidence = 0.3,
-             basis = "the work divided among all GPUs evenly" }
+             basis = "the work is divided evenly among all GPUs" }
   end,
 
   tests = {

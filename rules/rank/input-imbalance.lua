@@ -16,20 +16,20 @@ return {
   optional   = { "rank.imbalance.input.remedy" },
   thresholds = { "min_share", "max_top" },
 
-  symptom = "In {steps:pct} of the steps the slowest rank is late because it waits for data, and it is not always the same one ({top:pct} of them the same); waiting for it takes {share:pct} of the time.",
-  cause   = "Batches differ: some files are larger, longer or in another format, so that a rank that draws them loads longer, and all others wait for it.",
+  symptom = "In {steps:pct} of the steps, the slowest rank is late because it waits for data. It is not always the same rank ({top:pct} of them the same). Waiting for it takes {share:pct} of the time.",
+  cause   = "Batches differ: some files are larger, longer or in another format. A rank that draws them loads longer, and all others wait for it.",
   fixes   = {
-    { action = "Look at the files behind slow batches: odd resolution, sample rate, format or precision among the rest; convert them once" },
+    { action = "Look at the files behind slow batches: unusual resolution, sample rate, format or precision; convert them once" },
     { action = "Prefetch more batches, so that a slow one is hidden behind the fast ones before it",
       snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4, persistent_workers=True)", language = "python" },
-    { action = "Sort or bucket samples by size, so that all ranks draw batches of like cost in the same step" },
+    { action = "Sort or bucket samples by size, so that all ranks get batches of similar cost in the same step" },
   },
   false_positives = "A file system that stalls all clients in turn.",
   references = { "pytorch/dataloader-workers", "pytorch/ddp" },
 
   applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
 
-  saving = { confidence = 0.6, basis = "every rank waits for data as long as the median one" },
+  saving = { confidence = 0.6, basis = "every rank waits for data as long as the median rank" },
 
   tests = {
     { name = "the ranks take turns at slow batches",

@@ -1,7 +1,7 @@
 -- All ranks of one host are slower than every rank of the others: something is wrong with the node, not with a rank.
 return {
   id        = "rank/outlier-node",
-  title     = "Check the node that all others wait for",
+  title     = "Check the slow node that all others wait for",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -15,18 +15,18 @@ return {
   optional   = { "rank.node.remedy" },
   thresholds = { "min_excess", "min_share" },
 
-  symptom = "All {ranks:count} ranks on {node:text} are slower than every other rank, by {excess:pct}; the others wait {share:pct} of the time for them.",
-  cause   = "What they do more than the others: {what:text}. That all ranks of a host share it speaks for the host: its power cap, temperature, storage, other users, or cores given to the job.",
+  symptom = "All {ranks:count} ranks on {node:text} are slower than every other rank, by {excess:pct}. The others wait {share:pct} of the time for them.",
+  cause   = "These ranks spend more time than the others on: {what:text}. All ranks of the host share it, so the host is the likely cause: its power limit, temperature, storage, other users, or the cores given to the job.",
   fixes   = {
-    { action = "Look at clocks, temperature and power caps of the GPUs of that node",
+    { action = "Look at clocks, temperature and power limits of the GPUs of that node",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active --format=csv",
       language = "bash" },
-    { action = "Look for other jobs and for the cores and memory that the job got there",
+    { action = "Look for other jobs, and for the cores and memory that the job got there",
       snippet = "top -b -n1 | head -20\ntaskset -cp $$", language = "bash" },
-    { action = "Leave the node out and report it to the operators",
+    { action = "Exclude the node and report it to the operators",
       snippet = "#SBATCH --exclude=NODE", language = "bash" },
   },
-  false_positives = "A pipeline stage or a larger share of the data that was given to this node on purpose.",
+  false_positives = "A pipeline stage, or a larger share of the data, that was given to this node on purpose.",
   references = { "nccl/collectives" },
 
   applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
@@ -40,7 +40,7 @@ return {
   end,
 
   saving = { claims = "rank.node.lost", remedy = "rank.node.remedy", confidence = 0.7,
-             basis = "the node as fast as the slowest rank elsewhere" },
+             basis = "the node is as fast as the slowest rank elsewhere" },
 
   tests = {
     { name = "four ranks of node17 run at lower clocks",

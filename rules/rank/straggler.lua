@@ -15,13 +15,13 @@ return {
   optional   = { "rank.late.cause", "rank.late.at", "cluster.reports" },
   thresholds = { "min_late", "min_share" },
 
-  symptom = "{who:text} {device:num} comes last at {late:pct} of the {at:text}, {lateness:time} after the others on average; that takes {share:pct} of the time.",
-  cause   = "Ranks that exchange data go on when the last of them arrives. What the late device does more than the others: {what:text}.",
+  symptom = "{who:text} {device:num} comes last at {late:pct} of the {at:text}, {lateness:time} after the others on average. Their waiting takes {share:pct} of the time.",
+  cause   = "Ranks that exchange data go on when the last of them arrives. The late one spends more time than the others on: {what:text}.",
   fixes   = {
-    { action = "Mend what the late rank does more than the others: {what:text}" },
-    { action = "If it loads longer: give ranks equal shares of the data, and the same number of workers and cores each",
+    { action = "Fix what makes this rank slower: {what:text}" },
+    { action = "If it loads longer, give ranks equal shares of the data, and the same number of workers and cores each",
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python" },
-    { action = "If it computes longer: balance batches by length; when the same kernels run slower, look at the clocks and the temperature of that GPU",
+    { action = "If it computes longer, balance batches by length; if the same kernels run slower, look at the clocks and the temperature of that GPU",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_throttle_reasons.active --format=csv -l 1",
       language = "bash" },
     { action = "Take logging, evaluation and checkpoints off rank 0, or let all ranks share them" },
@@ -42,7 +42,7 @@ return {
   end,
 
   saving = { claims = "rank.late.lost", remedy = "rank.late.remedy", confidence = 0.7,
-             basis = "the late device as fast as the next-latest" },
+             basis = "the late rank is as fast as the next-slowest one" },
 
   tests = {
     { name = "device 3 of 4 loads longer than the others",

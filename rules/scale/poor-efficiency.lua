@@ -2,7 +2,7 @@
 -- holds the larger run back is in its own findings; this rule only says that the price is not worth it.
 return {
   id        = "scale/poor-efficiency",
-  title     = "Find what keeps the added GPUs waiting before using them",
+  title     = "Find what the added GPUs wait for before you use them",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -13,14 +13,14 @@ return {
   thresholds = { "max_efficiency" },
 
   symptom = "{after:count} GPUs do the same work {speedup:num} times as fast as {before:count}: an efficiency of {efficiency:pct}.",
-  cause   = "{lost:pct} of the added GPUs' time goes into waiting: for input, for each other, or for work that is too small to share.",
+  cause   = "{lost:pct} of the added GPUs' time is spent waiting: for input, for each other, or for work that is too small to share.",
   fixes   = {
-    { action = "Work off the findings of the larger run first: advise RUN, from the top" },
+    { action = "First work through the findings of the larger run: advise RUN, from the top" },
     { action = "Give each GPU a larger batch, so that communication and host work weigh less" },
     { action = "Overlap the gradient exchange with the backward pass, and accumulate gradients over several micro-steps" },
     { action = "Use no more GPUs than the program can keep busy" },
   },
-  false_positives = "More GPUs that are there for their memory, not for their speed.",
+  false_positives = "GPUs that were added for their memory, not for their speed.",
   references = { "pytorch/tuning-guide" },
 
   applies = function(f)

@@ -2,7 +2,7 @@
 -- them. The same finding leads in the smaller run and is still there in the larger one.
 return {
   id        = "scale/too-early",
-  title     = "Fix the smaller run before adding GPUs",
+  title     = "Fix the smaller run before you add GPUs",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -14,13 +14,13 @@ return {
   optional   = { "scale.bottleneck", "scale.bottleneck_title", "scale.bottleneck_before", "scale.bottleneck_after" },
   thresholds = { "min_before", "min_after" },
 
-  symptom = "{rule:text} costs {share_before:pct} of the run on {before:count} and still {share_after:pct} on {after:count} GPUs.",
-  cause   = "The limit lies in the program and not in the number of GPUs: each GPU that is added meets it, too.",
+  symptom = "{rule:text} costs {share_before:pct} of the run on {before:count} GPUs and still {share_after:pct} on {after:count}.",
+  cause   = "The limit is in the program, not in the number of GPUs. Every added GPU meets it, too.",
   fixes   = {
     { action = "Start with the smaller run: {title:text}" },
     { action = "Profile again on the smaller number of GPUs, one change at a time, and scale up when nothing large is left" },
   },
-  false_positives = "More GPUs that are there for their memory, not for their speed.",
+  false_positives = "GPUs that were added for their memory, not for their speed.",
   references = { "pytorch/tuning-guide" },
 
   applies = function(f)

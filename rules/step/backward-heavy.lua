@@ -15,24 +15,18 @@ return {
   optional   = { "memory.peak", "memory.capacity" },
   thresholds = { "min_ratio", "min_share" },
 
-  symptom = "The backward pass takes {ratio:num} times the GPU time of the forward pass ({backward:time} against " ..
-            "{forward:time} a step).",
-  cause   = "About 2 is usual, and about 3 is expected when activation checkpointing is on, since it runs the forward pass " ..
-            "again. More than that comes from nested checkpointing, slow backward kernels, or communication inside the " ..
-            "backward pass.",
+  symptom = "The backward pass takes {ratio:num} times the GPU time of the forward pass: {backward:time} and {forward:time} per step.",
+  cause   = "A ratio of about 2 is usual. About 3 is expected with activation checkpointing, which runs the forward pass again. More than that comes from nested checkpointing, slow backward kernels, or communication inside the backward pass.",
   fixes   = {
-    { action  = "With activation checkpointing on: checkpoint only what costs much memory and little time, as far as memory " ..
-                "allows",
+    { action  = "With activation checkpointing, checkpoint only what costs much memory and little time, as far as memory allows",
       snippet = [[from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 out = checkpoint(block, x, use_reentrant=False)        # every second block instead of all of them]],
       language = "python" },
-    { action  = "See which backward operators cost most",
+    { action  = "Find out which backward operators cost most",
       snippet = 'print(prof.key_averages().table(sort_by="cuda_time_total", row_limit=20))', language = "python" },
-    { action = "Replace custom autograd functions and indexing with duplicates (scatter with atomics) by fused " ..
-               "implementations; compile the model" },
+    { action = "Replace custom autograd functions, and indexing with duplicates (scatter with atomics), with fused implementations; compile the model" },
   },
-  false_positives = "Activation checkpointing together with gradient communication or offloading in the backward pass; a " ..
-                    "forward pass that is partly frozen or cached.",
+  false_positives = "Activation checkpointing together with gradient communication or offloading in the backward pass. A forward pass that is partly frozen or cached.",
   references = { "pytorch/activation-checkpointing", "pytorch/compile" },
 
   applies = function(f) return f.steps.forward.time > 0 and f.steps.backward.time > 0, "the steps have no backward pass" end,

@@ -2,7 +2,7 @@
 -- file system. step/periodic-stall tells the same by the clock; this one by the name of the range.
 return {
   id        = "step/checkpoint-stall",
-  title     = "Write checkpoints while the GPU goes on",
+  title     = "Save checkpoints in the background",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -13,24 +13,24 @@ return {
 
   needs_loop     = true,
   loss           = "phase.checkpoint",
-  not_applicable = "no gap on the GPU falls into such a range",
+  not_applicable = "no GPU gap falls into a checkpoint range",
   evidence       = { "count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "The GPU waits {share:pct} of its time for checkpoints, {count:count} of them in the window.",
-  cause   = "The training thread serialises and writes the state itself.",
+  symptom = "The GPU waits {share:pct} of the time for checkpoints, {count:count} of them in the window.",
+  cause   = "The training thread itself serializes and writes the state.",
   fixes   = {
     { action  = "Copy the state to host memory and write it in the background",
       snippet = [[from torch.distributed.checkpoint import async_save
 future = async_save({"model": model.state_dict()}, checkpoint_id=path)]],
       language = "python" },
     { action = "Write to local storage first and move the file later" },
-    { action = "Save less often: the cost of a checkpoint against the chance of losing the work since the last one" },
+    { action = "Save less often: weigh the cost of a checkpoint against the work that a failure would lose" },
   },
   false_positives = "The only checkpoint of a short run.",
   references = { "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.6, basis = "the host does this beside the GPU's work" },
+  saving = { confidence = 0.6, basis = "checkpoints overlap with GPU work" },
 
   tests = {
     { name = "four checkpoints on the training thread",

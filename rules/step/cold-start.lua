@@ -3,7 +3,7 @@
 -- nothing; it matters to short jobs, to servers that start often, and to whoever times the first epoch.
 return {
   id        = "step/cold-start",
-  title     = "Shorten the warm-up, or keep it out of what you time",
+  title     = "Shorten the warm-up, or exclude it from what you time",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,12 +15,10 @@ return {
   optional   = { "steps.warmup.cause" },
   thresholds = { "min_excess", "min_ratio" },
 
-  symptom = "The first {count:count} steps take {excess:time} longer than as many later ones, as much as {ratio:num} " ..
-            "steps{cause_text:text}.",
-  cause   = "First calls load and compile code, choose algorithms and allocate memory. It is paid once and is no part of the " ..
-            "analysed window.",
+  symptom = "The first {count:count} steps take {excess:time} longer than as many later steps. That is the time of {ratio:num} steps{cause_text:text}.",
+  cause   = "First calls load and compile code, choose algorithms and allocate memory. The run pays for this once, and it is not part of the analyzed window.",
   fixes   = {
-    { action  = "Warm up before timing or profiling",
+    { action  = "Warm up before you time or profile",
       snippet = [[for _ in range(3): train_step(sample)
 torch.cuda.synchronize()
 prof = torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=3, active=5))]],
@@ -29,8 +27,7 @@ prof = torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=3,
       snippet = [[export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/triton
 export CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296]],
       language = "bash" },
-    { action = "Let the first step use the largest shapes, so that the allocator has its blocks at once; compile with few " ..
-               "shapes" },
+    { action = "Let the first step use the largest shapes, so that the allocator gets all its blocks at once; compile for few shapes" },
   },
   false_positives = "In a run of hours it does not matter.",
   references = { "pytorch/profiler", "cuda-programming/lazy-loading", "pytorch/compile" },

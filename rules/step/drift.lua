@@ -13,18 +13,18 @@ return {
   needs      = { "steps.count", "steps.drift" },
   thresholds = { "min_drift" },
 
-  symptom = "Steps of the last third take {drift:pct} longer than those of the first.",
-  cause   = "Work grows from step to step, or the machine slows down.",
+  symptom = "Steps in the last third take {drift:pct} longer than those in the first third.",
+  cause   = "The work grows from step to step, or the machine slows down.",
   fixes   = {
-    { action = "Compare an early with a late step: kernels, copies, gaps (advise --window A:B)" },
-    { action = "Look at memory: a leak slows the allocator down before it fails" },
+    { action = "Compare an early step with a late one: kernels, copies, gaps (advise --window A:B)" },
+    { action = "Look at memory: a leak slows the allocator down before the run fails" },
     { action = "Look at clocks and temperature over the run" },
   },
-  false_positives = "Curricula that lengthen sequences; generation with a growing cache.",
+  false_positives = "Curricula that lengthen sequences. Generation with a growing cache.",
   references = { "nsys/user-guide" },
 
   applies = function(f)
-    return f.steps.count > 0, "no steady steps"
+    return f.steps.count > 0, "there are no steady steps"
   end,
 
   detect = function(f, t)
@@ -39,7 +39,7 @@ return {
     { name = "near miss: two percent",
       facts = { steps = { count = 60, drift = 0.02 } },
       expect = "silent" },
-    { name = "no steady steps",
+    { name = "there are no steady steps",
       facts = { steps = { count = 0, drift = 0 } },
       expect = "not_applicable" },
     { name = "no steps",

@@ -13,12 +13,12 @@ return {
 
   needs_loop     = true,
   loss           = "phase.evaluation",
-  not_applicable = "no gap on the GPU falls into such a range",
+  not_applicable = "no GPU gap falls into an evaluation range",
   evidence       = { "count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "The GPU idles {share:pct} of its time inside evaluation.",
-  cause   = "Evaluation is written more simply than training: metrics are computed on the host batch by batch.",
+  symptom = "The GPU is idle {share:pct} of the time during evaluation.",
+  cause   = "Evaluation is often written more simply than training: the host computes the metrics batch by batch.",
   fixes   = {
     { action  = "Evaluate without gradients, with a larger batch, and keep results on the GPU until the end",
       snippet = [[with torch.inference_mode():
@@ -26,13 +26,13 @@ return {
         correct += (model(x).argmax(-1) == y).sum()     # a tensor: no .item() here
 print(correct.item() / total)]],
       language = "python" },
-    { action = "Give the evaluation loader workers and pinned memory, too" },
+    { action = "Use loader workers and pinned memory in the evaluation loop, too" },
     { action = "Evaluate less often, or on other GPUs" },
   },
-  false_positives = "A short evaluation that the capture happens to hold.",
+  false_positives = "A short evaluation that happens to be in the capture.",
   references = { "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.6, basis = "the host does this beside the GPU's work" },
+  saving = { confidence = 0.6, basis = "evaluation keeps the GPU busy" },
 
   tests = {
     { name = "metrics on the host",

@@ -13,14 +13,14 @@ return {
 
   needs_loop     = true,
   loss           = "phase.garbage_collection",
-  not_applicable = "no gap on the GPU falls into such a range",
+  not_applicable = "no GPU gap falls into a garbage-collection range",
   evidence       = { "count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "The GPU waits {share:pct} of its time for garbage collection.",
-  cause   = "The collector walks all objects of the process whenever enough were made; models hold millions of them.",
+  symptom = "The GPU waits {share:pct} of the time for garbage collection.",
+  cause   = "The collector walks all objects of the process whenever enough new ones exist. Models have millions of them.",
   fixes   = {
-    { action  = "Switch the automatic collector off, and collect at a chosen step on all ranks",
+    { action  = "Turn automatic collection off, and collect at chosen steps on all ranks",
       snippet = [[import gc
 gc.disable(); gc.freeze()           # after the model is built
 for step, batch in enumerate(loader):
@@ -30,10 +30,10 @@ for step, batch in enumerate(loader):
       language = "python" },
     { action = "Do not call gc.collect() or torch.cuda.empty_cache() in every step: once in a thousand steps is enough" },
   },
-  false_positives = "Programs that create reference cycles around large tensors: collect more often then.",
+  false_positives = "Programs that create reference cycles around large tensors. Collect more often then.",
   references = { "pytorch/memory-management" },
 
-  saving = { confidence = 0.6, basis = "the host does this beside the GPU's work" },
+  saving = { confidence = 0.6, basis = "garbage collection overlaps with GPU work" },
 
   tests = {
     { name = "a collection every few steps",

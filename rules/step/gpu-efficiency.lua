@@ -3,7 +3,7 @@
 -- all (orchestration).
 return {
   id        = "step/gpu-efficiency",
-  title     = "See which factor of the parallel efficiency is lowest",
+  title     = "Improve the lowest factor of parallel efficiency",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -19,13 +19,13 @@ return {
   fixes   = {
     { action = "Balance: give each GPU the same work (rank/…, pipeline/…)" },
     { action = "Communication: overlap or shorten collectives and copies (comm/…, transfer/…)" },
-    { action = "Orchestration: keep the GPUs supplied (input/…, launch/…, sync/…)" },
+    { action = "Orchestration: keep the GPUs supplied with work (input/…, launch/…, sync/…)" },
   },
-  false_positives = "Runs that wait for something outside.",
+  false_positives = "Runs that wait for something outside the program.",
   references = { "nsys/user-guide" },
 
   applies = function(f)
-    return f.run.devices >= 1, "no device did work"
+    return f.run.devices >= 1, "no GPU did work"
   end,
 
   detect = function(f, t)

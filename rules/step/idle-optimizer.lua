@@ -1,7 +1,7 @@
 -- The GPU idles inside the optimizer phase: the update is a loop over parameters in Python, or waits for a value.
 return {
   id        = "step/idle-optimizer",
-  title     = "Keep the GPU busy during the update",
+  title     = "Keep the GPU busy during the optimizer step",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -14,13 +14,13 @@ return {
   evidence   = { "count" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The GPU idles {share:pct} of its time inside the optimizer phase.",
+  symptom = "The GPU is idle {share:pct} of the time inside the optimizer phase.",
   cause   = "The host prepares and launches the update piece by piece.",
   fixes   = {
     { action  = "Use a fused or multi-tensor optimizer",
       snippet = "optimizer = torch.optim.AdamW(params, lr=1e-3, fused=True)",
       language = "python" },
-    { action  = "Or compile the update",
+    { action  = "Compile the update",
       snippet = "step = torch.compile(optimizer.step)",
       language = "python" },
     { action = "Run the update inside the backward pass, parameter by parameter" },
@@ -28,7 +28,7 @@ return {
   false_positives = "Updates on the CPU (offloaded optimizers).",
   references = { "pytorch/optimizer-implementations" },
 
-  saving = { confidence = 0.4, basis = "the update does not hold the GPU up" },
+  saving = { confidence = 0.4, basis = "the optimizer step keeps the GPU busy" },
 
   tests = {
     { name = "a loop over parameters",

@@ -14,19 +14,19 @@ return {
   optional   = { "steps.source" },
   thresholds = { "min_jitter", "min_steps" },
 
-  symptom = "The middle half of {steps:count} steps spreads over {jitter:pct} of the median step of {median:time}.",
-  cause   = "Steps do different amounts of work, or wait for something that comes at uneven times.",
+  symptom = "The middle half of {steps:count} steps differs by {jitter:pct} of the median step of {median:time}.",
+  cause   = "Steps do different amounts of work, or wait for something that arrives at irregular times.",
   fixes   = {
-    { action = "Compare a fast, a median and a slow step: what grows, computing, copies or idle time?",
+    { action = "Compare a fast, a median and a slow step: do kernels, copies or idle time grow?",
       snippet = "advise REPORT --window A:B       # seconds, around one step at a time", language = "bash" },
-    { action = "When computing grows: bucket samples by length, pad to few sizes" },
-    { action = "When idle time grows: more batches in reserve for the loader, and cores of its own for the launching thread",
+    { action = "If compute time grows, bucket samples by length and pad to a few sizes" },
+    { action = "If idle time grows, keep more batches in reserve in the loader, and give the launching thread its own cores",
       snippet = "loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True)", language = "python" },
   },
   false_positives = "Variable sequence lengths, mixture of experts, adaptive solvers: uneven work by nature.",
   references = { "pytorch/tuning-guide" },
 
-  applies = function(f) return f.steps.count > 0, "no steps in the window" end,
+  applies = function(f) return f.steps.count > 0, "there are no steps in the window" end,
 
   detect = function(f, t)
     if not at_least(f.steps.count, t.min_steps) then return nil end
@@ -42,7 +42,7 @@ return {
       expect = "silent" },
     { name = "near miss: too few steps to tell", facts = { steps = { count = 4, median = 1e8, jitter = 0.6 } },
       expect = "silent" },
-    { name = "no steps in the window", facts = { steps = { count = 0, median = 0, jitter = 0 } }, expect = "not_applicable" },
+    { name = "there are no steps in the window", facts = { steps = { count = 0, median = 0, jitter = 0 } }, expect = "not_applicable" },
     { name = "no steps were found", facts = {}, expect = "cannot_tell" },
   },
 }

@@ -1,7 +1,7 @@
 -- Writing metrics, images or progress bars on the training thread while the GPU has nothing queued.
 return {
   id        = "step/logging-stall",
-  title     = "Log less often, and without waiting",
+  title     = "Log less often, and without waiting for the GPU",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -12,24 +12,24 @@ return {
 
   needs_loop     = true,
   loss           = "phase.logging",
-  not_applicable = "no gap on the GPU falls into such a range",
+  not_applicable = "no GPU gap falls into a logging range",
   evidence       = { "count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "The GPU waits {share:pct} of its time for logging.",
-  cause   = "Values are read back, formatted and sent on the thread that feeds the GPU.",
+  symptom = "The GPU waits {share:pct} of the time for logging.",
+  cause   = "The thread that feeds the GPU reads values back, formats them and sends them.",
   fixes   = {
-    { action  = "Log every N steps, from values that were copied a step ago",
+    { action  = "Log every N steps, from values that were copied one step earlier",
       snippet = [[if step % 100 == 0:
     logger.log({"loss": last_loss.item()})]],
       language = "python" },
-    { action = "Hand values to a thread or process that writes them" },
+    { action = "Hand the values to a thread or process that writes them" },
     { action = "Do not log images, histograms or gradients in the loop" },
   },
-  false_positives = "A loop whose purpose is to show something.",
+  false_positives = "A loop whose purpose is to display something.",
   references = { "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.6, basis = "the host does this beside the GPU's work" },
+  saving = { confidence = 0.6, basis = "logging overlaps with GPU work" },
 
   tests = {
     { name = "a metrics server is asked in each step",

@@ -15,20 +15,18 @@ return {
                  "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
   thresholds = { "min_share", "min_ratio" },
 
-  symptom = "{count:count} of {steps:count} steps stand out, the slowest with {slowest:time} against {median:time}; together " ..
-            "they cost {share:pct} of the time. What grew most: {what:text}.",
-  cause   = "Something happened in these steps that does not belong to a step.",
+  symptom = "{count:count} of {steps:count} steps stand out. The slowest takes {slowest:time}, the median step {median:time}. Together they cost {share:pct} of the time. What grew most: {what:text}.",
+  cause   = "Something happened in these steps that is not part of a normal step.",
   fixes   = {
-    { action = "Open the capture in the profiler's timeline at the slowest step, and compare it with its neighbours" },
-    { action  = "When it is Python's garbage collector, collect at a time of your own",
+    { action = "Open the capture in the profiler's timeline at the slowest step, and compare it with its neighbors" },
+    { action  = "If it is Python's garbage collector, collect at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()      # after warm-up
 if step % 500 == 0: gc.collect()]],
       language = "python" },
-    { action = "When code was compiled or loaded, run such shapes once before timing; torch.compile(dynamic=True) compiles " ..
-               "less often" },
-    { action = "When the batch was larger, bucket by length and pad to few sizes" },
+    { action = "If code was compiled or loaded, run such shapes once before timing; torch.compile(dynamic=True) compiles less often" },
+    { action = "If the batch was larger, bucket by length and pad to a few sizes" },
   },
-  false_positives = "Evaluation or a checkpoint in the middle of training is meant to take long.",
+  false_positives = "Evaluation or a checkpoint in the middle of training, which is meant to take long.",
   references = { "pytorch/tuning-guide", "pytorch/profiler" },
 
   applies = function(f) return f.steps.outliers.count > 0, "no step stands out" end,
@@ -47,7 +45,7 @@ if step % 500 == 0: gc.collect()]],
   saving = function(f, t)
     if not at_least(share(f.steps.outliers.lost.time, f.window.device_time), t.min_share) then return nil end
     return { claims = f.steps.outliers.lost, remedy = f.steps.outliers.remedy, confidence = 0.4,
-             basis = "these steps as long as the median step" }
+             basis = "these steps take as long as the median step" }
   end,
 
   tests = {

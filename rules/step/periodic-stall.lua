@@ -2,7 +2,7 @@
 -- chance, and what fills the excess names it. Only idle time counts: evaluation that keeps the GPU busy is work.
 return {
   id        = "step/periodic-stall",
-  title     = "Take the work of every N-th step off the critical path",
+  title     = "Move the work of every N-th step off the main thread",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,9 +15,8 @@ return {
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy" },
   thresholds = { "min_share", "min_times" },
 
-  symptom = "Every {every:count} steps one takes longer, and the GPU idles in it: {share:pct} of its time in " ..
-            "all{what_text:text}.",
-  cause   = "Work that is done now and then (saving, logging, evaluation, garbage collection) holds the loop while it lasts.",
+  symptom = "Every {every:count} steps, one step takes longer and the GPU is idle in it: {share:pct} of the time in all{what_text:text}.",
+  cause   = "Work that is done now and then (saving, logging, evaluation, garbage collection) stops the loop while it lasts.",
   fixes   = {
     { action  = "Save checkpoints in the background",
       snippet = [[future = torch.distributed.checkpoint.async_save(state, checkpoint_id=path)   # waits for the copy only
@@ -28,12 +27,12 @@ return {
 if step % 100 == 0:
     log(torch.stack(history).mean().item()); history.clear()]],
       language = "python" },
-    { action  = "When it is Python's garbage collector, run it rarely and at a time of your own",
+    { action  = "If it is Python's garbage collector, run it rarely and at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()            # after warm-up; then gc.collect() every 1000 steps]],
       language = "python" },
     { action = "Do it less often" },
   },
-  false_positives = "In a short capture two slow steps may be equally far apart by chance.",
+  false_positives = "In a short capture, two slow steps may be equally far apart by chance.",
   references = { "pytorch/tuning-guide", "pytorch/profiler" },
 
   applies = function(f)
@@ -50,11 +49,11 @@ if step % 100 == 0:
     if what == "data loading" then return nil end
     return { share = lost, every = f.steps.stall.every, excess = f.steps.stall.excess, median = f.steps.median,
              steps = f.steps.count,
-             what_text = what and what ~= "" and "; the excess is filled by " .. what or "" }
+             what_text = what and what ~= "" and "; the extra time goes to " .. what or "" }
   end,
 
   saving = { claims = "steps.stall.lost", remedy = "steps.stall.remedy", confidence = 0.75,
-             basis = "the host work of these steps runs beside the loop" },
+             basis = "the host work of these steps overlaps with the loop" },
 
   tests = {
     { name = "a checkpoint every five steps",
@@ -62,7 +61,7 @@ if step % 100 == 0:
                 steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "checkpoint", lost = 1.5e9,
                                                               remedy = true } } },
       expect = { share = 0.375, every = 5, excess = 1.6e9, median = 1e8, steps = 20,
-                 what_text = "; the excess is filled by checkpoint" },
+                 what_text = "; the extra time goes to checkpoint" },
       saving = { claims = 1.5e9, confidence = 0.75 } },
     { name = "near miss: evaluation keeps the GPU busy",
       facts = { window = { device_time = 4e9 },

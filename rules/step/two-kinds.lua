@@ -2,7 +2,7 @@
 -- that alternates, or two states of the clock.
 return {
   id        = "step/two-kinds",
-  title     = "Judge the two kinds of steps apart",
+  title     = "Analyze the two kinds of steps separately",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -11,15 +11,15 @@ return {
 
   measure        = "steps.kinds",
   applies        = "share",
-  not_applicable = "too few steady steps",
+  not_applicable = "there are too few steady steps",
   evidence       = { "share", "ratio" },
   needs          = { "steps.count" },
   thresholds     = { "min_ratio" },
 
   symptom = "There are two kinds of steps: {share:pct} of them take at least {ratio:num} times as long as the others.",
-  cause   = "Two kinds of work take turns, and averages describe neither.",
+  cause   = "Two kinds of work alternate, and averages describe neither.",
   fixes   = {
-    { action = "Compare a short with a long step (advise --window A:B)" },
+    { action = "Compare a short step with a long one (advise --window A:B)" },
     { action = "With gradient accumulation, take a whole cycle as the step" },
   },
   false_positives = "Accumulation steps, as intended.",

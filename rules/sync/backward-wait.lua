@@ -2,7 +2,7 @@
 -- that read a value.
 return {
   id        = "sync/backward-wait",
-  title     = "Let backward hooks work without waiting",
+  title     = "Remove waits for the GPU from backward hooks",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,10 +16,10 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "In the backward pass the host waits {count:count} times a step; the GPU loses {share:pct} of its time to that.",
-  cause   = "A hook or a custom function reads a value of the GPU while gradients are computed.",
+  symptom = "In the backward pass, the host waits for the GPU {count:count} times {per:text}. The GPU is idle {share:pct} of the time because of that.",
+  cause   = "A hook or a custom function reads a GPU value while gradients are computed.",
   fixes   = {
-    { action  = "Keep statistics of gradients on the GPU",
+    { action  = "Keep gradient statistics on the GPU",
       snippet = [[def hook(grad):
     norms[name] = grad.norm()          # a tensor; no .item() here]],
       language = "python" },

@@ -12,16 +12,16 @@ return {
   knowledge = { "K-H12" },
 
   loss           = "sync.memset",
-  not_applicable = "no memset holds the host",
+  not_applicable = "no memset blocks the host",
   evidence       = { "count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} memsets hold the host until they are done; the GPU loses {share:pct} of its time to them.",
+  symptom = "{count:count} memsets block the host until they are done. This costs {share:pct} of the GPU time.",
   cause   = "A synchronous memset waits for earlier work, and the host launches nothing meanwhile.",
   fixes   = {
     { action  = "Use the asynchronous call on the stream of the kernels that need it",
       snippet = "cudaMemsetAsync(data, 0, bytes, stream);      // instead of cudaMemset(data, 0, bytes)", language = "cpp" },
-    { action  = "Leave it out where the next kernel writes all of the buffer",
+    { action  = "Leave it out if the next kernel writes the whole buffer",
       snippet = "optimizer.zero_grad(set_to_none=True)         # PyTorch: the default since 2.0", language = "python" },
     { action = "Clear small buffers inside the kernel that uses them" },
   },

@@ -16,21 +16,21 @@ return {
                  "sync.item.remedy" },
   thresholds = { "min_share", "min_per_step", "min_part" },
 
-  symptom = "{count:count} operations a step have results whose size depends on the data (nonzero, masks); the GPU loses {share:pct} of its time to the waits for it.",
-  cause   = "The host has to know the size before it can allocate the result.",
+  symptom = "{count:count} operations {per:text} have results whose size depends on the data (nonzero, masks). Waiting for the size costs {share:pct} of the GPU time.",
+  cause   = "The host must know the size before it can allocate the result.",
   fixes   = {
     { action  = "Keep the shape and mask instead",
       snippet = "y = torch.where(mask, f(x), x)             # instead of x[mask] = f(x[mask])",
       language = "python" },
-    { action  = "Give a fixed capacity",
+    { action  = "Set a fixed capacity",
       snippet = "index = torch.nonzero_static(mask, size=capacity, fill_value=0)",
       language = "python" },
-    { action = "Sort out such samples when data is loaded" },
+    { action = "Filter out such samples when data is loaded" },
   },
-  false_positives = "Operations that run once an epoch.",
+  false_positives = "Operations that run once per epoch.",
   references = { "pytorch/nonzero", "cuda-runtime/sync-behaviour" },
 
-  applies = function(f) return f.family.nonzero.per_step > 0, "no such kernels ran" end,
+  applies = function(f) return f.family.nonzero.per_step > 0, "no operation has a result of unknown size" end,
 
   detect = function(f, t)
     local lost = share(f.sync.item.lost.time, f.window.device_time)

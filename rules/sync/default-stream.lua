@@ -15,30 +15,28 @@ return {
   evidence   = { "kernels", part = "share", streams = "other_streams" },
   thresholds = { "min_share", "min_kernels", "min_streams" },
 
-  symptom = "{kernels:count} kernels ({part:pct} of the computing) run on the legacy default stream and keep {streams:count} " ..
-            "other streams waiting; {share:pct} of the time could overlap.",
+  symptom = "{kernels:count} kernels ({part:pct} of the compute time) run on the legacy default stream and make {streams:count} other streams wait. {share:pct} of the time could overlap.",
   cause   = "The legacy default stream waits for every other stream, and every other stream waits for it.",
   fixes   = {
-    { action  = "Compile with a default stream a thread, which does not wait for the others",
+    { action  = "Compile with one default stream per thread, which does not wait for the others",
       snippet = "nvcc --default-stream per-thread ...   # or define CUDA_API_PER_THREAD_DEFAULT_STREAM before the CUDA headers",
       language = "bash" },
-    { action  = "Create streams that do not take part in this, and order them by events where needed",
+    { action  = "Create streams that do not synchronize with it, and order them with events where needed",
       snippet = [[cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
 kernel<<<grid, block, 0, stream>>>(...);      // instead of <<<grid, block>>>]],
       language = "cpp" },
     { action = "Pass a stream to each library call: cublasSetStream, cufftSetStream, thrust::cuda::par.on(stream)" },
   },
-  false_positives = "Kernels that need the results of the other streams have to wait for them; check the order before you " ..
-                    "change it.",
+  false_positives = "Kernels that need the results of other streams must wait for them. Check the order before you change it.",
   references = { "cuda-programming/default-stream", "cuda-programming/streams" },
 
   applies = function(f)
     return f.sync.default_stream.kernels > 0 and f.sync.default_stream.other_streams > 0,
-           "no kernels on the legacy default stream beside other streams"
+           "no kernels run on the legacy default stream while other streams are in use"
   end,
 
   saving = { confidence = 0.5,
-             basis = "default-stream kernels run beside the other streams, if nothing needs their order" },
+             basis = "default-stream kernels overlap with the other streams, if nothing needs their order" },
 
   tests = {
     { name = "one step of five is on the default stream",

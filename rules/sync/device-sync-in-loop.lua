@@ -3,7 +3,7 @@
 -- idle time until the host is ahead again.
 return {
   id        = "sync/device-sync-in-loop",
-  title     = "Leave out synchronize calls in the loop",
+  title     = "Remove synchronization calls from the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -14,15 +14,14 @@ return {
 
   needs_loop     = true,
   loss           = "sync.loop",
-  not_applicable = "the host does not synchronise with the GPU",
+  not_applicable = "the host does not synchronize with the GPU",
   evidence       = { "count", "per_step", call = "name" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "{per_step:num} waits for the GPU a step, mostly {call:text}; afterwards the GPU idles, {share:pct} of its time " ..
-            "in all.",
-  cause   = "While the host waits it launches nothing, so that the GPU has no work when the wait ends.",
+  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}. Afterwards the GPU is idle, {share:pct} of the time in all.",
+  cause   = "While the host waits, it launches nothing, so the GPU has no work when the wait ends.",
   fixes   = {
-    { action  = "Remove the call; operations on one stream are in order without it",
+    { action  = "Remove the call; operations on one stream run in order without it",
       snippet = "# torch.cuda.synchronize()      only around what is being timed", language = "python" },
     { action  = "Order streams on the GPU instead of on the host",
       snippet = [[cudaEventRecord(ready, producer);
@@ -34,7 +33,7 @@ start.record(); train_step(batch); end.record()
 # some steps later, once: end.synchronize(); start.elapsed_time(end)]],
       language = "python" },
   },
-  false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can go on.",
+  false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can continue.",
   references = { "cuda-runtime/sync-behaviour", "cuda-best-practices/timing", "cuda-programming/streams" },
 
   saving = { confidence = 0.8, basis = "the host does not wait and stays ahead of the GPU" },

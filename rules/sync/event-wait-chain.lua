@@ -2,7 +2,7 @@
 -- cost of streams without their use.
 return {
   id        = "sync/event-wait-chain",
-  title     = "Wait only for what is needed, so that streams run side by side",
+  title     = "Remove event waits that keep streams from overlapping",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -12,13 +12,12 @@ return {
   knowledge = { "K-G5" },
 
   loss           = "sync.event_chain",
-  not_applicable = "no streams that take turns",
+  not_applicable = "no streams take turns",
   evidence       = { "count", "streams" },
   thresholds     = { "min_share", "min_count", "min_streams" },
 
-  symptom = "{streams:count} streams take turns: {count:count} times one waits for the other, and they never run side by " ..
-            "side; {share:pct} of the time could overlap.",
-  cause   = "Events tie the streams together at each step, whether or not one needs what the other computes.",
+  symptom = "{streams:count} streams take turns: one waits for another {count:count} times, and they never overlap. {share:pct} of the time could overlap.",
+  cause   = "Events tie the streams together at each step, whether or not one needs the other's results.",
   fixes   = {
     { action  = "Record the event right after the work that is needed, and wait for it right before its use",
       snippet = [[cudaEventRecord(ready, a);                 // after the one kernel whose result b reads
@@ -27,15 +26,13 @@ cudaStreamWaitEvent(b, ready, 0);
 dependent<<<grid, block, 0, b>>>(...);]],
       language = "cpp" },
     { action = "Launch independent branches to all streams first, and join them once at the end" },
-    { action = "When each step does need the one before, use one stream and spare the events; or capture the work as a CUDA " ..
-               "graph, which keeps only the dependencies it needs" },
+    { action = "If each step does need the one before, use one stream without events; or capture the work as a CUDA graph, which keeps only the dependencies it needs" },
   },
-  false_positives = "Work that depends on the other stream's results cannot overlap; a pipeline overlaps only with several " ..
-                    "batches in flight. Kernels that fill the GPU gain little from running side by side.",
+  false_positives = "Work that depends on the other stream's results cannot overlap. A pipeline overlaps only with several batches in flight. Kernels that fill the GPU gain little from overlap.",
   references = { "cuda-programming/streams", "cuda-programming/graphs" },
 
   saving = { confidence = 0.4,
-             basis = "the shorter streams run beside the longest, if nothing but the events demands their order" },
+             basis = "the shorter streams overlap with the longest, if only the events enforce their order" },
 
   tests = {
     { name = "three streams in turn",

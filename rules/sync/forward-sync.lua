@@ -3,7 +3,7 @@
 -- out of proportion. Waits in a forward phase of normal length are left to sync/item-in-loop.
 return {
   id        = "sync/forward-sync",
-  title     = "Take the wait for the GPU out of the forward pass",
+  title     = "Remove waits for the GPU from the forward pass",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -20,8 +20,7 @@ return {
   optional       = { "sync.forward.operator", "sync.forward.source", "steps.forward.time", "steps.backward.time" },
   thresholds     = { "min_share", "min_per_step", "min_forward_ratio" },
 
-  symptom = "The forward pass takes {ratio:num} times as long as the backward pass; {per_step:num} waits a step lie inside " ..
-            "it, and the GPU loses {share:pct} of its time to them{op_text:text}.",
+  symptom = "The forward pass takes {ratio:num} times as long as the backward pass. The host waits {per_step:num} times {per:text} in it. This costs {share:pct} of the GPU time{op_text:text}.",
   cause   = "Something in the model's forward code reads a value from the GPU and waits for it.",
   fixes   = {
     { action  = "Let PyTorch name the line, then remove .item(), .cpu(), print(tensor) and tests of tensors from forward()",
@@ -32,7 +31,7 @@ model(batch)]],
       snippet = [[x = torch.where(keep, x, torch.zeros_like(x))   # instead of: x[keep], which needs its size on the host
 n = lengths_cpu.max()                           # from a copy of the lengths that never left the host]],
       language = "python" },
-    { action = "Record what you want to look at, and look at it every N steps after the step has been launched" },
+    { action = "Record what you want to look at, and look at it every N steps, after the step has been launched" },
   },
   false_positives = "A frozen backbone with a small trained head has little to do in the backward pass.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
@@ -50,7 +49,7 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
   end,
 
   saving = { confidence = 0.85,
-             basis = "the forward pass does not wait and the host stays ahead of the GPU" },
+             basis = "the forward pass does not wait, and the host stays ahead of the GPU" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

@@ -3,7 +3,7 @@
 -- is back-pressure, the sign of a run that is limited by the GPU, and never counts.
 return {
   id        = "sync/host-busy-wait",
-  title     = "See what the launching thread waits for while the GPU is not computing",
+  title     = "Find out what the launching thread waits for while the GPU does not compute",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -15,18 +15,18 @@ return {
   optional   = { "sync.loop.name" },
   thresholds = { "min_share" },
 
-  symptom = "The launching thread spends {share:pct} of the time in synchronising calls while its GPU is not computing.",
+  symptom = "The launching thread spends {share:pct} of the time in synchronization calls while its GPU does not compute.",
   cause   = "The host waits for a copy, for another GPU, or for work that it launched too late.",
   fixes   = {
-    { action = "Start with the finding that explains this one; without one, look at what runs on the GPU during the wait" },
-    { action  = "Order work by events on the GPU, so that the host need not wait",
+    { action = "Start with the finding that explains this one; if there is none, look at what runs on the GPU during the wait" },
+    { action  = "Order work with events on the GPU, so that the host need not wait",
       snippet = "torch.cuda.current_stream().wait_event(copied)      # cudaStreamWaitEvent", language = "python" },
-    { action = "Queue the next step's work before waiting for the result of this one" },
+    { action = "Queue the next step's work before you wait for the result of the current one" },
   },
   false_positives = "A server that waits for its next request, or the last wait of a short run.",
   references = { "cuda-runtime/sync-behaviour" },
 
-  applies = function(f) return f.sync.count > 0, "there are no synchronising calls" end,
+  applies = function(f) return f.sync.count > 0, "there are no synchronization calls" end,
 
   detect = function(f, t)
     local wait = share(f.sync.busy_wait.time, f.window.time)

@@ -3,7 +3,7 @@
 -- and the GPU idles until the host is ahead again.
 return {
   id        = "sync/item-in-loop",
-  title     = "Take .item() and other tiny copies that the host waits for out of the loop",
+  title     = "Remove .item() and other tiny blocking copies from the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -20,11 +20,10 @@ return {
   optional       = { "sync.item.operator", "sync.item.source" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "{per_step:num} times a step the host waits for a copy of {bytes:bytes} {way:text}; the GPU loses {share:pct} of " ..
-            "its time to that{op_text:text}.",
-  cause   = "Each wait empties the queue, and the GPU idles until the host has launched enough work again.",
+  symptom = "{per_step:num} times {per:text}, the host waits for a copy of {bytes:bytes} {way:text}. This costs {share:pct} of the GPU time{op_text:text}.",
+  cause   = "Each wait empties the queue, and the GPU is idle until the host has launched enough work again.",
   fixes   = {
-    { action  = "Add up on the GPU, and read the number every N steps",
+    { action  = "Accumulate on the GPU, and read the number every N steps",
       snippet = [[total += loss.detach()               # instead of: total += loss.item()
 if step % 100 == 0:
     print(total.item() / 100); total.zero_()]],
@@ -41,8 +40,7 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     { action  = "Let PyTorch point at the lines that wait",
       snippet = 'torch.cuda.set_sync_debug_mode("warn")', language = "python" },
   },
-  false_positives = "A loop that needs the value on the host to go on, such as token-by-token generation with a stop test; " ..
-                    "there, test every few tokens.",
+  false_positives = "A loop that needs the value on the host to continue, such as token-by-token generation with a stop test. Test only every few tokens there.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
 
   detect = function(f, t, e)

@@ -2,7 +2,7 @@
 -- learning rate or a norm that is printed.
 return {
   id        = "sync/optimizer-wait",
-  title     = "Update parameters without waiting for the GPU",
+  title     = "Remove waits for the GPU from the optimizer step",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,22 +16,22 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "In the optimizer phase the host waits {count:count} times a step; the GPU loses {share:pct} of its time to that.",
-  cause   = "A value of the update is read on the host: a norm, a flag for infinity, a learning rate.",
+  symptom = "In the optimizer phase, the host waits for the GPU {count:count} times {per:text}. The GPU is idle {share:pct} of the time because of that.",
+  cause   = "The host reads a value of the update: a norm, a flag for infinity, a learning rate.",
   fixes   = {
-    { action  = "Let clipping stay on the GPU",
+    { action  = "Keep gradient clipping on the GPU",
       snippet = "torch.nn.utils.clip_grad_norm_(params, 1.0, error_if_nonfinite=False)     # True waits",
       language = "python" },
     { action  = "Train in bfloat16, which needs no gradient scaler",
       snippet = [[with torch.autocast("cuda", dtype=torch.bfloat16):
     loss = model(x)]],
       language = "python" },
-    { action = "Read norms every hundred steps, a step late" },
+    { action = "Read norms every hundred steps, one step late" },
   },
-  false_positives = "A scaler that has to skip steps: one wait a step.",
+  false_positives = "A scaler that must skip steps: one wait per step.",
   references = { "pytorch/clip-grad-sync", "pytorch/amp" },
 
-  saving = { confidence = 0.6, basis = "the host does not wait inside the update" },
+  saving = { confidence = 0.6, basis = "the host does not wait inside the optimizer step" },
 
   tests = {
     { name = "clip_grad_norm_ that reads the norm",

@@ -2,7 +2,7 @@
 -- locks in the driver that launches need.
 return {
   id        = "sync/query-spin",
-  title     = "Wait for events instead of asking for them",
+  title     = "Wait for events instead of polling them",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,20 +12,20 @@ return {
   needs      = { "calls.query.count", "window.time" },
   thresholds = { "min_rate" },
 
-  symptom = "The launching threads ask {rate:count} times a second whether work is done.",
-  cause   = "A loop polls events or streams.",
+  symptom = "The launching threads poll events or streams {rate:count} times per second.",
+  cause   = "A loop asks again and again whether work is done (cudaEventQuery, cudaStreamQuery). It keeps a core busy and takes driver locks that launches need.",
   fixes   = {
     { action  = "Wait, and let the thread sleep meanwhile",
       snippet = [[cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming);
 cudaEventSynchronize(event);]],
       language = "cpp" },
-    { action = "Use a host callback (cudaLaunchHostFunc) to be told" },
+    { action = "Use a host callback (cudaLaunchHostFunc)" },
   },
-  false_positives = "Allocators that look at events when memory is asked for.",
+  false_positives = "Allocators that check events when memory is requested.",
   references = { "cuda-runtime/sync-behaviour" },
 
   applies = function(f)
-    return f.calls.query.count > 0, "nobody asks"
+    return f.calls.query.count > 0, "no thread polls events or streams"
   end,
 
   detect = function(f, t)

@@ -2,7 +2,7 @@
 -- instrumentation that changes what it measures.
 return {
   id        = "sync/timed-every-step",
-  title     = "Read event timers once in a while",
+  title     = "Read event timers every few hundred steps",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -12,11 +12,11 @@ return {
   needs      = { "calls.event_timing.per_step" },
   thresholds = { "min_per_step" },
 
-  symptom = "Event timers are read {count:count} times a step.",
+  symptom = "Event timers are read {count:count} times {per:text}.",
   cause   = "The program times its own steps.",
   fixes   = {
-    { action = "Record events in each step, and read them some hundred steps later, when they have long happened" },
-    { action = "Let the profiler or a range (NVTX) do the timing" },
+    { action = "Record events in each step, and read them some hundred steps later, when they have completed long ago" },
+    { action = "Let the profiler or an NVTX range do the timing" },
   },
   false_positives = "Benchmarks.",
   references = { "cuda-best-practices/timing" },

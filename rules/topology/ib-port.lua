@@ -12,11 +12,11 @@ return {
   needs      = { "topology.port.count", "topology.port.down", "topology.port.slow", "topology.port.rows", "topology.infiniband" },
   thresholds = { "min_ports" },
 
-  symptom = "{count:count} of {ports:count} network ports are not as the others: {port:text} is {what:text} (state {state:text}, {rate:num} Gbit/s).",
-  cause   = "A cable, a transceiver or the switch's port. Traffic moves to the other ports, and collectives run at the rate of the slowest one.",
+  symptom = "{count:count} of {ports:count} network ports differ from the others: {port:text} is {what:text} (state {state:text}, {rate:num} Gbit/s).",
+  cause   = "The cause is a cable, a transceiver or the port of the switch. Traffic moves to the other ports, and collectives run at the rate of the slowest one.",
   fixes   = {
-    { action = "See its state and error counters, and tell the administrators", snippet = "ibstat\nibqueryerrors", language = "bash" },
-    { action = "Until then leave the node out, or tell NCCL which ports to use", snippet = "export NCCL_IB_HCA=mlx5_0,mlx5_1", language = "bash" },
+    { action = "Look at its state and error counters, and tell the administrators", snippet = "ibstat\nibqueryerrors", language = "bash" },
+    { action = "Until then, exclude the node, or tell NCCL which ports to use", snippet = "export NCCL_IB_HCA=mlx5_0,mlx5_1", language = "bash" },
   },
   false_positives = "Ports that are not cabled on purpose.",
   references = { "nccl/environment" },

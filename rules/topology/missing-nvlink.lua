@@ -1,7 +1,7 @@
 -- Some pairs of GPUs have NVLink and others do not: by the wiring of the node, or because a link or bridge is missing.
 return {
   id        = "topology/missing-nvlink",
-  title     = "Keep ranks that talk most on GPUs that NVLink connects",
+  title     = "Put ranks that communicate most on GPUs connected by NVLink",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -11,19 +11,18 @@ return {
   needs      = { "topology.gpus", "topology.nvlink.pairs", "topology.nvlink.missing", "topology.nvlink.rows" },
   thresholds = { "min_missing" },
 
-  symptom = "{missing:count} of {pairs:count} pairs of GPUs have no NVLink ({a:text} and {b:text}: {path:text}), although others have.",
-  cause   = "Such pairs talk over PCIe, at a tenth of NVLink's rate. Where all GPUs should be connected alike, a link, a bridge or the fabric " ..
-            "manager is down.",
+  symptom = "{missing:count} of {pairs:count} pairs of GPUs have no NVLink ({a:text} and {b:text}: {path:text}), although other pairs have it.",
+  cause   = "Such pairs communicate over PCIe, at a tenth of NVLink's rate. If all GPUs should be connected alike, a link, a bridge or the fabric manager is down.",
   fixes   = {
-    { action = "See which links are up, and compare with another node of the same kind", snippet = "nvidia-smi nvlink --status\nnvidia-smi topo -m",
+    { action = "Check which links are up, and compare with another node of the same kind", snippet = "nvidia-smi nvlink --status\nnvidia-smi topo -m",
       language = "bash" },
     { action = "If the node is wired in pairs or in a ring, place tensor-parallel ranks on connected GPUs",
       snippet = "export CUDA_VISIBLE_DEVICES=0,1", language = "bash" },
   },
-  false_positives = "Nodes with bridges between pairs of cards, where it is meant to be so.",
+  false_positives = "Nodes that have bridges only between pairs of cards, by design.",
   references = { "nccl/troubleshooting" },
 
-  applies = function(f) return f.topology.nvlink.pairs > 0, "no matrix shows NVLink between GPUs" end,
+  applies = function(f) return f.topology.nvlink.pairs > 0, "no topology matrix shows NVLink between GPUs" end,
 
   detect = function(f, t)
     local nvlink = f.topology.nvlink

@@ -1,7 +1,7 @@
 -- Variables that take a fast path from NCCL, in its log or in the environment that the profiler recorded.
 return {
   id        = "topology/nccl-environment",
-  title     = "Unset the variables that take fast paths from NCCL",
+  title     = "Unset the variables that keep NCCL off fast paths",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -13,17 +13,17 @@ return {
   optional   = { "nccl.switch.text", "nccl.switch.path", "comm.count", "run.devices", "nccl.ranks", "nccl.nodes" },
   thresholds = { "min_switches" },
 
-  symptom = "{names:text} switches off: {paths:text}.",
-  cause   = "Such settings are left over from a search for an error, or come from a template. They cost nothing on one GPU and much on many.",
+  symptom = "{names:text} turns off: {paths:text}.",
+  cause   = "Such settings are left over from debugging, or come from a template. They cost nothing on one GPU and much on many.",
   fixes   = {
-    { action = "Unset them, and see whether the job still runs", snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE NCCL_NET", language = "bash" },
-    { action = "Where one is needed for a bug of this system, say so beside it, with the version that mends it" },
+    { action = "Unset them, and check that the job still runs", snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE NCCL_NET", language = "bash" },
+    { action = "If a bug on this system makes one necessary, document it, with the version that fixes the bug" },
   },
   false_positives = "A known fault of the system that the setting works around.",
   references = { "nccl/environment" },
 
   applies = function(f)
-    if f.nccl.switch.count == 0 then return false, "no variable takes a fast path from NCCL" end
+    if f.nccl.switch.count == 0 then return false, "no variable keeps NCCL off a fast path" end
     local several = (f.nccl.ranks or 0) > 1 or (f.run.devices or 0) > 1 or (f.comm.count or 0) > 0
     return several, "there is no sign of communication between GPUs"
   end,

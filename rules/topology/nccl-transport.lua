@@ -2,7 +2,7 @@
 -- What it costs a timeline says (comm/no-nvlink, comm/no-rdma, comm/no-infiniband).
 return {
   id        = "topology/nccl-transport",
-  title     = "See why NCCL does not take the fast path",
+  title     = "Find out why NCCL does not take the fast path",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -14,19 +14,19 @@ return {
   optional   = { "nccl.network" },
   thresholds = { "min_slow" },
 
-  symptom = "{slow:count} of {pairs:count} pairs of ranks talk over a slow path: {paths:text} (for instance {a:text} and {b:text} over {path:text}).",
-  cause   = "NCCL takes the best path that it may: peer-to-peer in a node, RDMA from GPU memory between nodes. Here it was not allowed, or not there.",
+  symptom = "{slow:count} of {pairs:count} pairs of ranks use a slow path: {paths:text} (for example {a:text} and {b:text} over {path:text}).",
+  cause   = "NCCL takes the best path that is available: peer-to-peer inside a node, RDMA from GPU memory between nodes. Here that path was turned off or missing.",
   fixes   = {
     { action = "Ask NCCL for its reasons", snippet = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET", language = "bash" },
-    { action = "In a node: unset NCCL_P2P_DISABLE and NCCL_P2P_LEVEL, check peer access, and give containers shared memory and all GPUs",
+    { action = "Inside a node, unset NCCL_P2P_DISABLE and NCCL_P2P_LEVEL, check peer access, and give containers shared memory and all GPUs",
       snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL\nnvidia-smi topo -p2p r", language = "bash" },
-    { action = "Between nodes: unset NCCL_IB_DISABLE, check that the adapters are visible to the job, and load the peer-memory module for GPUDirect RDMA",
+    { action = "Between nodes, unset NCCL_IB_DISABLE, check that the job sees the adapters, and load the peer-memory module for GPUDirect RDMA",
       snippet = "unset NCCL_IB_DISABLE\nibstat\nlsmod | grep -e nvidia_peermem -e nv_peer_mem", language = "bash" },
   },
-  false_positives = "Nodes without NVLink and with cards that do not offer peer access; clusters without InfiniBand.",
+  false_positives = "Nodes without NVLink whose cards do not support peer access. Clusters without InfiniBand.",
   references = { "nccl/environment", "nccl/troubleshooting", "nvidia/gpudirect-rdma" },
 
-  applies = function(f) return f.nccl.pair.count > 0, "no log of NCCL says how ranks talk" end,
+  applies = function(f) return f.nccl.pair.count > 0, "no NCCL log shows how ranks communicate" end,
 
   detect = function(f, t)
     local nccl = f.nccl

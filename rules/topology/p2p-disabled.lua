@@ -13,17 +13,17 @@ return {
   thresholds = { "min_bad" },
 
   symptom = "{bad:count} directions between GPUs have no peer access ({a:text} to {b:text}: {status:text}, {meaning:text}).",
-  cause   = "Without it a copy between GPUs is staged through host memory, at half the rate of PCIe or less.",
+  cause   = "Without peer access, a copy between GPUs is staged through host memory, at half the rate of PCIe or less.",
   fixes   = {
-    { action = "CNS, TNS: look for address translation (IOMMU) and PCIe access control in the firmware and kernel; ask the administrators",
+    { action = "For CNS or TNS, look at address translation (IOMMU) and PCIe access control in firmware and kernel; ask the administrators",
       snippet = "nvidia-smi topo -p2p r\nnvidia-smi topo -p2p w\ncat /proc/cmdline    # iommu=…", language = "bash" },
-    { action = "In a container or virtual machine, pass all GPUs of the node and their switch on to it" },
-    { action = "GNS, NS: the card does not offer it (consumer cards); plan for less communication: larger micro-batches, accumulation" },
+    { action = "In a container or virtual machine, pass through all GPUs of the node and their switch" },
+    { action = "For GNS or NS, the card does not support it (consumer cards): plan for less communication, with larger micro-batches and gradient accumulation" },
   },
   false_positives = "Jobs that never exchange data between these GPUs.",
   references = { "nccl/troubleshooting" },
 
-  applies = function(f) return f.topology.p2p.known, "no matrix of peer access was given" end,
+  applies = function(f) return f.topology.p2p.known, "no peer-access matrix was given" end,
 
   detect = function(f, t)
     local p2p = f.topology.p2p

@@ -2,7 +2,7 @@
 -- The host can queue nothing meanwhile, so the GPU runs dry during the copy and until the host is ahead again.
 return {
   id        = "transfer/blocking-copy",
-  title     = "Replace synchronous copies in the loop by asynchronous ones",
+  title     = "Replace synchronous copies in the loop with asynchronous ones",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -12,32 +12,31 @@ return {
   knowledge = { "K-H12", "K-B8" },
 
   loss           = "copy.blocking",
-  not_applicable = "no copy of any size holds the host",
+  not_applicable = "no copy blocks the host",
   evidence       = { "count", "bytes", "per_step", "pageable_share" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies ({bytes:bytes} in all, {pageable_share:pct} of it pageable) hold the host until the data " ..
-            "has moved; the GPU loses {share:pct} of its time to them.",
-  cause   = "A synchronous copy waits for all earlier work, moves the data, and lets the host queue nothing meanwhile.",
+  symptom = "{count:count} copies ({bytes:bytes} in all, {pageable_share:pct} of it pageable) block the host until the data has moved. This costs {share:pct} of the GPU time.",
+  cause   = "A synchronous copy waits for all earlier work and moves the data. The host can queue nothing meanwhile.",
   fixes   = {
-    { action  = "Copy asynchronously from pinned memory on a stream of its own, and let the kernels wait for an event",
+    { action  = "Copy asynchronously from pinned memory on a separate stream, and let the kernels wait for an event",
       snippet = [[cudaMallocHost(&host, bytes);                     // once
 cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);
 cudaEventRecord(copied, copy_stream);
 cudaStreamWaitEvent(compute_stream, copied, 0);]],
       language = "cpp" },
-    { action  = "In PyTorch, let the loader pin its batches, and do not block",
+    { action  = "In PyTorch, let the loader pin its batches, and copy without blocking",
       snippet = [[loader = DataLoader(dataset, pin_memory=True)     # pinning a tensor in each step costs more than it wins
 x = x.to(device, non_blocking=True)]],
       language = "python" },
-    { action = "Use two buffers in turn, so that one is copied while the other is computed on" },
+    { action = "Use two buffers in turn, so that one is copied while kernels use the other" },
     { action = "Fetch results every N steps, or after the next step's work has been queued" },
   },
-  false_positives = "A program whose next input depends on this result on the host has to wait for it.",
+  false_positives = "A program whose next input depends on this result on the host must wait for it.",
   references = { "cuda-best-practices/overlap", "cuda-runtime/sync-behaviour", "pytorch/pinned-memory" },
 
   saving = { confidence = 0.8,
-             basis = "asynchronous copies from pinned memory, uploads on a stream of their own, with the host free meanwhile" },
+             basis = "asynchronous copies from pinned memory, uploads on a separate stream, and the host free meanwhile" },
 
   tests = {
     { name = "a quarter of the run waits for cudaMemcpy",

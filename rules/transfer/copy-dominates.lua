@@ -14,15 +14,14 @@ return {
   needs      = { "window.device_time", "copy.count", "copy.time", "copy.bytes", "copy.exposed", "budget.compute", "copy.groups" },
   thresholds = { "min_share", "min_ratio" },
 
-  symptom = "Copies take {copy_time:time} and computing {compute_time:time} of each GPU's window; {share:pct} of it goes into " ..
-            "copies alone.",
-  cause   = "More data crosses the link than the computing on it is worth.",
+  symptom = "Of each GPU's window, copies take {copy_time:time} and computing takes {compute_time:time}. For {share:pct} of it, only copies run.",
+  cause   = "More data crosses the link than the compute on it is worth.",
   fixes   = {
-    { action = "Keep on the GPU what is used again, and compute intermediate steps there" },
+    { action = "Keep data that is used again on the GPU, and compute intermediate steps there" },
     { action  = "Send data in the type in which it is stored, and convert it on the GPU",
       snippet = "x = images_uint8.to(device, non_blocking=True).to(torch.bfloat16).div_(255)   # a quarter of float32",
       language = "python" },
-    { action = "Do more work on each byte that was sent: several passes, a larger model share, fused steps" },
+    { action = "Do more work on each byte that was sent: several passes, a larger part of the model, fused steps" },
   },
   false_positives = "A tool whose only job is to move data.",
   references = { "cuda-best-practices/transfers" },

@@ -16,16 +16,16 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies a step inside the GPU run alone for {share:pct} of its time.",
+  symptom = "{count:count} copies {per:text} inside the GPU run alone for {share:pct} of the time.",
   cause   = "Data is moved from buffer to buffer without being changed.",
   fixes   = {
     { action  = "Write results where they are needed",
       snippet = "torch.mm(a, b, out=buffer[i])             # instead of buffer[i] = a @ b",
       language = "python" },
-    { action = "Pass views instead of clones, and call contiguous() only where a kernel asks for it" },
+    { action = "Pass views instead of clones, and call contiguous() only where a kernel needs it" },
     { action = "Let libraries share buffers (DLPack, __cuda_array_interface__)" },
   },
-  false_positives = "Double buffers that are meant.",
+  false_positives = "Deliberate double buffers.",
   references = { "cuda-best-practices/transfers" },
 
   saving = { confidence = 0.5, basis = "these copies are gone" },

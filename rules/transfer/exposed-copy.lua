@@ -3,7 +3,7 @@
 -- of the kernels, where nothing can run beside them.
 return {
   id        = "transfer/exposed-copy",
-  title     = "Copy beside the kernels, not between them",
+  title     = "Overlap copies with kernels",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -15,10 +15,10 @@ return {
   optional   = { "copy.serial.lost", "copy.serial.remedy" },
   thresholds = { "min_share", "min_serial" },
 
-  symptom = "Copies run {share:pct} of the time with no kernel beside them{serial_text:text}.",
+  symptom = "Copies run {share:pct} of the time without overlapping any kernel{serial_text:text}.",
   cause   = "The GPU can copy and compute at once, but only work on different streams overlaps.",
   fixes   = {
-    { action  = "Copy the next batch on a stream of its own while this one computes",
+    { action  = "Copy the next batch on a separate stream while the current batch computes",
       snippet = [[side = torch.cuda.Stream()
 with torch.cuda.stream(side):
     following = following_host.to(device, non_blocking=True)   # pinned
@@ -29,8 +29,7 @@ following.record_stream(torch.cuda.current_stream())]],
     { action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
     { action = "Send less: keep data on the GPU, or send it in the small type in which it is stored and convert it there" },
   },
-  false_positives = "With little compute there is nothing to hide the copies behind. A host that is busy throughout the step " ..
-                    "keeps the step as long as it is.",
+  false_positives = "With little compute, there is nothing to hide the copies behind. A host that is busy throughout the step keeps the step as long as it is.",
   references = { "cuda-best-practices/overlap", "pytorch/pinned-memory" },
 
   applies = function(f) return f.copy.count > 0, "there are no copies" end,
@@ -40,13 +39,13 @@ following.record_stream(torch.cuda.current_stream())]],
     if not at_least(exposed, t.min_share) then return nil end
     local serial = f.copy.serial.lost and share(f.copy.serial.lost.time, f.window.device_time) or 0
     return { share = exposed, serial = serial, rows = top(f.copy.groups, "exposed", 3),
-             serial_text = at_least(serial, t.min_serial) and ", many of them on the stream of the kernels" or "" }
+             serial_text = at_least(serial, t.min_serial) and ", many of them on the same stream as the kernels" or "" }
   end,
 
   saving = function(f, t, e)
     if f.copy.serial.lost == nil or f.copy.serial.remedy == nil or e.serial == 0 then return nil end
     return { claims = f.copy.serial.lost, remedy = f.copy.serial.remedy, confidence = 0.5,
-             basis = "pinned copies on a stream of their own, as far as there are kernels to run beside them" }
+             basis = "pinned copies on a separate stream, as far as there are kernels to overlap with" }
   end,
 
   tests = {
@@ -56,7 +55,7 @@ following.record_stream(torch.cuda.current_stream())]],
                          groups = { { direction = "host to device", memory = "pinned", exposed = 3e8 },
                                     { direction = "device to host", memory = "pinned", exposed = 1e8 } } } },
       expect = { share = 0.4, serial = 0.35, rows = { { direction = "host to device" }, { direction = "device to host" } },
-                 serial_text = ", many of them on the stream of the kernels" },
+                 serial_text = ", many of them on the same stream as the kernels" },
       saving = { claims = 3.5e8, confidence = 0.5 } },
     { name = "exposed, but not because of the stream",
       facts = { window = { device_time = 1e9 },

@@ -1,7 +1,7 @@
 -- Copies from GPU to GPU that nothing runs beside on the GPU.
 return {
   id        = "transfer/exposed-peer-copies",
-  title     = "Copy between GPUs beside compute",
+  title     = "Overlap copies between GPUs with compute",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,10 +15,10 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies a step from GPU to GPU run alone for {share:pct} of the GPU time.",
+  symptom = "{count:count} copies {per:text} between GPUs run alone for {share:pct} of the GPU time.",
   cause   = "The copies are in line with the kernels: the next kernel waits for the transfer.",
   fixes   = {
-    { action  = "Copy on a stream of its own, in pieces",
+    { action  = "Copy on a separate stream, in pieces",
       snippet = [[with torch.cuda.stream(copy_stream):
     y = x.to("cuda:1", non_blocking=True)]],
       language = "python" },
@@ -27,7 +27,7 @@ return {
   false_positives = "A copy whose result is needed at once.",
   references = { "cuda-programming/streams", "cuda-best-practices/overlap" },
 
-  saving = { confidence = 0.5, basis = "the copies run beside kernels" },
+  saving = { confidence = 0.5, basis = "the copies overlap with kernels" },
 
   tests = {
     { name = "activations are handed on in line",

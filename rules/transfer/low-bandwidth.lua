@@ -16,23 +16,20 @@ return {
                  "copy.slow.remedy", "hw.host_link_bytes_per_s" },
   thresholds = { "min_share", "min_count", "max_of_link" },
 
-  symptom = "{count:count} large pinned copies ({bytes:bytes}) run at {rate:rate}, where the link reaches {link_rate:rate}; " ..
-            "the GPU loses {share:pct} of its time to them.",
-  cause   = "The link runs with fewer lanes or at an older speed, the host memory lies at another socket, or others share the " ..
-            "path.",
+  symptom = "{count:count} large pinned copies ({bytes:bytes}) run at {rate:rate}, although the link reaches {link_rate:rate}. This costs {share:pct} of the GPU time.",
+  cause   = "The link runs with fewer lanes or at an older speed, the host memory is at another socket, or others share the path.",
   fixes   = {
     { action  = "Bind the process and its memory to the socket of its GPU",
       snippet = [[nvidia-smi topo -m                      # column "NUMA Affinity"
 numactl --cpunodebind=N --membind=N python train.py]],
       language = "bash" },
-    { action  = "Compare the link as negotiated, under load, with what it can do; report fewer lanes to the administrator",
+    { action  = "Compare the negotiated link, under load, with its maximum; report missing lanes to the administrator",
       snippet = [[nvidia-smi --format=csv \
   --query-gpu=pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,pcie.link.width.max]],
       language = "bash" },
-    { action = "When several GPUs copy through one switch at a time, spread the copies over the step" },
+    { action = "If several GPUs copy through one switch at a time, spread the copies over the step" },
   },
-  false_positives = "A machine whose link is built with fewer lanes than the card supports. Copies in both directions or of " ..
-                    "other GPUs at the same moment share the rate.",
+  false_positives = "A machine whose link has fewer lanes than the card supports. Copies in both directions, or by other GPUs, that share the rate at the same moment.",
   references = { "cuda-best-practices/transfers", "nvidia/smi" },
 
   applies = function(f) return f.copy.slow.count > 0, "no large pinned copy is far below the rate of the link" end,

@@ -2,7 +2,7 @@
 -- waits for the page, page after page. A prefetch moves the same bytes in large pieces before they are needed.
 return {
   id        = "transfer/managed-memory-faults",
-  title     = "Prefetch managed memory instead of letting kernels fault on it",
+  title     = "Prefetch managed memory so that kernels do not page-fault",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -18,9 +18,8 @@ return {
   optional       = { "copy.migration.gpu_faults" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} migrations move {bytes:bytes} of managed memory{faults_text:text}; the GPU loses {share:pct} of " ..
-            "its time to them.",
-  cause   = "Pages move only when a kernel or the host touches them, and whoever touches them waits.",
+  symptom = "{count:count} migrations move {bytes:bytes} of managed memory{faults_text:text}. This costs {share:pct} of the GPU time.",
+  cause   = "Pages move only when a kernel or the host touches them, and the one that touches them waits.",
   fixes   = {
     { action  = "Prefetch what a kernel will use, on its stream and before it",
       snippet = [[int device;
@@ -28,14 +27,13 @@ cudaGetDevice(&device);
 cudaMemPrefetchAsync(data, bytes, device, stream);            // CUDA 13: a cudaMemLocation in place of device, and flags
 kernel<<<grid, block, 0, stream>>>(data);]],
       language = "cpp" },
-    { action  = "Tell the driver who reads and where the data should stay",
+    { action  = "Tell the driver who reads the data and where it should stay",
       snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetReadMostly, device);
 cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
       language = "cpp" },
-    { action = "Use cudaMalloc and explicit copies for data with a clear owner, and do not touch it from the host between " ..
-               "kernels" },
+    { action = "Use cudaMalloc and explicit copies for data with a clear owner, and do not touch it from the host between kernels" },
   },
-  false_positives = "Data on first use only, before the loop. More data than the GPU's memory holds has to migrate.",
+  false_positives = "First use of the data, before the loop. Data that is larger than the GPU's memory has to migrate.",
   references = { "cuda-programming/unified-memory" },
 
   detect = function(f, t, e)
@@ -45,7 +43,7 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
 
   saving = function(f)
     return { claims = f.copy.migration.lost, remedy = f.copy.migration.remedy,
-             confidence = f.copy.migration.gpu_faults and 0.8 or 0.65, basis = "the data is there before the kernels start" }
+             confidence = f.copy.migration.gpu_faults and 0.8 or 0.65, basis = "the data arrives before the kernels start" }
   end,
 
   tests = {

@@ -13,12 +13,11 @@ return {
 
   needs_loop     = true,
   loss           = "copy.small",
-  not_applicable = "there are no trains of small copies",
+  not_applicable = "there are no series of small copies",
   evidence       = { "count", "per_step", "bytes", median = "median_bytes" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "{per_step:count} small copies a step, {median:bytes} each in the middle; the GPU loses {share:pct} of its time " ..
-            "to them.",
+  symptom = "{per_step:count} small copies {per:text}, with a median of {median:bytes}. This costs {share:pct} of the GPU time.",
   cause   = "Each copy pays for a call and its latency, whatever its size.",
   fixes   = {
     { action  = "Collect the pieces in one pinned buffer, copy once, and split on the GPU",
@@ -26,16 +25,16 @@ return {
 torch.cat([t.reshape(-1) for t in pieces], out=packed)
 parts = packed.to(device, non_blocking=True).split([t.numel() for t in pieces])]],
       language = "python" },
-    { action  = "Let the loader hand over whole batches instead of samples",
+    { action  = "Let the loader deliver whole batches instead of samples",
       snippet = "loader = DataLoader(dataset, batch_size=B, collate_fn=to_one_tensor, pin_memory=True)", language = "python" },
     { action  = "In CUDA C++, pack the pieces into one pinned buffer, copy it, and let a kernel spread them",
       snippet = "cudaMemcpyAsync(packed_device, packed_host, bytes, cudaMemcpyHostToDevice, stream);\nunpack<<<blocks, threads, 0, stream>>>(packed_device, offsets, parts);",
       language = "cpp" },
   },
-  false_positives = "Pieces that come into being one after the other, such as results that other code waits for.",
+  false_positives = "Pieces that are produced one after the other, such as results that other code waits for.",
   references = { "cuda-best-practices/transfers", "pytorch/pinned-memory" },
 
-  saving = { confidence = 0.8, basis = "one copy in place of each train" },
+  saving = { confidence = 0.8, basis = "one copy replaces each series" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

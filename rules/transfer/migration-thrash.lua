@@ -2,7 +2,7 @@
 -- pages in turn.
 return {
   id        = "transfer/migration-thrash",
-  title     = "Keep managed memory within the GPU",
+  title     = "Keep managed memory on the GPU",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,15 +15,15 @@ return {
                  "copy.migration.remedy" },
   thresholds = { "min_share", "min_back" },
 
-  symptom = "{back:pct} of the migrated bytes go back to the host; the GPU loses {share:pct} of its time to migrations.",
-  cause   = "Pages are pushed out of the GPU to make room, or the host touches them between kernels.",
+  symptom = "{back:pct} of the migrated bytes go back to the host. This costs {share:pct} of the GPU time.",
+  cause   = "Pages are evicted from the GPU to make room, or the host touches them between kernels.",
   fixes   = {
-    { action  = "Say where data should stay",
+    { action  = "Say where the data should stay",
       snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);
 cudaMemPrefetchAsync(data, bytes, device, stream);]],
       language = "cpp" },
-    { action = "Work on parts that fit into the GPU" },
-    { action = "Keep what the host needs in a buffer of its own" },
+    { action = "Work on parts that fit into the GPU's memory" },
+    { action = "Keep what the host needs in a separate buffer" },
   },
   false_positives = "Results that are read once at the end.",
   references = { "cuda-programming/unified-memory" },
@@ -41,7 +41,7 @@ cudaMemPrefetchAsync(data, bytes, device, stream);]],
   end,
 
   saving = { claims = "copy.migration.lost", remedy = "copy.migration.remedy", confidence = 0.5,
-             basis = "pages stay on the GPU" },
+             basis = "the pages stay on the GPU" },
 
   tests = {
     { name = "pages go to and fro",

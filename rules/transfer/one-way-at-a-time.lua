@@ -13,14 +13,14 @@ return {
   needs      = { "window.device_time", "copy.h2d.time", "copy.d2h.time", "copy.duplex.share", "copy.duplex.lost" },
   thresholds = { "min_share", "max_overlap", "min_lesser" },
 
-  symptom = "Uploads and downloads take turns ({overlap:pct} of the shorter way runs beside the other); the shorter way alone takes {share:pct} of the GPU time.",
+  symptom = "Uploads and downloads take turns ({overlap:pct} of the shorter direction overlaps with the other). The shorter direction alone takes {share:pct} of the GPU time.",
   cause   = "Both directions are on one stream, or each waits for the other.",
   fixes   = {
-    { action  = "Use a stream for each direction, and events where one needs the other",
+    { action  = "Use one stream per direction, and events where one needs the other",
       snippet = [[cudaMemcpyAsync(device_in, host_in, bytes, cudaMemcpyHostToDevice, up);
 cudaMemcpyAsync(host_out, device_out, bytes, cudaMemcpyDeviceToHost, down);]],
       language = "cpp" },
-    { action = "Work in chunks: upload the next while this one computes and the last is downloaded" },
+    { action = "Work in chunks: upload the next chunk while the current one computes and the last one is downloaded" },
   },
   false_positives = "Downloads that are needed before the next upload.",
   references = { "cuda-best-practices/overlap" },

@@ -13,20 +13,19 @@ return {
   knowledge = { "K-H11", "K-H18", "K-N17" },
 
   loss           = "copy.pageable",
-  not_applicable = "no asynchronous copy of any size uses pageable memory",
+  not_applicable = "no asynchronous copy uses pageable memory",
   evidence       = { "count", "bytes", "per_step", rate = "bandwidth", link_rate = "hw.host_link_bytes_per_s" },
   optional       = { "hw.host_link_bytes_per_s" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} asynchronous copies of {bytes:bytes} in all use pageable host memory and reach {rate:rate}; the " ..
-            "GPU loses {share:pct} of its time to them.",
-  cause   = "Pageable memory is staged through a small pinned buffer inside the driver, and the call holds the host meanwhile.",
+  symptom = "{count:count} asynchronous copies ({bytes:bytes} in all) use pageable host memory and reach {rate:rate}. This costs {share:pct} of the GPU time.",
+  cause   = "The driver stages pageable memory through a small pinned buffer, and the call blocks the host meanwhile.",
   fixes   = {
     { action  = "Pin the loader's buffers and copy without blocking",
       snippet = [[loader = DataLoader(dataset, pin_memory=True)
 x = x.to(device, non_blocking=True)]],
       language = "python" },
-    { action  = "Allocate the host buffer pinned, once, and reuse it",
+    { action  = "Allocate the host buffer as pinned memory, once, and reuse it",
       snippet = [[float* host;
 cudaMallocHost(&host, bytes);          // or cudaHostRegister(existing, bytes, cudaHostRegisterDefault)
 cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);]],
@@ -36,10 +35,10 @@ cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);]],
 out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
       language = "python" },
   },
-  false_positives = "Uploads that happen once. Memory that is pinned for each single copy costs more than it wins: pin once.",
+  false_positives = "Uploads that happen once. Memory that is pinned for a single copy costs more than it saves: pin once.",
   references = { "cuda-best-practices/pinned-memory", "pytorch/pinned-memory", "pytorch/dataloader-pinning" },
 
-  saving = { confidence = 0.9, basis = "the copies at the rate of pinned memory, with the host free meanwhile" },
+  saving = { confidence = 0.9, basis = "copies at the rate of pinned memory, with the host free meanwhile" },
 
   tests = {
     { name = "half the run waits for pageable batches",

@@ -16,31 +16,29 @@ return {
   evidence   = { "count", "bytes", devices = "run.devices" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} go from one GPU to another by way of host memory, {count:count} times; the GPUs lose {share:pct} " ..
-            "of their time to that.",
-  cause   = "Each byte crosses the host link twice; a direct copy over PCIe crosses it once, and NVLink is faster still.",
+  symptom = "{bytes:bytes} go from one GPU to another through host memory, {count:count} times. This costs {share:pct} of the GPU time.",
+  cause   = "Each byte crosses the host link twice. A direct copy over PCIe crosses it once, and NVLink is faster still.",
   fixes   = {
-    { action  = "Copy from device to device, with peer access switched on",
+    { action  = "Copy from device to device, with peer access enabled",
       snippet = [[int ok = 0;
 cudaDeviceCanAccessPeer(&ok, to, from);
 if (ok) { cudaSetDevice(to); cudaDeviceEnablePeerAccess(from, 0); }
 cudaMemcpyPeerAsync(dst, to, src, from, bytes, stream);]],
       language = "cpp" },
-    { action  = "In PyTorch, move tensors directly or by NCCL, without .cpu()",
+    { action  = "In PyTorch, move tensors directly or with NCCL, without .cpu()",
       snippet = [[y = x.to("cuda:1", non_blocking=True)
 torch.distributed.send(x, dst=1)          # between processes, with the nccl backend]],
       language = "python" },
-    { action  = "With MPI, hand over device pointers to a CUDA-aware library; check that the GPUs can reach each other",
+    { action  = "With MPI, pass device pointers to a CUDA-aware library; check that the GPUs can reach each other",
       snippet = "nvidia-smi topo -p2p rw\nompi_info --parsable --all | grep mpi_built_with_cuda_support:value",
       language = "bash" },
   },
-  false_positives = "GPUs that cannot reach each other (some consumer cards, virtual machines, containers without shared " ..
-                    "memory).",
+  false_positives = "GPUs that cannot reach each other (some consumer cards, virtual machines, containers without shared memory).",
   references = { "cuda-best-practices/transfers", "nccl/troubleshooting" },
 
   applies = function(f) return f.run.devices >= 2, "only one GPU did work" end,
 
-  saving = { confidence = 0.6, basis = "one direct copy in place of two over the host link" },
+  saving = { confidence = 0.6, basis = "one direct copy instead of two over the host link" },
 
   tests = {
     { name = "halo exchange through the host",

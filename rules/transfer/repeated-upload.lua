@@ -3,7 +3,7 @@
 -- helps only as far as there is compute to hide the copies behind.
 return {
   id        = "transfer/repeated-upload",
-  title     = "Upload what does not change once, and keep it on the GPU",
+  title     = "Upload constant data once, and keep it on the GPU",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,17 +15,16 @@ return {
 
   loss           = "copy.repeated",
   applies        = "per_step",
-  not_applicable = "no uploads come back beyond what a batch explains",
+  not_applicable = "no uploads repeat beyond what a batch explains",
   evidence       = { "per_step", "memory", bytes = "bytes_per_step", rate = "bandwidth", peak = "memory.peak",
                      capacity = "memory.capacity" },
   optional       = { "memory.peak", "memory.capacity" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "{per_step:count} uploads of the same sizes come back every step, {bytes:bytes} a step from {memory:text} memory " ..
-            "at {rate:rate}; the GPU loses {share:pct} of its time to them.",
-  cause   = "Data that the GPU has seen before, such as weights, is sent from the host again and again.",
+  symptom = "{per_step:count} uploads of the same sizes repeat {per:text}: {bytes:bytes} from {memory:text} memory at {rate:rate}. This costs {share:pct} of the GPU time.",
+  cause   = "The host sends data that the GPU has seen before, such as weights, again and again.",
   fixes   = {
-    { action  = "Keep weights and constants on the GPU: switch CPU offloading off where memory suffices",
+    { action  = "Keep weights and constants on the GPU: turn CPU offloading off if memory suffices",
       snippet = [[model.to(device)                                  # once, before the loop
 fully_shard(model)                                # FSDP2 without offload_policy=CPUOffloadPolicy()
 pipe.to("cuda")                                   # diffusers, instead of enable_sequential_cpu_offload()]],
@@ -34,13 +33,13 @@ pipe.to("cuda")                                   # diffusers, instead of enable
       snippet = 'self.register_buffer("mask", mask, persistent=False)   # not mask.to(x.device) in forward()',
       language = "python" },
     { action = "Make room so that the data fits: 16-bit or 8-bit weights, sharding over more GPUs, activation checkpointing" },
-    { action = "If it must stay on the host, use each upload for more work: a larger batch, or several requests at a time" },
+    { action = "If the data must stay on the host, use each upload for more work: a larger batch, or several requests at a time" },
   },
-  false_positives = "A batch of many tensors of fixed size looks alike; compare the volume with what a batch should weigh.",
+  false_positives = "A batch of many tensors of fixed size looks alike. Compare the volume with what a batch should be.",
   references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },
 
   saving = { confidence = 0.75,
-             basis = "these uploads are gone; whether the data fits into the GPU's memory is for you to check" },
+             basis = "these uploads are gone; check that the data fits into the GPU's memory" },
 
   tests = {
     { name = "weights travel each step",

@@ -14,24 +14,22 @@ return {
   knowledge = { "K-H10" },
 
   loss           = "copy.roundtrip",
-  not_applicable = "nothing that was downloaded is uploaded again",
+  not_applicable = "no downloaded data is uploaded again",
   evidence       = { "count", "per_step", "bytes" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} go from the GPU to the host and come back, {count:count} times; the GPU loses {share:pct} of its " ..
-            "time to that.",
+  symptom = "{bytes:bytes} go from the GPU to the host and come back, {count:count} times. This costs {share:pct} of the GPU time.",
   cause   = "A part of the computation runs on the CPU in the middle of GPU work.",
   fixes   = {
     { action  = "Do this part on the GPU as well",
       snippet = [[# instead of: y = torch.from_numpy(np.clip(x.cpu().numpy(), 0, 1)).cuda()
 y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pandas]],
       language = "python" },
-    { action  = "Where only a decision is taken on the host, take it on the GPU",
+    { action  = "If the host only makes a decision, make it on the GPU",
       snippet = "y = torch.where(x > limit, a, b)      # instead of: a if x.cpu() > limit else b", language = "python" },
-    { action = "If it must stay on the CPU, use pinned buffers and work on the data of the step before, beside this step's " ..
-               "kernels" },
+    { action = "If it must stay on the CPU, use pinned buffers and process the previous step's data while this step's kernels run" },
   },
-  false_positives = "Offloading on purpose (optimizer state, activations) when the GPU's memory does not suffice.",
+  false_positives = "Deliberate offloading (optimizer state, activations) because the GPU's memory does not suffice.",
   references = { "cuda-best-practices/transfers", "pytorch/tuning-guide" },
 
   saving = { confidence = 0.7, basis = "both copies and the host work between them are gone" },

@@ -16,16 +16,16 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} strided copies a step hold the launching thread while the GPU waits: {share:pct} of the GPU time.",
-  cause   = "A strided copy moves row by row. When the rows are short, the link and the copy engine reach a fraction of their rate; how wide the rows are was not recorded.",
+  symptom = "{count:count} strided copies {per:text} block the launching thread while the GPU waits: {share:pct} of the GPU time.",
+  cause   = "A strided copy moves row by row. If the rows are short, the link and the copy engine reach a fraction of their rate. How wide the rows are was not recorded.",
   fixes   = {
     { action = "Pack what is sent into one contiguous buffer with a kernel, and copy that" },
-    { action = "Use asynchronous copies on a stream of their own" },
+    { action = "Use asynchronous copies on a separate stream" },
   },
   false_positives = "Copies of whole planes, whose rows are long.",
   references = { "cuda-best-practices/transfers" },
 
-  saving = { confidence = 0.55, basis = "one contiguous copy that does not hold the host" },
+  saving = { confidence = 0.55, basis = "one contiguous copy that does not block the host" },
 
   tests = {
     { name = "a halo of narrow rows",
