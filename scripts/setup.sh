@@ -10,7 +10,7 @@ packages=(
   libfmt-dev libsqlite3-dev libsqlitecpp-dev libtomlplusplus-dev
   nlohmann-json3-dev libcli11-dev libexpected-dev liblua5.4-dev
   libsimdjson-dev libisal-dev libprotobuf-dev zlib1g-dev libzstd-dev
-  catch2 libvalijson-dev sqlite3 time node-d3
+  catch2 libvalijson-dev sqlite3 time node-d3 codespell
 )
 browser=no
 for option in "$@"; do

@@ -75,7 +75,7 @@ std::string Finding::Seen() const {
   if (!falls_short) return symptom;
   const std::string won = FormatQuantity(saving_share, "share");
   const bool nothing = won == FormatQuantity(0, "share");
-  return symptom + " Of that, this fix wins back " + (nothing ? "almost nothing." : won + ".");
+  return symptom + " Of that, this fix saves " + (nothing ? "almost nothing." : won + ".");
 }
 
 double PriorOf(const RuleInfo& rule, const Knowledge& knowledge) {

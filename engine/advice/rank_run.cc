@@ -325,9 +325,9 @@ class JobFixes : public FixList {
     if (item.ranks.size() == cluster_.ranks.size()) return finding;
     if (candidate.alone > 0 && 2 * candidate.saving < candidate.alone) {
       finding.basis += finding.basis.empty() ? "" : "; ";
-      finding.basis += "beyond what findings above it win";
+      finding.basis += "beyond what the findings above save";
     } else if (candidate.saving > 0) {
-      finding.basis += "; until the next-latest rank decides";
+      finding.basis += "; then the next-slowest rank is the limit";
     }
     return finding;
   }

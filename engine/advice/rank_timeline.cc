@@ -255,12 +255,11 @@ class Painter {
     }
     if (step_ != kNone) {
       timeline_.note = fmt::format(
-          "Step {} of {}. Of each rank: first what its GPU did in this step, in sum and not in "
-          "order "
-          "of time; below it its collectives when they ran.",
+          "Step {} of {}. For each rank, the first row sums up what its GPU did in this step, not "
+          "in order of time. The row below shows its collectives when they ran.",
           step_, job_.steps);
     } else {
-      timeline_.note = "No steps are known: the collectives around this time.";
+      timeline_.note = "No steps were found: these are the collectives around this time.";
     }
     if (shown_.size() < ranks_.size()) {
       timeline_.note += fmt::format(" {} of {} ranks are shown.", shown_.size(), ranks_.size());
@@ -268,8 +267,8 @@ class Painter {
     if (std::any_of(shown_.begin(), shown_.end(),
                     [this](std::size_t r) { return !cluster_.clocks.Known(ranks_[r].clock); })) {
       timeline_.note +=
-          " The clocks of the reports could not be brought together: rows without a common clock "
-          "begin where the first does.";
+          " The clocks of the reports could not be aligned: rows without a common clock begin "
+          "where the first row begins.";
     }
   }
 

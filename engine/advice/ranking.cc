@@ -139,7 +139,7 @@ class TraceFixes : public FixList {
     finding.basis = verdict.saving.basis;
     const std::string& bound = ClaimOf(candidate).bound;
     if (candidate.saving > 0 && !bound.empty()) {
-      finding.basis += fmt::format("; after this, {} is the limit", bound);
+      finding.basis += fmt::format("; then {} is the limit", bound);
     }
     finding.symptom = FilledTemplate(rule.symptom, verdict);
     finding.cause = FilledTemplate(rule.cause, verdict);
@@ -173,7 +173,7 @@ class TraceFixes : public FixList {
                  ? "the report records the cause itself"
              : confidence >= knowledge().Number("ranking.inferred_confidence")
                  ? "inferred from times and names in the report"
-                 : "one of several causes that fit";
+                 : "other causes are possible";
     }
     std::size_t unknown = 0;
     for (const std::uint32_t call : analysis_.run.trace.ops.call) unknown += call == kNone ? 1 : 0;

@@ -67,9 +67,9 @@ ReportViews BuildViews(const Analysis& analysis, const Report& report) {
     if (!finding.explained_by.empty() || finding.severity == Severity::kInfo) continue;
     if (views.timelines.size() >= kTimelines) {
       views.without_timeline.emplace_back(
-          finding.rank, fmt::format("only the first {} findings have one; see advise slice "
-                                    "--finding {}",
-                                    kTimelines, finding.rank));
+          finding.rank,
+          fmt::format("only the first {} findings have a timeline; see advise slice --finding {}",
+                      kTimelines, finding.rank));
       continue;
     }
     const WorstExample worst = FindWorstExample(analysis, report, finding);

@@ -16,7 +16,7 @@ struct CaptureRequest {
   double duration_s = 60;  // 0: to the end of the program
   bool range = false;      // between cudaProfilerStart and cudaProfilerStop
   std::string output = "advise-run";
-  bool force = false;  // write over reports of that name
+  bool force = false;  // overwrite reports of that name
   std::string nsys = "nsys";
   std::vector<std::string> without;  // tags that the machine does not allow
 };

@@ -44,10 +44,10 @@ class CompareCommand : public Command {
         "BEFORE and AFTER, or several runs; a run is a report or a directory of the reports of its "
         "ranks");
     app.add_flag("--scaling", scaling_,
-                 "a scaling table; without it when there are more than two runs, or other numbers "
-                 "of GPUs");
+                 "print a scaling table (automatic for more than two runs, or for different "
+                 "numbers of GPUs)");
     AddListOption(app, "--seconds", seconds_, "S,S,…",
-                  "measured time of the same work in each run, an epoch for example")
+                  "measured time of the same work in each run, for example one epoch")
         ->delimiter(',');
     AddSiteOptions(app, run_.diagnose);
     AddOutputOptions(app, run_.output, {"text", "json"});
@@ -64,14 +64,15 @@ class CompareCommand : public Command {
       const char* end = text.data() + text.size();
       const auto [at, problem] = std::from_chars(text.data(), end, value);
       if (problem != std::errc() || at != end || !std::isfinite(value) || value <= 0) {
-        return Complain({"\"" + text + "\" is no time in seconds", "--seconds", ""}, kWrongUsage);
+        return Complain({"\"" + text + "\" is not a time in seconds", "--seconds", ""},
+                        kWrongUsage);
       }
       seconds.push_back(value);
     }
     if (!seconds.empty() && seconds.size() != runs.size()) {
       return Complain(
           {std::to_string(seconds.size()) + " times for " + std::to_string(runs.size()) + " runs",
-           "--seconds", "one for each run, in their order"},
+           "--seconds", "give one per run, in the same order"},
           kWrongUsage);
     }
     const auto several = DiagnoseRuns(run_, runs);
@@ -117,8 +118,8 @@ class CompareCommand : public Command {
     Scaling scaling = ScaleRuns(runs, *several.session.knowledge);
     if (!scaling_ && runs.size() == 2 && seconds.empty()) {
       scaling.notes.emplace_back(
-          "The runs differ in their number of GPUs, so this is a scaling "
-          "table: they are not before and after of one change");
+          "The runs use different numbers of GPUs, so this is a scaling table, not a "
+          "before-and-after comparison");
     }
     std::vector<ScaleFinding> findings;
     for (std::size_t i = 1; i < runs.size(); ++i) {

@@ -59,11 +59,14 @@ class DiagnoseCommand : public Command {
     std::vector<std::string> names;
     for (const Format& format : kFormats) names.emplace_back(format.name);
     AddOutputOptions(app, run_.output, names);
-    top_ = app.add_option("--top", text_.top, "findings in full; the rest get one line each")
+    top_ = app.add_option("--top", text_.top,
+                          "number of findings to show in full; the rest get one line each")
                ->check(WholeNumber(0, 1'000'000))
                ->type_name("N");
-    app.add_flag("--devices", text_.devices, "where the time went for each GPU");
-    app.add_flag("--quiet,-q", text_.quiet, "the verdict and one line for each finding");
+    app.add_flag("--devices", text_.devices, "show where the time went on each GPU");
+    app.add_flag("--all-fixes", text_.all_fixes,
+                 "show every fix, also those for other frameworks and languages");
+    app.add_flag("--quiet,-q", text_.quiet, "show only the verdict and one line per finding");
     app.add_flag("--brief", brief_, "JSON in 4 KB: the verdict and what to do, for a coding agent");
     app.add_flag("--facts", facts_, "the facts of the run in the JSON report, too");
     AddSelectionOptions(app, run_.diagnose);
@@ -131,7 +134,7 @@ class DiagnoseCommand : public Command {
     for (const Verdict& verdict : report.verdicts) {
       if (verdict.outcome != Outcome::kBroken || verdict.rule == nullptr) continue;
       broken.push_back({"the rule failed: " + verdict.reason, verdict.rule->id,
-                        "the other rules ran; leave it out with --skip " + verdict.rule->id});
+                        "the other rules ran; leave this one out with --skip " + verdict.rule->id});
     }
     if (!broken.empty()) return Complain(broken, kBrokenRules);
     if (!report.unreadable.empty()) {

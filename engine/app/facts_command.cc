@@ -34,7 +34,7 @@ class FactsCommand : public Command {
     AddSiteOptions(app, run_.diagnose);
     AddOutputOptions(app, run_.output, {"text", "json"});
     app.add_flag("--tables", tables_, "the summaries: kernels, calls, copies, ranges, OS calls");
-    app.add_flag("--list", list_, "the catalogue: every fact there is, without a report");
+    app.add_flag("--list", list_, "list every fact that exists; needs no report");
   }
 
   int Run() override {

@@ -50,14 +50,14 @@ class GradeCommand : public Command {
         ->type_name("");
     app.add_option("SUBMISSION", submissions_,
                    "a report, an answer sheet (….answers.toml, ….answers.csv), or a directory with "
-                   "both, one a student")
+                   "both; one per student")
         ->type_name("");
-    app.add_option("--baseline", baseline_, "the run that was handed out")->type_name("REPORT");
+    app.add_option("--baseline", baseline_, "the run that the students got")->type_name("REPORT");
     app.add_flag("--list", list_, "the shipped exercises");
     app.add_flag("--sheet", sheet_, "an empty answer sheet");
-    app.add_flag("--details", details_, "every mark of every submission");
+    app.add_flag("--details", details_, "show every point of every submission");
     app.add_option("--hints", hints_,
-                   "show this many hints under lost marks: symptom, where to look, cause, fix")
+                   "show this many hints under lost points: symptom, where to look, cause, fix")
         ->check(WholeNumber(0, 4))
         ->type_name("N");
     app.add_option("--time-limit", limits_.seconds, "seconds for one submission")
@@ -69,10 +69,10 @@ class GradeCommand : public Command {
     app.add_option("--memory-limit", memory_limit_mb_, "megabytes of memory for one submission")
         ->check(WholeNumber(256, 10'000'000))
         ->type_name("MB");
-    app.add_option("--jobs,-j", run_.diagnose.jobs, "how much to do side by side")
+    app.add_option("--jobs,-j", run_.diagnose.jobs, "number of parallel jobs")
         ->check(WholeNumber(1, 256))
         ->type_name("N");
-    app.add_option("--progress", run_.progress, "stages on stderr: auto, always, never")
+    app.add_option("--progress", run_.progress, "show progress on stderr: auto, always, never")
         ->check(CLI::IsMember({"auto", "always", "never"}));
     AddSiteOptions(app, run_.diagnose);
     AddOutputOptions(app, run_.output, {"text", "json", "csv", "html"});

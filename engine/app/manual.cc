@@ -79,13 +79,13 @@ std::string RenderManual(const std::vector<CommandUsage>& usage, const std::stri
   }
   text +=
       ".SH EXIT STATUS\n"
-      ".TP\n0\nanalysed\n.TP\n1\nthe condition of \\fB\\-\\-fail\\-on\\fR or "
+      ".TP\n0\nanalyzed\n.TP\n1\nthe condition of \\fB\\-\\-fail\\-on\\fR or "
       "\\fB\\-\\-baseline\\fR is met\n"
       ".TP\n2\nwrong usage\n.TP\n3\nan input could not be read\n.TP\n4\na rule or a configuration "
       "file is broken\n"
       ".SH ENVIRONMENT\n.TP\nADVISE_SHARE\na folder with rules/ and kb/ to use in place of those "
       "built in\n"
-      ".TP\nNO_COLOR\nno colour, whatever the terminal can do\n"
+      ".TP\nNO_COLOR\nno color, whatever the terminal supports\n"
       ".SH FILES\n.TP\n/etc/advise/site.toml, $XDG_CONFIG_HOME/advise/site.toml, "
       "./advise.toml\nsettings of the site; later ones win\n"
       ".SH EXAMPLES\n";

@@ -57,20 +57,20 @@ CLI::Validator WholeNumber(int lowest, int highest) {
 void AddReportOptions(CLI::App& app, RunOptions& options) {
   DiagnoseOptions& diagnose = options.diagnose;
   app.add_option("REPORT", diagnose.reports,
-                 "reports of one run, one a rank or node; a directory: all reports in it")
+                 "reports of one run, one per rank or node; for a directory, all reports in it")
       ->type_name("");
   app.add_option("--window", diagnose.window,
-                 "what to look at: all, steady (the default when steps are known), or A:B in "
+                 "the part to analyze: all, steady (the default if steps are known), or A:B in "
                  "seconds from the start of the trace")
       ->check(CLI::Validator(CheckWindow, "", "window"))
       ->type_name("WINDOW");
-  app.add_option("--gpu", diagnose.gpu, "the GPU's name, when the report does not say")
+  app.add_option("--gpu", diagnose.gpu, "the GPU's name, if the report does not contain it")
       ->type_name("NAME");
   diagnose.jobs = DefaultJobs();
-  app.add_option("--jobs,-j", diagnose.jobs, "how much to do side by side")
+  app.add_option("--jobs,-j", diagnose.jobs, "number of parallel jobs")
       ->check(WholeNumber(1, 256))
       ->type_name("N");
-  app.add_option("--progress", options.progress, "stages on stderr: auto, always, never")
+  app.add_option("--progress", options.progress, "show progress on stderr: auto, always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
@@ -90,11 +90,11 @@ void AddSiteOptions(CLI::App& app, DiagnoseOptions& options) {
 
 void AddOutputOptions(CLI::App& app, OutputOptions& options,
                       const std::vector<std::string>& formats) {
-  app.add_option("--format", options.format, "how to write it")
+  app.add_option("--format", options.format, "output format")
       ->check(CLI::IsMember(formats))
       ->type_name("FORMAT");
   app.add_option("--output,-o", options.path, "write to this file")->type_name("FILE");
-  app.add_flag("--no-color", options.no_color, "no colour (also: NO_COLOR=1)");
+  app.add_flag("--no-color", options.no_color, "no color (also: NO_COLOR=1)");
 }
 
 tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& options) {

@@ -36,7 +36,7 @@ std::string Footer(const Command& command, const std::vector<std::unique_ptr<Com
     footer += "  " + name + other->Summary() + "\n";
   }
   footer +=
-      "\nExit status: 0 analysed, 1 --fail-on or --baseline met, 2 wrong usage,\n"
+      "\nExit status: 0 analyzed, 1 --fail-on or --baseline met, 2 wrong usage,\n"
       "3 an input could not be read, 4 a rule or configuration file is broken.";
   return footer;
 }

@@ -162,15 +162,16 @@ class RecordCommand : public Command {
         ->type_name("S");
     app.add_flag("--range", request_.range,
                  "record from cudaProfilerStart to cudaProfilerStop, not by time");
-    app.add_option("--output,-o", request_.output, "name of the reports, without an ending")
+    app.add_option("--output,-o", request_.output, "name of the reports, without a suffix")
         ->type_name("NAME");
-    app.add_flag("--force", request_.force, "write over reports of that name");
+    app.add_flag("--force", request_.force, "overwrite reports of that name");
     app.add_option("--launcher", launcher_, "auto, none, srun, mpirun or torchrun")
         ->check(CLI::IsMember({"auto", "none", "srun", "mpirun", "torchrun"}));
     app.add_option("--rank-variable", rank_variable_,
                    "environment variable with a process's rank, when the launcher is not known")
         ->type_name("NAME");
-    app.add_option("--nsys", nsys_, "the profiler; without it the one on PATH")->type_name("PATH");
+    app.add_option("--nsys", nsys_, "path of the profiler (default: the one on PATH)")
+        ->type_name("PATH");
     app.add_flag("--dry-run", dry_run_, "print the command, run nothing");
     app.add_flag("--no-diagnosis", no_diagnosis_, "capture only");
     app.add_flag("--per-rank", per_rank_, "")->group("");
@@ -221,7 +222,7 @@ class RecordCommand : public Command {
       return Complain({problem, request_.output, "name another: -o"}, kWrongUsage);
     if (!request_.force && !ReportsOf(request_.output).empty()) {
       return Complain({"reports of that name exist", request_.output,
-                       "name another with -o, or write over them with --force"},
+                       "choose another name with -o, or overwrite them with --force"},
                       kWrongUsage);
     }
     return Record(command);

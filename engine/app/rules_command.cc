@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 const std::string kIndexHead =
     "# Rules\n\n"
-    "Every rule that is built in, with a page each. Written by `advise rules docs`.\n"
+    "Every built-in rule, with one page per rule. Written by `advise rules docs`.\n"
     "A *root* names a cause that a person can change, a *symptom* is explained by roots, an *info* "
     "only informs.\n"
     "Effort: a *flag* or option to set, *code* to change, or the *design* to change.\n";
@@ -67,7 +67,7 @@ class RulesCommand : public Command {
  public:
   std::string Name() const override { return "rules"; }
   std::string Summary() const override {
-    return "The rule catalogue: list, show, new, check, test, docs.";
+    return "Lists, shows, creates, checks, tests and documents rules.";
   }
   std::string Examples() const override {
     return "advise rules list --only transfer\n"
@@ -80,23 +80,25 @@ class RulesCommand : public Command {
 
   void AddOptions(CLI::App& app) override {
     app.require_subcommand(1);
-    list_ = Job(app, "list", "every rule, by area",
+    list_ = Job(app, "list", "list every rule, by area",
                 "advise rules list\n  advise rules list --only transfer --format json");
-    AddListOption(*list_, "--only", site_.only, "RULE|AREA", "only this rule or area; repeatable")
+    AddListOption(*list_, "--only", site_.only, "RULE|AREA",
+                  "use only this rule or area; repeatable")
         ->delimiter(',');
-    show_ = Job(app, "show", "the page of one rule", "advise rules show transfer/pageable-copy");
+    show_ =
+        Job(app, "show", "show the page of one rule", "advise rules show transfer/pageable-copy");
     show_->add_option("RULE", target_, "the rule's id")->required();
-    new_ = Job(app, "new", "a working rule to start from, with tests",
+    new_ = Job(app, "new", "create a working rule to start from, with tests",
                "advise rules new site/my-rule --dir site-rules");
     new_->add_option("RULE", target_, "area/name, or site/name")->required();
     new_->add_option("--dir", directory_, "the folder to write to (default: the current one)");
-    check_ =
-        Job(app, "check", "every field and function of rule files", "advise rules check rules/");
+    check_ = Job(app, "check", "check every field and function of rule files",
+                 "advise rules check rules/");
     check_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
-    test_ = Job(app, "test", "the tests that stand in rule files",
+    test_ = Job(app, "test", "run the tests in rule files",
                 "advise rules test rules/transfer/pageable-copy.lua");
     test_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
-    docs_ = Job(app, "docs", "the reference of rules and facts, as Markdown",
+    docs_ = Job(app, "docs", "write the reference of rules and facts, as Markdown",
                 "advise rules docs -o pages");
     docs_->add_option("-o,--output", directory_,
                       "the folder to write to: rules.md, rules/<area>/<name>.md, facts.md, and "

@@ -32,7 +32,7 @@ class ScrubCommand : public Command {
     app.add_option("--format", format_, "of the summary")
         ->check(CLI::IsMember({"text", "json"}))
         ->type_name("FORMAT");
-    app.add_option("--progress", progress_, "stages on stderr: auto, always, never")
+    app.add_option("--progress", progress_, "show progress on stderr: auto, always, never")
         ->check(CLI::IsMember({"auto", "always", "never"}));
   }
 
@@ -65,23 +65,22 @@ class ScrubCommand : public Command {
   }
 
   std::string Text(const ScrubSummary& done) const {
-    const std::string what =
-        done.is_trace
-            ? fmt::format(
-                  "{} events, {} left out (arrows and copies of ranges{}); {} values beside "
-                  "them, {} left out",
-                  done.events_kept, done.events_left_out,
-                  done.events_broken > 0 ? ", broken ones" : "", done.tables_kept,
-                  done.tables_left_out)
-            : fmt::format("{} tables, {} left out", done.tables_kept, done.tables_left_out);
+    const std::string what = done.is_trace ? fmt::format(
+                                                 "{} events, {} left out (arrows and copies of "
+                                                 "ranges{}); {} other values, {} left out",
+                                                 done.events_kept, done.events_left_out,
+                                                 done.events_broken > 0 ? ", broken ones" : "",
+                                                 done.tables_kept, done.tables_left_out)
+                                           : fmt::format("{} tables, {} left out", done.tables_kept,
+                                                         done.tables_left_out);
     const std::string variables =
         done.is_trace
             ? ""
             : fmt::format("; of {} environment variables only switches are left", done.variables);
     return fmt::format(
         "{}: {}; replaced: {} host names, {} user names, {} paths, {} keys{}\n"
-        "Kept as they are: kernel and range names without paths, GPU names and ids, times. Look "
-        "through it before you give it away.\n",
+        "Kept as they are: kernel and range names without paths, GPU names and ids, times. Check "
+        "it before you share it.\n",
         output_, what, done.hosts, done.users, done.paths, done.secrets, variables);
   }
 

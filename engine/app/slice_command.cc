@@ -30,7 +30,7 @@ class SliceCommand : public Command {
     AddReportOptions(app, run_);
     AddSelectionOptions(app, run_.diagnose);
     AddSiteOptions(app, run_.diagnose);
-    app.add_option("--finding,-n", finding_, "the finding's number in the report; 1 if not said")
+    app.add_option("--finding,-n", finding_, "the finding's number in the report (default: 1)")
         ->check(WholeNumber(1, 1'000'000))
         ->type_name("N");
     app.add_option("--output,-o", run_.output.path, "write to this file (default: standard output)")

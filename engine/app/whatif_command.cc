@@ -48,11 +48,11 @@ std::string Text(const WhatIf& result, int width, bool color) {
     page.Labelled("Then", 0, 6, result.next_bound + " is the limit.");
   }
   page.Wrapped(result.steps > 0
-                   ? fmt::format("Mean of {} steps. Fixes share time: together they win less than "
-                                 "the sum, or more where each lets the other show.",
+                   ? fmt::format("Mean of {} steps. Fixes share time: together they save less than "
+                                 "the sum, or more if one exposes the gain of the other.",
                                  result.steps)
-                   : "No steps were found: the whole window. Fixes share time: together they win "
-                     "less than the sum, or more where each lets the other show.",
+                   : "No steps were found, so this is the whole window. Fixes share time: together "
+                     "they save less than the sum, or more if one exposes the gain of the other.",
                0, Ink::kDim);
   return page.text();
 }

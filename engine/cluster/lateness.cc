@@ -207,7 +207,7 @@ class LatenessFinder {
         {"it waits longer for data", [](const RankTime& t) { return t.Loading(); }},
         {"its host launches more slowly",
          [](const RankTime& t) { return t.Cause(IdleCause::kLaunch); }},
-        {"its host waits in synchronising calls",
+        {"its host waits in synchronization calls",
          [](const RankTime& t) { return t.Cause(IdleCause::kHostSync); }},
         {"it copies longer", [](const RankTime& t) { return t.copy_exposed + t.memset_exposed; }},
         {"it allocates memory", [](const RankTime& t) { return t.Cause(IdleCause::kAllocation); }},
@@ -231,7 +231,7 @@ class LatenessFinder {
       const double excess = LowerMedian(own) - LowerMedian(others);
       if (excess > most) most = excess, worst = &kind;
     }
-    if (worst == nullptr) return "nothing that the captures show";
+    if (worst == nullptr) return "something that the captures do not show";
     if (*worst->words != '\0') return worst->words;
     return SameKernels(slow) ? "the same kernels run slower there (clock, heat, or another process)"
                              : "it has more work on the GPU";

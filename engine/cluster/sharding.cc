@@ -30,7 +30,7 @@ class ShardingFinder {
     const PatternSum& scatters = found_.scatters;
     if (GathersTwice()) {
       Say(3, "zero-3", scatters,
-          fmt::format("{:.0f} all-gathers and {:.0f} reduce-scatters a step among {:.0f} ranks: "
+          fmt::format("{:.0f} all-gathers and {:.0f} reduce-scatters per step among {:.0f} ranks: "
                       "parameters are gathered in the forward and the backward pass",
                       found_.gathers.per_step, scatters.per_step, scatters.group));
       return std::move(found_);
@@ -55,12 +55,12 @@ class ShardingFinder {
       Scattered(owners, "reduces to owners", weights, how);
     } else if (sent && sums.per_step > 0) {
       Say(1, "zero-1", sums,
-          fmt::format("{:.0f} all-reduces a step, and {:.0f} {} of as much in the optimizer, among "
-                      "{:.0f} ranks: the optimizer is sharded",
+          fmt::format("{:.0f} all-reduces per step, and {:.0f} {} of the same size in the "
+                      "optimizer, among {:.0f} ranks: the optimizer is sharded",
                       sums.per_step, weights.per_step, how, sums.group));
     } else if (sums.per_step > 0) {
       Say(0, "ddp", sums,
-          fmt::format("{:.0f} all-reduces a step among {:.0f} ranks, and no weights or shares of "
+          fmt::format("{:.0f} all-reduces per step among {:.0f} ranks, and no weights or parts of "
                       "gradients are sent",
                       sums.per_step, sums.group));
     }
@@ -119,7 +119,7 @@ class ShardingFinder {
   void Scattered(const PatternSum& gradients, const char* how, const PatternSum& weights,
                  const char* sent) {
     const std::string counts =
-        fmt::format("{:.0f} {} and {:.0f} {} a step among {:.0f} ranks", gradients.per_step, how,
+        fmt::format("{:.0f} {} and {:.0f} {} per step among {:.0f} ranks", gradients.per_step, how,
                     weights.per_step, sent, gradients.group);
     if (AddedUp()) {
       Say(1, "zero-1", gradients,

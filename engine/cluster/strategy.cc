@@ -51,7 +51,7 @@ const char* WhatIsExchanged(const std::vector<RankSummary>& ranks) {
 std::string WhyExchanged(const std::string& name) {
   if (name == "expert") return ", and kernels that route tokens to experts";
   if (name == "context") return ", attention, and no kernels that route tokens";
-  if (name == "embedding") return ", and look-ups in embedding tables without attention";
+  if (name == "embedding") return ", and lookups in embedding tables without attention";
   return "";
 }
 

@@ -73,8 +73,7 @@ class Comparer {
       result_.reasons.push_back(fmt::format("other GPUs: {} before, {} after", a, b));
     } else if (a.empty() || b.empty()) {
       result_.notes.emplace_back(
-          "A report does not name its GPU: that both ran on the same one is "
-          "taken for granted");
+          "A report does not name its GPU: the comparison assumes that both ran on the same GPU");
     }
     const auto count = [this](const char* fact, const char* what) {
       const auto x = FactNumber(before_, fact);
@@ -133,7 +132,7 @@ class Comparer {
     if (!match.even) {
       result_.reasons.emplace_back(
           "no steps were found in both runs, and the kernels that they share were not launched in "
-          "the same proportions: the work of the two windows cannot be told");
+          "the same proportions: the work of the two windows is unknown");
       return;
     }
     result_.work_ratio = match.count_ratio;
@@ -145,7 +144,7 @@ class Comparer {
     result_.notes.push_back(fmt::format(
         "No steps were found in both runs: compared by the work of BEFORE's window, of which AFTER "
         "holds {:.2f} times as much, counted by the kernels that both launch; how much of the "
-        "change is noise cannot be told",
+        "change is noise is unknown",
         match.count_ratio));
   }
 
@@ -195,7 +194,7 @@ class Comparer {
   void Notes(const WorkMatch& match) {
     if (result_.work_ratio != 1 && result_.unit == "step") {
       result_.notes.push_back(fmt::format(
-          "A step of AFTER holds {:.2f} times the work of a step of BEFORE (launches of the same "
+          "A step of AFTER does {:.2f} times the work of a step of BEFORE (launches of the same "
           "kernels): all figures of AFTER are for the work of one step of BEFORE",
           result_.work_ratio));
     }
@@ -203,21 +202,19 @@ class Comparer {
     if (most < knowledge_.Number("compare.few_matched")) {
       result_.notes.push_back(
           fmt::format("Kernels of both runs hold only {} of the kernel time before and {} after: "
-                      "either the fix "
-                      "exchanged most kernels, or these are different programs, and then the "
-                      "figures say nothing",
+                      "either the fix replaced most kernels, or these are different programs and "
+                      "the figures mean nothing",
                       FormatQuantity(result_.matched_before, "share"),
                       FormatQuantity(result_.matched_after, "share")));
     }
     if (match.other_pieces) {
       result_.notes.emplace_back(
-          "The kernels that both runs share work on other sizes, but on as many threads a step: "
-          "the "
-          "same work in other pieces, as with micro-batches");
+          "The kernels that both runs share work on other sizes, but on as many threads per step: "
+          "the same work in other pieces, as with micro-batches");
     } else if (!match.even && result_.unit == "step") {
       result_.notes.emplace_back(
-          "The kernels that both runs share were not launched in the same proportions: that a step "
-          "holds the same work is taken for granted");
+          "The kernels that both runs share were not launched in the same proportions: the "
+          "comparison assumes that a step does the same work");
     }
     for (const auto& [report, name] : {std::pair{&before_, "BEFORE"}, {&after_, "AFTER"}}) {
       if (!report->no_verdict_reason.empty()) {
@@ -226,7 +223,7 @@ class Comparer {
       }
     }
     if (!result_.certain.has_value() && result_.unit == "step") {
-      result_.notes.emplace_back("Too few steps to tell the change from noise");
+      result_.notes.emplace_back("There are too few steps to tell the change from noise");
     }
   }
 

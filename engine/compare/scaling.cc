@@ -83,7 +83,7 @@ Scaling ScaleRuns(const std::vector<ScalingRun>& runs, const Knowledge& knowledg
     const std::string name = FactWord(*run.report, "hw.name", "");
     if (!gpu.empty() && !name.empty() && name != gpu) {
       scaling.problems.push_back(
-          fmt::format("{} ran on other GPUs: {} instead of {}", run.label, name, gpu));
+          fmt::format("{} ran on different GPUs: {} instead of {}", run.label, name, gpu));
     }
     if (row.devices <= 0) {
       scaling.problems.push_back(fmt::format("{} holds no GPU work", run.label));
@@ -95,15 +95,15 @@ Scaling ScaleRuns(const std::vector<ScalingRun>& runs, const Knowledge& knowledg
     } else {
       const auto work = is_base ? 1 : WorkOfStep(base, *run.report, knowledge);
       if (!work) {
-        scaling.notes.push_back(fmt::format(
-            "The kernels do not tell how much work a step of {} holds: the same batch a GPU as in "
-            "the first run is taken for granted",
-            run.label));
+        scaling.notes.push_back(
+            fmt::format("The kernels do not show how much work a step of {} does: the table "
+                        "assumes the same batch per GPU as in the first run",
+                        run.label));
       }
       row.work = work.value_or(1);
       if (row.work != 1) {
         scaling.notes.push_back(
-            fmt::format("A step of {} holds {:.2f} times the work a GPU of the first run's",
+            fmt::format("A step of {} does {:.2f} times the work per GPU of the first run",
                         run.label, row.work));
       }
       const double base_devices = FactNumber(base, "run.devices").value_or(1);

@@ -133,7 +133,7 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   // Of either run: what is fixed may have held nearly all the time of the other.
   if (std::max(named_before / a.time, named_after / b.time) < least) {
     match.problem = fmt::format(
-        "the runs have hardly a kernel in common ({} of the kernel time of BEFORE, {} of AFTER)",
+        "the runs have hardly any kernels in common ({} of the kernel time of BEFORE, {} of AFTER)",
         FormatQuantity(named_before / a.time, "share"),
         FormatQuantity(named_after / b.time, "share"));
     return match;
@@ -148,7 +148,7 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
         "another batch or model size: the same kernels work on {:.2f} times as many threads",
         match.size_ratio);
     if (upload_before > 0 && upload_after > 0 && !Near(upload_after / upload_before, tolerance)) {
-      match.problem += fmt::format(", and uploads a step are of {} instead of {}",
+      match.problem += fmt::format(", and each step uploads {} instead of {}",
                                    FormatQuantity(upload_after, "bytes"),
                                    FormatQuantity(upload_before, "bytes"));
     }

@@ -324,8 +324,7 @@ std::vector<FactInfo> ClusterFactList() {
       {"rank.imbalance.compute.steps", "share",
        "Share of the steps whose slowest rank owes half of its excess to compute."},
       {"rank.imbalance.compute.top_rank", "share",
-       "Share of the steps that a rank slow in compute holds up in which it is one and the same "
-       "rank."},
+       "Of the steps that a rank slow in compute delays, the share in which it is the same rank."},
       {"rank.imbalance.compute.lost", "spans",
        "Waiting for ranks that are slow in compute, up to what balance wins."},
       {"rank.imbalance.compute.remedy", "remedy",
@@ -335,8 +334,7 @@ std::vector<FactInfo> ClusterFactList() {
       {"rank.imbalance.input.steps", "share",
        "Share of the steps whose slowest rank owes half of its excess to waiting for data."},
       {"rank.imbalance.input.top_rank", "share",
-       "Share of the steps that a rank waiting for data holds up in which it is one and the same "
-       "rank."},
+       "Of the steps that a rank waiting for data delays, the share in which it is the same rank."},
       {"rank.imbalance.input.lost", "spans",
        "Waiting for ranks that wait for data, up to what balance wins."},
       {"rank.imbalance.input.remedy", "remedy",
@@ -353,7 +351,7 @@ std::vector<FactInfo> ClusterFactList() {
       {"strategy.name", "name",
        "What the collectives look like: ddp, zero-1, zero-2, zero-3, tensor, pipeline, expert, "
        "context, embedding, exchange (all-to-all of unknown use), joined by +."},
-      {"strategy.evidence", "name", "What the strategy of the job was told from."},
+      {"strategy.evidence", "name", "What the strategy of the job was inferred from."},
       {"strategy.data", "count", "Ranks that share gradients; 1 when none do."},
       {"strategy.tensor", "count", "Ranks that share layers; 1 when none do."},
       {"strategy.pipeline", "count",

@@ -30,10 +30,10 @@ void DeclareComm(Catalog* catalog) {
            &Comm::per_step);
   comm.Add("comm.time", "ns", "Time in which a communication kernel ran, mean over the devices.",
            &Comm::time_ns);
-  comm.Add("comm.overlap", "share", "Share of the communication time with compute beside it.",
+  comm.Add("comm.overlap", "share", "Share of the communication time that overlaps with compute.",
            &Comm::overlap);
   comm.Add("comm.median", "ns",
-           "Median communication kernel (pure transfer where ranks allow to tell).",
+           "Median communication kernel (pure transfer, where the ranks show it).",
            &Comm::median_ns);
   comm.Add("comm.kinds", "rows", "Communication by collective: kind, count, time, exposed.",
            KindRows);
@@ -42,24 +42,23 @@ void DeclareComm(Catalog* catalog) {
   comm.Add("comm.serial.share", "share",
            "Share of the gradient communication that begins after the last backward kernel.",
            &Comm::serial_share);
-  comm.AddLoss("comm.serial", kChange,
-               {"",
-                "Exposed time of gradient communication that begins after the last backward "
-                "kernel.",
-                "Gradient communication runs beside the backward pass as far as that is long "
-                "enough."},
-               &Comm::serial);
+  comm.AddLoss(
+      "comm.serial", kChange,
+      {"",
+       "Exposed time of gradient communication that begins after the last backward "
+       "kernel.",
+       "Gradient communication overlaps with the backward pass, as far as that is long enough."},
+      &Comm::serial);
   comm.AddLoss("comm.no_overlap", kChange,
                {"",
-                "Exposed time when communication and compute never overlap, beside serial "
+                "Exposed time when communication and compute never overlap, other than serial "
                 "gradients and what the optimizer sends.",
-                "Communication that never overlaps runs beside compute as far as there is "
-                "compute."},
+                "Communication overlaps with compute, as far as there is compute."},
                &Comm::no_overlap);
   comm.AddLoss("comm.small", kPerStep | kChange,
                {"short (latency-bound) communication kernels",
                 "Exposed time of short communication kernels, and the gaps between them.",
-                "A tenth of the short communication kernels takes the place of all."},
+                "Only a tenth of the short communication kernels remains."},
                &Comm::small);
   comm.Add("comm.small.share", "share",
            "Share of the communication kernels that are short (latency-bound).",
@@ -72,7 +71,7 @@ void DeclareComm(Catalog* catalog) {
             return exposed;
           });
   all.Add("comm.beside.remedy", "remedy",
-          "All communication runs beside compute, as far as there is compute.", AllBeside);
+          "All communication overlaps with compute, as far as there is compute.", AllBeside);
 }
 
 void DeclareAccumulation(Catalog* catalog) {
@@ -112,19 +111,17 @@ void DeclareReplication(Catalog* catalog) {
   auto& contention = catalog->Of(&Analysis::contention);
   contention.Add(
       "comm.contention.slowdown", "num",
-      "Time of compute kernels beside collectives over the time of the same kernels "
-      "alone.",
+      "Time of compute kernels next to collectives over the time of the same kernels alone.",
       IfPositive([](const Contention& c) { return c.compared > 0 ? c.slowdown : 0; },
-                 "no kernel ran both beside collectives and without them often enough", ""));
+                 "no kernel ran often enough both next to collectives and alone", ""));
   contention.Add("comm.contention.compared", "count",
-                 "Kernels beside collectives that were compared with the same kernels alone.",
+                 "Kernels next to collectives that were compared with the same kernels alone.",
                  &Contention::compared);
-  contention.AddLoss("comm.contention", kChange,
-                     {"",
-                      "Time of kernels beside collectives beyond the time of the same kernels "
-                      "alone.",
-                      "Kernels beside collectives take the time that they take alone."},
-                     &Contention::loss);
+  contention.AddLoss(
+      "comm.contention", kChange,
+      {"", "Time of kernels next to collectives beyond the time of the same kernels alone.",
+       "Kernels next to collectives take the time that they take alone."},
+      &Contention::loss);
 }
 
 void DeclareRanks(Catalog* catalog) {
@@ -133,7 +130,7 @@ void DeclareRanks(Catalog* catalog) {
              "collectives of several devices could not be matched", "ranks");
   late.Add(
       "rank.late.device", "count",
-      "The device that comes last at most collectives; absent with less than two devices or "
+      "The device that comes last at most collectives; absent with fewer than two devices or "
       "without collectives.",
       [](const Comm& c, const Analysis& a) { return a.run.trace.devices[c.late_device].ordinal; });
   late.Add("rank.late.share", "share",
@@ -151,7 +148,7 @@ void DeclareRanks(Catalog* catalog) {
            &Comm::late_cause);
   late.AddLoss("rank.late", kChange,
                {"", "Waiting of the other devices for the late one inside collectives.",
-                "The late device is as fast as the next-latest."},
+                "The late device is as fast as the next-slowest one."},
                &Comm::late);
   auto& all = catalog->OfAll();
   all.Add("rank.idle.lost", "spans",

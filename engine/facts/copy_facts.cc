@@ -112,24 +112,24 @@ void DeclareKinds(Catalog* catalog) {
       {"asynchronous copies from or to pageable host memory, small ones left out",
        "Exposed time of asynchronous pageable copies, and the idle time until the host is ahead "
        "again.",
-       "Asynchronous pageable copies run at the pinned rate and do not hold the host."},
+       "Asynchronous pageable copies run at the pinned rate and do not block the host."},
       &Copies::pageable);
   copies.AddLoss(
       "copy.blocking", kOfCopies,
-      {"copies by calls that hold the host until the data has moved, tiny ones left out",
+      {"copies by calls that block the host until the data has moved, tiny ones left out",
        "Exposed time of blocking copies, and the idle time until the host is ahead again.",
-       "Blocking copies become asynchronous and pinned, and do not hold the host."},
+       "Blocking copies become asynchronous and pinned, and do not block the host."},
       &Copies::blocking);
   copies.Add("copy.blocking.pageable_share", "share",
              "Share of the bytes of blocking copies that lie in pageable memory.",
              &Copies::blocking_pageable_share);
-  copies.AddLoss("copy.small", kOfCopies,
-                 {"small copies between host and device that come in trains, several in a row in "
-                  "one direction",
-                  "Exposed time of small copies in trains, and the idle time between them.",
-                  "One copy takes the place of each train of small copies."},
-                 &Copies::small);
-  copies.Add("copy.small.median_bytes", "bytes", "Median size of the small copies in trains.",
+  copies.AddLoss(
+      "copy.small", kOfCopies,
+      {"small copies between host and device in series, several in a row in one direction",
+       "Exposed time of small copies in series, and the idle time between them.",
+       "One copy replaces each series of small copies."},
+      &Copies::small);
+  copies.Add("copy.small.median_bytes", "bytes", "Median size of the small copies in series.",
              &Copies::small_median_bytes);
   copies.AddLoss("copy.slow", kOfCopies,
                  {"large pinned copies far below the rate of the link",
@@ -161,11 +161,12 @@ void DeclareKinds(Catalog* catalog) {
                   "One peer copy at twice the rate takes the place of two copies through the "
                   "host."},
                  &Copies::through_host);
-  copies.AddLoss("copy.serial", kOfCopies,
-                 {"pinned asynchronous copies on the stream of the kernels",
-                  "Exposed time of pinned asynchronous copies on the stream of the kernels.",
-                  "Copies on the stream of the kernels run on a stream of their own beside them."},
-                 &Copies::serial);
+  copies.AddLoss(
+      "copy.serial", kOfCopies,
+      {"pinned asynchronous copies on the stream of the kernels",
+       "Exposed time of pinned asynchronous copies on the stream of the kernels.",
+       "Copies on the stream of the kernels run on a separate stream and overlap with them."},
+      &Copies::serial);
   copies.AddLoss("copy.migration", kOfCopies,
                  {"unified-memory migrations",
                   "Exposed time of migrations, and kernel time with a migration inside.",
@@ -190,15 +191,15 @@ void DeclareMoves(Catalog* catalog) {
                 &Moves::device);
   moves.AddLoss("copy.peer", kPerStep | kChange,
                 {"copies between devices", "Time in which only copies between devices ran.",
-                 "Copies between devices run beside the kernels."},
+                 "Copies between devices overlap with the kernels."},
                 &Moves::peer);
   moves.Add("copy.duplex.share", "share",
-            "Of uploads and downloads the one that takes less time: the share of it beside the "
-            "other.",
+            "Of the direction (upload or download) that takes less time: the share that overlaps "
+            "with the other.",
             &Moves::duplex_share);
   moves.AddLoss("copy.duplex", kChange,
                 {"", "Exposed time of uploads or downloads, whichever takes less time.",
-                 "Uploads and downloads run beside each other."},
+                 "Uploads and downloads overlap."},
                 &Moves::one_way);
   moves.Add("copy.migration.back_bytes", "bytes",
             "Bytes of unified memory that migrate to the host.", &Moves::migrated_back_bytes);

@@ -17,7 +17,7 @@ struct Reference {
 constexpr Reference kReferences[] = {{"elementwise", "roofline.elementwise"},
                                      {"cast", "roofline.elementwise"},
                                      {"reduction", "roofline.reduction"},
-                                     {"normalisation", "roofline.normalisation"},
+                                     {"normalization", "roofline.normalization"},
                                      {"softmax", "roofline.softmax"},
                                      {"attention", "roofline.attention"},
                                      {"matrix", "roofline.matrix"}};
@@ -147,9 +147,10 @@ void DeclareEstimates(Catalog* catalog) {
 void DeclareCounterFacts(Catalog* catalog) {
   auto& totals = catalog->Of(&Analysis::counters);
   totals.AlsoWithoutTimeline();
-  totals.Add("counter.kernels", "count", "Kernels, by name, of which hardware counters were given.",
+  totals.Add("counter.kernels", "count",
+             "Kernels, by name, for which hardware counters were given.",
              [](const Counters& c) { return c.kernels.size(); });
-  totals.Add("counter.instances", "count", "Launches of which hardware counters were given.",
+  totals.Add("counter.instances", "count", "Launches for which hardware counters were given.",
              &Counters::instances);
   auto& counters = catalog->Of(&Analysis::counters);
   counters.AlsoWithoutTimeline();

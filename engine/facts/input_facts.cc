@@ -9,7 +9,7 @@ void DeclareInputFacts(Catalog* catalog) {
   auto& input = catalog->Of(&Analysis::input);
   input.AddLoss("input", kChange,
                 {"", "Idle time of gaps in which the launching thread loads data or waits for it.",
-                 "Batches are there in time, as far as parallel loading can make it so."},
+                 "Batches arrive in time, as far as parallel loading can achieve that."},
                 &Input::loss);
   input.Add("input.own", "ns",
             "Idle time in which the launching thread itself loads data (reads, decodes).",
@@ -56,11 +56,12 @@ void DeclareInputFacts(Catalog* catalog) {
   input.Add("input.after_gpu", "share",
             "Share of the loads that begin only after the GPU finished the step.",
             &Input::after_gpu);
-  input.Add("input.loader", "name",
-            "What the framework's loader says of itself, own or workers; empty when it does not.",
-            &Input::loader);
-  input.Add("input.background", "flag", "A thread or process beside the launching one loads data.",
-            &Input::background);
+  input.Add(
+      "input.loader", "name",
+      "What the framework's loader says about itself: own or workers; empty if it says nothing.",
+      &Input::loader);
+  input.Add("input.background", "flag",
+            "A thread or process other than the launching one loads data.", &Input::background);
 }
 
 }  // namespace advise::facts

@@ -84,12 +84,12 @@ void DeclareGrids(Catalog* catalog) {
   auto& kernels = catalog->Of(&Analysis::kernels);
   kernels.Needs([](const Analysis& a) { return a.hardware.sm_count > 0; },
                 "the number of SMs of the device is not known (see --gpu)", "hardware");
-  kernels.Add("kernel.small_grid.share", "share",
-              "Share of the compute time in kernels with fewer blocks than SMs and nothing beside "
-              "them.",
-              [](const Kernels& k) { return ShareOf(k.small_grid.time_ns, k.compute_ns); });
+  kernels.Add(
+      "kernel.small_grid.share", "share",
+      "Share of the compute time in kernels with fewer blocks than SMs and nothing else running.",
+      [](const Kernels& k) { return ShareOf(k.small_grid.time_ns, k.compute_ns); });
   kernels.AddLoss("kernel.small_grid", kLost,
-                  {"", "Time of kernels with fewer blocks than SMs and nothing beside them.", ""},
+                  {"", "Time of kernels with fewer blocks than SMs and nothing else running.", ""},
                   &Kernels::small_grid);
   kernels.Add("kernel.small_grid.median_blocks", "count",
               "Median blocks of kernels with fewer blocks than SMs, weighted by time.",
@@ -125,7 +125,7 @@ void DeclareGrids(Catalog* catalog) {
   kernels.AddLoss("kernel.tail", kLost, {"", "Time of large kernels with a partial last wave.", ""},
                   &Kernels::tail);
   kernels.Add("kernel.narrow.share", "share",
-              "Share of the compute time in kernels that leave room for others and run alone.",
+              "Share of the compute time in kernels that leave SMs free and run alone.",
               [](const Kernels& k) { return ShareOf(k.narrow_ns, k.compute_ns); });
 }
 
@@ -151,8 +151,8 @@ void DeclareSequences(Catalog* catalog) {
       &Kernels::layout);
   kernels.AddLoss("kernel.optimizer", kPerStep | kChange,
                   {"small kernels of the optimizer phase (or of a per-tensor update pattern)",
-                   "Time of small optimizer kernels, and of the gaps between.",
-                   "Few multi-tensor kernels take the place of small optimizer kernels."},
+                   "Time of small optimizer kernels, and of the gaps between them.",
+                   "A few multi-tensor kernels replace the small optimizer kernels."},
                   &Kernels::optimizer);
   kernels.Add("kernel.optimizer.share", "share",
               "Share of the step that small optimizer kernels span.",
@@ -216,22 +216,24 @@ void DeclareVariation(Catalog* catalog) {
 
 void DeclareBlocks(Catalog* catalog) {
   auto& blocks = catalog->Of(&Analysis::block_shapes);
-  blocks.AddLoss("kernel.partial_warp", kShare | kChange,
-                 {"kernels whose blocks are no multiple of 32 threads, where the grid fills the "
-                  "device",
-                  "Time of kernels whose blocks are no multiple of 32 threads.",
-                  "Kernels with partial warps have threads in all lanes."},
-                 &BlockShapes::partial_warps);
+  blocks.AddLoss(
+      "kernel.partial_warp", kShare | kChange,
+      {"kernels whose block size is not a multiple of 32 threads, where the grid fills the "
+       "device",
+       "Time of kernels whose block size is not a multiple of 32 threads.",
+       "Kernels with partial warps have threads in all lanes."},
+      &BlockShapes::partial_warps);
   blocks.Add("kernel.partial_warp.waste", "share",
              "Share of the compute time in lanes without a thread.",
              [](const BlockShapes& b, const Analysis& a) {
                return ShareOf(b.partial_warp_waste_ns, Compute(a));
              });
-  blocks.Add("kernel.partial_warp.rows", "rows",
-             "Kernels whose blocks are no multiple of 32 threads: name, count, time, threads.",
-             [](const BlockShapes& b) {
-               return ShortRows(b.partial_warp_rows, "threads", &KernelRow::blocks);
-             });
+  blocks.Add(
+      "kernel.partial_warp.rows", "rows",
+      "Kernels whose block size is not a multiple of 32 threads: name, count, time, threads.",
+      [](const BlockShapes& b) {
+        return ShortRows(b.partial_warp_rows, "threads", &KernelRow::blocks);
+      });
   blocks.AddLoss(
       "kernel.tiny_block", kShare | kLost,
       {"kernels with at most 32 threads per block and more blocks than SMs",

@@ -18,8 +18,7 @@ void DeclareCosts(Catalog* catalog) {
   auto& launches = catalog->Of(&Analysis::launches);
   launches.Add("launch.kernels_per_step", "count", "Number of kernels per step.",
                &Launches::kernels_per_step);
-  launches.Add("launch.queue_empty", "share",
-               "Share of the launches that found the device with nothing left to do.",
+  launches.Add("launch.queue_empty", "share", "Share of the launches that found the device idle.",
                &Launches::queue_empty);
   launches.Add("launch.call.median", "ns",
                "Median length of a launching call that was not held back.",
@@ -28,9 +27,9 @@ void DeclareCosts(Catalog* catalog) {
                &Launches::kernel_median_ns);
   launches.Add("launch.gap.median", "ns", "Median length of the short gaps between kernels.",
                &Launches::gap_median_ns);
-  launches.Add("launch.tiny.share", "share", "Share of the kernels that run less than 10 us.",
+  launches.Add("launch.tiny.share", "share", "Share of the kernels that run for less than 10 µs.",
                &Launches::tiny_share);
-  launches.Add("launch.tiny.time", "ns", "Summed time of kernels that run less than 10 us.",
+  launches.Add("launch.tiny.time", "ns", "Summed time of kernels that run for less than 10 µs.",
                &Launches::tiny_ns);
   launches.Add("launch.threads", "count",
                "Threads that launch at the same time on one device or process.",
@@ -40,7 +39,7 @@ void DeclareCosts(Catalog* catalog) {
 void DeclareLosses(Catalog* catalog) {
   auto& launches = catalog->Of(&Analysis::launches);
   launches.AddLoss("launch.bound", kChange,
-                   {"", "Short gaps between kernels, spread over the step, that launching makes.",
+                   {"", "Short gaps between kernels, spread over the step, that launching causes.",
                     "Launches between short gaps are in a graph: one call, no code between."},
                    &Launches::bound);
   launches.Add("launch.slow.median", "ns",
@@ -55,12 +54,13 @@ void DeclareLosses(Catalog* catalog) {
       {"launch calls that are slow though the queue is not full",
        "Idle time inside slow launch calls.", "Slow launch calls take the usual time."},
       &Launches::slow);
-  launches.AddLoss("launch.trains", kOfGaps,
-                   {"trains of tiny device copies or memsets back to back",
-                    "Time of tiny device copies and memsets in trains, and of the gaps between.",
-                    "One operation takes the place of each train of tiny copies or memsets."},
-                   &Launches::trains);
-  launches.Add("launch.trains.ops", "count", "Tiny device copies and memsets in trains, per step.",
+  launches.AddLoss(
+      "launch.trains", kOfGaps,
+      {"series of tiny device copies or memsets",
+       "Time of tiny device copies and memsets in series, and of the gaps between them.",
+       "One operation replaces each series of tiny copies or memsets."},
+      &Launches::trains);
+  launches.Add("launch.trains.ops", "count", "Tiny device copies and memsets in series, per step.",
                &Launches::trains_ops_per_step);
   launches.AddLoss(
       "launch.framework", kLost,
@@ -107,8 +107,8 @@ void DeclareGraphs(Catalog* catalog) {
       IfPositive(&Graphs::kernels_median, "no graph was launched, or graphs were traced as a whole",
                  "cuda-graph-node"));
   graphs.AddLoss("graph.gap", kCount | kPerStep | kLost,
-                 {"gaps before a graph that the host makes",
-                  "Idle time of gaps before a graph that the host makes.", ""},
+                 {"gaps before a graph that the host causes",
+                  "Idle time of gaps before a graph that the host causes.", ""},
                  &Graphs::gaps);
   graphs.Add("graph.miss.share", "share",
              "Share of the steps without a graph launch, where most steps have one.",

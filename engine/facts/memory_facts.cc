@@ -31,11 +31,11 @@ void DeclareMemoryFacts(Catalog* catalog) {
                &Host::alloc);
   host.Add("memory.alloc.name", "name", "The allocating or freeing call that costs most.",
            &Host::alloc_name);
-  host.AddLoss("memory.free_burst", kOfGaps,
-               {"runs of six or more frees of device memory, in the steady loop",
-                "Idle time in runs of frees, and until the host is ahead again.",
-                "Frees that come in runs are gone."},
-               &Host::free_bursts);
+  host.AddLoss(
+      "memory.free_burst", kOfGaps,
+      {"runs of six or more frees of device memory, in the steady loop",
+       "Idle time in runs of frees, and until the host is ahead again.", "Runs of frees are gone."},
+      &Host::free_bursts);
   host.Add("memory.free_burst.frees", "count",
            "Mean number of frees in a run of six or more frees of device memory.",
            &Host::frees_per_burst);

@@ -4,7 +4,7 @@
 namespace advise::facts {
 namespace {
 
-constexpr const char* kNoLog = "no log of a monitor was given, or it does not hold this";
+constexpr const char* kNoLog = "no monitor log was given, or it does not hold this";
 
 // The GPU at work with the lowest mean utilization; nullptr when no log says.
 const MonitoredUse* Worst(const MonitorSummary& m) {
@@ -69,9 +69,9 @@ void DeclareMeans(Catalog* catalog) {
   mean("monitor.busy_power", "share", &MonitoredUse::busy_power,
        "Mean power of busy samples over the power limit.");
   mean("monitor.throttled.power", "share", &MonitoredUse::by_power,
-       "Share of the busy samples in which power held the clocks back.");
+       "Share of the busy samples in which power kept the clocks low.");
   mean("monitor.throttled.thermal", "share", &MonitoredUse::by_heat,
-       "Share of the busy samples in which heat held the clocks back.");
+       "Share of the busy samples in which heat kept the clocks low.");
   mean("monitor.throttled.hardware", "share", &MonitoredUse::by_hardware,
        "Share of the busy samples in which the board itself slowed the clocks, for either reason.");
   mean("monitor.clock", "share", &MonitoredUse::clock,
@@ -91,9 +91,9 @@ void DeclareMeans(Catalog* catalog) {
 void DeclareMonitorFacts(Catalog* catalog) {
   auto& monitor = catalog->Of(&Analysis::monitor);
   monitor.AlsoWithoutTimeline();
-  monitor.Add("monitor.gpus", "count", "GPUs in logs of monitors; 0 without such a log.",
+  monitor.Add("monitor.gpus", "count", "GPUs in monitor logs; 0 without such a log.",
               [](const MonitorSummary& m) { return m.gpus.size(); });
-  monitor.Add("monitor.gpus_idle", "count", "GPUs in logs of monitors that did nothing.", Idle);
+  monitor.Add("monitor.gpus_idle", "count", "GPUs in monitor logs that did nothing.", Idle);
   monitor.Add("monitor.samples", "count",
               "Samples of a GPU in the time of the job: from the first to the last one with "
               "activity.",

@@ -118,12 +118,12 @@ void DeclareTotals(Catalog* catalog) {
   totals.Add("op.per_step", "count", "Operators per step, nested ones included.",
              [](const Totals& t, const Analysis& a) { return t.count / Steps(a); });
   totals.Add("op.top", "rows",
-             "Operators by host time of their own: name, count, host (with operators inside), "
+             "Operators by their own host time: name, count, host (with operators inside), "
              "host_self, gpu and gpu_self (time of what was launched inside).",
              &Totals::rows);
   totals.Add("op.host_heavy", "name",
-             "The operator with most host time of its own among those that take the host longer "
-             "than the GPU.",
+             "The operator with the most own host time among those that take the host longer than "
+             "the GPU.",
              [](const Totals& t, const Analysis& a) -> Value {
                if (t.heavy == nullptr) {
                  return Absent{"every operator takes the GPU longer than the host", ""};
@@ -131,7 +131,7 @@ void DeclareTotals(Catalog* catalog) {
                return std::string(a.run.trace.strings[t.heavy->name]);
              });
   totals.Add("op.host_heavy_time", "ns",
-             "Host time of its own, summed over the window, of the operator op.host_heavy.",
+             "Own host time of the operator op.host_heavy, summed over the window.",
              [](const Totals& t) { return t.heavy == nullptr ? 0 : t.heavy->host_self_ns; });
   totals.Add("op.gpu_top", "name", "The operator that itself launches most GPU time.",
              [](const Totals& t, const Analysis& a) -> Value {

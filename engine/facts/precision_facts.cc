@@ -55,17 +55,17 @@ void DeclarePrecisionFacts(Catalog* catalog) {
                    "FP32 matrix kernels run on tensor cores, as fast as memory allows."},
                   &Kernels::fp32);
   kernels.Add("precision.fp32.top", "name",
-              "The FP32 matrix kernel without tensor cores that has most time.",
+              "The FP32 matrix kernel without tensor cores that takes the most time.",
               &Kernels::fp32_top);
   kernels.AddLoss("precision.cast", kShare | kPerStep | kChange,
                   {"cast and dtype-copy kernels", "Time of cast and dtype-copy kernels.",
                    "Three of four cast and dtype-copy kernels are gone."},
                   &Kernels::cast);
-  kernels.AddLoss(
-      "precision.unaligned", kOfKernels,
-      {"matrix kernels chosen for odd sizes", "Time of matrix kernels chosen for odd sizes.",
-       "Matrix kernels for odd sizes run at the rate of aligned ones."},
-      &Kernels::unaligned);
+  kernels.AddLoss("precision.unaligned", kOfKernels,
+                  {"matrix kernels chosen for unaligned sizes",
+                   "Time of matrix kernels chosen for unaligned sizes.",
+                   "Matrix kernels for unaligned sizes run at the rate of aligned ones."},
+                  &Kernels::unaligned);
   kernels.Add("precision.tensor.share", "share",
               "Share of the matrix time in kernels known to use tensor cores.",
               [](const Kernels& k) { return ShareOf(k.tensor_ns, k.matrix_ns); });

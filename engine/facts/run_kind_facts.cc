@@ -40,7 +40,7 @@ void DeclareStartUp(Catalog* catalog) {
 void DeclareServing(Catalog* catalog) {
   auto& serving = catalog->Of(&Analysis::serving);
   serving.Needs([](const Analysis& a) { return a.serving.known; },
-                "no range names the steps of a model server beside OS calls", "nvtx");
+                "no ranges name the steps of a model server, or no OS calls were recorded", "nvtx");
   serving.Add("serving.load", "share",
               "Part of the time in which the server had a request to work on; absent where nothing "
               "names the engine's steps or OS calls were not recorded.",
@@ -60,7 +60,7 @@ void DeclareServing(Catalog* catalog) {
                   &Serving::tokenizer);
   serving.AddLoss(
       "serving.sampling", kChange,
-      {"", "Idle in ranges that choose tokens.", "The launching thread chooses no tokens."},
+      {"", "Idle in ranges that sample tokens.", "The launching thread samples no tokens."},
       &Serving::sampling);
   serving.AddLoss("serving.launch", kChange,
                   {"", "Idle inside engine steps while launches are made or host code runs.",
@@ -75,14 +75,14 @@ void DeclareRunKindFacts(Catalog* catalog) {
   kind.Add("run.kind", "name",
            "Kind of program: training, inference, one-pass, solver, kernels, start-up or no-gpu.",
            [](const RunKind& k) { return std::string(KindOfRunName(k.kind)); });
-  kind.Add("run.kind_why", "name", "What told the kind of the program.", &RunKind::why);
+  kind.Add("run.kind_why", "name", "What shows the kind of the program.", &RunKind::why);
   kind.Add("run.unit", "name",
            "What the run is made of: step, token, request, iteration, pass, launch.",
            [](const RunKind& k) { return std::string(k.unit); });
   kind.Add("run.units", "count", "Units of the run (run.unit) in the window.", &RunKind::units);
   kind.Add("run.framework", "name", "The most specific framework that names in the capture show.",
            UnlessEmpty(&RunKind::framework, "no name in the capture shows a framework", ""));
-  kind.Add("run.languages", "name", "Languages and programming models, separated by commas.",
+  kind.Add("run.languages", "name", "Languages, programming models, and what the framework builds on, separated by commas.",
            [](const RunKind& k) { return fmt::format("{}", fmt::join(k.languages, ", ")); });
   kind.Add("run.kernels", "count", "Compute kernels with different names.", &RunKind::kernels);
   kind.Add("run.launches", "count", "Launches of compute kernels and graphs.", &RunKind::launches);
@@ -93,7 +93,7 @@ void DeclareRunKindFacts(Catalog* catalog) {
            &RunKind::decode);
   kind.Add("run.prefill", "flag", "Whether kernels or ranges of whole prompts ran.",
            &RunKind::prefill);
-  kind.Add("run.serves", "flag", "Whether anything of a model server ran.", &RunKind::serves);
+  kind.Add("run.serves", "flag", "Whether the run shows a model server.", &RunKind::serves);
   DeclareStartUp(catalog);
   DeclareServing(catalog);
 }

@@ -149,7 +149,7 @@ void DeclarePhaseWork(Catalog* catalog) {
   work.Needs(has_phases, "no ranges name the phases of the step", "nvtx");
   work.Add("phase.rows", "rows",
            "Named phases, times per step: phase, count (in all), host, gpu, idle.", PhaseRows);
-  work.Add("phase.most_idle", "name", "The phase under which the GPU idles longest.",
+  work.Add("phase.most_idle", "name", "The phase during which the GPU is idle longest.",
            MostIdlePhase);
   for (const NamedPhase& named : kPhases) {
     const Phase which = named.phase;

@@ -58,19 +58,20 @@ void DeclareSyncFacts(Catalog* catalog) {
                 {"",
                  "Compute time of kernels that the legacy default stream makes wait for each "
                  "other although each leaves room for the other.",
-                 "Kernels on the legacy default stream run beside those of other streams."},
+                 "Kernels on the legacy default stream overlap with those of other streams."},
                 &Syncs::default_stream);
   syncs.AddLoss("sync.memset", kOfGaps,
-                {"memset calls that hold the host",
-                 "Idle and exposed time that memset calls cause by holding the host.",
-                 "Memset calls do not hold the host."},
+                {"memset calls that block the host",
+                 "Idle and exposed time that memset calls cause by blocking the host.",
+                 "Memset calls do not block the host."},
                 &Syncs::memset);
-  syncs.AddLoss("sync.event_chain", kOfGaps,
-                {"waits of one stream for another after which the streams never run side by side",
-                 "Work of the shorter streams of an event chain that could run beside the longest "
-                 "one.",
-                 "Streams that take turns run side by side."},
-                &Syncs::event_chain);
+  syncs.AddLoss(
+      "sync.event_chain", kOfGaps,
+      {"waits of one stream for another after which the streams never overlap",
+       "Work of the shorter streams of an event chain that could overlap with the longest "
+       "one.",
+       "Streams that take turns overlap."},
+      &Syncs::event_chain);
   syncs.Add("sync.event_chain.streams", "count", "Streams that take turns by events.",
             &Syncs::chain_streams);
   syncs.Add("sync.busy_wait.time", "ns",

@@ -41,7 +41,7 @@ double FarNics(const Paths& p) {
 Rows PortRows(const Paths& p) {
   Rows rows;
   AddPorts(p.ports_down, "not active", &rows);
-  AddPorts(p.ports_slow, "slower than its neighbours", &rows);
+  AddPorts(p.ports_slow, "slower than its neighbors", &rows);
   return rows;
 }
 
@@ -134,7 +134,7 @@ void DeclareNccl(Catalog* catalog) {
           UnlessEmpty(&NcclLog::version, kNoLog, ""));
   log.Add("nccl.network", "name", "The network that NCCL chose.",
           UnlessEmpty(&NcclLog::network, kNoLog, ""));
-  log.Add("nccl.calls", "rows", "Calls that NCCL's log lists: operation, count, bytes (a rank).",
+  log.Add("nccl.calls", "rows", "Calls that NCCL's log lists: operation, count, bytes (per rank).",
           CallRows);
   log.Add("nccl.warnings", "count", "Number of warnings in NCCL's log.",
           [](const NcclLog& l) { return l.warnings.size(); });
@@ -174,20 +174,20 @@ void DeclareSwitches(Catalog* catalog) {
   paths.AlsoWithoutTimeline();
   const char* const kNoSwitch = "no variable switches a fast path off";
   paths.Add("nccl.switch.count", "count",
-            "Variables that switch a fast path off, in the log or the run.",
+            "Variables that turn a fast path off, in the log or the run.",
             [](const Paths& p) { return p.switches.size(); });
   paths.Add("nccl.switch.text", "name",
-            "Variables that switch a fast path off, with their values; absent without any.",
+            "Variables that turn a fast path off, with their values; absent without any.",
             UnlessEmpty(SwitchNames, kNoSwitch, ""));
-  paths.Add("nccl.switch.path", "name", "Fast paths that variables switch off; absent without any.",
+  paths.Add("nccl.switch.path", "name", "Fast paths that variables turn off; absent without any.",
             UnlessEmpty(SwitchedOff, kNoSwitch, ""));
   paths.Add("nccl.switch.rows", "rows",
-            "Variables that switch a fast path off: name, value, path, source.", SwitchRows);
-  paths.Add("nccl.peer_off", "flag", "A variable switches peer-to-peer access in a node off.",
+            "Variables that turn a fast path off: name, value, path, source.", SwitchRows);
+  paths.Add("nccl.peer_off", "flag", "A variable turns off peer-to-peer access in a node.",
             [](const Paths& p) { return p.Off("peer-to-peer"); });
-  paths.Add("nccl.rdma_off", "flag", "A variable switches GPUDirect RDMA off.",
+  paths.Add("nccl.rdma_off", "flag", "A variable turns off GPUDirect RDMA.",
             [](const Paths& p) { return p.Off("GPUDirect"); });
-  paths.Add("nccl.infiniband_off", "flag", "A variable switches InfiniBand off.",
+  paths.Add("nccl.infiniband_off", "flag", "A variable turns off InfiniBand.",
             [](const Paths& p) { return p.Off("InfiniBand"); });
 }
 

@@ -190,14 +190,14 @@ void DeclareCollectives(Catalog* catalog) {
                return ShareOf(row_of(w).time_ns, Devices(a));
              });
     work.Add(group + ".exposed", "ns",
-             "Time of " + kernels + " on a device with no compute beside it.", exposed);
+             "Time of " + kernels + " on a device without compute that overlaps it.", exposed);
     work.Add(group + ".share", "share",
              "Share of the window that the exposed time of " + kernels + " takes.",
              [exposed](const Work& w, const Analysis& a) {
                return ShareOf(exposed(w, a), static_cast<double>(a.run.window.Length()));
              });
     work.Add(group + ".overlap", "share",
-             "Share of the time of " + kernels + " with compute kernels beside it.",
+             "Share of the time of " + kernels + " that overlaps with compute kernels.",
              If([row_of](const Work& w) { return row_of(w).time_ns > 0; },
                 [row_of](const Work& w) { return row_of(w).hidden_ns / row_of(w).time_ns; },
                 "there are no such collectives in the window", ""));

@@ -130,7 +130,7 @@ Result<Answers> ReadAnswers(const std::string& path, std::string_view text) {
   if (text.size() > kLargestSheet) {
     return Fail(fmt::format("an answer sheet of {} bytes", text.size()), path, "at most 64 KiB");
   }
-  if (text.find('\0') != std::string_view::npos) return Fail("is no text", path);
+  if (text.find('\0') != std::string_view::npos) return Fail("is not a text", path);
   Result<Answers> answers =
       Lower(path).ends_with(".csv") ? ReadCsv(path, text) : ReadToml(path, text);
   if (!answers) return answers;

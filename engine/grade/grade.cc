@@ -139,7 +139,7 @@ class Grader {
   }
   static Mark NothingHandedIn() {
     Mark mark = Missing("no report was handed in");
-    mark.text = "There is no run to judge this by.";
+    mark.text = "There is no run to check this against.";
     return mark;
   }
   static void Share(const Criterion& one, double share, Mark* mark) {
@@ -277,7 +277,8 @@ class Grader {
     const bool known = std::any_of(one.choices.begin(), one.choices.end(),
                                    [&](const std::string& c) { return Normal(c) == given; });
     if (!known && one.fact.empty()) {
-      mark.text = fmt::format("Not one of: {}. {}", fmt::join(one.choices, ", "), one.bad);
+      mark.text =
+          fmt::format("The answer is none of: {}. {}", fmt::join(one.choices, ", "), one.bad);
       return mark;
     }
     Share(one, given == Normal(truth) ? 1 : 0, &mark);

@@ -79,7 +79,7 @@ std::optional<Error> ForeignText(std::string_view text, const std::string& path)
   for (const std::string_view line : LinesOf(text)) {
     if (!Trimmed(line).empty()) lines.push_back(Trimmed(line));
   }
-  if (lines.empty()) return Error{"the file holds no text", path, "was the copy cut short?"};
+  if (lines.empty()) return Error{"the file holds no text", path, "was the copy cut off?"};
   const auto any = [&](std::string_view part) {
     return std::any_of(lines.begin(), lines.end(),
                        [&](std::string_view line) { return Has(line, part); });
@@ -87,7 +87,7 @@ std::optional<Error> ForeignText(std::string_view text, const std::string& path)
   if (any(" NVPROF is profiling ") || StartsWith(lines[0], "\"Device\",\"Context\",\"Stream\"") ||
       StartsWith(lines[0], "\"Device\",\"Kernel\",\"Invocations\"") ||
       StartsWith(lines[0], "\"Type\",\"Time(%)\"")) {
-    return Error{"the output of nvprof, which is no longer made", path,
+    return Error{"the output of nvprof, which is no longer supported", path,
                  "profile the kernels with: ncu --csv --page raw --print-units base"};
   }
   if (any("Section: GPU Speed Of Light") || any("Section: Launch Statistics") ||
@@ -102,10 +102,10 @@ std::optional<Error> ForeignText(std::string_view text, const std::string& path)
   }
   if (any("| NVIDIA-SMI ") || any("==============NVSMI LOG==============") ||
       StartsWith(lines[0], "<?xml")) {
-    return Error{"one look of nvidia-smi, not a log over time", path, kQuery};
+    return Error{"a single output of nvidia-smi, not a log over time", path, kQuery};
   }
   if (StartsWith(lines[0], "# gpu") && Has(lines[0], " pid ")) {
-    return Error{"the table of nvidia-smi pmon, which is of processes", path,
+    return Error{"the table of nvidia-smi pmon, which lists processes", path,
                  "log the GPUs instead: nvidia-smi dmon -s pucvmt -o DT"};
   }
   if (IsHeaderless(lines[0])) {
@@ -118,8 +118,7 @@ std::optional<Error> ForeignText(std::string_view text, const std::string& path)
                  "give the report itself, or: nsys export --type sqlite REPORT.nsys-rep"};
   }
   if (const auto columns = TableOf(lines)) {
-    return Error{fmt::format("a table of a format of its own (columns {})", *columns), path,
-                 kQuery};
+    return Error{fmt::format("a table in an unknown format (columns {})", *columns), path, kQuery};
   }
   return std::nullopt;
 }
@@ -146,7 +145,7 @@ Error ForeignFile(std::string_view head, const std::string& path) {
   }
   const std::size_t start = head.find_first_not_of(" \t\r\n");
   if (start != std::string_view::npos && (head[start] == '{' || head[start] == '[')) {
-    return {"a JSON file, but no PyTorch profiler trace", path,
+    return {"a JSON file, but not a PyTorch profiler trace", path,
             "of a report of nsys, export: nsys export --type sqlite"};
   }
   const bool utf16 = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF");

@@ -174,18 +174,19 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     return;
   }
   if (FactNumber(*report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
-    report->next_step = "Record what runs inside the CUDA graphs: they were traced as a whole.";
+    report->next_step = "Record the kernels inside the CUDA graphs: they were recorded as a whole.";
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
     return;
   }
   if (!LosesNothingBetweenKernels(*report, knowledge)) {
     report->next_step =
         report->no_verdict_reason.empty()
-            ? "Record what the host does meanwhile."
-            : fmt::format("Record ten {} after a warm-up, and what the host does meanwhile.",
-                          report->run.unit == "pass"     ? "passes"
-                          : report->run.unit == "launch" ? "rounds"
-                                                         : report->run.unit + "s");
+            ? "Record what the host does while the GPU waits."
+            : fmt::format(
+                  "Record ten {} after a warm-up, and what the host does while the GPU waits.",
+                  report->run.unit == "pass"     ? "passes"
+                  : report->run.unit == "launch" ? "rounds"
+                                                 : report->run.unit + "s");
     report->next_command = torch ? "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, "
                                    "active=10), with_stack=True)"
                                  : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree "

@@ -12,8 +12,8 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   if (!trace.HasTimeline()) {
     if (!trace.counters.empty()) {
       notes.emplace_back(
-          "savings are shares of the time under the kernel profiler, one kernel at a "
-          "time at its clocks");
+          "savings are shares of the time under the kernel profiler, which runs one kernel at a "
+          "time at its own clocks");
     }
     return notes;
   }
@@ -28,9 +28,9 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   const int world = trace.world_size;
   const auto shown = static_cast<int>(analysis.run.active_devices.size());
   if (world > shown && shown > 0) {
-    notes.push_back(
-        fmt::format("the job has {} ranks, this report shows {}: who waits for whom cannot be told",
-                    world, shown));
+    notes.push_back(fmt::format(
+        "the job has {} ranks, and this report shows {}: which rank waits for which is unknown",
+        world, shown));
   }
   for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
     if (message.level == Level::kError)
@@ -66,7 +66,7 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   if (analysis.run.steps.source == "period") {
     notes.emplace_back("steps were found from the repeating GPU work, not from ranges");
   } else if (!analysis.run.steps.known() && trace.ops.size() > 0) {
-    notes.emplace_back("no steps were found: the whole capture is analysed, start-up included");
+    notes.emplace_back("no steps were found: the whole capture was analyzed, including start-up");
   }
   return notes;
 }

@@ -39,7 +39,7 @@ Result<WindowRequest> ParseWindow(const std::string& text) {
   request.mode = WindowRequest::Mode::kGiven;
   if (colon == std::string::npos || !number(0, colon, &request.from_s) ||
       !number(colon + 1, text.size(), &request.to_s) || request.to_s <= request.from_s) {
-    return Fail("'" + text + "' is no window", "--window",
+    return Fail("'" + text + "' is not a window", "--window",
                 "all, steady, or A:B in seconds from the start of the trace");
   }
   return request;

@@ -57,7 +57,7 @@ void LeaveOutDuplicates(std::vector<RankSummary>* ranks, std::vector<Part>* part
       const auto [at, added] = seen.try_emplace(rank.rank, rank.path);
       if (!added && at->second != rank.path) {
         (*parts)[rank.report].left_out.push_back(
-            fmt::format("{} and {} both say that they are rank {} ({}): the second is left out",
+            fmt::format("{} and {} both claim to be rank {} ({}): the second is left out",
                         at->second, rank.path, rank.rank, rank.rank_source));
         continue;
       }
@@ -141,7 +141,7 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
   const std::string mixed = DifferentRuns(ranks, *session.knowledge);
   if (!mixed.empty()) {
     return Fail("the reports are of different runs: " + mixed, "",
-                "name the reports of one run, or look at each by itself");
+                "give the reports of one run, or analyze each by itself");
   }
   LeaveOutDuplicates(&ranks, parts);
   Judgment joined{Cluster(std::move(ranks), *session.knowledge), nullptr, {}, {}, {}};

@@ -41,11 +41,10 @@ Result<SavedReport> ReadFacts(const Session& session, const DiagnoseOptions& opt
     report.findings[i].rank = static_cast<int>(i + 1);
   }
   if (options.window != "auto" || !options.gpu.empty()) {
-    report.diagnostics.push_back(
-        {Level::kWarning,
-         "a facts file keeps the window and the GPU that it was written with: --window and --gpu "
-         "change nothing",
-         "", 1});
+    report.diagnostics.push_back({Level::kWarning,
+                                  "a facts file keeps the window and the GPU that it was written "
+                                  "with: --window and --gpu have no effect",
+                                  "", 1});
   }
   return saved;
 }

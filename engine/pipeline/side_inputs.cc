@@ -191,7 +191,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
       if (!guessed.empty()) {
         part.diagnostics.Add(
             Level::kWarning,
-            fmt::format("which report is of {} in {} cannot be told: taken for the first report's",
+            fmt::format("it is unknown which report {} in {} belongs to: assuming the first report",
                         Listed(guessed), side.path));
       }
     }
@@ -207,8 +207,8 @@ std::vector<Diagnostic> SideInputs::LeftOut(bool any_report,
     const Trace& side = sides_[s];
     if (!any_report) {
       left.push_back({Level::kWarning,
-                      fmt::format("{} was not used: facts files are finished, give it with the "
-                                  "reports they were made of",
+                      fmt::format("{} was not used: facts files are complete; give it together "
+                                  "with the original reports",
                                   side.path),
                       "", 1});
       continue;

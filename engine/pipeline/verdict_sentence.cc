@@ -28,7 +28,7 @@ const char* IdleWords(IdleCause cause) {
     case IdleCause::kDataLoading:
       return "waiting for data";
     case IdleCause::kHostSync:
-      return "waiting for the host to come back from synchronising calls";
+      return "waiting for the host to return from synchronization calls";
     case IdleCause::kAllocation:
       return "waiting for memory allocation";
     case IdleCause::kJitOrModuleLoad:
@@ -50,7 +50,7 @@ const char* IdleWords(IdleCause cause) {
     case IdleCause::kUnknown:
       break;
   }
-  return "for reasons that the capture does not show";
+  return "for unknown reasons";
 }
 
 // "Training (PyTorch)": what was captured.
@@ -111,7 +111,7 @@ std::string SideSentence(const Analysis& analysis) {
     if (top.bound == "memory")
       limit = on_chip ? "memory on the chip (caches, shared memory) limits it" : "memory limits it";
     if (top.bound == "compute") limit = "the SMs limit it";
-    if (top.bound == "latency") limit = "it is near no limit of the GPU: latency holds it back";
+    if (top.bound == "latency") limit = "it is near no limit of the GPU: latency limits it";
     const std::string name = SafeText(top.name);
     constexpr std::size_t kShown = 60;
     const std::string shown = name.size() > kShown ? name.substr(0, kShown) + "…" : name;
@@ -126,13 +126,11 @@ std::string SideSentence(const Analysis& analysis) {
     std::size_t at_work = 0;
     for (const MonitoredUse& use : monitor.gpus) at_work += use.at_work ? 1 : 0;
     if (busy < 0) {
-      return "The monitor's log does not hold utilisation, so it cannot show how busy the GPUs "
-             "were.";
+      return "The monitor's log has no utilization, so it cannot show how busy the GPUs were.";
     }
-    if (at_work == 0) return "By the monitor's count no GPU did anything while it was logged.";
+    if (at_work == 0) return "The monitor shows no GPU activity.";
     return fmt::format(
-        "By the monitor's coarse count {} in use {} of the time; what {} waited for it cannot "
-        "show.",
+        "The monitor shows {} in use {} of the time. It cannot show what {} waited for.",
         at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work), Percent(busy),
         at_work == 1 ? "it" : "they");
   }
@@ -140,7 +138,7 @@ std::string SideSentence(const Analysis& analysis) {
   if (!trace.nccl.empty() || trace.nccl.ranks > 0) {
     const PairCounts& local = paths.local;
     if (local.peer + local.shared + local.net + paths.remote == 0) {
-      return "NCCL's log does not say how the ranks talk to each other.";
+      return "NCCL's log does not show how the ranks communicate.";
     }
     const bool slow_node = local.shared + local.net > 0;
     std::string words = local.peer + local.shared + local.net == 0 ? ""
@@ -152,7 +150,7 @@ std::string SideSentence(const Analysis& analysis) {
                : paths.remote_staged > 0 ? "between nodes RDMA goes through host memory"
                                          : "between nodes they use GPUDirect RDMA";
     }
-    return fmt::format("NCCL's log shows how the ranks talk: {}.", words);
+    return fmt::format("NCCL's log shows how the ranks communicate: {}.", words);
   }
   return fmt::format("The topology lists {} GPUs and {} network cards; it is not a run.",
                      paths.gpus, std::max(paths.nics, trace.topology.ports.size()));
@@ -190,8 +188,8 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   const char* const are = many ? "are" : "is";
   const char* const s = many ? "" : "s";
   if (report.healthy) {
-    return fmt::format("{} {} busy {} of the time, and no fix was found that would save even 1 %",
-                       who, are, pct(time.all - time.idle));
+    return fmt::format("{} {} busy {} of the time, and no fix would save even 1 %", who, are,
+                       pct(time.all - time.idle));
   }
   if (ranks != nullptr) {
     const std::string straggler = StragglerSentence(report, *ranks);

@@ -231,11 +231,11 @@ Replay::Result Replay::With(const Remedy& remedy) const {
     result.length_ns = floor;
     result.next_bound = remedy.floor_reason;
   } else if (static_cast<double>(busiest) > busy_share_ * length) {
-    result.next_bound = "the work on the GPU itself";
+    result.next_bound = "the GPU's own work";
   } else if (static_cast<double>(waited_for_data) > input_share_ * length) {
     result.next_bound = "the data loader";
   } else {
-    result.next_bound = "the thread that launches the work";
+    result.next_bound = "the launching thread";
   }
   return result;
 }

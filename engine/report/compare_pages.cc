@@ -27,8 +27,7 @@ std::string WithInterval(const UncertainTime& time) {
 std::string VerdictLine(const RunComparison& c) {
   const std::string unit = c.unit == "step" ? "A step" : "The same work";
   if (c.certain.has_value() && !*c.certain) {
-    return fmt::format("No change that can be told from noise: {} → {}.", Time(c.before.ns),
-                       Time(c.after.ns));
+    return fmt::format("No change beyond noise: {} → {}.", Time(c.before.ns), Time(c.after.ns));
   }
   if (c.speedup >= 1) {
     return fmt::format("{} is {:.2f} times as fast: {} → {}.", unit, c.speedup, Time(c.before.ns),
@@ -104,8 +103,8 @@ std::string CompareText(const RunComparison& c, const std::string& before, const
                   FormatQuantity(c.matched_before, "share"),
                   FormatQuantity(c.matched_after, "share")));
   page.Blank();
-  page.Wrapped(steps ? "Where the time went, a step and GPU"
-                     : "Where the time went, a GPU, for the work of BEFORE",
+  page.Wrapped(steps ? "Where the time went, per step and GPU"
+                     : "Where the time went, per GPU, for the work of BEFORE",
                0, Ink::kBold);
   std::vector<std::vector<std::string>> rows;
   for (const BudgetChange& item : c.budget) {
@@ -126,13 +125,12 @@ std::string CompareText(const RunComparison& c, const std::string& before, const
   WriteFindings(page, "Left", c.left, Ink::kYellow);
   WriteFindings(page, "Unknown", c.unknown, Ink::kDim);
   if (!c.unknown.empty())
-    page.Wrapped("Unknown: AFTER was captured without what it takes.", 10, Ink::kDim);
+    page.Wrapped("Unknown: AFTER was captured without the data for it.", 10, Ink::kDim);
   if (c.predicted_ns > 0) {
     page.Blank();
-    page.Labelled(
-        "Saved", 0, 10,
-        fmt::format("{} of {} that the fixed findings promised ({})", Time(c.achieved_ns),
-                    Time(c.predicted_ns), FormatQuantity(c.achieved_ns / c.predicted_ns, "share")));
+    page.Labelled("Saved", 0, 10,
+                  fmt::format("{} (predicted: {}, {})", Time(c.achieved_ns), Time(c.predicted_ns),
+                              FormatQuantity(c.achieved_ns / c.predicted_ns, "share")));
   }
   for (const std::string& note : c.notes) {
     page.Blank();
@@ -195,8 +193,8 @@ std::string ScalingText(const Scaling& scaling, const std::vector<ScaleFinding>&
              rows, 0);
   page.Blank();
   page.Wrapped(scaling.source == "given"
-                   ? "Speed-up and efficiency from the times that were given."
-                   : "Same work: the step, for as much work as the first run does in one.",
+                   ? "Speed-up and efficiency are computed from the given times."
+                   : "Same work: the step time for as much work as one step of the first run.",
                0, Ink::kDim);
   for (const std::string& problem : scaling.problems) {
     page.Labelled("Cannot", 0, 8, problem + ".", Ink::kYellow);

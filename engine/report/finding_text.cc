@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "engine/advice/audience.h"
 #include "engine/base/text.h"
 #include "engine/report/shell.h"
 
@@ -41,13 +42,14 @@ Ink InkOf(Severity severity) {
   return severity == Severity::kMedium ? Ink::kYellow : Ink::kCyan;
 }
 
-void WriteFixes(Page& page, const Finding& finding) {
+void WriteFixes(Page& page, const Report& report, const Finding& finding, bool all) {
   const std::string effort = finding.rule == nullptr || finding.rule->effort.empty()
                                  ? ""
                                  : " (" + finding.rule->effort + ")";
   std::vector<std::string> links;
-  for (std::size_t i = 0; i < finding.fixes.size(); ++i) {
-    const Fix& fix = finding.fixes[i];
+  const std::vector<Fix> fixes = all ? finding.fixes : FixesFor(report.run, finding.fixes);
+  for (std::size_t i = 0; i < fixes.size(); ++i) {
+    const Fix& fix = fixes[i];
     page.Labelled(i == 0 ? "Do" : "or", kIndent, kColumn, fix.action + (i == 0 ? effort : ""));
     if (!fix.snippet.empty()) page.Verbatim(fix.snippet, kColumn + 2, Ink::kGreen);
     for (const std::string& link : fix.links) {
@@ -230,7 +232,7 @@ std::string SeverityText(const Finding& finding) {
 }
 
 std::string SavingText(const Report& report, const Finding& finding) {
-  if (finding.saving_s <= 0) return "saving not known";
+  if (finding.saving_s <= 0) return "saving unknown";
   return fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
                      SecondsText(WindowSeconds(report)),
                      FormatQuantity(finding.saving_share, "share"));
@@ -304,10 +306,10 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
   const std::string where = WhereText(report, finding.where);
   if (!where.empty()) page.Labelled("Where", kIndent, kColumn, where);
   if (!finding.cause.empty()) page.Labelled("Why", kIndent, kColumn, finding.cause);
-  WriteFixes(page, finding);
+  WriteFixes(page, report, finding, options.all_fixes);
   if (finding.saving_s > 0) {
-    std::string gain = finding.basis;
-    gain += (gain.empty() ? "" : "; ") + SeverityText(finding);
+    std::string gain = finding.basis.empty() ? "" : fmt::format("assumes: {}. ", finding.basis);
+    gain += "Severity " + SeverityText(finding);
     if (!finding.confidence_from.empty()) gain += ": " + finding.confidence_from;
     page.Labelled("Gain", kIndent, kColumn, gain);
   }

@@ -16,7 +16,7 @@ std::string LookAt(const GradedSubmission& one);
 struct GradeTextOptions {
   int width = 80;
   bool color = false;
-  bool details = false;  // every mark of every submission
+  bool details = false;  // show every point of every submission
   int hints = 0;         // levels of hints under a lost mark, 0 to 4
 };
 std::string GradeText(const GradedClass& graded, const GradeTextOptions& options);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/advice/audience.h"
 #include "engine/advice/report_views.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
@@ -61,11 +62,11 @@ std::string SourceText(const Report& report, const Finding& finding) {
   return "";
 }
 
-std::string Fixes(const Finding& finding) {
+std::string Fixes(const Report& report, const Finding& finding) {
   if (finding.fixes.empty()) return "";
   std::string html = "<h4>What to do</h4>\n<ol class=\"fixes\">\n";
   std::vector<std::string> links;
-  for (const Fix& fix : finding.fixes) {
+  for (const Fix& fix : FixesFor(report.run, finding.fixes)) {
     html += "<li><p>" + HtmlText(fix.action) + "</p>\n";
     if (!fix.snippet.empty()) {
       html += HtmlCodeBlock(fix.snippet, fix.language.empty() ? "snippet" : fix.language);
@@ -154,7 +155,7 @@ std::string HtmlFindingLine(const Finding& finding) {
   const std::string saving = finding.saving_s > 0
                                  ? fmt::format("{} ({})", SecondsText(finding.saving_s),
                                                FormatQuantity(finding.saving_share, "share"))
-                                 : "saving not known";
+                                 : "saving unknown";
   // A bar as long as the saving: CSS turns the share into a width.
   return fmt::format(
       "<li data-finding=\"{0}\"><a href=\"#finding-{0}\"><span class=\"rank {1}\">{0}</span>"
@@ -184,7 +185,7 @@ std::string HtmlFinding(const Report& report, const Finding& finding, const Html
   html += Word("Code", SourceText(report, finding));
   if (finding.saving_s > 0) html += Word("Gain", finding.basis);
   html += "</dl>\n";
-  html += Fixes(finding);
+  html += Fixes(report, finding);
   html += EvidenceSection(report, finding);
   html += Explains(report, finding);
   if (!id.empty()) {

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "engine/advice/audience.h"
 #include "engine/report/json.h"
 #include "engine/report/json_run.h"
 #include "engine/report/layout.h"
@@ -37,7 +38,7 @@ Json Short(const std::string& text) {
   return JsonText(CutEnd(text, static_cast<int>(kShown)));
 }
 
-Json BriefFinding(const Finding& finding, bool fixes) {
+Json BriefFinding(const RunInfo& run, const Finding& finding, bool fixes) {
   const RuleInfo none;
   const RuleInfo& rule = finding.rule == nullptr ? none : *finding.rule;
   Json item = {{"rank", finding.rank},
@@ -52,7 +53,8 @@ Json BriefFinding(const Finding& finding, bool fixes) {
                  {"share", FiniteNumber(finding.saving_share)}}}};
   if (!fixes) return item;
   item["symptom"] = Short(finding.symptom);
-  if (!finding.fixes.empty()) item["do"] = Short(finding.fixes.front().action);
+  const std::vector<Fix> fitting = FixesFor(run, finding.fixes);
+  if (!fitting.empty()) item["do"] = Short(fitting.front().action);
   return item;
 }
 
@@ -77,7 +79,7 @@ std::string RenderBriefJson(const Report& report, int top, std::size_t limit) {
       ++left_out;
       continue;
     }
-    brief["findings"].push_back(BriefFinding(finding, limit > 0));
+    brief["findings"].push_back(BriefFinding(report.run, finding, limit > 0));
     brief["left_out"] = report.findings.size();  // room for the largest number
     if (limit > 0 && brief.dump().size() >= limit) {
       brief["findings"].erase(brief["findings"].size() - 1);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/advice/audience.h"
 #include "engine/base/text.h"
 #include "engine/report/budget_text.h"
 #include "engine/report/finding_text.h"
@@ -147,7 +148,7 @@ std::string Full(const Report& report, const Finding& finding, const MarkdownOpt
   if (!finding.cause.empty()) text += "**Why:** " + MarkdownText(finding.cause) + "\n\n";
   if (!finding.fixes.empty()) text += "**What to do:**\n\n";
   std::vector<std::string> links;
-  for (const Fix& fix : finding.fixes) {
+  for (const Fix& fix : FixesFor(report.run, finding.fixes)) {
     text += "- " + MarkdownText(fix.action) + "\n";
     if (!fix.snippet.empty()) {
       // Indented, so that the fence belongs to the item of the list.

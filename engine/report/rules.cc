@@ -36,7 +36,7 @@ std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool 
     page.Labelled(item.rule->id, 2, column, words);
   }
   page.Blank();
-  page.Line(fmt::format("{} rules. A page each: advise rules show RULE", rules.size()));
+  page.Line(fmt::format("{} rules. For the page of a rule: advise rules show RULE", rules.size()));
   return page.text();
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr int kColumn = 22;                // where the words after "Where the time went" begin
 constexpr double kIdleWorthSaying = 0.02;  // layout only: below this the idle line is noise
 constexpr std::size_t kCareLines = 4;
-constexpr std::size_t kRulesNamed = 3;
+constexpr std::size_t kReasonsShown = 2;
 constexpr std::size_t kKernelsShown = 3;
 
 void WriteHeader(Page& page, const Report& report) {
@@ -79,7 +79,7 @@ void WriteBudget(Page& page, const Report& report, bool devices) {
     if (!idle.empty()) page.Parts("Idle because of", kColumn, idle, " | ");
   }
   if (!devices && report.devices.size() > 1) {
-    page.Labelled("", 0, kColumn, "(average of the GPUs; each of them: --devices)", Ink::kDim);
+    page.Labelled("", 0, kColumn, "(average of the GPUs; for each GPU: --devices)", Ink::kDim);
   }
 }
 
@@ -165,9 +165,13 @@ void WriteNext(Page& page, const Report& report) {
   page.Verbatim(report.next_command, 2, Ink::kGreen);
 }
 
+std::string RuleCount(std::size_t count) {
+  return fmt::format("{} rule{}", count, count == 1 ? "" : "s");
+}
+
 void WriteNotChecked(Page& page, const Report& report) {
   if (report.not_checked.empty()) return;
-  // One line a reason: what is missing matters to the reader, the rules are named for searching.
+  // What is missing matters to the reader; the rules that miss it stand in the JSON report.
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const NotChecked& item : report.not_checked) {
     const auto known = std::find_if(groups.begin(), groups.end(),
@@ -183,18 +187,23 @@ void WriteNotChecked(Page& page, const Report& report) {
                    [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
   page.Blank();
   std::string label = "Could not be checked";
-  for (const auto& [reason, rules] : groups) {
-    std::vector<std::string> named(
-        rules.begin(),
-        rules.begin() + static_cast<std::ptrdiff_t>(std::min(kRulesNamed, rules.size())));
-    if (rules.size() > kRulesNamed) named.emplace_back("…");
-    page.Labelled(label, 0, kColumn,
-                  fmt::format("{} rule{} ({}){}{}", rules.size(), rules.size() == 1 ? "" : "s",
-                              fmt::join(named, ", "), reason.empty() ? "" : ": ", reason));
+  const std::size_t shown = groups.size() <= kReasonsShown + 1 ? groups.size() : kReasonsShown;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [reason, rules] = groups[i];
+    page.Labelled(
+        label, 0, kColumn,
+        fmt::format("{}{}{}", RuleCount(rules.size()), reason.empty() ? "" : ": ", reason));
     label.clear();
   }
+  std::size_t left = 0;
+  for (std::size_t i = shown; i < groups.size(); ++i) left += groups[i].second.size();
+  if (left > 0) {
+    page.Labelled("", 0, kColumn,
+                  fmt::format("{} for {} other reasons (all of them: --format json)",
+                              RuleCount(left), groups.size() - shown));
+  }
   if (!report.capture_command.empty()) {
-    page.Labelled("→", kColumn - 2, kColumn, "capture again with:");
+    page.Labelled("→", kColumn - 2, kColumn, "to check them, capture again with:");
     const std::string& command = report.capture_command;
     for (std::size_t from = 0; from <= command.size();) {
       const std::size_t to = std::min(command.find('\n', from), command.size());
@@ -267,7 +276,7 @@ std::string RenderText(const Report& report, const TextOptions& options) {
   if (little) {
     if (!options.quiet && !report.not_checked.empty()) {
       page.Labelled("Could not be checked", 0, kColumn,
-                    fmt::format("{} rules (all of them: --format json)", report.not_checked.size()),
+                    RuleCount(report.not_checked.size()) + " (all of them: --format json)",
                     Ink::kDim);
     }
     return page.text();

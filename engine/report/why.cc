@@ -127,7 +127,7 @@ void WriteFate(Page& page, const Report& report, const std::string& rule, bool f
     found = true;
     page.Blank();
     if (!finding.explained_by.empty()) {
-      page.Wrapped(fmt::format("Explained by {}: it stands under that finding in the report.",
+      page.Wrapped(fmt::format("Explained by {}: the report lists it under that finding.",
                                fmt::join(finding.explained_by, ", ")));
     } else {
       page.Wrapped(fmt::format("Finding {} of the report, {}: saves up to {} ({}).", finding.rank,
@@ -155,7 +155,7 @@ void WriteFate(Page& page, const Report& report, const std::string& rule, bool f
   }
   page.Wrapped(takers.empty()
                    ? "It is not in the report: other findings explain all of the time it claims."
-                   : fmt::format("Explained by {}: it stands under that finding in the report.",
+                   : fmt::format("Explained by {}: the report lists it under that finding.",
                                  fmt::join(takers, ", ")));
 }
 
@@ -204,7 +204,7 @@ std::string RenderWhyText(const Report& report, const std::string& rule, int wid
   for (const NotChecked& item : report.not_checked) {
     if (item.rule != rule || item.how.empty()) continue;
     page.Blank();
-    page.Wrapped("To let it speak: " + item.how);
+    page.Wrapped("To check it: " + item.how);
   }
   return page.text();
 }

@@ -29,7 +29,7 @@ const T* AsHandle(lua_State* state, int index, const char* name) {
 }
 
 int NoWriting(lua_State* state) {
-  return luaL_error(state, "facts cannot be changed: copy what you need into a table of your own");
+  return luaL_error(state, "facts cannot be changed: copy what you need into your own table");
 }
 
 // An unknown field of a handle.

@@ -289,7 +289,7 @@ std::string FoundIn(const std::string& path, const std::set<std::string>& words)
 Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& output) {
   std::error_code failed;
   if (fs::exists(fs::symlink_status(output, failed))) {
-    return Fail("exists already, and is not written over", output, "name another file with -o");
+    return Fail("already exists and is not overwritten", output, "name another file with -o");
   }
   std::ifstream file(report, std::ios::binary);
   std::array<char, 16> head = {};
@@ -314,7 +314,7 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
     }
     if (!FoundIn(unfinished, scrub.scrubber().MustBeGone()).empty()) {
       fs::remove(unfinished, failed);
-      return Fail("a host name or a key is still in the copy, which was taken back", report,
+      return Fail("a host name or a key is still in the copy, so the copy was deleted", report,
                   "please report it with the version of the profiler");
     }
     fs::rename(unfinished, output);

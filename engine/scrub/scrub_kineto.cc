@@ -338,7 +338,7 @@ Result<ScrubSummary> ScrubKineto(const std::string& trace, const std::string& ou
   Learner learner(&scrubber);
   const kineto::StreamStats stats = kineto::ReadChromeTrace(**source, learner);
   if (!stats.has_events || stats.events == 0) {
-    return Fail("the trace holds no events", trace, "was the file copied whole?");
+    return Fail("the trace holds no events", trace, "was the file copied completely?");
   }
   source = OpenBytes(trace, true);
   if (!source) return tl::unexpected(source.error());

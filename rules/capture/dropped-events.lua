@@ -22,7 +22,7 @@ return {
     { action = "Do not run another profiler, debugger or counter service at the same time",
       snippet = "dcgmi profile --pause", language = "bash" },
     { action = "Synchronize before collection starts, so that every launch is inside it",
-      snippet = "torch.cuda.synchronize()\ntorch.cuda.profiler.start()", language = "python" },
+      snippet = "torch.cuda.synchronize()\ntorch.cuda.profiler.start()", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Messages about kinds of data that nobody needs here.",
   references = { "nsys/cli-options", "nvidia/dcgm", "nsys/user-guide" },

@@ -18,7 +18,9 @@ return {
     { action  = "Put a range around each phase",
       snippet = [[with torch.cuda.nvtx.range("forward"):
     loss = model(x)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "In CUDA C++, put an NVTX range around each phase",
+      snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range phase{\"exchange\"};", language = "cpp", ["for"] = { "c++" } },
   },
   false_positives = "Programs without ranges of their own, in which only libraries open some.",
   references = { "pytorch/nvtx" },

@@ -24,7 +24,7 @@ return {
       snippet = "dcgmi profile --pause\nnsys profile --gpu-metrics-devices=all ...\ndcgmi profile --resume", language = "bash" },
     { action = "With torch.profiler, record the host, the GPU and memory",
       snippet = "with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], profile_memory=True) as prof:\n    train()",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "A light capture made on purpose for one question.",
   references = { "nsys/cli-options", "nsys/gpu-metrics", "nvidia/dcgm", "pytorch/profiler" },

@@ -20,11 +20,11 @@ return {
                 "        with torch.cuda.nvtx.range(\"forward\"):\n            loss = loss_fn(model(x), y)\n" ..
                 "        with torch.cuda.nvtx.range(\"backward\"):\n            loss.backward()\n" ..
                 "        with torch.cuda.nvtx.range(\"optimizer\"):\n            optimizer.step()",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Have the profiler name them: autograd's operators, or a list of Python functions",
-      snippet = "with torch.autograd.profiler.emit_nvtx():\n    train()", language = "python" },
+      snippet = "with torch.autograd.profiler.emit_nvtx():\n    train()", language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, use NVTX: it is header-only",
-      snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range step{\"step\"};", language = "cpp" },
+      snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range step{\"step\"};", language = "cpp", ["for"] = { "c++" } },
     { action = "Record the ranges", snippet = "nsys profile --trace=cuda,nvtx,osrt -o report python train.py", language = "bash" },
   },
   false_positives = "Programs without phases, such as a benchmark of one kernel.",

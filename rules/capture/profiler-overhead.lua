@@ -21,7 +21,7 @@ return {
     { action = "Capture a few steps instead of all",
       snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py", language = "bash" },
     { action = "With torch.profiler, turn off stacks and shapes",
-      snippet = "profile(with_stack=False, record_shapes=False, profile_memory=False)", language = "python" },
+      snippet = "profile(with_stack=False, record_shapes=False, profile_memory=False)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Overhead while the GPU has enough queued work. It costs nothing then.",
   references = { "nsys/cli-options", "pytorch/profiler" },

@@ -19,7 +19,7 @@ return {
     { action = "Select the steps in the program",
       snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py\n" ..
                 "# in the loop: torch.cuda.profiler.start() at step 100, torch.cuda.profiler.stop() at step 120",
-      language = "bash" },
+      language = "bash", ["for"] = { "pytorch" } },
     { action = "Analyze a part of this capture", snippet = "advise --window 60:90 report.sqlite", language = "bash" },
   },
   false_positives = "A hunt for something rare, such as a slow step, a leak or a periodic stall.",

@@ -21,7 +21,8 @@ return {
   fixes   = {
     { action  = "Create all groups at the start",
       snippet = "groups = [dist.new_group(ranks) for ranks in layout]     # before the loop",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "With NCCL or MPI, create communicators once: ncclCommInitRank, ncclCommSplit and MPI_Comm_split before the loop", ["for"] = { "c++", "mpi", "fortran" } },
   },
   false_positives = "The first collective of a group, which sets it up.",
   references = { "nccl/troubleshooting", "nccl/collectives" },

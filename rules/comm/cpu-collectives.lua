@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action  = "Use NCCL for tensors on the GPU",
       snippet = [[dist.init_process_group("nccl")            # or "cpu:gloo,cuda:nccl"]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Keep Gloo for small control messages, every N steps" },
   },
   false_positives = "Barriers at the end of an epoch.",

@@ -19,7 +19,7 @@ return {
   fixes   = {
     { action = "Start one process per GPU and wrap the model in DistributedDataParallel",
       snippet = "dist.init_process_group(\"nccl\")\nrank = int(os.environ[\"LOCAL_RANK\"]); torch.cuda.set_device(rank)\nmodel = DistributedDataParallel(model.to(rank), device_ids=[rank])\n# torchrun --nproc-per-node=gpu train.py",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Programs other than PyTorch that broadcast new data, not weights, from one GPU.",
   references = { "pytorch/ddp", "pytorch/tuning-guide" },

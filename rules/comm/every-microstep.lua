@@ -20,9 +20,9 @@ return {
   fixes   = {
     { action = "Run all but the last micro-step without gradient synchronization",
       snippet = "for i, (x, y) in enumerate(micro_batches):\n    last = i + 1 == len(micro_batches)\n    with contextlib.nullcontext() if last else model.no_sync():\n        (loss_fn(model(x), y) / len(micro_batches)).backward()\noptimizer.step()",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "With DeepSpeed or Accelerate, set the number of micro-steps and let the library do it",
-      snippet = "\"gradient_accumulation_steps\": 4", language = "json" },
+      snippet = "\"gradient_accumulation_steps\": 4", language = "json", ["for"] = { "pytorch" } },
   },
   false_positives = "Several losses with a backward pass each (adversarial training), whose gradients must be sent each time. With sharded gradients (ZeRO-2 and up), sending each time saves memory.",
   references = { "pytorch/ddp", "deepspeed/zero" },
@@ -43,7 +43,7 @@ return {
              basis = "only the last micro-step sends gradients" },
 
   tests = {
-    { name = "four micro-steps, all of them synchronised",
+    { name = "four micro-steps, all of them synchronized",
       facts = { window = { device_time = 4e9 },
                 comm = { count = 640, micro = { backwards = 4, synced = 4, optimizers = 1, lost = 6e8, remedy = true } } },
       expect = { backwards = 4, synced = 4, share = 0.15 }, saving = { claims = 6e8 } },

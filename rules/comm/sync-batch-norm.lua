@@ -20,7 +20,7 @@ return {
     { action  = "Synchronize inside a node only",
       snippet = [[group = dist.new_group(ranks_of_this_node)
 model = nn.SyncBatchNorm.convert_sync_batchnorm(model, group)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Detection and segmentation with one or two images per GPU, which need it.",
   references = { "pytorch/ddp" },

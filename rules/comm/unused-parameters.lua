@@ -21,10 +21,10 @@ return {
   fixes   = {
     { action  = "Turn it off if all parameters get a gradient",
       snippet = "model = DDP(model, find_unused_parameters=False)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "If always the same parameters are unused, say that the graph is static",
       snippet = "model = DDP(model, static_graph=True)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Models with branches that differ from step to step.",
   references = { "pytorch/ddp" },

@@ -17,7 +17,7 @@ return {
   fixes   = {
     { action  = "Unset it; PyTorch handles NCCL errors asynchronously by default",
       snippet = "unset TORCH_NCCL_BLOCKING_WAIT",
-      language = "bash" },
+      language = "bash", ["for"] = { "pytorch" } },
   },
   false_positives = "Debugging a timeout.",
   references = { "nccl/environment" },

@@ -17,7 +17,7 @@ return {
   fixes   = {
     { action  = "Unset the variable",
       snippet = "unset TORCH_COMPILE_DISABLE",
-      language = "bash" },
+      language = "bash", ["for"] = { "pytorch" } },
   },
   false_positives = "A comparison with eager mode.",
   references = { "pytorch/compile" },

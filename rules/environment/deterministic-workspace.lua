@@ -20,7 +20,7 @@ return {
     { action  = "Use the larger workspace: equally reproducible, for about 24 MiB of device memory",
       snippet = "export CUBLAS_WORKSPACE_CONFIG=:4096:8",
       language = "bash" },
-    { action = "If results need not be bit-identical, unset it and turn off torch.use_deterministic_algorithms" },
+    { action = "If results need not be bit-identical, unset it and turn off torch.use_deterministic_algorithms", ["for"] = { "pytorch" } },
   },
   false_positives = "A device without 24 MiB to spare.",
   references = { "cublas/reproducibility" },

@@ -19,7 +19,7 @@ return {
   fixes   = {
     { action  = "Unset it",
       snippet = "unset TORCH_DISTRIBUTED_DEBUG",
-      language = "bash" },
+      language = "bash", ["for"] = { "pytorch" } },
   },
   false_positives = "The search for a hang.",
   references = { "pytorch/distributed-debug" },

@@ -25,7 +25,7 @@ return {
       language = "bash" },
   },
   false_positives = "A run under a debugger.",
-  references = { "cuda-runtime/sync-behaviour", "pytorch/cuda-semantics" },
+  references = { "cuda-runtime/sync-behavior", "pytorch/cuda-semantics" },
 
   applies = function(f)
     return f.launch.waiting.share > 0, "no launch waits for its kernel"

@@ -21,7 +21,7 @@ return {
   fixes   = {
     { action  = "Unset it",
       snippet = "unset PYTORCH_NO_CUDA_MEMORY_CACHING",
-      language = "bash" },
+      language = "bash", ["for"] = { "pytorch" } },
   },
   false_positives = "A search for invalid accesses with compute-sanitizer.",
   references = { "pytorch/memory-management" },

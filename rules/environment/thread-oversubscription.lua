@@ -21,7 +21,7 @@ return {
       language = "bash" },
     { action  = "Limit OpenCV and the math libraries in loader workers to one thread (PyTorch limits its own pool already)",
       snippet = "import cv2\ncv2.setNumThreads(0)              # in worker_init_fn",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Programs that do no parallel work on the CPU.",
   references = { "pytorch/tuning-guide" },

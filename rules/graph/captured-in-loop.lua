@@ -23,7 +23,7 @@ return {
     { action = "Keep captured graphs in a table, one per shape" },
     { action  = "For torch.compile, mark the dimensions that vary as dynamic, so that graphs are not captured again",
       snippet = "torch._dynamo.mark_dynamic(x, 0)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Warm-up of a server.",
   references = { "cuda-programming/graphs", "pytorch/cuda-graphs" },

@@ -21,10 +21,10 @@ return {
   fixes   = {
     { action  = "Capture more sizes, or pad to captured sizes",
       snippet = [[vllm serve model --compilation-config '{"cudagraph_capture_sizes": [1, 2, 4, 8, 16, 32, 64, 128]}']],
-      language = "bash" },
+      language = "bash", ["for"] = { "vllm", "sglang" } },
     { action  = "Drop or pad the last, smaller batch",
       snippet = "loader = DataLoader(dataset, batch_size=64, drop_last=True)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Prefill steps of a server. Their lengths vary, and they are long enough without graphs.",
   references = { "pytorch/cuda-graphs", "cuda-programming/graphs" },

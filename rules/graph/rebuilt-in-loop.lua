@@ -21,7 +21,7 @@ return {
   fixes   = {
     { action  = "Instantiate once and update only the parameters that change",
       snippet = "cudaGraphExecUpdate(executable, graph, &result);       // instead of cudaGraphInstantiate in each step",
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Keep one executable graph per shape, and pad shapes to a few sizes" },
     { action = "Put changing values into device memory that the graph reads" },
   },

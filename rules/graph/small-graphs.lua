@@ -25,7 +25,7 @@ return {
     { action = "Merge graphs that always follow each other, and capture the work between them, too" },
     { action  = "Find what breaks the graph",
       snippet = "TORCH_LOGS=graph_breaks,cudagraphs python train.py",
-      language = "bash" },
+      language = "bash", ["for"] = { "pytorch" } },
     { action = "Launch the next graph before the host looks at the result of the last one" },
   },
   false_positives = "Graphs that must stay separate because the host decides between them.",

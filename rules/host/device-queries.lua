@@ -21,14 +21,14 @@ return {
   fixes   = {
     { action  = "Query once before the loop",
       snippet = "properties = torch.cuda.get_device_properties(0)     # before the loop",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "For single values, use the cheap call",
       snippet = [[int sms = 0;
 cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);   // not cudaGetDeviceProperties]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action  = "Read PyTorch's own counters instead of querying the driver",
       snippet = "torch.cuda.memory_allocated()              # instead of torch.cuda.mem_get_info()",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "A monitor that has to query.",
   references = { "cuda-programming/streams" },

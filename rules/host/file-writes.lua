@@ -24,11 +24,11 @@ writer = ThreadPoolExecutor(max_workers=1)        # once, before the loop
 snapshot = {name: tensor.detach().cpu() for name, tensor in model.state_dict().items()}
 pending = writer.submit(torch.save, snapshot, path)
 # later, before the next save and at the end: pending.result()]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Let PyTorch save checkpoints in the background",
       snippet = [[import torch.distributed.checkpoint as dcp
 pending = dcp.async_save({"model": model.state_dict()}, checkpoint_id=path)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Write to local storage first and move the files later; do not flush after each line" },
   },
   false_positives = "A run that ends with its output.",

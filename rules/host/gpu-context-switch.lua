@@ -21,7 +21,7 @@ return {
                 "srun python train.py\necho quit | nvidia-cuda-mps-control",
       language = "bash" },
     { action = "Run one process per GPU: batch the work of the processes, or give each rank its own device",
-      snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python" },
+      snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python", ["for"] = { "pytorch" } },
     { action = "If the processes must not disturb each other, divide the GPU with MIG" },
   },
   false_positives = "Processes that hand work to each other and would wait in any case.",

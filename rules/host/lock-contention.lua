@@ -19,13 +19,13 @@ return {
   cause   = "Another thread of the process holds a lock that the launching thread needs, such as Python's global interpreter lock (GIL), or a lock of an allocator, a queue or the CUDA driver.",
   fixes   = {
     { action = "Move the other thread's work into its own process: Python threads share one interpreter lock",
-      snippet = "loader = DataLoader(dataset, num_workers=8, persistent_workers=True)   # processes, not threads", language = "python" },
+      snippet = "loader = DataLoader(dataset, num_workers=8, persistent_workers=True)   # processes, not threads", language = "python", ["for"] = { "pytorch" } },
     { action = "Let one thread per process make all CUDA calls, and hand it work through a queue" },
     { action = "Find the holder: record call stacks and thread states, and look at the other threads during these waits",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree \\\n" ..
                 "    --python-sampling=true --osrt-threshold=1000 -o locks python train.py",
       language = "bash" },
-    { action = "In C++, hold locks for a shorter time: no allocation, file access or CUDA call inside a critical section" },
+    { action = "In C++, hold locks for a shorter time: no allocation, file access or CUDA call inside a critical section", ["for"] = { "c++" } },
   },
   false_positives = "A thread that waits on a lock because it has nothing to do.",
   references = { "nsys/pytorch", "pytorch/dataloader-workers" },

@@ -22,8 +22,8 @@ return {
     { action  = "Create them at the start and reuse them",
       snippet = [[cudaStream_t streams[4];
 for (auto& s : streams) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);      // before the loop]],
-      language = "cpp" },
-    { action = "Create events without timing (cudaEventDisableTiming) unless their times are read" },
+      language = "cpp", ["for"] = { "c++" } },
+    { action = "Create events without timing (cudaEventDisableTiming) unless their times are read", ["for"] = { "c++" } },
   },
   false_positives = "Libraries that pool objects and grow the pool in the first steps.",
   references = { "cuda-programming/streams" },

@@ -21,7 +21,7 @@ return {
   fixes   = {
     { action  = "Keep the loader's workers",
       snippet = "loader = DataLoader(dataset, num_workers=8, persistent_workers=True)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Use threads, or a pool that is started before the model is built" },
   },
   false_positives = "A single external command.",

@@ -21,12 +21,12 @@ return {
   fixes   = {
     { action  = "Wait for the event itself instead of polling",
       snippet = "event.synchronize()                        # instead of: while not event.query(): time.sleep(0.001)",
-      language = "python" },
+      language = "python", ["for"] = { "python" } },
     { action = "Poll on another thread, and queue work for the GPU meanwhile" },
     { action = "Shorten the pause; on Linux, a sleep lasts at least about 50 µs longer than requested" },
   },
   false_positives = "Servers that have no request to work on.",
-  references = { "cuda-runtime/sync-behaviour" },
+  references = { "cuda-runtime/sync-behavior" },
 
   saving = { confidence = 0.65, basis = "the launching thread does not sleep in the loop" },
 

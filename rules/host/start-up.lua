@@ -23,7 +23,7 @@ return {
     { action  = "For a long job, record the work after the start",
       snippet = [[# in the program: torch.cuda.profiler.start() after the warm-up, torch.cuda.profiler.stop() ten steps later
 nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- COMMAND]],
-      language = "bash" },
+      language = "bash", ["for"] = { "pytorch" } },
     { action  = "For short jobs and cold servers, load kernels when they are first called and keep compiled code from run to run",
       snippet = [[export CUDA_MODULE_LOADING=LAZY
 export CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296

@@ -21,7 +21,7 @@ return {
     { action = "Give the cache more memory, so that blocks are not swapped or recomputed" },
     { action  = "Store the cache in FP8, which halves the bytes",
       snippet = "vllm serve model --kv-cache-dtype fp8",
-      language = "bash" },
+      language = "bash", ["for"] = { "vllm", "sglang" } },
   },
   false_positives = "Very long prompts, whose cache must be written once.",
   references = { "nvidia/gpu-background" },

@@ -19,7 +19,7 @@ return {
   fixes   = {
     { action  = "Let the compiler fuse it with the kernels next to it",
       snippet = "model = torch.compile(model)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Use an attention or cache kernel that also rotates (FlashInfer, TensorRT-LLM, Transformer Engine)" },
   },
   false_positives = "Small models.",

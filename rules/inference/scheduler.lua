@@ -19,7 +19,7 @@ return {
   fixes   = {
     { action = "Turn on the overlapped scheduler",
       snippet = "vllm serve MODEL --async-scheduling\npython -m sglang.launch_server --model-path MODEL   # without --disable-overlap-schedule",
-      language = "bash" },
+      language = "bash", ["for"] = { "vllm", "sglang" } },
     { action = "Run several engine steps per call of the scheduler" },
     { action = "Move tokenization and detokenization to their own processes" },
   },

@@ -22,7 +22,7 @@ return {
     { action  = "Pack samples into shards",
       snippet = [[# WebDataset: tar files of some hundred megabytes, read from start to end
 dataset = wds.WebDataset("shards/train-{000000..000255}.tar")]],
-      language = "python" },
+      language = "python", ["for"] = { "python" } },
     { action = "Use HDF5, LMDB, Parquet or TFRecord files that are opened once" },
     { action = "Copy the data set to local storage or memory before the run" },
   },

@@ -24,7 +24,7 @@ return {
       snippet = [[buffers = [torch.empty(shape, pin_memory=True) for _ in range(3)]
 for i, sample in enumerate(source):
     buffers[i % 3].copy_(sample)      # no new memory]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Let the C library keep large blocks instead of returning each to the system",
       snippet = "export MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=-1   # or preload jemalloc", language = "bash" },
     { action = "With memory-mapped files, map the next batch early and on another thread, and unmap the last one late" },

@@ -19,15 +19,17 @@ return {
   cause   = "The next batch is requested when it is needed, not while the GPU works on the current one.",
   fixes   = {
     { action  = "Turn prefetching on, and request batches in advance",
-      snippet = "loader = DataLoader(dataset, num_workers=4, prefetch_factor=4, persistent_workers=True)", language = "python" },
+      snippet = "loader = DataLoader(dataset, num_workers=4, prefetch_factor=4, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
     { action  = "With your own loader, start the next load before the step",
       snippet = [[pool = concurrent.futures.ThreadPoolExecutor(1)
 pending = pool.submit(load, 0)
 for i in range(steps):
     batch, pending = pending.result(), pool.submit(load, i + 1)
     train_step(batch)]],
-      language = "python" },
-    { action = "Remove waits for the GPU (.item(), synchronize) from the end of the step, so that the host runs ahead and requests data sooner" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "Remove waits for the GPU (.item(), synchronize) from the end of the step, so that the host runs ahead and requests data sooner", ["for"] = { "pytorch" } },
+    { action = "Outside PyTorch, read the next batch on another thread while the GPU works on the current one",
+      snippet = "auto next = std::async(std::launch::async, load, i + 1);\nprocess(batch, stream);\nbatch = next.get();", language = "cpp", ["for"] = { "c++" } },
   },
   false_positives = "A batch that depends on the result of the last step, as in reinforcement learning, cannot be loaded ahead.",
   references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },

@@ -24,11 +24,11 @@ return {
     { action  = "Give the data loader worker processes; start with the CPU cores per GPU, at most 8 to 16",
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
                     persistent_workers=True, pin_memory=True)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Outside PyTorch, fill a queue of two or three batches from another thread while the GPU computes",
       snippet = [[std::thread loader([&] { while (auto b = load_next()) queue.push(std::move(b)); });  // bounded queue
 while (auto b = queue.pop()) train_step(b);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "If a batch costs far more CPU time than a step takes, prepare the data once and store it ready to use" },
   },
   false_positives = "Workers that the profiler did not follow (another container, a remote service) are not seen. Loading that ends well before the GPU runs out of work costs nothing and is not counted here.",

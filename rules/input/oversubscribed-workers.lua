@@ -21,13 +21,13 @@ return {
     { action  = "Use as many workers as the job has cores, less one core per process for the launching thread",
       snippet = [[cores = len(os.sched_getaffinity(0))          # what this job may use, not what the node has
 loader = DataLoader(dataset, num_workers=max(1, cores // ranks_on_this_node - 1))]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Keep libraries in the workers from starting their own threads",
       snippet = [[import cv2
 def one_thread(worker): cv2.setNumThreads(0)     # PyTorch's own pool has one thread in workers already
 loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy: export OPENBLAS_NUM_THREADS=1]],
-      language = "python" },
-    { action = "If loading needs all cores, make each batch cheaper or decode on the GPU with NVIDIA DALI" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "If loading needs all cores, make each batch cheaper or decode on the GPU with NVIDIA DALI", ["for"] = { "pytorch", "tensorflow", "jax", "python" } },
   },
   false_positives = "Workers that mostly wait for storage or the network may well outnumber the cores.",
   references = { "pytorch/dataloader-workers", "nvidia/dali" },

@@ -27,11 +27,11 @@ cost = []
 for i in range(len(dataset)):
     t = time.perf_counter(); dataset[i]; cost.append((time.perf_counter() - t, i))
 print(sorted(cost)[-20:])]],
-      language = "python" },
+      language = "python", ["for"] = { "python" } },
     { action  = "Keep more batches in reserve, so that a slow one is ready in time; if order does not matter, do not wait for it",
       snippet = [[loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True,
                     in_order=False)   # in_order: PyTorch 2.6 or newer]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Spread the expensive samples evenly over batches and ranks, or bucket them by size" },
   },
   false_positives = "Storage that is slow at times for its own reasons, a shuffle buffer that fills up, or the start of an epoch.",

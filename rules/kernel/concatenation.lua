@@ -22,7 +22,7 @@ return {
       snippet = [[out = torch.empty(n, d, device="cuda")
 for i, part in enumerate(parts):
     out[i * k:(i + 1) * k] = part]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Let the producers write into slices of one buffer (out=…)" },
     { action = "For generation, use a preallocated (static) key-value cache" },
   },

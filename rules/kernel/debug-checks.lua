@@ -20,11 +20,11 @@ return {
   fixes   = {
     { action  = "Turn anomaly detection off after debugging",
       snippet = "torch.autograd.set_detect_anomaly(False)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Check the loss only every hundred steps",
       snippet = [[if step % 100 == 0 and not torch.isfinite(loss):
     raise RuntimeError("loss is not finite")]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Count wrong values on the GPU and read the counter at the end of an epoch" },
   },
   false_positives = "The gradient scaler of mixed precision, which must check once per step.",

@@ -21,10 +21,10 @@ return {
   fixes   = {
     { action  = "Let the compiler fuse dropout with the operations around it",
       snippet = "model = torch.compile(model)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Use attention with built-in dropout",
       snippet = "out = F.scaled_dot_product_attention(q, k, v, dropout_p=0.1 if training else 0.0)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Set dropout to 0 if the model does not need it (most large language models are trained without)" },
   },
   false_positives = "Models whose work is sampling, such as diffusion noise or Monte Carlo.",

@@ -20,7 +20,7 @@ return {
     { action  = "Look up all tables in one kernel",
       snippet = [[# TorchRec / FBGEMM: one table-batched lookup instead of one kernel a table
 ebc = EmbeddingBagCollection(tables=tables, device="cuda")]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Sort or deduplicate indices, so that neighboring threads read neighboring rows" },
     { action = "If the tables do not fit, keep hot rows in a cache on the GPU and the rest in host memory" },
   },

@@ -19,8 +19,8 @@ return {
   fixes   = {
     { action  = "Use the multi-tensor form",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)",
-      language = "python" },
-    { action = "Use an optimizer that clips as part of its update (Apex, DeepSpeed, Transformer Engine)" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "Use an optimizer that clips as part of its update (Apex, DeepSpeed, Transformer Engine)", ["for"] = { "pytorch" } },
     { action = "Clip once per optimizer step, not once per micro-batch" },
   },
   false_positives = "Very small models, where the update is a large part anyway.",

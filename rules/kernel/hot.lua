@@ -23,7 +23,7 @@ return {
       language = "bash" },
     { action = "If it comes from a library (cuBLAS, cuDNN, attention), change what you ask of it: 16-bit types, sizes that are multiples of 64, a larger batch" },
     { action = "If it is generated or written by hand, let a compiler fuse it with the kernels next to it",
-      snippet = "model = torch.compile(model)", language = "python" },
+      snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "A matrix or attention kernel that already runs near the peak of the GPU.",
   references = { "ncu/profiling-guide", "nvidia/gpu-background" },

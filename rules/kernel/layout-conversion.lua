@@ -21,9 +21,9 @@ return {
   fixes   = {
     { action = "Keep model and input in channels-last layout, which tensor-core convolutions use directly",
       snippet = "model = model.to(memory_format=torch.channels_last)\nx = x.to(\"cuda\", memory_format=torch.channels_last)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "In your own code, remove transposes that are undone later, and call contiguous() only where a kernel needs it" },
-    { action = "In CUDA C++, store tensors as NHWC from the start, and let cuBLAS read a transposed operand (CUBLAS_OP_T) instead of copying it" },
+    { action = "In CUDA C++, store tensors as NHWC from the start, and let cuBLAS read a transposed operand (CUBLAS_OP_T) instead of copying it", ["for"] = { "c++" } },
   },
   false_positives = "Layers without a channels-last implementation. They convert back, which costs more than the conversion saves.",
   references = { "pytorch/channels-last", "nvidia/tensor-core-alignment" },

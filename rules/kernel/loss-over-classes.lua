@@ -22,10 +22,10 @@ return {
     { action  = "Use a fused loss that never stores all logits",
       snippet = [[# Liger Kernel: the last linear layer and the loss, in chunks
 loss = LigerFusedLinearCrossEntropyLoss()(lm_head.weight, hidden, labels)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Let the compiler fuse the passes",
       snippet = "loss_fn = torch.compile(loss_fn)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Compute the loss in chunks of tokens with recomputation, and drop ignored tokens before the last layer" },
   },
   false_positives = "Small models with a large vocabulary, which always pay this cost.",

@@ -18,7 +18,7 @@ return {
     { action = "Put independent work on several streams",
       snippet = "side = torch.cuda.Stream()\nside.wait_stream(torch.cuda.current_stream())\nwith torch.cuda.stream(side):\n    b = branch_b(x)\n" ..
                 "a = branch_a(x)\ntorch.cuda.current_stream().wait_stream(side)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Batch the work instead: one large kernel beats several small ones" },
     { action = "If there are many small jobs, run several processes on the GPU with MPS" },
   },

@@ -17,7 +17,7 @@ return {
   cause   = "Blocks that run at the same time work on distant parts of the data, so each fetches its own copy from device memory.",
   fixes   = {
     { action = "Change the order in which blocks take their tiles, so that neighbors share rows and columns",
-      snippet = "// groups of 8 rows of tiles, column by column\nconst int group = blockIdx.x / (8 * tiles_n);\nconst int row = group * 8 + blockIdx.x % 8;\nconst int col = blockIdx.x % (8 * tiles_n) / 8;", language = "cpp" },
+      snippet = "// groups of 8 rows of tiles, column by column\nconst int group = blockIdx.x / (8 * tiles_n);\nconst int row = group * 8 + blockIdx.x % 8;\nconst int col = blockIdx.x % (8 * tiles_n) / 8;", language = "cpp", ["for"] = { "c++" } },
     { action = "Use larger tiles in shared memory and registers, so that each value is fetched fewer times" },
     { action = "Use a library's kernel for matrix products and convolutions" },
   },

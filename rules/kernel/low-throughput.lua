@@ -18,7 +18,7 @@ return {
     { action = "Collect the stalls and the occupancy of these kernels", snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 --csv --page raw --print-units base -- COMMAND",
       language = "bash" },
     { action = "Give each launch more work: a larger batch, or several inputs in one kernel" },
-    { action = "Replace it with a library's or a compiler's kernel if there is one", snippet = "model = torch.compile(model)", language = "python" },
+    { action = "Replace it with a library's or a compiler's kernel if there is one", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Kernels of a few microseconds, which are small by nature.",
   references = { "ncu/profiling-guide" },

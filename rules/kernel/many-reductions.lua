@@ -1,4 +1,4 @@
--- Sums, means and norms as kernels of their own, as unfused normalisation layers, losses and metrics have them: each
+-- Sums, means and norms as kernels of their own, as unfused normalization layers, losses and metrics have them: each
 -- reads a tensor for one number a row. How much could be won depends on the model, so this only informs.
 return {
   id        = "kernel/many-reductions",
@@ -19,10 +19,10 @@ return {
   fixes   = {
     { action  = "Use the fused layers of the framework",
       snippet = "norm = torch.nn.RMSNorm(dim)           # instead of x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Let the compiler fuse them",
       snippet = "model = torch.compile(model)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Compute metrics every N steps, over stored results" },
   },
   false_positives = "Models in which reductions are the work (statistics, physics).",

@@ -20,10 +20,10 @@ return {
   symptom = "Kernels that are limited by device memory take {weight:pct} of the kernel time{name:text} ({part_of:text}).",
   cause   = "Each value is fetched, used a few times and written back. The kernels do fewer operations per byte than the GPU can do in the time that the byte takes.",
   fixes   = {
-    { action = "Fuse consecutive operations, so that values stay in registers", snippet = "model = torch.compile(model)", language = "python" },
-    { action = "Use fused attention and fused normalization", snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v)   # is_causal=True for causal models only", language = "python" },
+    { action = "Fuse consecutive operations, so that values stay in registers", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Use fused attention and fused normalization", snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v)   # is_causal=True for causal models only", language = "python", ["for"] = { "pytorch" } },
     { action = "Halve the bytes: bf16 activations, in-place operations, no copies for layout", snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(x)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Matrix products with few rows read all weights for little work: use a larger batch, or smaller weight types" },
   },
   false_positives = "Kernels whose data cannot be smaller, such as an optimizer's update or a copy that is needed.",

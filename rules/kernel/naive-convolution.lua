@@ -22,12 +22,12 @@ return {
   fixes   = {
     { action  = "Let cuDNN measure its algorithms, if shapes stay the same",
       snippet = "torch.backends.cudnn.benchmark = True",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Use half precision and channels-last layout",
       snippet = [[model = model.to(memory_format=torch.channels_last)
 with torch.autocast("cuda", dtype=torch.bfloat16):
     y = model(x)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Replace dilated, odd-sized or depthwise convolutions with forms that have tensor-core kernels in cuDNN" },
   },
   false_positives = "Small depthwise layers of mobile networks.",

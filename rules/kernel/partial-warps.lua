@@ -21,7 +21,7 @@ return {
     { action  = "Round the block size up and let spare threads return",
       snippet = [[int threads = ((n + 31) / 32) * 32;
 kernel<<<blocks, threads>>>(data, n);          // if (i >= n) return;]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Give several rows to one block, so that it fills whole warps" },
   },
   false_positives = "Kernels bound by memory, whose idle lanes cost little.",

@@ -21,8 +21,10 @@ return {
       snippet = [[part = x.view(-1, 1024).cumsum(-1)
 offset = part[:, -1].cumsum(0).roll(1); offset[0] = 0
 out = (part + offset[:, None]).view(-1)]],
-      language = "python" },
-    { action = "Use a fused scan kernel (Mamba, associative_scan with torch.compile)" },
+      language = "python", ["for"] = { "python" } },
+    { action = "Use a fused scan kernel (Mamba, associative_scan with torch.compile)", ["for"] = { "pytorch" } },
+    { action = "In CUDA C++, use the scan of CUB instead of your own",
+      snippet = "cub::DeviceScan::InclusiveSum(workspace, bytes, in, out, count, stream);", language = "cpp", ["for"] = { "c++" } },
   },
   false_positives = "State-space models with fused scan kernels.",
   references = { "pytorch/compile" },

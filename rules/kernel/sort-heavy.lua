@@ -19,7 +19,7 @@ return {
   fixes   = {
     { action  = "Request the few largest values instead of a full sort",
       snippet = "values, indices = torch.topk(scores, k=50, sorted=False)      # instead of scores.sort()",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Compare with a threshold or a histogram if the exact order does not matter" },
     { action = "For gradients of embeddings, use index_add_ or segment reductions on presorted indices, so that no sort runs in each step" },
   },

@@ -16,9 +16,9 @@ return {
   symptom = "Kernels whose warps wait at barriers take {weight:pct} of the kernel time: warps of {name:text} spend {stall:pct} of their time there.",
   cause   = "Work is uneven among the warps of a block, or the block synchronizes after every small piece of work.",
   fixes   = {
-    { action = "Synchronize warps instead of blocks if data stays inside one warp", snippet = "__syncwarp();    // instead of __syncthreads()", language = "cpp" },
+    { action = "Synchronize warps instead of blocks if data stays inside one warp", snippet = "__syncwarp();    // instead of __syncthreads()", language = "cpp", ["for"] = { "c++" } },
     { action = "Do more between two barriers: larger tiles, or two alternating buffers in shared memory" },
-    { action = "Use smaller blocks: fewer warps wait for each other, and another block runs meanwhile", snippet = "kernel<<<grid * 2, 128>>>(...);", language = "cpp" },
+    { action = "Use smaller blocks: fewer warps wait for each other, and another block runs meanwhile", snippet = "kernel<<<grid * 2, 128>>>(...);", language = "cpp", ["for"] = { "c++" } },
   },
   false_positives = "Barriers that belong to a pipeline between producer and consumer warps.",
   references = { "ncu/profiling-guide" },

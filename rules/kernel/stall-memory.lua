@@ -18,9 +18,9 @@ return {
   cause   = "Each warp issues one load and waits. Too few loads are in flight to keep memory busy.",
   fixes   = {
     { action = "Keep more loads in flight: unroll, load several elements per thread, use 16-byte accesses",
-      snippet = "const float4 v = reinterpret_cast<const float4*>(in)[i];", language = "cpp" },
-    { action = "Load the next tile into shared memory while you compute on the current one", snippet = "__pipeline_memcpy_async(&tile[k], &in[i], 16);\n__pipeline_commit();", language = "cpp" },
-    { action = "Fuse kernels, so that values stay in registers between them", snippet = "model = torch.compile(model)", language = "python" },
+      snippet = "const float4 v = reinterpret_cast<const float4*>(in)[i];", language = "cpp", ["for"] = { "c++" } },
+    { action = "Load the next tile into shared memory while you compute on the current one", snippet = "__pipeline_memcpy_async(&tile[k], &in[i], 16);\n__pipeline_commit();", language = "cpp", ["for"] = { "c++" } },
+    { action = "Fuse kernels, so that values stay in registers between them", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Pointer chasing, where each address depends on the load before.",
   references = { "cuda-best-practices/coalescing", "ncu/profiling-guide" },

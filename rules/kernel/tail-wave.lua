@@ -39,10 +39,10 @@ return {
       snippet = "int blocks_per_sm, sms;\ncudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, kernel, threads, 0);\n" ..
                 "cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n" ..
                 "kernel<<<blocks_per_sm * sms, threads>>>(tiles);  // for (t = blockIdx.x; t < tiles; t += gridDim.x)",
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Change the batch, sequence or tile size so that the number of blocks is just below a whole number of waves, not just above" },
     { action = "Let a compiler choose the tiles of generated kernels",
-      snippet = "model = torch.compile(model, mode=\"max-autotune\")", language = "python" },
+      snippet = "model = torch.compile(model, mode=\"max-autotune\")", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Blocks of very different length, or a following kernel that fills the last wave.",
   references = { "nvidia/tensor-core-alignment", "nvidia/gpu-background" },

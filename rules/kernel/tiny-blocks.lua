@@ -21,7 +21,7 @@ return {
     { action = "Let a block of 128 or 256 threads do the work of several" },
     { action  = "For Triton kernels, raise num_warps where the tile allows",
       snippet = "kernel[grid](x, y, n, BLOCK=1024, num_warps=4)",
-      language = "python" },
+      language = "python", ["for"] = { "python" } },
   },
   false_positives = "Kernels that need no more warps: compute-bound, or with much work in flight per thread. Look at the stalls first.",
   references = { "cuda-best-practices/occupancy" },

@@ -17,9 +17,9 @@ return {
   cause   = "Memory is moved in sectors of 32 bytes. If the threads of a warp do not access adjacent addresses, each of them pays for a whole sector.",
   fixes   = {
     { action = "Let thread i work on element i; where that is a column, transpose through shared memory",
-      snippet = "__shared__ float tile[32][33];\ntile[threadIdx.y][threadIdx.x] = in[y * n + x];\n__syncthreads();\nout[x0 * n + y0] = tile[threadIdx.x][threadIdx.y];", language = "cpp" },
+      snippet = "__shared__ float tile[32][33];\ntile[threadIdx.y][threadIdx.x] = in[y * n + x];\n__syncthreads();\nout[x0 * n + y0] = tile[threadIdx.x][threadIdx.y];", language = "cpp", ["for"] = { "c++" } },
     { action = "Use a structure of arrays instead of an array of structures" },
-    { action = "In PyTorch, make the tensor contiguous once instead of reading it with strides again and again", snippet = "x = x.transpose(1, 2).contiguous()", language = "python" },
+    { action = "In PyTorch, make the tensor contiguous once instead of reading it with strides again and again", snippet = "x = x.transpose(1, 2).contiguous()", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Gathers by an index, whose order is given by the data.",
   references = { "cuda-best-practices/coalescing" },

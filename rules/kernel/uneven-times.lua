@@ -27,7 +27,7 @@ return {
   saving = { confidence = 0.3, basis = "these launches take the median time" },
 
   tests = {
-    { name = "a neighbour on the GPU",
+    { name = "a neighbor on the GPU",
       facts = { window = { device_time = 1e9 }, kernel = { varying = { count = 200, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 200 },
       saving = { claims = 9e7, confidence = 0.3 } },

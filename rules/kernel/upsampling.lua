@@ -21,7 +21,7 @@ return {
       snippet = [[x = x.to(memory_format=torch.channels_last)
 with torch.autocast("cuda", dtype=torch.bfloat16):
     y = F.interpolate(x, scale_factor=2, mode="nearest")]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Use nearest-neighbor resampling followed by a convolution, or a transposed convolution" },
     { action = "Resample inputs once, when data is loaded, instead of in the model" },
   },

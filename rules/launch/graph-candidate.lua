@@ -25,7 +25,7 @@ return {
   cause   = "The host launches a sequence that never changes, one kernel at a time, and is slower than the GPU.",
   fixes   = {
     { action  = "Let the compiler record the graphs",
-      snippet = 'model = torch.compile(model, mode="reduce-overhead")   # the model: .backward() inside a compiled function breaks the graph', language = "python" },
+      snippet = 'model = torch.compile(model, mode="reduce-overhead")   # the model: .backward() inside a compiled function breaks the graph', language = "python", ["for"] = { "pytorch" } },
     { action  = "Capture the step yourself: use fixed shapes, and copy inputs into fixed buffers",
       snippet = [[optimizer = torch.optim.AdamW(model.parameters(), capturable=True)
 graph = torch.cuda.CUDAGraph()             # after some warm-up steps on a side stream
@@ -34,14 +34,14 @@ with torch.cuda.graph(graph):
 for batch in loader:
     static_in.copy_(batch, non_blocking=True)
     graph.replay()]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "In CUDA C++, capture the stream",
       snippet = [[cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
 step(stream);
 cudaStreamEndCapture(stream, &graph);
 cudaGraphInstantiate(&executable, graph, 0);
 cudaGraphLaunch(executable, stream);       // each step]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
   },
   false_positives = "Identical kernels may still read values that change on the host (a learning rate, a length). Put these into GPU tensors first.",
   references = { "pytorch/cuda-graphs", "cuda-programming/graphs", "pytorch/compile" },

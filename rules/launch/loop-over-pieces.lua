@@ -21,10 +21,10 @@ return {
   fixes   = {
     { action  = "Index with a tensor instead of looping",
       snippet = "y = x[rows] * scale[rows, None]           # instead of: for r in rows: y[r] = x[r] * scale[r]",
-      language = "python" },
+      language = "python", ["for"] = { "python" } },
     { action  = "Use the multi-tensor functions for lists",
       snippet = "torch._foreach_mul_(tensors, 0.5)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "For recurrences, use a fused kernel (cuDNN RNN, a scan), or compile the loop" },
   },
   false_positives = "Iterations that depend on each other and cannot be fused.",

@@ -21,12 +21,13 @@ return {
   symptom = "{tiny:pct} of the kernels run for less than 10 µs (median {kernel:time}), and the GPU is idle between them for {share:pct} of the time.",
   cause   = "The work is split into more kernels than the host can launch in time.",
   fixes   = {
-    { action = "Compile the model, which fuses them", snippet = "model = torch.compile(model)", language = "python" },
+    { action = "Compile the model, which fuses them", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
     { action  = "Use fused implementations of optimizers, attention and normalization",
       snippet = [[optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 y = F.scaled_dot_product_attention(q, k, v)]],
-      language = "python" },
-    { action = "Process more data per kernel: use a larger batch, or batched calls (torch.bmm, torch.vmap, torch._foreach_*) instead of loops" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "Process more data per kernel: use a larger batch, or batched calls (torch.bmm, torch.vmap, torch._foreach_*) instead of loops", ["for"] = { "pytorch" } },
+    { action = "In CUDA C++, merge small kernels over the same data into one, or launch the sequence as a CUDA graph", ["for"] = { "c++" } },
   },
   false_positives = "Kernels that are short by nature, such as those that decode one token. A CUDA graph helps there.",
   references = { "pytorch/compile", "pytorch/optimizer-implementations" },

@@ -24,11 +24,11 @@ return {
     { action  = "Copy or clear many tensors with one call",
       snippet = [[torch._foreach_copy_(targets, sources)     # instead of: for t, s in zip(...): t.copy_(s)
 torch._foreach_zero_(buffers)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Keep the pieces as views into one flat buffer, and copy or clear the whole buffer" },
     { action  = "In CUDA C++, move all pieces with one kernel, or put the sequence into a graph",
       snippet = "copy_pieces<<<blocks, threads, 0, stream>>>(pieces, count);     // sources, targets and sizes in device memory",
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
   },
   false_positives = "Pieces that are produced one after the other.",
   references = { "cuda-programming/graphs", "pytorch/compile" },

@@ -28,11 +28,11 @@ cudaDeviceGetDefaultMemPool(&pool, device);
 uint64_t keep = UINT64_MAX;
 cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
 cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action  = "In PyTorch, leave the caching allocator on and do not empty it in the loop",
       snippet = [[# remove torch.cuda.empty_cache() from the loop; unset PYTORCH_NO_CUDA_MEMORY_CACHING
 import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   # before CUDA starts; for varying shapes]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Pin host buffers once; pinning for each copy costs more than the copy" },
   },
   false_positives = "Caches that still grow in the first steps.",

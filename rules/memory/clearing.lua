@@ -20,10 +20,10 @@ return {
   fixes   = {
     { action  = "Drop gradients instead of setting them to zero",
       snippet = "optimizer.zero_grad(set_to_none=True)       # the default since PyTorch 2.0",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Allocate without clearing",
       snippet = [[buffer = torch.empty(n, device="cuda")      # instead of torch.zeros]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Clear inside the kernel that uses the buffer first" },
   },
   false_positives = "Buffers into which kernels add.",

@@ -23,13 +23,15 @@ return {
     { action  = "Store values without their graph, and off the GPU",
       snippet = [[losses.append(loss.detach())         # instead of: losses.append(loss)
 total += loss.detach()               # instead of: total += loss]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Find out who holds the memory",
       snippet = [[torch.cuda.memory._record_memory_history()
 ...                                  # a few steps
 torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memory_viz]],
-      language = "python" },
-    { action = "Look for lists, caches and hooks that keep outputs, for retain_graph=True, and for a missing cudaFree in your own code" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "Look for lists, caches and hooks that keep outputs, for retain_graph=True, and for a missing cudaFree in your own code", ["for"] = { "pytorch" } },
+    { action = "In CUDA C++, let compute-sanitizer list allocations that are never freed",
+      snippet = "compute-sanitizer --leak-check full ./program", language = "bash", ["for"] = { "c++", "fortran", "openacc", "openmp" } },
   },
   false_positives = "Caches that grow by design, such as the keys and values of a sequence that is being generated, or a replay buffer.",
   references = { "pytorch/memory-snapshot", "pytorch/memory-management" },

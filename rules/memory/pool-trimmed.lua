@@ -1,5 +1,5 @@
 -- cudaMallocAsync takes memory from a pool, which is cheap; but the pool gives unused memory back at each
--- synchronisation unless its release threshold is raised, and then allocations go to the driver again.
+-- synchronization unless its release threshold is raised, and then allocations go to the driver again.
 return {
   id        = "memory/pool-trimmed",
   title     = "Let the stream-ordered allocator keep its memory",
@@ -24,7 +24,7 @@ return {
 cudaDeviceGetDefaultMemPool(&pool, device);
 uint64_t keep = UINT64_MAX;
 cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Synchronize less often: synchronization trims the pool" },
   },
   false_positives = "Pools that are trimmed on purpose, for another process.",

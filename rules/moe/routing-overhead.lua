@@ -17,7 +17,7 @@ return {
   symptom = "Routing tokens to experts takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
   cause   = "Routing is a chain of small kernels in each layer: gate, top-k, count, sort, gather, and the way back.",
   fixes   = {
-    { action = "Use a fused routing and permutation (Megatron-Core --moe-permute-fusion, vLLM fused MoE, DeepEP)" },
+    { action = "Use a fused routing and permutation (Megatron-Core --moe-permute-fusion, vLLM fused MoE, DeepEP)", ["for"] = { "pytorch" } },
     { action = "Choose experts for groups of tokens, or fewer experts per token" },
     { action = "Capture decode steps as CUDA graphs, so that short kernels follow each other without gaps" },
   },

@@ -1,4 +1,4 @@
--- "100 % utilised" only means that some kernel ran. Finer counts say how much of the GPU that kernel used: SMs with work where
+-- "100 % utilized" only means that some kernel ran. Finer counts say how much of the GPU that kernel used: SMs with work where
 -- DCGM or the profiler sampled them, else the power, which stays far below the limit when the SMs wait.
 return {
   id        = "monitor/busy-but-idle-inside",
@@ -11,9 +11,9 @@ return {
 
   needs      = { "monitor.gpus", "monitor.utilization", "monitor.samples" },
   optional   = { "monitor.sm_active", "monitor.busy_power", "sample.window.sm_active" },
-  thresholds = { "min_utilisation", "max_sm_active", "max_power", "min_samples" },
+  thresholds = { "min_utilization", "max_sm_active", "max_power", "min_samples" },
 
-  symptom = "The monitor reports {utilisation:pct} utilization, but {signal:text} is at {value:pct}.",
+  symptom = "The monitor reports {utilization:pct} utilization, but {signal:text} is at {value:pct}.",
   cause   = "Utilization counts the time in which any kernel runs, however small, including kernels that only wait for other GPUs.",
   fixes   = {
     { action = "Judge by SM activity: sample it together with utilization", snippet = "dcgmi dmon -e 1001,1002,1004,1005 -d 1000",
@@ -28,15 +28,15 @@ return {
 
   detect = function(f, t)
     if not at_least(f.monitor.samples, t.min_samples) then return nil end
-    if not at_least(f.monitor.utilization, t.min_utilisation) then return nil end
+    if not at_least(f.monitor.utilization, t.min_utilization) then return nil end
     local active = f.monitor.sm_active or f.sample.window.sm_active
     if active then
       if not at_most(active, t.max_sm_active) then return nil end
-      return { utilisation = f.monitor.utilization, signal = "the share of SMs with work", value = active }
+      return { utilization = f.monitor.utilization, signal = "the share of SMs with work", value = active }
     end
     local power = f.monitor.busy_power
     if power and at_most(power, t.max_power) then
-      return { utilisation = f.monitor.utilization, signal = "power, relative to the board's limit,", value = power }
+      return { utilization = f.monitor.utilization, signal = "power, relative to the board's limit,", value = power }
     end
     return nil
   end,
@@ -44,7 +44,7 @@ return {
   tests = {
     { name = "98 percent in use, a quarter of the SMs with work",
       facts = { monitor = { gpus = 1, utilization = 0.98, sm_active = 0.25, samples = 300 } },
-      expect = { utilisation = 0.98, value = 0.25, signal = "the share of SMs with work" } },
+      expect = { utilization = 0.98, value = 0.25, signal = "the share of SMs with work" } },
     { name = "no count of SMs, but a quarter of the power",
       facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.25, samples = 300 } },
       expect = { value = 0.25, signal = "power, relative to the board's limit," } },
@@ -55,6 +55,6 @@ return {
     { name = "near miss: the monitor says idle, too",
       facts = { monitor = { gpus = 1, utilization = 0.3, sm_active = 0.1, samples = 300 } }, expect = "silent" },
     { name = "no monitor", facts = { monitor = { gpus = 0 } }, expect = "not_applicable" },
-    { name = "the log does not hold utilisation", facts = { monitor = { gpus = 1, samples = 300 } }, expect = "cannot_tell" },
+    { name = "the log does not hold utilization", facts = { monitor = { gpus = 1, samples = 300 } }, expect = "cannot_tell" },
   },
 }

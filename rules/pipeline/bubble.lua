@@ -44,7 +44,7 @@ return {
   fixes   = {
     { action = "Use more and smaller micro-batches: twice as many nearly halve the bubble",
       snippet = "--global-batch-size 256 --micro-batch-size 1   # Megatron-LM: micro-batches = global / micro / data-parallel size",
-      language = "bash" },
+      language = "bash", ["for"] = { "pytorch" } },
     { action = "{interleave:text}",
       snippet = "--num-layers-per-virtual-pipeline-stage 2", language = "bash" },
     { action = "Use fewer stages, and tensor or sharded data parallelism inside a node instead" },

@@ -17,10 +17,10 @@ return {
   symptom = "Stage {slowest:count} (counted from 0) of {stages:count} computes {imbalance:pct} longer than the mean stage. The others wait for it {share:pct} of the time.",
   cause   = "A pipeline runs at the pace of its slowest stage. Layers differ in cost, and the first and last stages also hold the embedding and the output layer.",
   fixes   = {
-    { action = "Give the slowest stage fewer layers: count the embedding and the output layer as layers of their own",
+    { action = "Give the slowest stage fewer layers: count the embedding and the output layer as separate layers",
       snippet = "--decoder-first-pipeline-num-layers 10 --decoder-last-pipeline-num-layers 10", language = "bash" },
     { action = "With DeepSpeed, partition by the number of parameters instead of the number of layers",
-      snippet = "PipelineModule(layers=layers, num_stages=4, partition_method=\"parameters\")", language = "python" },
+      snippet = "PipelineModule(layers=layers, num_stages=4, partition_method=\"parameters\")", language = "python", ["for"] = { "python" } },
   },
   false_positives = "A GPU in that stage that runs at lower clocks; see rank/straggler.",
   references = { "megatron/parallelism" },

@@ -23,7 +23,7 @@ return {
       snippet = [[scaler = torch.amp.GradScaler("cuda")
 with torch.autocast("cuda", dtype=torch.float16):
     loss = model(x)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Inference of models that overflow in FP16.",
   references = { "pytorch/bf16-emulation", "pytorch/amp" },

@@ -20,10 +20,10 @@ return {
   fixes   = {
     { action  = "Convert to single precision where data enters",
       snippet = [[x = torch.as_tensor(array, dtype=torch.float32, device="cuda")]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "In C++, write float literals",
       snippet = "y = 0.5f * x;             // 0.5 is double",
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "If you need double precision, use a GPU built for it, or mixed-precision refinement" },
   },
   false_positives = "Programs that need double precision.",

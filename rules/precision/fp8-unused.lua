@@ -20,7 +20,7 @@ return {
       snippet = [[import transformer_engine.pytorch as te
 with te.fp8_autocast(enabled=True):
     y = layer(x)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "For serving, use weights quantized to FP8" },
   },
   false_positives = "Models whose accuracy suffers.",

@@ -17,9 +17,9 @@ return {
   cause   = "The products use a precision or layout that tensor cores do not support, or they are too small or too short of data to keep them busy.",
   fixes   = {
     { action = "Turn on mixed precision", snippet = 'with torch.autocast("cuda", dtype=torch.bfloat16):\n    loss = model(x)',
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Keep sizes multiples of 8 (16-bit) or 16 (8-bit), and images in channels-last layout",
-      snippet = "model = model.to(memory_format=torch.channels_last)", language = "python" },
+      snippet = "model = model.to(memory_format=torch.channels_last)", language = "python", ["for"] = { "pytorch" } },
     { action = "Make the products larger: a larger batch keeps the pipes busy for longer" },
   },
   false_positives = "Matrix-vector products, as in decoding one token at a time, are limited by memory and cannot fill the pipes.",

@@ -20,10 +20,10 @@ return {
   fixes   = {
     { action = "Pad the vocabulary, the number of classes and hidden sizes to a multiple of 64",
       snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Pad sequences to a multiple of 8 when batches are built",
-      snippet = "collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)", language = "python" },
-    { action = "In CUDA C++, make leading dimensions and pointers multiples of 16 bytes; odd offsets into a buffer also break alignment" },
+      snippet = "collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)", language = "python", ["for"] = { "python" } },
+    { action = "In CUDA C++, make leading dimensions and pointers multiples of 16 bytes; odd offsets into a buffer also break alignment", ["for"] = { "c++" } },
   },
   false_positives = "Products so small that padding would add more work than alignment saves.",
   references = { "nvidia/tensor-core-alignment" },

@@ -37,7 +37,7 @@ return {
     { name = "hours apart, and nothing to align on",
       facts = { cluster = { ranks = 8, reports = 8, skew = 7e12, residual = 0, aligned = false } },
       expect = { skew = 7e12 } },
-    { name = "near miss: well synchronised",
+    { name = "near miss: well synchronized",
       facts = { cluster = { ranks = 8, reports = 8, skew = 2e4, residual = 3e3, aligned = true } }, expect = "silent" },
     { name = "one report", facts = { cluster = { ranks = 4, reports = 1 } }, expect = "not_applicable" },
     { name = "reports without a date", facts = { cluster = { ranks = 4, reports = 4, residual = 0, aligned = true } }, expect = "cannot_tell" },

@@ -22,7 +22,7 @@ return {
     { action = "Bucket samples by length, so that all ranks get similar batches in the same step" },
     { action = "Fill batches by tokens instead of by samples, or pack several short sequences into one" },
     { action = "With experts, limit the tokens per expert and balance the router",
-      snippet = "aux_loss = load_balancing_loss(router_logits)   # and a capacity factor near 1", language = "python" },
+      snippet = "aux_loss = load_balancing_loss(router_logits)   # and a capacity factor near 1", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "GPUs of different models, or clocks that change during the run.",
   references = { "pytorch/ddp", "nccl/collectives" },

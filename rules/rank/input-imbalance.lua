@@ -21,7 +21,7 @@ return {
   fixes   = {
     { action = "Look at the files behind slow batches: unusual resolution, sample rate, format or precision; convert them once" },
     { action = "Prefetch more batches, so that a slow one is hidden behind the fast ones before it",
-      snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4, persistent_workers=True)", language = "python" },
+      snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
     { action = "Sort or bucket samples by size, so that all ranks get batches of similar cost in the same step" },
   },
   false_positives = "A file system that stalls all clients in turn.",

@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action = "Fix what makes this rank slower: {what:text}" },
     { action = "If it loads longer, give ranks equal shares of the data, and the same number of workers and cores each",
-      snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python" },
+      snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
     { action = "If it computes longer, balance batches by length; if the same kernels run slower, look at the clocks and the temperature of that GPU",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_throttle_reasons.active --format=csv -l 1",
       language = "bash" },

@@ -21,10 +21,10 @@ return {
     { action  = "With activation checkpointing, checkpoint only what costs much memory and little time, as far as memory allows",
       snippet = [[from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 out = checkpoint(block, x, use_reentrant=False)        # every second block instead of all of them]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Find out which backward operators cost most",
-      snippet = 'print(prof.key_averages().table(sort_by="cuda_time_total", row_limit=20))', language = "python" },
-    { action = "Replace custom autograd functions, and indexing with duplicates (scatter with atomics), with fused implementations; compile the model" },
+      snippet = 'print(prof.key_averages().table(sort_by="cuda_time_total", row_limit=20))', language = "python", ["for"] = { "pytorch" } },
+    { action = "Replace custom autograd functions, and indexing with duplicates (scatter with atomics), with fused implementations; compile the model", ["for"] = { "pytorch" } },
   },
   false_positives = "Activation checkpointing together with gradient communication or offloading in the backward pass. A forward pass that is partly frozen or cached.",
   references = { "pytorch/activation-checkpointing", "pytorch/compile" },

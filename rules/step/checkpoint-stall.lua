@@ -1,4 +1,4 @@
--- Saving the state of the model on the training thread: the GPU waits for the download, for serialisation and for the
+-- Saving the state of the model on the training thread: the GPU waits for the download, for serialization and for the
 -- file system. step/periodic-stall tells the same by the clock; this one by the name of the range.
 return {
   id        = "step/checkpoint-stall",
@@ -23,7 +23,7 @@ return {
     { action  = "Copy the state to host memory and write it in the background",
       snippet = [[from torch.distributed.checkpoint import async_save
 future = async_save({"model": model.state_dict()}, checkpoint_id=path)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Write to local storage first and move the file later" },
     { action = "Save less often: weigh the cost of a checkpoint against the work that a failure would lose" },
   },

@@ -1,5 +1,5 @@
 -- The first steps take far longer than the rest: code is compiled and loaded, algorithms are tried out, memory is
--- allocated for the first time. That time lies before the analysed window and cannot be won there, so this rule claims
+-- allocated for the first time. That time lies before the analyzed window and cannot be won there, so this rule claims
 -- nothing; it matters to short jobs, to servers that start often, and to whoever times the first epoch.
 return {
   id        = "step/cold-start",
@@ -22,7 +22,7 @@ return {
       snippet = [[for _ in range(3): train_step(sample)
 torch.cuda.synchronize()
 prof = torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=3, active=5))]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Keep compiled code from run to run, on a disk that all nodes see",
       snippet = [[export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/triton
 export CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296]],

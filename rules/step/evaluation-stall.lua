@@ -25,8 +25,8 @@ return {
     for x, y in loader:
         correct += (model(x).argmax(-1) == y).sum()     # a tensor: no .item() here
 print(correct.item() / total)]],
-      language = "python" },
-    { action = "Use loader workers and pinned memory in the evaluation loop, too" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "Use loader workers and pinned memory in the evaluation loop, too", ["for"] = { "pytorch" } },
     { action = "Evaluate less often, or on other GPUs" },
   },
   false_positives = "A short evaluation that happens to be in the capture.",

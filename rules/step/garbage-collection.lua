@@ -27,8 +27,8 @@ for step, batch in enumerate(loader):
     train(batch)
     if step % 1000 == 0:
         gc.collect()]],
-      language = "python" },
-    { action = "Do not call gc.collect() or torch.cuda.empty_cache() in every step: once in a thousand steps is enough" },
+      language = "python", ["for"] = { "python" } },
+    { action = "Do not call gc.collect() or torch.cuda.empty_cache() in every step: once in a thousand steps is enough", ["for"] = { "pytorch" } },
   },
   false_positives = "Programs that create reference cycles around large tensors. Collect more often then.",
   references = { "pytorch/memory-management" },

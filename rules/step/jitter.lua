@@ -1,5 +1,5 @@
 -- Step times vary widely all along, not in single steps. A symptom: of loading that sometimes comes late, of batches of
--- different size, of neighbours on the machine. The mean step then hides what could be had.
+-- different size, of neighbors on the machine. The mean step then hides what could be had.
 return {
   id        = "step/jitter",
   title     = "Find out why step times vary",
@@ -21,7 +21,7 @@ return {
       snippet = "advise REPORT --window A:B       # seconds, around one step at a time", language = "bash" },
     { action = "If compute time grows, bucket samples by length and pad to a few sizes" },
     { action = "If idle time grows, keep more batches in reserve in the loader, and give the launching thread its own cores",
-      snippet = "loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True)", language = "python" },
+      snippet = "loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Variable sequence lengths, mixture of experts, adaptive solvers: uneven work by nature.",
   references = { "pytorch/tuning-guide" },

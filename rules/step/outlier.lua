@@ -22,8 +22,8 @@ return {
     { action  = "If it is Python's garbage collector, collect at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()      # after warm-up
 if step % 500 == 0: gc.collect()]],
-      language = "python" },
-    { action = "If code was compiled or loaded, run such shapes once before timing; torch.compile(dynamic=True) compiles less often" },
+      language = "python", ["for"] = { "python" } },
+    { action = "If code was compiled or loaded, run such shapes once before timing; torch.compile(dynamic=True) compiles less often", ["for"] = { "pytorch" } },
     { action = "If the batch was larger, bucket by length and pad to a few sizes" },
   },
   false_positives = "Evaluation or a checkpoint in the middle of training, which is meant to take long.",

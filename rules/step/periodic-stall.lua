@@ -21,15 +21,15 @@ return {
     { action  = "Save checkpoints in the background",
       snippet = [[future = torch.distributed.checkpoint.async_save(state, checkpoint_id=path)   # waits for the copy only
 # or: copy to pinned host memory, and let a thread write the file]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Log without waiting: keep values on the GPU and fetch them one interval later",
       snippet = [[history.append(loss.detach())                     # each step, no wait
 if step % 100 == 0:
     log(torch.stack(history).mean().item()); history.clear()]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "If it is Python's garbage collector, run it rarely and at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()            # after warm-up; then gc.collect() every 1000 steps]],
-      language = "python" },
+      language = "python", ["for"] = { "python" } },
     { action = "Do it less often" },
   },
   false_positives = "In a short capture, two slow steps may be equally far apart by chance.",

@@ -22,11 +22,11 @@ return {
     { action  = "Keep gradient statistics on the GPU",
       snippet = [[def hook(grad):
     norms[name] = grad.norm()          # a tensor; no .item() here]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Remove hooks after debugging; offload with asynchronous copies into pinned memory" },
   },
   false_positives = "Frameworks that offload gradients on purpose.",
-  references = { "cuda-runtime/sync-behaviour" },
+  references = { "cuda-runtime/sync-behavior" },
 
   saving = { confidence = 0.6, basis = "the host does not wait inside the backward pass" },
 

@@ -21,14 +21,14 @@ return {
   fixes   = {
     { action  = "Keep the shape and mask instead",
       snippet = "y = torch.where(mask, f(x), x)             # instead of x[mask] = f(x[mask])",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Set a fixed capacity",
       snippet = "index = torch.nonzero_static(mask, size=capacity, fill_value=0)",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Filter out such samples when data is loaded" },
   },
   false_positives = "Operations that run once per epoch.",
-  references = { "pytorch/nonzero", "cuda-runtime/sync-behaviour" },
+  references = { "pytorch/nonzero", "cuda-runtime/sync-behavior" },
 
   applies = function(f) return f.family.nonzero.per_step > 0, "no operation has a result of unknown size" end,
 

@@ -20,12 +20,12 @@ return {
   fixes   = {
     { action  = "Compile with one default stream per thread, which does not wait for the others",
       snippet = "nvcc --default-stream per-thread ...   # or define CUDA_API_PER_THREAD_DEFAULT_STREAM before the CUDA headers",
-      language = "bash" },
+      language = "bash", ["for"] = { "c++" } },
     { action  = "Create streams that do not synchronize with it, and order them with events where needed",
       snippet = [[cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
 kernel<<<grid, block, 0, stream>>>(...);      // instead of <<<grid, block>>>]],
-      language = "cpp" },
-    { action = "Pass a stream to each library call: cublasSetStream, cufftSetStream, thrust::cuda::par.on(stream)" },
+      language = "cpp", ["for"] = { "c++" } },
+    { action = "Pass a stream to each library call: cublasSetStream, cufftSetStream, thrust::cuda::par.on(stream)", ["for"] = { "c++" } },
   },
   false_positives = "Kernels that need the results of other streams must wait for them. Check the order before you change it.",
   references = { "cuda-programming/default-stream", "cuda-programming/streams" },

@@ -22,19 +22,20 @@ return {
   cause   = "While the host waits, it launches nothing, so the GPU has no work when the wait ends.",
   fixes   = {
     { action  = "Remove the call; operations on one stream run in order without it",
-      snippet = "# torch.cuda.synchronize()      only around what is being timed", language = "python" },
+      snippet = "# torch.cuda.synchronize()      only around what is being timed", language = "python", ["for"] = { "pytorch" } },
     { action  = "Order streams on the GPU instead of on the host",
       snippet = [[cudaEventRecord(ready, producer);
 cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action  = "Time with events and read them later",
       snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 start.record(); train_step(batch); end.record()
 # some steps later, once: end.synchronize(); start.elapsed_time(end)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "With OpenACC or OpenMP, queue regions with async or nowait, and wait once at the end of the step", ["for"] = { "openacc", "openmp", "fortran" } },
   },
   false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can continue.",
-  references = { "cuda-runtime/sync-behaviour", "cuda-best-practices/timing", "cuda-programming/streams" },
+  references = { "cuda-runtime/sync-behavior", "cuda-best-practices/timing", "cuda-programming/streams" },
 
   saving = { confidence = 0.8, basis = "the host does not wait and stays ahead of the GPU" },
 

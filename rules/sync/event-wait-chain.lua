@@ -24,7 +24,7 @@ return {
 independent<<<grid, block, 0, b>>>(...);   // does not need it: before the wait
 cudaStreamWaitEvent(b, ready, 0);
 dependent<<<grid, block, 0, b>>>(...);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Launch independent branches to all streams first, and join them once at the end" },
     { action = "If each step does need the one before, use one stream without events; or capture the work as a CUDA graph, which keeps only the dependencies it needs" },
   },

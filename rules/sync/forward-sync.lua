@@ -26,11 +26,11 @@ return {
     { action  = "Let PyTorch name the line, then remove .item(), .cpu(), print(tensor) and tests of tensors from forward()",
       snippet = [[torch.cuda.set_sync_debug_mode("error")
 model(batch)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Keep data-dependent choices on the GPU",
       snippet = [[x = torch.where(keep, x, torch.zeros_like(x))   # instead of: x[keep], which needs its size on the host
 n = lengths_cpu.max()                           # from a copy of the lengths that never left the host]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Record what you want to look at, and look at it every N steps, after the step has been launched" },
   },
   false_positives = "A frozen backbone with a small trained head has little to do in the backward pass.",

@@ -1,4 +1,4 @@
--- The launching thread sits in synchronising calls although its GPU is not computing. What it waits for (a copy, another
+-- The launching thread sits in synchronizing calls although its GPU is not computing. What it waits for (a copy, another
 -- GPU, work that it should have launched meanwhile) is the cause, and other rules name it. A wait for a GPU that computes
 -- is back-pressure, the sign of a run that is limited by the GPU, and never counts.
 return {
@@ -20,11 +20,11 @@ return {
   fixes   = {
     { action = "Start with the finding that explains this one; if there is none, look at what runs on the GPU during the wait" },
     { action  = "Order work with events on the GPU, so that the host need not wait",
-      snippet = "torch.cuda.current_stream().wait_event(copied)      # cudaStreamWaitEvent", language = "python" },
+      snippet = "torch.cuda.current_stream().wait_event(copied)      # cudaStreamWaitEvent", language = "python", ["for"] = { "pytorch" } },
     { action = "Queue the next step's work before you wait for the result of the current one" },
   },
   false_positives = "A server that waits for its next request, or the last wait of a short run.",
-  references = { "cuda-runtime/sync-behaviour" },
+  references = { "cuda-runtime/sync-behavior" },
 
   applies = function(f) return f.sync.count > 0, "there are no synchronization calls" end,
 

@@ -27,18 +27,21 @@ return {
       snippet = [[total += loss.detach()               # instead of: total += loss.item()
 if step % 100 == 0:
     print(total.item() / 100); total.zero_()]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Decide on the GPU instead of branching on a value",
       snippet = [[x = torch.where(mask, a, b)          # instead of: if mask.any(): ...
 x = x * scale_tensor                 # instead of: x * scale_tensor.item()]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Create small tensors on the GPU, or keep one pinned buffer for them",
       snippet = [[n = torch.full((1,), length, device=device)      # no copy from the host
 staging = torch.empty(1, pin_memory=True)        # once; then, in the loop:
 staging[0] = length; n = staging.to(device, non_blocking=True)   # before its next use: wait for the copy's event]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Let PyTorch point at the lines that wait",
-      snippet = 'torch.cuda.set_sync_debug_mode("warn")', language = "python" },
+      snippet = 'torch.cuda.set_sync_debug_mode("warn")', language = "python", ["for"] = { "pytorch" } },
+    { action = "In CUDA C++, keep the value on the device, and read it every N steps from pinned memory",
+      snippet = "if (step % 100 == 0) {\n  cudaMemcpyAsync(host_value, value, sizeof(float), cudaMemcpyDeviceToHost, stream);   // host_value: pinned\n  cudaEventRecord(copied, stream);                                                     // read it after this event\n}", language = "cpp", ["for"] = { "c++" } },
+    { action = "With OpenACC or OpenMP, keep scalars on the device, and update the host copy every N steps", ["for"] = { "openacc", "openmp", "fortran" } },
   },
   false_positives = "A loop that needs the value on the host to continue, such as token-by-token generation with a stop test. Test only every few tokens there.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },

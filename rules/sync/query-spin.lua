@@ -18,11 +18,11 @@ return {
     { action  = "Wait, and let the thread sleep meanwhile",
       snippet = [[cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming);
 cudaEventSynchronize(event);]],
-      language = "cpp" },
-    { action = "Use a host callback (cudaLaunchHostFunc)" },
+      language = "cpp", ["for"] = { "c++" } },
+    { action = "Use a host callback (cudaLaunchHostFunc)", ["for"] = { "c++" } },
   },
   false_positives = "Allocators that check events when memory is requested.",
-  references = { "cuda-runtime/sync-behaviour" },
+  references = { "cuda-runtime/sync-behavior" },
 
   applies = function(f)
     return f.calls.query.count > 0, "no thread polls events or streams"

@@ -1,4 +1,4 @@
--- A port of an InfiniBand adapter is down, or came up slower than its neighbours.
+-- A port of an InfiniBand adapter is down, or came up slower than its neighbors.
 return {
   id        = "topology/ib-port",
   title     = "Have the network port repaired",
@@ -36,7 +36,7 @@ return {
   tests = {
     { name = "one port of four came up at a quarter of the rate",
       facts = { topology = { infiniband = true, port = { count = 4, down = 0, slow = 1, rows = {
-        { port = "mlx5_2 port 1", what = "slower than its neighbours", state = "Active", rate = 100, link = "InfiniBand" } } } } },
+        { port = "mlx5_2 port 1", what = "slower than its neighbors", state = "Active", rate = 100, link = "InfiniBand" } } } } },
       expect = { count = 1, ports = 4, port = "mlx5_2 port 1", rate = 100, rows = 1 } },
     { name = "near miss: all alike", facts = { topology = { infiniband = true, port = { count = 4, down = 0, slow = 0, rows = {} } } },
       expect = "silent" },

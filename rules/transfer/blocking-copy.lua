@@ -24,16 +24,16 @@ return {
 cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);
 cudaEventRecord(copied, copy_stream);
 cudaStreamWaitEvent(compute_stream, copied, 0);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action  = "In PyTorch, let the loader pin its batches, and copy without blocking",
       snippet = [[loader = DataLoader(dataset, pin_memory=True)     # pinning a tensor in each step costs more than it wins
 x = x.to(device, non_blocking=True)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Use two buffers in turn, so that one is copied while kernels use the other" },
     { action = "Fetch results every N steps, or after the next step's work has been queued" },
   },
   false_positives = "A program whose next input depends on this result on the host must wait for it.",
-  references = { "cuda-best-practices/overlap", "cuda-runtime/sync-behaviour", "pytorch/pinned-memory" },
+  references = { "cuda-best-practices/overlap", "cuda-runtime/sync-behavior", "pytorch/pinned-memory" },
 
   saving = { confidence = 0.8,
              basis = "asynchronous copies from pinned memory, uploads on a separate stream, and the host free meanwhile" },

@@ -20,7 +20,7 @@ return {
     { action = "Keep data that is used again on the GPU, and compute intermediate steps there" },
     { action  = "Send data in the type in which it is stored, and convert it on the GPU",
       snippet = "x = images_uint8.to(device, non_blocking=True).to(torch.bfloat16).div_(255)   # a quarter of float32",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Do more work on each byte that was sent: several passes, a larger part of the model, fused steps" },
   },
   false_positives = "A tool whose only job is to move data.",

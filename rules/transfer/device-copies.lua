@@ -21,7 +21,7 @@ return {
   fixes   = {
     { action  = "Write results where they are needed",
       snippet = "torch.mm(a, b, out=buffer[i])             # instead of buffer[i] = a @ b",
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Pass views instead of clones, and call contiguous() only where a kernel needs it" },
     { action = "Let libraries share buffers (DLPack, __cuda_array_interface__)" },
   },

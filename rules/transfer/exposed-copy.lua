@@ -25,7 +25,7 @@ with torch.cuda.stream(side):
 train_step(batch)
 torch.cuda.current_stream().wait_stream(side)
 following.record_stream(torch.cuda.current_stream())]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
     { action = "Send less: keep data on the GPU, or send it in the small type in which it is stored and convert it there" },
   },

@@ -21,7 +21,7 @@ return {
     { action  = "Copy on a separate stream, in pieces",
       snippet = [[with torch.cuda.stream(copy_stream):
     y = x.to("cuda:1", non_blocking=True)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Split the batch into micro-batches, so that one is copied while the other computes" },
   },
   false_positives = "A copy whose result is needed at once.",

@@ -26,11 +26,11 @@ return {
 cudaGetDevice(&device);
 cudaMemPrefetchAsync(data, bytes, device, stream);            // CUDA 13: a cudaMemLocation in place of device, and flags
 kernel<<<grid, block, 0, stream>>>(data);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action  = "Tell the driver who reads the data and where it should stay",
       snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetReadMostly, device);
 cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Use cudaMalloc and explicit copies for data with a clear owner, and do not touch it from the host between kernels" },
   },
   false_positives = "First use of the data, before the loop. Data that is larger than the GPU's memory has to migrate.",

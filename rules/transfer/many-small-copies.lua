@@ -24,12 +24,12 @@ return {
       snippet = [[packed = torch.empty(total, pin_memory=True)              # once; pieces of one type
 torch.cat([t.reshape(-1) for t in pieces], out=packed)
 parts = packed.to(device, non_blocking=True).split([t.numel() for t in pieces])]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Let the loader deliver whole batches instead of samples",
-      snippet = "loader = DataLoader(dataset, batch_size=B, collate_fn=to_one_tensor, pin_memory=True)", language = "python" },
+      snippet = "loader = DataLoader(dataset, batch_size=B, collate_fn=to_one_tensor, pin_memory=True)", language = "python", ["for"] = { "pytorch" } },
     { action  = "In CUDA C++, pack the pieces into one pinned buffer, copy it, and let a kernel spread them",
       snippet = "cudaMemcpyAsync(packed_device, packed_host, bytes, cudaMemcpyHostToDevice, stream);\nunpack<<<blocks, threads, 0, stream>>>(packed_device, offsets, parts);",
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
   },
   false_positives = "Pieces that are produced one after the other, such as results that other code waits for.",
   references = { "cuda-best-practices/transfers", "pytorch/pinned-memory" },

@@ -21,7 +21,7 @@ return {
     { action  = "Say where the data should stay",
       snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);
 cudaMemPrefetchAsync(data, bytes, device, stream);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Work on parts that fit into the GPU's memory" },
     { action = "Keep what the host needs in a separate buffer" },
   },

@@ -19,7 +19,7 @@ return {
     { action  = "Use one stream per direction, and events where one needs the other",
       snippet = [[cudaMemcpyAsync(device_in, host_in, bytes, cudaMemcpyHostToDevice, up);
 cudaMemcpyAsync(host_out, device_out, bytes, cudaMemcpyDeviceToHost, down);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Work in chunks: upload the next chunk while the current one computes and the last one is downloaded" },
   },
   false_positives = "Downloads that are needed before the next upload.",

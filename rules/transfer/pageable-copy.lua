@@ -24,16 +24,18 @@ return {
     { action  = "Pin the loader's buffers and copy without blocking",
       snippet = [[loader = DataLoader(dataset, pin_memory=True)
 x = x.to(device, non_blocking=True)]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Allocate the host buffer as pinned memory, once, and reuse it",
       snippet = [[float* host;
 cudaMallocHost(&host, bytes);          // or cudaHostRegister(existing, bytes, cudaHostRegisterDefault)
 cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action  = "For results that go back, copy into a pinned tensor and read it only after an event",
       snippet = [[out = torch.empty(y.shape, dtype=y.dtype, pin_memory=True)
 out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "With the NVIDIA HPC compilers, allocate host arrays as pinned memory",
+      snippet = "nvfortran -acc -gpu=pinned solver.f90", language = "bash", ["for"] = { "openacc", "openmp", "fortran" } },
   },
   false_positives = "Uploads that happen once. Memory that is pinned for a single copy costs more than it saves: pin once.",
   references = { "cuda-best-practices/pinned-memory", "pytorch/pinned-memory", "pytorch/dataloader-pinning" },

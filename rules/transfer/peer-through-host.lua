@@ -24,11 +24,11 @@ return {
 cudaDeviceCanAccessPeer(&ok, to, from);
 if (ok) { cudaSetDevice(to); cudaDeviceEnablePeerAccess(from, 0); }
 cudaMemcpyPeerAsync(dst, to, src, from, bytes, stream);]],
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action  = "In PyTorch, move tensors directly or with NCCL, without .cpu()",
       snippet = [[y = x.to("cuda:1", non_blocking=True)
 torch.distributed.send(x, dst=1)          # between processes, with the nccl backend]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "With MPI, pass device pointers to a CUDA-aware library; check that the GPUs can reach each other",
       snippet = "nvidia-smi topo -p2p rw\nompi_info --parsable --all | grep mpi_built_with_cuda_support:value",
       language = "bash" },

@@ -28,12 +28,14 @@ return {
       snippet = [[model.to(device)                                  # once, before the loop
 fully_shard(model)                                # FSDP2 without offload_policy=CPUOffloadPolicy()
 pipe.to("cuda")                                   # diffusers, instead of enable_sequential_cpu_offload()]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Build constants on the GPU, or register them with the module so that they move once",
       snippet = 'self.register_buffer("mask", mask, persistent=False)   # not mask.to(x.device) in forward()',
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action = "Make room so that the data fits: 16-bit or 8-bit weights, sharding over more GPUs, activation checkpointing" },
     { action = "If the data must stay on the host, use each upload for more work: a larger batch, or several requests at a time" },
+    { action = "With OpenACC or OpenMP, put a data region around the loop, so that arrays stay on the GPU",
+      snippet = "#pragma acc data copyin(weights[0:n]) copy(state[0:m])      // Fortran: !$acc data\nfor (int step = 0; step < steps; ++step) advance(state, weights);", language = "cpp", ["for"] = { "openacc", "openmp", "fortran" } },
   },
   false_positives = "A batch of many tensors of fixed size looks alike. Compare the volume with what a batch should be.",
   references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },

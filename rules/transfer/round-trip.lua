@@ -24,10 +24,11 @@ return {
     { action  = "Do this part on the GPU as well",
       snippet = [[# instead of: y = torch.from_numpy(np.clip(x.cpu().numpy(), 0, 1)).cuda()
 y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pandas]],
-      language = "python" },
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "If the host only makes a decision, make it on the GPU",
-      snippet = "y = torch.where(x > limit, a, b)      # instead of: a if x.cpu() > limit else b", language = "python" },
+      snippet = "y = torch.where(x > limit, a, b)      # instead of: a if x.cpu() > limit else b", language = "python", ["for"] = { "pytorch" } },
     { action = "If it must stay on the CPU, use pinned buffers and process the previous step's data while this step's kernels run" },
+    { action = "With OpenACC or OpenMP, keep arrays in a data region, and update only what the host reads", ["for"] = { "openacc", "openmp", "fortran" } },
   },
   false_positives = "Deliberate offloading (optimizer state, activations) because the GPU's memory does not suffice.",
   references = { "cuda-best-practices/transfers", "pytorch/tuning-guide" },

@@ -21,7 +21,7 @@ return {
   fixes   = {
     { action  = "Pass them as arguments of the kernel (4096 bytes; 32764 bytes from CUDA 12.1 on, on Volta and newer)",
       snippet = "__global__ void step(const __grid_constant__ Params p);",
-      language = "cpp" },
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Copy asynchronously from pinned memory, once for several launches" },
   },
   false_positives = "Tables that change rarely.",

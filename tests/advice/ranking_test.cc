@@ -88,8 +88,7 @@ TEST_CASE("where a fix wins back far less than its symptom names, the report say
   REQUIRE(sliver != nullptr);
   REQUIRE(whole != nullptr);
   CHECK(sliver->touched_share == Approx(0.4).epsilon(0.001));
-  CHECK(sliver->Seen() ==
-        "The GPU waits 40 % of the time for it. Of that, this fix wins back 4 %.");
+  CHECK(sliver->Seen() == "The GPU waits 40 % of the time for it. Of that, this fix saves 4 %.");
   CHECK(whole->Seen() == whole->symptom);
 }
 
@@ -242,7 +241,7 @@ TEST_CASE("a confidence says what it rests on, and what lowered it") {
   CHECK(Named(findings, "a/sure")->confidence_from == "the report records the cause itself");
   CHECK(Named(findings, "a/likely")->confidence_from ==
         "inferred from times and names in the report");
-  CHECK(Named(findings, "a/maybe")->confidence_from == "one of several causes that fit");
+  CHECK(Named(findings, "a/maybe")->confidence_from == "other causes are possible");
   CHECK(Named(findings, "a/own")->confidence_from == "recorded memory kind");
 
   TraceBuilder half = HalfIdleSteps();

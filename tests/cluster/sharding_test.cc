@@ -45,7 +45,7 @@ TEST_CASE("what is gathered beside sums may be results, buffers and metrics") {
   CHECK(Of({Row("allreduce", "backward", 16, 400), Row("allgather", "forward", 2, 300)}).name ==
         "ddp");
   CHECK(Of({Row("allreduce", "", 16, 400), Row("allgather", "", 2, 4)}).name == "ddp");
-  // Statistics of normalisation, before the forward pass.
+  // Statistics of normalization, before the forward pass.
   CHECK(Of({Row("allreduce", "backward", 16, 400), Row("broadcast", "forward", 1, 300)}).name ==
         "ddp");
   CHECK(Of({Row("allreduce", "backward", 16, 400), Row("allgather", "optimizer", 1, 4)}).name ==

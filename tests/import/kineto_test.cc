@@ -360,7 +360,7 @@ TEST_CASE("the importer is chosen by content") {
   CHECK(read->kind == "kineto");
   const auto refused = ImportReport(other.path(), {});
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().what == "a JSON file, but no PyTorch profiler trace");
+  CHECK(refused.error().what == "a JSON file, but not a PyTorch profiler trace");
 }
 
 }  // namespace

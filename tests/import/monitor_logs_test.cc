@@ -108,7 +108,7 @@ TEST_CASE("nvidia-smi csv: a column whose rows come in different units, and one 
       "0, 512 MiB, 1410 MHz, 50 %\n0, 2 GiB, 1.41 GHz, 0.5\n0, 1048576 KiB, 1410, 20 W\n");
   CHECK(Values(trace, 0, "memory_used") == Numbers{512 * kMiB, 2048 * kMiB, 1024 * kMiB});
   CHECK(Values(trace, 0, "sm_clock") == Numbers{1.41e9, 1.41e9, 1.41e9});
-  // The header's unit holds where a cell has none; watts are no utilisation.
+  // The header's unit holds where a cell has none; watts are no utilization.
   CHECK(Values(trace, 0, "utilization") == Numbers{0.5, 0.005});
   CHECK(Said(trace, "cells without a number") == 1);
 }
@@ -124,7 +124,7 @@ TEST_CASE("logs that cannot be read say what they are") {
         "a table of a format of its own (columns GPUId, TimeStampUs, Field, Values)");
   CHECK(Refused("# gpu     pid   type     sm    mem    enc    dec   command\n"
                 "# Idx       #    C/G      %      %      %      %   name\n") ==
-        "the table of nvidia-smi pmon, which is of processes");
+        "the table of nvidia-smi pmon, which lists processes");
   CHECK(Refused("index, utilization.gpu [%]\n") == "the log of nvidia-smi holds no samples");
 }
 

@@ -154,9 +154,9 @@ TEST_CASE("ncu: rows that are cut short are counted, a name may hold a line brea
 TEST_CASE("ncu: other outputs of it and of its forerunner are named") {
   CHECK(Refused("==39378== NVPROF is profiling process 39378, command: python3 one.py\n"
                 "\"Device\",\"Context\",\"Stream\",\"Kernel\"\n") ==
-        "the output of nvprof, which is no longer made");
+        "the output of nvprof, which is no longer supported");
   CHECK(Refused("\"Device\",\"Context\",\"Stream\",\"Kernel\",\"Correlation_ID\"\n,,,,%\n") ==
-        "the output of nvprof, which is no longer made");
+        "the output of nvprof, which is no longer supported");
   CHECK(Refused("==PROF== Connected to process 1\n  k (1, 1, 1)x(1, 1, 1), Context 1, Stream 7\n"
                 "    Section: GPU Speed Of Light Throughput\n") ==
         "the printed page of Nsight Compute, not its CSV");

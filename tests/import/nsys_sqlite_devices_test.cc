@@ -78,7 +78,7 @@ TEST_CASE("two ranks that both call their GPU 0 are kept apart by the device tab
     CHECK(trace.devices[trace.ops.device[0]].name == "B");
     CHECK(trace.devices[trace.ops.device[1]].name == "A");
   }
-  SECTION("without the table they are taken as one, with a warning") {
+  SECTION("without the table they are treated as one, with a warning") {
     const Trace trace = Read(builder);
     CHECK(trace.ops.device[0] == trace.ops.device[1]);
     CHECK(trace.devices[trace.ops.device[0]].name == "A");

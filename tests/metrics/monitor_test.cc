@@ -68,7 +68,7 @@ TEST_CASE("a value that is missing in a row moves nothing to another row") {
   CHECK(summary.gpus[0].busy_power == Approx(500.0 / 700));
 }
 
-TEST_CASE("a log of power alone has no utilisation, and nothing is made up") {
+TEST_CASE("a log of power alone has no utilization, and nothing is made up") {
   const MonitorSummary summary = Summary({{"0", "", "", {SeriesOf("power", {20, 30, 40})}}});
   CHECK(summary.gpus[0].at_work);
   CHECK(summary.gpus[0].utilization == -1);

@@ -96,7 +96,7 @@ TEST_CASE("making a kernel faster in a run that the GPU bounds gains exactly tha
   remedy.scaled_ops = {{7, 0.25F}};  // one of 200 us
   std::string bound;
   CHECK(run->replay().Gain(remedy, &bound) == 150_us);
-  CHECK(bound == "the work on the GPU itself");
+  CHECK(bound == "the GPU's own work");
 }
 
 TEST_CASE("a host that queued all its work early does not hold the window open") {
@@ -122,7 +122,7 @@ TEST_CASE("making kernels faster in a run that the host bounds gains no more tha
   std::string bound;
   const Nanos gain = run->replay().Gain(AllOps(run, 0.2F), &bound);
   CHECK(gain <= 4_us);
-  CHECK(bound == "the thread that launches the work");
+  CHECK(bound == "the launching thread");
 }
 
 TEST_CASE("launches that are gone from a run that the host bounds leave the kernels alone") {
@@ -158,7 +158,7 @@ TEST_CASE("loading that moves off the launching thread leaves the GPU's work") {
   const Nanos gain = run->replay().Gain(*run->input.loss.remedy, &bound);
   CHECK(gain >= 9 * 350_us);
   CHECK(gain <= 9 * 400_us);
-  CHECK(bound == "the work on the GPU itself");
+  CHECK(bound == "the GPU's own work");
 }
 
 // A pageable upload of 1 ms (at a quarter of the link's rate) before each 500 us of work. With a

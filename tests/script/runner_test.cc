@@ -79,6 +79,16 @@ TEST_CASE_METHOD(RunnerFixture, "a rule that fires gives evidence, rows and a sa
   CHECK(verdict.saving.basis == "lost time");
 }
 
+TEST_CASE_METHOD(RunnerFixture, "{per:text} says what counts per step are per") {
+  const RuleFields fields = {{"symptom", "\"{share:pct} is lost, 3 copies {per:text}.\""}};
+  CHECK(Run().evidence.count("per") == 0);
+  CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "in the window");
+  facts["steps.count"] = {12.0, ""};
+  CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "per step");
+  facts["steps.count"] = {Absent{"no steps were found", "steps"}, ""};
+  CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "in the window");
+}
+
 TEST_CASE_METHOD(RunnerFixture, "nil is fine") {
   facts["copy.lost"].value = Time({});
   CHECK(Run().outcome == Outcome::kFine);

@@ -43,7 +43,7 @@ Result<Trace> Read(const std::string& path, bool ahead) {
   const std::string problem = (*source)->Problem();
   if (!stats.has_events) {
     return Fail(problem.empty() ? "a JSON file without trace events" : problem, path,
-                problem.empty() ? kCaptureHint : "was the file copied whole?");
+                problem.empty() ? kCaptureHint : "was the file copied completely?");
   }
   if (stats.events == 0) {
     return Fail(problem.empty() ? "the trace holds no events" : problem, path,
@@ -61,7 +61,7 @@ Result<Trace> Read(const std::string& path, bool ahead) {
                     "the file is cut off: the events that were complete were read");
   }
   if (stats.broken > 0) {
-    diagnostics.Add(Level::kWarning, "events that are no valid JSON were skipped", "",
+    diagnostics.Add(Level::kWarning, "events that are not valid JSON were skipped", "",
                     stats.broken);
   }
   if (stats.repaired > 0) {

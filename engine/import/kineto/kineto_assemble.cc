@@ -290,7 +290,7 @@ void Tables::Report() {
   add(backward_time_, Level::kWarning, "events that end before they start were dropped");
   add(absurd_, Level::kWarning, "events of more than a week were dropped");
   add(other_devices_, Level::kWarning,
-      "events of an accelerator that is no GPU were left out: its work is not judged");
+      "events of an accelerator that is not a GPU were left out: its work is not analyzed");
   for (const auto& [category, count] : unknown_) {
     trace_.diagnostics.Add(Level::kInfo, "events of an unknown category were left out", category,
                            count);

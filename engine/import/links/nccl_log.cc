@@ -153,7 +153,7 @@ class Reader {
       ++messages_;
       const bool whole = next == std::string_view::npos;
       if (!whole) {
-        trace_->diagnostics.Add(Level::kInfo, "lines torn by several ranks writing at once",
+        trace_->diagnostics.Add(Level::kInfo, "lines that several ranks wrote at once were broken",
                                 "NCCL log");
       }
       ReadMessage(Trimmed(message), HostOf(prefix), whole);
@@ -334,7 +334,7 @@ std::optional<Error> ReadNcclLog(std::string_view text, const std::string& path,
   trace->producer = trace->nccl.version.empty() ? "NCCL" : "NCCL " + trace->nccl.version;
   if (trace->nccl.channels.empty()) {
     trace->diagnostics.Add(Level::kWarning,
-                           "the log does not say how ranks talk: NCCL_DEBUG=INFO writes it",
+                           "the log does not show how ranks communicate: set NCCL_DEBUG=INFO",
                            "NCCL log");
   }
   return std::nullopt;

@@ -100,8 +100,7 @@ class Reader {
     for (std::size_t c = 0; c < matrix.columns.size(); ++c) {
       const std::string_view cell = words[c + 1];
       if (!IsLink(cell) && !IsStatus(cell)) {
-        trace_->diagnostics.Add(Level::kInfo, "labels that we do not know were kept as they stand",
-                                "topology");
+        trace_->diagnostics.Add(Level::kInfo, "unknown labels were kept as they are", "topology");
       }
       cells.emplace_back(cell);
     }

@@ -77,10 +77,11 @@ class Reader {
     }
     const std::int64_t rows = log_.Finish();
     if (rows > 0 && !names_gpu_) {
-      Note(Level::kInfo, "the log does not say which GPU a row is of: all are taken as one GPU's");
+      Note(Level::kInfo,
+           "the log does not say which GPU a row belongs to: all rows are taken as one GPU");
     }
     for (const std::string& column : skipped_columns_) {
-      Note(Level::kInfo, "columns that no fact is made of were left out: " + column);
+      Note(Level::kInfo, "columns that no fact uses were left out:  " + column);
     }
     return rows;
   }

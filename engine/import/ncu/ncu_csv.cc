@@ -227,7 +227,7 @@ Error WithoutTable(std::string_view text, const std::string& path) {
   for (const std::string_view line : LinesOf(text)) {
     if (StartsWith(line, "==ERROR==")) {
       return {fmt::format("Nsight Compute wrote no counters: {}", Trimmed(line.substr(9))), path,
-              "mend that and profile again"};
+              "fix that and profile again"};
     }
   }
   return {"the log of Nsight Compute holds no counters", path,

@@ -149,8 +149,8 @@ Result<Source> OpenSource(const std::string& path) {
   if (IsAccessError(code) && !ignores_log) {
     source.uri = immutable;
     source.diagnostics.Add(Level::kWarning,
-                           "the database could not be opened the usual way (" + message +
-                               ") and was read as it stands: if a program was writing it, rows "
+                           "the database could not be opened normally (" + message +
+                               ") and was read as it is: if a program was writing it, rows "
                                "may be missing");
     code = TryFirstRead(source, message);
   }

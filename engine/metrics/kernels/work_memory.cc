@@ -357,7 +357,7 @@ std::optional<ShapeWork> UnnamedMemoryWork(const Call& call) {
       {"cast", kE},
       {"copy", kE},
       {"transpose", kE},
-      {"normalisation", kN},
+      {"normalization", kN},
       {"softmax", kS},
       {"random", kE},
   });

@@ -345,7 +345,7 @@ class CommFinder {
         result_.late_cause = "its host launches more slowly";
         break;
       case IdleCause::kHostSync:
-        result_.late_cause = "its host waits in synchronising calls";
+        result_.late_cause = "its host waits in synchronization calls";
         break;
       default:
         result_.late_cause = "its host is slower";

@@ -53,7 +53,7 @@ class ServingFinder {
       return knowledge.IsOfFamily(FamilyKind::kRange, family, text);
     };
     if (is("sampling")) at->second |= kSampling;
-    if (is("detokenise")) at->second |= kTokenizer;
+    if (is("detokenize")) at->second |= kTokenizer;
     return at->second;
   }
 

@@ -217,7 +217,7 @@ class StepFinder {
       case IdleCause::kFileIo:
         return "file calls";
       case IdleCause::kHostSync:
-        return "synchronising calls";
+        return "synchronization calls";
       case IdleCause::kAllocation:
         return "memory allocation";
       case IdleCause::kJitOrModuleLoad:

@@ -16,7 +16,7 @@ std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
     return "kernel counters show how single kernels run, not what the run waits for";
   }
   if (!trace.monitor.empty()) {
-    return "a monitor's samples show how busy the GPUs were, not what they waited for";
+    return "monitor samples show how busy the GPUs were, not what they waited for";
   }
   return "there is no timeline of the run";
 }
@@ -85,7 +85,9 @@ class Signs {
       if (sign.about == RunSign::About::kLanguage) add(sign.rule.value);
     }
     // Whoever launches kernels from no interpreter and by no directives wrote CUDA or HIP C++.
-    if (languages.empty() && trace_.ops.size() > 0 && trace_.kind != "kineto") add("CUDA C++");
+    const bool only_mpi = languages == std::vector<std::string>{"MPI"};
+    if ((languages.empty() || only_mpi) && trace_.ops.size() > 0 && trace_.kind != "kineto")
+      add("CUDA C++");
     return languages;
   }
 
@@ -183,8 +185,9 @@ class KindFinder {
       return Set(KindOfRun::kInference, "passes repeat, and no backward pass or optimizer ran");
     }
     if (repeats || (!solver.empty() && result_.launches >= many)) {
-      return Set(KindOfRun::kSolver, solver.empty() ? "the same kernels repeat, of no framework"
-                                                    : "\"" + solver + "\" ran");
+      return Set(KindOfRun::kSolver,
+                 solver.empty() ? "the same kernels repeat, and none belongs to a framework"
+                                : "\"" + solver + "\" ran");
     }
     Set(KindOfRun::kOnePass, "nothing repeats often enough to be a loop");
   }

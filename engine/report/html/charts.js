@@ -46,7 +46,7 @@ function drawSteps(list) {
   });
   var grouped = points.some(function (p) { return p.count > 1; });
   var panel = chartPanel(list, "steps", "Time of each step",
-    "Warm-up steps are grey and were not judged; steps that stand out are orange." +
+    "Warm-up steps are gray and were not analyzed. Steps that stand out are orange." +
     (data.charts_of ? " Each step is as long as on its slowest rank." : "") +
     (grouped ? " Several steps share a bar: its height is their median, the line above it the longest." : ""));
   var longest = d3.max(points, function (p) { return p.most; });
@@ -98,7 +98,7 @@ function drawCopies(list) {
   var sizes = bins.map(function (b) { return b.from; }).filter(function (s, at, all) { return all.indexOf(s) === at; }).sort(d3.ascending);
   var classes = ["f-copy", "f-compute", "f-comm", "f-memset", "f-graph", "f-range", "f-os", "f-call", "f-gap"];
   var panel = chartPanel(list, "copies", "Sizes of copies" + chartsOf(),
-    "How much time copies of each size take in the window. Many small ones cost more than their bytes.");
+    "How much time copies of each size take in the window. Many small copies cost more than their bytes.");
   var most = d3.max(bins, function (b) { return b.time; });
   responsive(panel, 220, "Copies by size and direction; " + countText(d3.sum(bins, function (b) { return b.count; })) + " copies in all", function (svg, width) {
     var left = 62, right = width - 8, bottom = 178;
@@ -134,7 +134,7 @@ function drawCopies(list) {
 function drawSamples(list) {
   var series = data.samples;
   if (!series.length) return;
-  var panel = chartPanel(list, "samples", "Samples over time" + chartsOf(), "What the profiler sampled, as means over equal stretches of the window.");
+  var panel = chartPanel(list, "samples", "Samples over time" + chartsOf(), "What the profiler sampled, as averages over equal parts of the window.");
   var first = 12;
   function add(one) {
     var most = d3.max(one.mean), text = one.name + (one.source ? ", " + one.source : "");
@@ -177,8 +177,8 @@ function drawLateness(list) {
   if (!matrix.rows.length) return;
   var means = matrix.rows.map(function (row) { return d3.mean(row.filter(function (v) { return v !== null; })) || 0; });
   var worst = d3.scan(means, d3.descending);
-  var panel = chartPanel(list, "lateness", "Who comes late to collectives",
-    "By how much each began its part after the first of the others, as the mean of each step. A row that is dark throughout is a straggler: the others wait for it.");
+  var panel = chartPanel(list, "lateness", "Ranks that are late at collectives",
+    "How long after the first rank each rank started its collectives, averaged per step. A row that is dark throughout is a straggler: the others wait for it.");
   var cells = [];
   matrix.rows.forEach(function (row, r) { row.forEach(function (v, c) { cells.push({ r: r, c: c, v: v }); }); });
   var most = d3.max(cells, function (cell) { return cell.v; }) || 1;
@@ -213,7 +213,7 @@ function drawRoofline(list) {
   var points = roof.points.map(function (p) { return { name: p[0], x: p[1], y: p[2], time: p[3] }; });
   var roofs = roof.roofs.map(function (r) { return { peak: r[0], rate: r[1], ridge: r[0] / r[1] }; });
   var panel = chartPanel(list, "roofline", "Roofline" + chartsOf(),
-    "Kernels with hardware counters. Below the slope memory limits them, below the flat part arithmetic does; the distance to the line is what is left." +
+    "Kernels with hardware counters. Below the slope memory limits them, below the flat part arithmetic does; the distance to the line is the headroom." +
     (roof.without_place ? " " + countText(roof.without_place) + " counted kernels are not shown: their work or traffic was not counted." : ""));
   responsive(panel, 320, countText(points.length) + " kernels by arithmetic intensity and speed", function (svg, width) {
     var left = 86, right = width - 10, bottom = 278;

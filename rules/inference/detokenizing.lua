@@ -1,6 +1,6 @@
--- Detokenisation on the thread that launches the next step: the GPU waits for text that nobody needs for it.
+-- Detokenization on the thread that launches the next step: the GPU waits for text that nobody needs for it.
 return {
-  id        = "inference/detokenising",
+  id        = "inference/detokenizing",
   title     = "Detokenize on another thread",
   status    = "stable",
   since     = "0.1",
@@ -11,7 +11,7 @@ return {
   knowledge = { "K-G2", "K-H4" },
 
   needs_loop = true,
-  loss       = "ranges.detokenise",
+  loss       = "ranges.detokenize",
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
@@ -28,17 +28,17 @@ return {
 
   tests = {
     { name = "after each token",
-      facts = { window = { device_time = 1e9 }, ranges = { detokenise = { per_step = 10, lost = 6e7, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, ranges = { detokenize = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },
     { name = "near miss: beside the GPU's work",
-      facts = { window = { device_time = 1e9 }, ranges = { detokenise = { per_step = 10, lost = 5e6, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, ranges = { detokenize = { per_step = 10, lost = 5e6, remedy = true } } },
       expect = "silent" },
     { name = "near miss: now and then",
-      facts = { window = { device_time = 1e9 }, ranges = { detokenise = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, ranges = { detokenize = { per_step = 0.05, lost = 6e7, remedy = true } } },
       expect = "silent" },
     { name = "tokens are not turned into text here",
-      facts = { window = { device_time = 1e9 }, ranges = { detokenise = { per_step = 0, lost = 0, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, ranges = { detokenize = { per_step = 0, lost = 0, remedy = true } } },
       expect = "not_applicable" },
     { name = "nothing was recorded",
       facts = {},

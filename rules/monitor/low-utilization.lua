@@ -1,7 +1,7 @@
 -- The monitor's own count of busy time is low. It says that there is something to look for, never what.
 -- Only the time between the first and the last sample with activity counts, and only GPUs that did something.
 return {
-  id        = "monitor/low-utilisation",
+  id        = "monitor/low-utilization",
   title     = "Find out what the GPUs wait for",
   status    = "stable",
   since     = "0.1",
@@ -20,7 +20,7 @@ return {
       snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --duration=60 -o run python train.py\nadvise run.nsys-rep",
       language = "bash" },
     { action = "Before that, try more loader workers and pinned memory: this is the usual cause",
-      snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, pin_memory=True, persistent_workers=True)", language = "python" },
+      snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, pin_memory=True, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "A log of phases that are not the job: set-up between two runs, evaluation on the host, an interactive session.",
   references = { "nvidia/smi", "pytorch/dataloader-workers" },

@@ -1,0 +1,16 @@
+// Which fixes are for the program that was captured: nobody tells a Fortran programmer to call
+// torch.compile.
+#pragma once
+
+#include <vector>
+
+#include "engine/advice/report_model.h"
+
+namespace advise {
+
+// The fixes whose `programs` name the framework of the run, what it builds on, or one of its
+// languages; those that name none are for everybody. All of them where nothing is known about the
+// program, or where none would be left.
+std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& fixes);
+
+}  // namespace advise

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Spelling of what people read: documents, rules, knowledge, and what the program itself prints. American words, as in
+# docs/style.md; what else a program can check of texts, tests/conventions/texts_test.cc checks.
+#   spell.sh [ADVISE]      without a program: only what stands in files
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+advise=${1:-}
+command -v codespell >/dev/null || { echo "spell.sh: codespell is missing: run scripts/setup.sh" >&2; exit 1; }
+
+printed=$(mktemp -d)
+trap 'rm -rf "$printed"' EXIT
+if [ -n "$advise" ]; then
+  "$advise" manual >"$printed/manual"
+  "$advise" rules docs -o "$printed/docs" >/dev/null
+  for command in "" facts why slice compare whatif grade scrub record rules completions manual; do
+    # shellcheck disable=SC2086
+    "$advise" $command --help >"$printed/help-${command:-diagnose}"
+  done
+fi
+# Sentences in the program: literals that hold a blank.
+find engine -name '*.cc' -print0 | xargs -0 grep -ohE '"[^"]* [^"]*"' >"$printed/engine" || true
+
+# Correct words that codespell takes for slips: library names (te), abbreviations (nd), and examples of slips in documents.
+words=AtLeast,te,nd,fro,idel,snipet,ser
+mapfile -t files < <(find README.md CONTRIBUTING.md CHANGELOG.md docs rules kb scripts fixtures -type f \
+  \( -name '*.md' -o -name '*.lua' -o -name '*.toml' -o -name '*.sh' \) | sort)
+codespell --builtin clear,rare,en-GB_to_en-US --ignore-words-list "$words" "${files[@]}" "$printed"

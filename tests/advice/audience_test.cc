@@ -1,0 +1,45 @@
+// Fixes are for the program that was captured.
+#include "engine/advice/audience.h"
+
+#include <catch2/catch.hpp>
+
+namespace advise {
+namespace {
+
+const std::vector<Fix> kFixes = {{"for all", "", "", {}, {}},
+                                 {"for PyTorch", "", "", {}, {"pytorch"}},
+                                 {"for CUDA", "", "", {}, {"c++"}},
+                                 {"for Fortran", "", "", {}, {"openacc", "fortran"}}};
+
+std::vector<std::string> Fitting(const std::string& framework,
+                                 const std::vector<std::string>& languages,
+                                 const std::vector<Fix>& fixes = kFixes) {
+  RunInfo run;
+  run.framework = framework;
+  run.languages = languages;
+  std::vector<std::string> actions;
+  for (const Fix& fix : FixesFor(run, fixes)) actions.push_back(fix.action);
+  return actions;
+}
+
+TEST_CASE("fixes for other frameworks and languages are left out") {
+  using Actions = std::vector<std::string>;
+  CHECK(Fitting("PyTorch", {"Python"}) == Actions{"for all", "for PyTorch"});
+  CHECK(Fitting("vLLM", {"Python", "PyTorch"}) == Actions{"for all", "for PyTorch"});
+  CHECK(Fitting("JAX", {"Python"}) == Actions{"for all"});
+  CHECK(Fitting("", {"CUDA C++"}) == Actions{"for all", "for CUDA"});
+  CHECK(Fitting("", {"MPI", "CUDA C++"}) == Actions{"for all", "for CUDA"});
+  CHECK(Fitting("", {"OpenACC"}) == Actions{"for all", "for CUDA", "for Fortran"});
+}
+
+TEST_CASE("a Python program of unknown framework may use any framework") {
+  CHECK(Fitting("", {"Python"}) == std::vector<std::string>{"for all", "for PyTorch"});
+}
+
+TEST_CASE("nothing is left out where nothing is known, or where nothing would be left") {
+  CHECK(Fitting("", {}).size() == kFixes.size());
+  CHECK(Fitting("PyTorch", {"Python"}, {kFixes[2]}) == std::vector<std::string>{"for CUDA"});
+}
+
+}  // namespace
+}  // namespace advise
