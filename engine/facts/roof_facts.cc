@@ -110,14 +110,13 @@ void DeclareBelow(Catalog* catalog, const std::string& group, RoofGroup which, c
           "reached (of what good libraries reach for these sizes), good (what good libraries "
           "attain), flop_rate, byte_rate, side, roof (side in words), reason.",
       [which](const Analysis& a) { return BelowRows(a, which); });
-  below.AddLoss(
-      group, kCount | kTime | kChange,
-      {"kernels of " + words + " that stay far below what good libraries reach",
-       "The part of their time that kernels of good libraries would not take, for " + words + ".",
-       "Kernels take as long as those of good libraries, for " + words + "."},
-      [which](const Analysis& a) -> const Loss& {
-        return a.shapes.below[static_cast<std::size_t>(which)];
-      });
+  below.AddLoss(group, kCount | kTime | kChange,
+                {"kernels of " + words + " that stay far below what good libraries reach",
+                 "Time beyond what kernels of good libraries take, for " + words + ".",
+                 "Kernels take as long as those of good libraries, for " + words + "."},
+                [which](const Analysis& a) -> const Loss& {
+                  return a.shapes.below[static_cast<std::size_t>(which)];
+                });
 }
 
 }  // namespace

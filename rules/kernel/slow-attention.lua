@@ -1,15 +1,15 @@
 -- Fused attention that takes much longer than good libraries take for the same sizes: measured by recorded sizes.
 local why = {
-  ["one-query"] = "One query per sequence reads all keys for little work, and gives the GPU only one block per head.",
-  ["short-sequence"] = "Sequences are so short that each block ends soon after it has begun.",
-  ["fp32-units"] = "It computes in FP32 outside the matrix units, whose rate is many times higher.",
+  ["one-query"] = "One query per sequence reads all keys for little work, and the GPU gets only one block per head.",
+  ["short-sequence"] = "Sequences are so short that each block ends soon after it starts.",
+  ["fp32-units"] = "It computes in FP32 without the matrix units, which are many times faster.",
   ["few-tiles"] = "Batch, heads and queries together give fewer tiles than the GPU has SMs.",
-  [""] = "Sizes do not tell why: an implementation made for an older GPU, or a head size that it does not favor.",
+  [""] = "The sizes do not explain it. The implementation may be made for an older GPU, or for another head size.",
 }
 
 return {
   id        = "kernel/slow-attention",
-  title     = "Bring slow attention kernels closer to the peak",
+  title     = "Speed up attention kernels that run far below the peak",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -19,25 +19,24 @@ return {
   effort    = "code",
 
   loss           = "roofline.below.attention",
-  not_applicable = "none of them stays far below its roof",
+  not_applicable = "no recorded attention operator runs far below what the GPU allows",
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {place:text}). " ..
-            "Beyond what good libraries need, attention takes {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Attention takes {share:pct} of the time more than good libraries need.",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "one-query", action = "Use a decoding kernel that splits the keys over blocks (Flash-Decoding, FlashInfer, FlashMLA), and share keys between heads (GQA)" },
+    { reason = "one-query", action = "Use a decode kernel that splits the keys across blocks (Flash-Decoding, FlashInfer, FlashMLA), and share keys between heads (GQA)" },
     { reason = "short-sequence", action = "Pack several sequences into one call without padding (varlen attention)",
-      snippet = "flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_q, max_k)", language = "python" },
+      snippet = "flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_q, max_k)", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp32-units", action = "Run attention in bf16",
-      snippet = "q, k, v = q.bfloat16(), k.bfloat16(), v.bfloat16()", language = "python" },
-    { action = "Try the implementations that this GPU has: FlashAttention 3 or cuDNN on Hopper and later, AITER or Composable Kernel on MI300",
-      snippet = "with torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python" },
-    { action = "Measure the kernel: ncu tells which unit or which wait holds it back",
+      snippet = "q, k, v = q.bfloat16(), k.bfloat16(), v.bfloat16()", language = "python", ["for"] = { "pytorch" } },
+    { action = "Try the fastest implementation for this GPU: FlashAttention 3 or cuDNN on Hopper and later, AITER or Composable Kernel on MI300",
+      snippet = "with torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Profile the kernel: ncu shows which unit or which wait limits it",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
   },
-  false_positives = "Masks and windows that hide more than the recorded flags tell.",
+  false_positives = "Masks and windows that hide more than the recorded flags say.",
   references = { "nvidia/gpu-background", "pytorch/tuning-guide" },
 
   detect = function(f, t, e)
@@ -46,7 +45,7 @@ return {
     return adopt(e, worst)
   end,
 
-  saving = { confidence = 0.5, basis = "what these kernels take beyond the time that good libraries take for the same sizes" },
+  saving = { confidence = 0.5, basis = "attention as fast as good libraries for the same sizes" },
 
   tests = {
     { name = "half of the time could be won",

@@ -1,20 +1,20 @@
 -- Convolutions that take much longer than good libraries take for the same sizes: measured by recorded sizes.
 -- Depthwise ones are limited by memory: matrix units do not help them.
 local why = {
-  ["depthwise"] = "Depthwise: each channel is convolved alone, so that there is little arithmetic per byte. The memory is the roof, and the kernel does not keep it busy; matrix units do not help.",
-  ["fp64-units"] = "They compute in FP64, at a fraction of the rate of any other type.",
-  ["fp32-units"] = "They compute in FP32 outside the matrix units, whose rate is many times higher.",
+  ["depthwise"] = "Each channel is convolved alone (depthwise), so there is little arithmetic per byte. Memory is the limit, and the kernel does not keep it busy. Matrix units do not help.",
+  ["fp64-units"] = "They compute in FP64, which is far slower than any other type.",
+  ["fp32-units"] = "They compute in FP32 without the matrix units, which are many times faster.",
   ["few-channels"] = "So few channels do not fill the matrix units, which multiply at least 16 terms at once.",
-  ["odd-channels"] = "A number of channels is no multiple of 8, so that the matrix units are fed piece by piece.",
-  ["grouped"] = "Each group has few channels, so that the matrix units are half empty.",
+  ["odd-channels"] = "A number of channels is not a multiple of 8, so the matrix units get their data piece by piece.",
+  ["grouped"] = "Each group has few channels, so the matrix units are half empty.",
   ["few-tiles"] = "The result is too small to give each SM a tile.",
-  ["few-uses"] = "There is little arithmetic per byte here: the memory is the roof.",
-  [""] = "Sizes do not tell why: the library may have chosen a poor algorithm, or converts the layout around it.",
+  ["few-uses"] = "There is little arithmetic per byte here, so memory is the limit.",
+  [""] = "The sizes do not explain it. The library may have chosen a poor algorithm, or it converts the layout before and after.",
 }
 
 return {
   id        = "kernel/slow-convolutions",
-  title     = "Bring slow convolutions closer to their roof",
+  title     = "Speed up convolutions that run far below the peak",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -24,24 +24,23 @@ return {
   effort    = "code",
 
   loss           = "roofline.below.convolutions",
-  not_applicable = "none of them stays far below its roof",
+  not_applicable = "no recorded convolution runs far below what the GPU allows",
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {place:text}). " ..
-            "Beyond what good libraries need, convolutions take {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Convolutions take {share:pct} of the time more than good libraries need.",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "depthwise", action = "Fuse the depthwise convolution with its neighbors (torch.compile), use channels-last and 16-bit types: each halves the bytes that are moved",
-      snippet = "model = torch.compile(model.to(memory_format=torch.channels_last))", language = "python" },
+    { reason = "depthwise", action = "Fuse the depthwise convolution with its neighbors (torch.compile), and use channels-last layout and 16-bit types: each moves fewer bytes",
+      snippet = "model = torch.compile(model.to(memory_format=torch.channels_last))", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp32-units", action = "Allow TF32, or run in bf16",
-      snippet = "torch.backends.cudnn.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    y = model(x)", language = "python" },
+      snippet = "torch.backends.cudnn.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    y = model(x)", language = "python", ["for"] = { "pytorch" } },
     { reason = "few-channels", action = "Pad the channels to a multiple of 8 (images: 3 to 4 or 8), or fold pixels into channels (space-to-depth) before the first layer" },
-    { reason = "odd-channels", action = "Make the numbers of channels multiples of 8, better of 64" },
+    { reason = "odd-channels", action = "Make the numbers of channels multiples of 8, or better of 64" },
     { reason = "few-tiles", action = "Raise the batch, so that the result has a tile for each SM" },
     { action = "Let the library measure its algorithms, in channels-last layout",
-      snippet = "torch.backends.cudnn.benchmark = True   # MIOpen: MIOPEN_FIND_MODE=NORMAL\nmodel = model.to(memory_format=torch.channels_last)", language = "python" },
-    { action = "Measure the kernel: ncu tells which unit or which wait holds it back",
+      snippet = "torch.backends.cudnn.benchmark = True   # MIOpen: MIOPEN_FIND_MODE=NORMAL\nmodel = model.to(memory_format=torch.channels_last)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Profile the kernel: ncu shows which unit or which wait limits it",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
   },
   false_positives = "Convolutions that run once, before the library has measured its algorithms.",
@@ -53,7 +52,7 @@ return {
     return adopt(e, worst)
   end,
 
-  saving = { confidence = 0.5, basis = "what these kernels take beyond the time that good libraries take for the same sizes" },
+  saving = { confidence = 0.5, basis = "convolutions as fast as good libraries for the same sizes" },
 
   tests = {
     { name = "half of the time could be won",

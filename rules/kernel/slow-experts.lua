@@ -1,13 +1,13 @@
 -- Mixtures of experts whose products take much longer than good libraries take: measured by recorded sizes.
 local why = {
-  ["few-tiles"] = "Tokens, spread over the experts, give fewer tiles than the GPU has SMs.",
-  ["few-uses"] = "Few tokens reach each expert, so that its weights are read for little work.",
-  [""] = "Experts get unequal numbers of tokens, or the kernel was not tuned for these sizes.",
+  ["few-tiles"] = "The tokens, spread over the experts, give fewer tiles than the GPU has SMs.",
+  ["few-uses"] = "Few tokens reach each expert, so its weights are read for little work.",
+  [""] = "The sizes do not explain it. Experts may get unequal numbers of tokens, or the kernel was not tuned for these sizes.",
 }
 
 return {
   id        = "kernel/slow-experts",
-  title     = "Bring the products of experts closer to their roof",
+  title     = "Speed up expert layers that run far below the peak",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -17,22 +17,21 @@ return {
   effort    = "code",
 
   loss           = "roofline.below.experts",
-  not_applicable = "none of them stays far below its roof",
+  not_applicable = "no recorded expert layer runs far below what the GPU allows",
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {place:text}). " ..
-            "Beyond what good libraries need, mixtures of experts take {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Mixtures of experts take {share:pct} of the time more than good libraries need.",
   cause   = "{why:text}",
   fixes   = {
     { action = "Tune the kernel for these sizes: serving engines keep a table of tile sizes per GPU, and warn when it has no entry",
       snippet = "python benchmarks/kernels/benchmark_moe.py --tune", language = "bash" },
     { reason = "few-uses", action = "Run more tokens at once, or spread experts over GPUs (expert parallelism), so that each expert has more of them" },
     { reason = "few-tiles", action = "Store the weights in fewer bytes (FP8, FP4)" },
-    { action = "Measure the kernel: ncu tells which unit or which wait holds it back",
+    { action = "Profile the kernel: ncu shows which unit or which wait limits it",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
   },
-  false_positives = "Routing that differs much from even: how tokens were spread is not recorded.",
+  false_positives = "Routing that is very uneven. How tokens were distributed is not recorded.",
   references = { "nvidia/gpu-background" },
 
   detect = function(f, t, e)
@@ -41,7 +40,7 @@ return {
     return adopt(e, worst)
   end,
 
-  saving = { confidence = 0.5, basis = "what these kernels take beyond the time that good libraries take for the same sizes" },
+  saving = { confidence = 0.5, basis = "expert layers as fast as good libraries for the same sizes" },
 
   tests = {
     { name = "half of the time could be won",

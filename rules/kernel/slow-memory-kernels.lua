@@ -1,17 +1,17 @@
 -- Normalizations, softmax, reductions, element-wise kernels, copies and look-ups that take much longer than their bytes
 -- need at the rate that such kernels reach: measured by recorded sizes.
 local why = {
-  ["strided"] = "Its tensors lie in different orders, so that one of them is walked in strides and most of each fetched piece is not used.",
+  ["strided"] = "The tensors have different layouts, so one of them is read in strides and most of the fetched bytes are not used.",
   ["short-rows"] = "Rows are so short that most threads of a block have nothing to do.",
-  ["long-rows"] = "There are few rows, and each is long: few blocks work, one after another on the same row.",
-  ["not-vectorized"] = "The kernel moves one element at a time: addresses, types or strides did not allow wide loads.",
-  ["small"] = "Each kernel moves little, and is over before the memory is at its full rate.",
-  [""] = "Sizes do not tell why: more passes over the data than it needs, atomic updates, or other kernels that compete for the memory.",
+  ["long-rows"] = "There are few rows, and each is long, so only a few blocks work.",
+  ["not-vectorized"] = "The kernel moves one element at a time: addresses, types or strides do not allow wide loads.",
+  ["small"] = "Each kernel moves little data and ends before memory reaches its full rate.",
+  [""] = "The sizes do not explain it. Possible reasons: too many passes over the data, atomic updates, or other kernels that compete for memory.",
 }
 
 return {
   id        = "kernel/slow-memory-kernels",
-  title     = "Bring kernels that move data closer to the memory rate",
+  title     = "Speed up memory-bound kernels that run far below the memory rate",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -21,25 +21,24 @@ return {
   effort    = "code",
 
   loss           = "roofline.below.memory",
-  not_applicable = "none of them stays far below its roof",
+  not_applicable = "no recorded memory-bound operator runs far below the memory rate",
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {place:text}). " ..
-            "Beyond what good libraries need, such operators take {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such operators take {share:pct} of the time more than good libraries need.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "strided", action = "Keep one layout throughout, and copy once where it must change",
-      snippet = "x = x.contiguous()", language = "python" },
+      snippet = "x = x.contiguous()", language = "python", ["for"] = { "pytorch" } },
     { action = "Compile the part of the model around it: fused kernels move each value once",
-      snippet = "model = torch.compile(model)", language = "python" },
-    { reason = "short-rows", action = "Use a kernel that works on many short rows per block (Triton, Apex, Liger), or put the short dimension elsewhere" },
-    { reason = "small", action = "Join many small tensors into one operation (foreach, cat)" },
+      snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
+    { reason = "short-rows", action = "Use a kernel that processes many short rows per block (Triton, Apex, Liger), or move the short dimension" },
+    { reason = "small", action = "Process many small tensors in one operation (foreach, cat)" },
     { reason = "not-vectorized", action = "Align slices to 16 bytes, and keep both operands in the same type" },
-    { action = "Measure the kernel: ncu tells which unit or which wait holds it back",
+    { action = "Profile the kernel: ncu shows which unit or which wait limits it",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
   },
-  false_positives = "Kernels that share the memory with others on the same GPU.",
+  false_positives = "Kernels that share the memory with other kernels on the same GPU.",
   references = { "nvidia/gpu-background", "pytorch/compile" },
 
   detect = function(f, t, e)
@@ -48,7 +47,7 @@ return {
     return adopt(e, worst)
   end,
 
-  saving = { confidence = 0.5, basis = "what these kernels take beyond the time that good libraries take for the same sizes" },
+  saving = { confidence = 0.5, basis = "these operators as fast as good libraries for the same sizes" },
 
   tests = {
     { name = "half of the time could be won",

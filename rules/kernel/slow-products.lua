@@ -1,18 +1,18 @@
 -- Matrix products that take much longer than good libraries take for the same sizes: measured by recorded sizes.
 -- Which sizes they are, how far they stay below their roof, and what about them is hard for the GPU.
 local why = {
-  ["fp64-units"] = "They compute in FP64, at a fraction of the rate of any other type.",
-  ["fp32-units"] = "They compute in FP32 outside the matrix units, whose rate is many times higher.",
-  ["odd-sizes"] = "A distance between rows is no multiple of 16 bytes, so that the matrix units are fed piece by piece.",
-  ["few-tiles"] = "The result has fewer tiles than the GPU has SMs, so that most of the GPU has no work while a few SMs add up long sums.",
-  ["few-uses"] = "One side of the result has few rows, so that the weights are read for little work: the memory is the limit, and the kernel does not keep it busy.",
+  ["fp64-units"] = "They compute in FP64, which is far slower than any other type.",
+  ["fp32-units"] = "They compute in FP32 without the matrix units, which are many times faster.",
+  ["odd-sizes"] = "The distance between rows is not a multiple of 16 bytes, so the matrix units get their data piece by piece.",
+  ["few-tiles"] = "The result has fewer tiles than the GPU has SMs. Most of the GPU has no work while a few SMs add up long sums.",
+  ["few-uses"] = "One side of the result has few rows, so the weights are read for little work. Memory is the limit, and the kernel does not keep it busy.",
   ["grouped"] = "The rows are split among groups, and small groups leave tiles half empty.",
-  [""] = "Sizes do not tell why: the library may have chosen a poor kernel, or other kernels compete for the GPU.",
+  [""] = "The sizes do not explain it. The library may have chosen a poor kernel, or other kernels compete for the GPU.",
 }
 
 return {
   id        = "kernel/slow-products",
-  title     = "Bring slow matrix products closer to the peak",
+  title     = "Speed up matrix products that run far below the peak",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -22,29 +22,28 @@ return {
   effort    = "code",
 
   loss           = "roofline.below.products",
-  not_applicable = "none of them stays far below its roof",
+  not_applicable = "no recorded matrix product runs far below what the GPU allows",
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}, good libraries reach {good:pct} (kernel {place:text}). " ..
-            "Beyond what good libraries need, products take {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Matrix products take {share:pct} of the time more than good libraries need.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "odd-sizes", action = "Pad the odd dimension to a multiple of 64: vocabulary, classes, hidden sizes",
-      snippet = "padded = 64 * ((size + 63) // 64)", language = "python" },
+      snippet = "padded = 64 * ((size + 63) // 64)", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp32-units", action = "Run these products in TF32 or bf16",
-      snippet = "torch.set_float32_matmul_precision(\"high\")", language = "python" },
-    { reason = "fp64-units", action = "Compute in FP32 or TF32 where the result allows it, and refine it in FP64" },
-    { reason = "few-tiles", action = "Split the long sums over more blocks (split-K, stream-K), or let the library measure its kernels",
-      snippet = "import torch._inductor.config as c\nc.max_autotune_gemm = True\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python" },
-    { reason = "few-uses", action = "Raise the batch, or store the weights in fewer bytes (FP8, INT4): both do more work per byte that is read" },
-    { reason = "grouped", action = "Use one grouped product for all groups, and sort rows so that each group fills whole tiles" },
+      snippet = "torch.set_float32_matmul_precision(\"high\")", language = "python", ["for"] = { "pytorch" } },
+    { reason = "fp64-units", action = "Compute in FP32 or TF32 where the accuracy allows it, and refine the result in FP64" },
+    { reason = "few-tiles", action = "Split the long sums across more blocks (split-K, stream-K), or let the library measure its kernels",
+      snippet = "import torch._inductor.config as c\nc.max_autotune_gemm = True\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python", ["for"] = { "pytorch" } },
+    { reason = "few-uses", action = "Use a larger batch, or store the weights in fewer bytes (FP8, INT4): both do more work per byte read" },
+    { reason = "grouped", action = "Use one grouped matrix product for all groups, and sort rows so that each group fills whole tiles" },
     { action = "Let the library measure its kernels for these sizes, and update it",
-      snippet = "torch.cuda.tunable.enable()   # PyTorch TunableOp\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python" },
-    { action = "Measure the kernel: ncu tells which unit or which wait holds it back",
+      snippet = "torch.cuda.tunable.enable()   # PyTorch TunableOp\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python", ["for"] = { "pytorch" } },
+    { action = "Profile the kernel: ncu shows which unit or which wait limits it",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
   },
-  false_positives = "Products that share the GPU with other streams, and clocks held down by power or heat.",
+  false_positives = "Products that share the GPU with other streams. Clocks that power or heat holds down.",
   references = { "nvidia/tensor-core-alignment", "nvidia/gpu-background" },
 
   detect = function(f, t, e)
@@ -53,7 +52,7 @@ return {
     return adopt(e, worst)
   end,
 
-  saving = { confidence = 0.5, basis = "what these kernels take beyond the time that good libraries take for the same sizes" },
+  saving = { confidence = 0.5, basis = "matrix products as fast as good libraries for the same sizes" },
 
   tests = {
     { name = "half of the time could be won",

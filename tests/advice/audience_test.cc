@@ -6,10 +6,10 @@
 namespace advise {
 namespace {
 
-const std::vector<Fix> kFixes = {{"for all", "", "", {}, {}},
-                                 {"for PyTorch", "", "", {}, {"pytorch"}},
-                                 {"for CUDA", "", "", {}, {"c++"}},
-                                 {"for Fortran", "", "", {}, {"openacc", "fortran"}}};
+const std::vector<Fix> kFixes = {{"for all", "", "", {}, {}, ""},
+                                 {"for PyTorch", "", "", {}, {"pytorch"}, ""},
+                                 {"for CUDA", "", "", {}, {"c++"}, ""},
+                                 {"for Fortran", "", "", {}, {"openacc", "fortran"}, ""}};
 
 std::vector<std::string> Fitting(const std::string& framework,
                                  const std::vector<std::string>& languages,

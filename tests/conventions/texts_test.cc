@@ -53,7 +53,7 @@ std::vector<Text> RuleTexts() {
         continue;
       for (std::sregex_iterator it(line.begin(), line.end(), literal), end; it != end; ++it) {
         const std::string text = (*it)[1];
-        if (text.find(' ') == std::string::npos) continue;
+        if (text.find(' ') == std::string::npos || text.find("\\n") != std::string::npos) continue;
         texts.push_back({fmt::format("{}:{}", file.path, i + 1), WithoutPlaces(text)});
       }
     }
@@ -170,7 +170,8 @@ TEST_CASE("texts use the terms of docs/style.md") {
        "say \"per\""},
       {R"(\bside by side\b)", "say \"overlap\", \"concurrently\" or \"in parallel\""},
       {R"(\b(switch|switches|switched) (it |them )?(on|off)\b)", "say \"turn on\" or \"turn off\""},
-      {R"(\b(a|an|one) \w+ of (its|their|our|your) own\b)", "say \"its own …\" or \"a separate …\""},
+      {R"(\b(a|an|one) \w+ of (its|their|our|your) own\b)",
+       "say \"its own …\" or \"a separate …\""},
       {R"(\bin trains\b)", "say \"back to back\" or \"in a series\""},
       {R"(\bhold(s|ing)? (the host|the loop|the GPU|the thread|it|them) up\b)", "say \"blocks\""},
       {R"(\bbeside no\b|\bleft dark\b|\bthere is none of it\b|\bwhat can still be won\b)",

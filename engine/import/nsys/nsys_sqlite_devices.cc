@@ -143,7 +143,7 @@ DeviceMap ResolveDevices(const SystemInfo& info, const std::map<ProcessDevice, b
         "several processes use CUDA device " + std::to_string(ordinal) +
             ", and the report does not say whether these are the same GPU: " +
             (apart ? "their kernels run at the same time, so each is taken to have its own"
-                   : "they are taken as one"));
+                   : "they are treated as one"));
   }
 
   std::map<std::uint32_t, int> priority;  // 0 worked, 1 mentioned
