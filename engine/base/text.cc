@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <numeric>
 
 namespace advise {
@@ -68,12 +70,87 @@ std::string FormatQuantity(double value, std::string_view unit) {
   return fmt::format("{} {}", Plain(value), unit);
 }
 
+namespace {
+
+// "1 small copies" as people say it, where `at` is the end of the "1": the noun is one of the next
+// three words.
+void MakeSingular(std::string* text, std::size_t at) {
+  static const std::map<std::string_view, std::string_view> kSingular = {
+      {"allocations", "allocation"},
+      {"batches", "batch"},
+      {"blocks", "block"},
+      {"broadcasts", "broadcast"},
+      {"calls", "call"},
+      {"casts", "cast"},
+      {"collectives", "collective"},
+      {"copies", "copy"},
+      {"cores", "core"},
+      {"CPUs", "CPU"},
+      {"directions", "direction"},
+      {"files", "file"},
+      {"GPUs", "GPU"},
+      {"graphs", "graph"},
+      {"hosts", "host"},
+      {"kernels", "kernel"},
+      {"launches", "launch"},
+      {"loads", "load"},
+      {"memsets", "memset"},
+      {"migrations", "migration"},
+      {"nodes", "node"},
+      {"operations", "operation"},
+      {"operators", "operator"},
+      {"pairs", "pair"},
+      {"passes", "pass"},
+      {"ports", "port"},
+      {"processes", "process"},
+      {"products", "product"},
+      {"ranks", "rank"},
+      {"reduces", "reduce"},
+      {"runs", "run"},
+      {"samples", "sample"},
+      {"sequences", "sequence"},
+      {"steps", "step"},
+      {"streams", "stream"},
+      {"switches", "switch"},
+      {"threads", "thread"},
+      {"uploads", "upload"},
+      {"values", "value"},
+      {"waits", "wait"},
+      {"waves", "wave"},
+      {"workers", "worker"}};
+  constexpr int kWords = 3;
+  std::size_t from = at;
+  for (int word = 0; word < kWords && from < text->size() && (*text)[from] == ' '; ++word) {
+    std::size_t to = ++from;
+    while (to < text->size() && std::isalpha(static_cast<unsigned char>((*text)[to])) != 0) ++to;
+    const std::string_view noun = std::string_view(*text).substr(from, to - from);
+    if (word == 0 && noun == "times" && text->compare(to, 4, " as ") != 0) {
+      text->replace(at - 1, to - at + 1, "once");
+      return;
+    }
+    const auto singular = kSingular.find(noun);
+    if (singular != kSingular.end()) {
+      text->replace(from, to - from, singular->second);
+      return;
+    }
+    // "1 element-wise kernels": the rest of a compound belongs to the word.
+    while (to < text->size() && (*text)[to] == '-') {
+      ++to;
+      while (to < text->size() && std::isalpha(static_cast<unsigned char>((*text)[to])) != 0) ++to;
+    }
+    from = to;
+  }
+}
+
+}  // namespace
+
 std::string FillTemplate(
     std::string_view text,
     const std::function<std::optional<std::string>(std::string_view name, std::string_view kind)>&
         value_of) {
   std::string filled;
   filled.reserve(text.size());
+  std::vector<std::size_t> ones;  // ends of counts that are one
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t open = text.find('{', at);
@@ -86,9 +163,12 @@ std::string FillTemplate(
     if (colon != std::string_view::npos)
       value = value_of(place.substr(0, colon), place.substr(colon + 1));
     filled += value ? *value : std::string(text.substr(open, close - open + 1));
+    if (value && *value == "1" && (place.ends_with(":count") || place.ends_with(":num")))
+      ones.push_back(filled.size());
     at = close + 1;
   }
   filled += text.substr(at);
+  for (auto one = ones.rbegin(); one != ones.rend(); ++one) MakeSingular(&filled, *one);
   return filled;
 }
 

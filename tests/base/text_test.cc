@@ -11,6 +11,21 @@
 namespace advise {
 namespace {
 
+TEST_CASE("one thing is singular") {
+  const auto fill = [](const std::string& text, const std::string& number) {
+    return FillTemplate(text, [&](std::string_view, std::string_view) {
+      return std::optional<std::string>(number);
+    });
+  };
+  CHECK(fill("on {n:count} streams", "1") == "on 1 stream");
+  CHECK(fill("on {n:count} streams", "2") == "on 2 streams");
+  CHECK(fill("{n:count} small copies, {n:num} GPUs", "1") == "1 small copy, 1 GPU");
+  CHECK(fill("{n:count} element-wise kernels", "1") == "1 element-wise kernel");
+  CHECK(fill("it waits {n:num} times per step", "1") == "it waits once per step");
+  CHECK(fill("{n:num} times as long", "1") == "1 times as long");
+  CHECK(fill("{n:pct} of steps", "1") == "1 of steps");
+}
+
 TEST_CASE("times are shown with three digits in the unit that fits") {
   CHECK(FormatQuantity(0, "ns") == "0 s");
   CHECK(FormatQuantity(7, "ns") == "7.00 ns");
