@@ -22,7 +22,7 @@ fi
 find engine -name '*.cc' -print0 | xargs -0 grep -ohE '"[^"]* [^"]*"' >"$printed/engine" || true
 
 # Correct words that codespell takes for slips: library names (te), abbreviations (nd), and examples of slips in documents.
-words=AtLeast,te,nd,fro,idel,snipet,ser
+words=atleast,te,nd,fro,idel,snipet,ser
 mapfile -t files < <(find README.md CONTRIBUTING.md CHANGELOG.md docs rules kb scripts fixtures -type f \
   \( -name '*.md' -o -name '*.lua' -o -name '*.toml' -o -name '*.sh' \) | sort)
 codespell --builtin clear,rare,en-GB_to_en-US --ignore-words-list "$words" "${files[@]}" "$printed"

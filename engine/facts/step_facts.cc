@@ -42,9 +42,10 @@ void DeclareSteps(Catalog* catalog) {
             UnlessEmpty(&StepStats::warmup_cause, "there are no warm-up steps in the capture", ""));
   stats.Add("steps.jitter", "share", "Interquartile range of the step lengths over their median.",
             &StepStats::jitter);
-  stats.Add("steps.drift", "share",
-            "Median of the last third of the steady steps over that of the first third, less 1.",
-            &StepStats::drift);
+  stats.Add(
+      "steps.drift", "share",
+      "Median of the last third of the steady steps over the median of the first third, less 1.",
+      &StepStats::drift);
   stats.Add("steps.kinds.share", "share",
             "Share of the slower of two kinds of steps; 0 for few steps.",
             &StepStats::two_kinds_share);

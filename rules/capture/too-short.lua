@@ -12,7 +12,7 @@ return {
   optional   = { "steps.count", "window.reason" },
   thresholds = { "min_steps" },
 
-  symptom = "Steady steps in the window: {steady:count} of {steps:count} captured steps. Reason: {reason:text}.",
+  symptom = "{found:text}: {reason:text}.",
   cause   = "The first steps compile, load and allocate. Their shares say little about a long run, and one step cannot show what varies.",
   fixes   = {
     { action = "Mark the steps with ranges and capture ten of them after a warm-up",
@@ -33,7 +33,11 @@ return {
   detect = function(f, t)
     local steady = f.steps.count or 0
     if at_least(steady, t.min_steps) then return nil end
-    return { steady = steady, steps = f.capture.steps,
+    local found = "No repeating steps were found"
+    if f.capture.steps > 0 then
+      found = "Only " .. tostring(math.floor(steady)) .. " of " .. tostring(math.floor(f.capture.steps)) .. " captured steps are steady"
+    end
+    return { steady = steady, steps = f.capture.steps, found = found,
              reason = f.window.reason or "too few to tell steady state from start-up" }
   end,
 

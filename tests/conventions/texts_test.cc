@@ -61,9 +61,14 @@ std::vector<Text> RuleTexts() {
   return texts;
 }
 
+// Of rows without the list of their columns.
 std::vector<Text> FactTexts() {
   std::vector<Text> texts;
-  for (const FactInfo& fact : FactList()) texts.push_back({"fact " + fact.name, fact.definition});
+  for (const FactInfo& fact : FactList()) {
+    const std::size_t columns =
+        fact.unit == "rows" ? fact.definition.rfind(": ") : std::string::npos;
+    texts.push_back({"fact " + fact.name, fact.definition.substr(0, columns)});
+  }
   return texts;
 }
 
