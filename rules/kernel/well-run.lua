@@ -27,18 +27,16 @@ return {
     local well = f.roofline.well
     if not at_least(well.share, t.min_share) then return nil end
     local rows = top(well.rows, "time", 5)
-    local first = rows[1]
-    return { share = well.share, op = first.op, shape = first.shape, dtype = first.dtype, kernel = first.kernel, attained = first.attained,
-             roof = first.side == "memory" and "the memory rate" or "the peak", rows = rows }
+    return adopt({ share = well.share, rows = rows }, rows[1])
   end,
 
   tests = {
     { name = "large products at three quarters of the peak",
       facts = { roofline = { well = { share = 0.7, rows = { { op = "aten::mm", shape = "[8192, 8192] x [8192, 8192]", dtype = "bf16", kernel = "nvjet_tst",
-                                                              side = "compute", attained = 0.74, time = 7e8 } } } } },
+                                                              roof = "the peak", attained = 0.74, time = 7e8 } } } } },
       expect = { share = 0.7, op = "aten::mm", attained = 0.74, roof = "the peak", rows = 1 } },
     { name = "near miss: a small part only",
-      facts = { roofline = { well = { share = 0.1, rows = { { op = "aten::add", shape = "[8192]", dtype = "fp32", kernel = "add", side = "memory",
+      facts = { roofline = { well = { share = 0.1, rows = { { op = "aten::add", shape = "[8192]", dtype = "fp32", kernel = "add", roof = "the memory rate",
                                                               attained = 0.9, time = 1e8 } } } } },
       expect = "silent" },
     { name = "nothing runs that well", facts = { roofline = { well = { share = 0, rows = {} } } }, expect = "not_applicable" },

@@ -1,0 +1,41 @@
+-- Kernels whose names the knowledge base does not know: what they do, no rule can judge.
+return {
+  id        = "kernel/unknown",
+  title     = "Name the kernels that nobody here knows",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "info",
+  priority  = 10,
+  knowledge = { "K-E1" },
+  effort    = "flag",
+
+  measure        = "kernel.unknown",
+  applies        = "rows",
+  not_applicable = "the knowledge base knows the name of each kernel",
+  evidence       = { "share", "rows" },
+  thresholds     = { "min_share" },
+
+  symptom = "{share:pct} of the kernel time is spent in kernels that the knowledge base does not know, most of it in {name:text}.",
+  cause   = "No rule can say whether such a kernel is a product, a collective or a conversion, so none judges it.",
+  fixes   = {
+    { action  = "Measure these kernels with Nsight Compute",
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o unknown COMMAND", language = "bash" },
+    { action = "Tell what they do: add their names to the [[kernel]] entries of a site's knowledge base" },
+  },
+  false_positives = "Kernels of your own that you know well.",
+  references = { "nvidia/gpu-background" },
+
+  detect = function(f, t, e) return adopt(e, f.kernel.unknown.rows[1]) end,
+
+  tests = {
+    { name = "a third in two kernels of an own library",
+      facts = { kernel = { unknown = { share = 0.33, rows = { { name = "foo_kernel", count = 40, time = 3e8, share = 0.3 },
+                                                              { name = "bar_kernel", count = 4, time = 3e7, share = 0.03 } } } } },
+      expect = { share = 0.33, name = "foo_kernel", rows = 2 } },
+    { name = "near miss: a sliver",
+      facts = { kernel = { unknown = { share = 0.01, rows = { { name = "foo_kernel", count = 4, time = 1e7, share = 0.01 } } } } },
+      expect = "silent" },
+    { name = "all names are known", facts = { kernel = { unknown = { share = 0, rows = {} } } }, expect = "not_applicable" },
+    { name = "no kernels were recorded", facts = {}, expect = "cannot_tell" },
+  },
+}
