@@ -377,12 +377,14 @@ struct Lead {
   std::uint32_t taken = kNone;  // the last one that it took over from another thread
   float usual = 0;              // the lead that it had before it was blocked
   float recent = 0;             // the largest lead since the last blocking call
+  bool launched = false;        // anything since then
 
   void Block(std::uint32_t call) {
     // Blocked again before it had recovered: what it had before the first time still counts.
     usual = last == kNone ? recent : std::max(usual, recent);
     last = call;
     recent = 0;
+    launched = false;
   }
 };
 
@@ -437,8 +439,11 @@ std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run, const HandOvers& ha
       if (own.last != kNone && lead[call] > std::max(static_cast<float>(ahead_ns), own.usual))
         own.last = kNone;
       blocks[call] = own.last;
+      own.launched = true;
     }
-    if (BlocksHost(run, call)) own.Block(call);
+    // A synchronization right behind a call that blocked finds everything done.
+    const bool finds_done = own.last != kNone && !own.launched && IsSync(run.ClassOfCall(call));
+    if (!finds_done && BlocksHost(run, call)) own.Block(call);
   };
   std::map<std::uint32_t, std::vector<std::uint32_t>> tied;  // by process: threads to take in order
   for (const std::uint32_t thread : run.launching_threads) {

@@ -2,6 +2,7 @@
 #include "engine/metrics/losses/sync.h"
 
 #include "tests/support/analysed.h"
+#include "tests/support/loops.h"
 #include "tests/support/stories.h"
 
 namespace advise {
@@ -138,6 +139,23 @@ TEST_CASE("the default stream alone is no problem") {
   story.OnDefaultStream();
   AddFullQueue(&story, "work", 1_ms, 20, 50_us);
   CHECK(Analysed(story)->syncs.default_stream.lost->Total() == 0);
+}
+
+// A server reads a number back, makes sure of an event that is long past, and works for 1 ms before
+// it launches the next step.
+TEST_CASE("a synchronization that finds everything done is not what blocked the host") {
+  TraceBuilder story;
+  Repeat(40, 3_ms, [&](int, Nanos at) {
+    story.Range("step", {at, at + 3_ms});
+    story.Graph(1, {at, at + 10_us}, {at + 20_us, at + 1900_us});
+    story.CopyFromGpu(4, MemoryKind::kPageable, {at + 20_us, at + 1920_us},
+                      {at + 1905_us, at + 1907_us});
+    story.Call("cudaStreamSynchronize", {at + 1925_us, at + 1927_us});
+    story.Call("cudaEventSynchronize", {at + 1930_us, at + 1932_us});
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->syncs.item.lost->Total() > 39 * 1_ms);
+  CHECK(run->syncs.loop.lost->Total() < 1_ms);
 }
 
 }  // namespace
