@@ -167,6 +167,10 @@ class Explainer {
   void Tell(const Gap& gap, std::uint32_t thread, Nanos start, Nanos end, int depth) {
     constexpr int kDeepest = 3;
     const std::vector<HostPiece> pieces = Painter(thread).Paint(start, end);
+    // Who polls sleeps again and again; one sleep waits for nothing but its own end.
+    const bool polls = std::count_if(pieces.begin(), pieces.end(), [](const HostPiece& piece) {
+                         return piece.activity == Activity::kSleep;
+                       }) > 1;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const HostPiece& piece = pieces[i];
       IdleCause cause = CauseOf(piece);
@@ -181,7 +185,7 @@ class Explainer {
       }
       // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
       const bool waits = activity == Activity::kOsWait || activity == Activity::kFileIo ||
-                         activity == Activity::kNetwork || activity == Activity::kSleep;
+                         activity == Activity::kNetwork || (activity == Activity::kSleep && polls);
       const bool may_be_loader = cause == IdleCause::kHostWait || cause == IdleCause::kFileIo;
       if (waits && may_be_loader && awaited_.IsLoader(thread, piece.start, piece.end)) {
         cause = IdleCause::kDataLoading;

@@ -49,6 +49,17 @@ TEST_CASE("a request that came long before the wait ended is not what was waited
   CHECK(Analysed(story).Idle(IdleCause::kHostWait) == 93_us);
 }
 
+TEST_CASE("one sleep is no wait for the thread that reads meanwhile, polling with sleeps is") {
+  const auto slept = [](const std::vector<Interval>& sleeps) {
+    TraceBuilder story = GapStory();
+    for (const Interval& sleep : sleeps) story.OsCall("clock_nanosleep", sleep);
+    story.Thread("reader").OsCall("read", {90_us, 194_us});
+    return Analysed(story).Idle(IdleCause::kDataLoading);
+  };
+  CHECK(slept({{102_us, 195_us}}) == 0);
+  CHECK(slept({{102_us, 150_us}, {152_us, 195_us}}) == 48_us + 43_us);
+}
+
 enum class Reader { kOnDemand, kAlways, kAlongside };
 
 // A launching thread of which nothing but its launches is recorded, 10 ms a step of which the GPU
