@@ -23,6 +23,8 @@ inline std::uint32_t At(const RowIndex& index, std::uint32_t row) {  // kNone: n
   return row < index.size() ? index[row] : kNone;
 }
 
+struct LaunchQueues;
+
 class Replay {
  public:
   // O(n log n) in the calls and ops of the window.
@@ -82,6 +84,7 @@ class Replay {
   void AddCalls(const Run& run);
   void AddOps(const Run& run);
   void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs);
+  void AwaitOps(const Run& run, const LaunchQueues& queues);
   void LinkOps();
   void GroupCollectives(const Run& run);
   void Order();
@@ -97,7 +100,7 @@ class Replay {
   std::vector<std::uint32_t>
       last_calls_;  // the last caller of each process: its tail reaches to the window's end
   std::vector<Node> order_;
-  Nanos nominal_call_ns_;
+  Nanos nominal_call_ns_ = 0;
   Nanos latency_ns_;            // the longest that a launch takes to reach an idle device
   Nanos usual_latency_ns_ = 0;  // as this run shows it
   std::vector<double>

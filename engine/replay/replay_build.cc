@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/base/median.h"
+#include "engine/replay/launch_queue.h"
 #include "engine/replay/replay.h"
 #include "engine/timeline/collective_match.h"
 
@@ -41,14 +42,19 @@ std::vector<IntervalSet> WaitsOfThreads(const Run& run) {
   return waits;
 }
 
-Nanos MedianCallNs(const Run& run, Nanos fallback) {
-  std::vector<Nanos> lengths;
-  for (std::uint32_t c = 0; c < run.trace.calls.size(); ++c) {
-    if (run.ClassOfCall(c) == CallClass::kLaunch && run.first_op_of_call[c] != kNone) {
-      lengths.push_back(run.trace.calls.end[c] - run.trace.calls.start[c]);
-    }
+// Calls that hand work to the GPU, which a full queue holds back.
+bool Submits(CallClass call_class) {
+  switch (call_class) {
+    case CallClass::kLaunch:
+    case CallClass::kGraphLaunch:
+    case CallClass::kCopyAsync:
+    case CallClass::kMemsetAsync:
+    case CallClass::kEventRecord:
+    case CallClass::kStreamWaitEvent:
+      return true;
+    default:
+      return false;
   }
-  return lengths.empty() ? fallback : Median(std::move(lengths));
 }
 
 }  // namespace
@@ -58,15 +64,16 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
     : from_(run.window.start),
       to_(run.window.end),
       device_count_(std::max<std::size_t>(1, times.size())),
-      nominal_call_ns_(
-          MedianCallNs(run, static_cast<Nanos>(run.knowledge.Number("replay.call_cost")))),
       latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
       busy_share_(run.knowledge.Number("replay.busy_share")),
       input_share_(run.knowledge.Number("replay.input_share")) {
+  const LaunchQueues queues = MeasureQueues(run);
+  nominal_call_ns_ = queues.usual_call;
   Shorten(run);
   AddCalls(run);
   AddOps(run);
   LinkCalls(run, idle, hand_overs);
+  AwaitOps(run, queues);
   LinkOps();
   GroupCollectives(run);
   Order();
@@ -188,7 +195,6 @@ void Replay::AddOps(const Run& run) {
 
 void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs) {
   const std::vector<IntervalSet> waits_of = WaitsOfThreads(run);
-  const std::vector<IntervalSet> back_pressure = BackPressure(run);
   const bool os_known = !run.trace.os_calls.start.empty();
   // Calls by process in order of their end: who released whom.
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;
@@ -251,24 +257,27 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
       }
     }
   }
+}
 
-  // What each blocking call waited for: the last op to end before it returned, among those launched
-  // before it.
+// What each blocking call waited for: the last op to end before it returned, among those launched
+// before it. So do calls that a full queue held back.
+void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
+  const std::vector<IntervalSet> back_pressure = BackPressure(run);
   std::vector<std::uint32_t> by_end(ops_.size());
   for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
   std::sort(by_end.begin(), by_end.end(),
             [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
-  const auto held_ns = static_cast<Nanos>(run.knowledge.Number("replay.held_factor") *
-                                          static_cast<double>(nominal_call_ns_));
+  const auto usual = static_cast<double>(nominal_call_ns_);
+  const auto held_ns = static_cast<Nanos>(run.knowledge.Number("replay.held_factor") * usual);
+  const auto deep_ns = static_cast<Nanos>(run.knowledge.Number("replay.queue.held_factor") * usual);
   for (HostCall& call : calls_) {
-    const CallClass call_class = run.ClassOfCall(call.row);
     const bool blocks = BlocksHost(run, call.row);
+    const bool deep = queues.deep[call.row] != 0;
     // A launch that takes far longer than usual with the device busy throughout is held back by a
-    // full queue.
+    // full queue. Once let go it still costs what a launch costs.
     const bool held =
-        !blocks && call.own > held_ns &&
-        (call_class == CallClass::kLaunch || call_class == CallClass::kCopyAsync ||
-         call_class == CallClass::kGraphLaunch || call_class == CallClass::kMemsetAsync);
+        !blocks && call.own > (deep ? deep_ns : held_ns) && Submits(run.ClassOfCall(call.row));
+    const Nanos let_go = latency_ns_ + (deep ? nominal_call_ns_ : 0);
     // Newer captures say so themselves.
     const bool pressed =
         !blocks &&
@@ -289,7 +298,7 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
       if (of != process) continue;
       if (launch != kNone && run.trace.calls.start[launch] > run.trace.calls.start[call.row])
         continue;
-      if (held && !pressed && call.end - ops_[op].end > latency_ns_) break;
+      if (held && !pressed && call.end - ops_[op].end > let_go) break;
       call.awaited_op = op;
       call.own = std::min(call.own, std::max(nominal_call_ns_, call.end - ops_[op].end));
       break;

@@ -160,12 +160,13 @@ class Finder {
     Collect(threads_[waiting], &pauses);
     std::vector<HandOver> found;
     for (const auto& [kind, of_kind] : pauses) {
-      const std::size_t from = Partner(waiting, of_kind);
+      const auto [from, mostly] = PartnerOf(waiting, of_kind);
       if (from == threads_.size()) continue;
       for (const Pause& pause : of_kind) {
         // It may wait as soon as it has handed over, and did not hand over when it waits for long.
         const Nanos late =
             pause.end - static_cast<Nanos>(behind_share_ * static_cast<double>(pause.Length()));
+        if (!mostly && !Late(shown_[from], pause)) continue;
         if (shown_[waiting].WorksIn(pause) || shown_[from].IsBlocked(late, pause.end)) continue;
         found.push_back({pause.start, pause.end, threads_[from]});
       }
@@ -189,27 +190,48 @@ class Finder {
     }
   }
 
-  // The thread that most of these pauses end just behind; the closest one of several. The number of
-  // threads when there is none.
-  std::size_t Partner(std::size_t waiting, const std::vector<Pause>& pauses) const {
-    std::size_t best = threads_.size();
+  // How long after something that the other thread did the pause ends, when that is just behind.
+  std::optional<Nanos> Late(const Shown& other, const Pause& pause, Kind* kind = nullptr) const {
+    const std::optional<Mark> mark = other.LastIn(pause);
+    if (!mark) return std::nullopt;
+    const Nanos late = pause.end - mark->end;
+    // Code between two launches: a wait is longer than what follows it.
+    if (static_cast<double>(late) > behind_share_ * static_cast<double>(pause.Length()))
+      return std::nullopt;
+    if (kind != nullptr) *kind = mark->kind;
+    return late;
+  }
+
+  struct Partner {
+    std::size_t thread = 0;  // the number of threads when there is none
+    bool mostly = true;      // most pauses end behind it; else most of their time, in a few of them
+  };
+
+  // The thread that most of these pauses, or pauses with most of their time, end just behind; the
+  // closest one of several. A thread that is mostly in time waits for nobody, and for long when it
+  // is early.
+  Partner PartnerOf(std::size_t waiting, const std::vector<Pause>& pauses) const {
+    Partner best{threads_.size(), true};
     Nanos closest = 0;
+    Nanos all = 0;
+    for (const Pause& pause : pauses) all += pause.Length();
     for (std::size_t other = 0; other < threads_.size(); ++other) {
       if (other == waiting) continue;
       std::set<Kind> kinds;
       std::vector<Nanos> behind;
+      Nanos time = 0;
       for (const Pause& pause : pauses) {
-        const std::optional<Mark> mark = shown_[other].LastIn(pause);
-        if (!mark) continue;
-        const Nanos late = pause.end - mark->end;
-        // Code between two launches: a wait is longer than what follows it.
-        if (static_cast<double>(late) > behind_share_ * static_cast<double>(pause.Length()))
-          continue;
-        behind.push_back(late);
-        kinds.insert(mark->kind);
+        Kind kind;
+        const std::optional<Nanos> late = Late(shown_[other], pause, &kind);
+        if (!late) continue;
+        behind.push_back(*late);
+        kinds.insert(kind);
+        time += pause.Length();
       }
+      const bool mostly =
+          static_cast<double>(behind.size()) >= usual_ * static_cast<double>(pauses.size());
       if (behind.size() < least_ ||
-          static_cast<double>(behind.size()) < usual_ * static_cast<double>(pauses.size()))
+          (!mostly && static_cast<double>(time) < usual_ * static_cast<double>(all)))
         continue;
       const Nanos median = Median(std::move(behind));
       // How much of the time lies, by chance, so close behind something of these kinds.
@@ -218,7 +240,8 @@ class Finder {
       const double by_chance =
           static_cast<double>(shown_[other].Count(kinds)) * static_cast<double>(median) / span;
       if (by_chance > chance_) continue;
-      if (best == threads_.size() || median < closest) best = other, closest = median;
+      if (best.thread == threads_.size() || median < closest)
+        best = {other, mostly}, closest = median;
     }
     return best;
   }

@@ -108,6 +108,33 @@ TEST_CASE("threads that do not wait for each other are not tied together") {
   CHECK(HandOvers(run->run).empty());
 }
 
+// A thread that reads for 2 ms per step and hands the step over. The launching thread takes 1 ms
+// for the first seven steps, in which nobody waits, then 10 ms, and takes the next step at its end.
+TEST_CASE("a thread that waits in most of its paused time waits, though often it need not") {
+  TraceBuilder story;
+  Nanos at = 0;
+  Nanos launcher = 0;
+  for (int n = 0; n < 13; ++n) {
+    story.Thread("reader").OnStream(9).CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 5_us},
+                                                 {at + 10_us, at + 50_us});
+    launcher = std::max(launcher, at + 10_us);
+    const Nanos length = n < 7 ? 1_ms : 10_ms;
+    story.Thread("launcher").OnStream(7);
+    story.Launch("work", {launcher, launcher + 5_us}, {launcher + 9_us, launcher + length - 9_us});
+    story.Launch("last", {launcher + length - 20_us, launcher + length - 10_us},
+                 {launcher + length - 5_us, launcher + length});
+    launcher += length;
+    at = std::max(at + 2_ms, launcher + 5_us);
+  }
+  const Analysed run(story);
+  const HandOvers hand_overs(run->run);
+  const std::vector<std::uint32_t> copies = run.Calls("cudaMemcpyAsync");
+  const std::uint32_t reader = run.trace().calls.thread[copies[0]];
+  const std::vector<HandOver>& found = hand_overs.Of(reader);
+  CHECK(found.size() == 5);  // the five pauses behind long steps
+  for (const HandOver& hand_over : found) CHECK(hand_over.end - hand_over.start > 9_ms);
+}
+
 TEST_CASE("a thread that loads files in its pause does not wait for another") {
   TraceBuilder story = TwoThreads(Waits::kSilent);
   Repeat(12, 10_ms, [&](int n, Nanos at) {

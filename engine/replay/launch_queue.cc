@@ -1,0 +1,95 @@
+#include "engine/replay/launch_queue.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "engine/base/median.h"
+
+namespace advise {
+namespace {
+
+// The calls of one process, and when the last op of each that launched something ended.
+struct Submissions {
+  std::vector<std::uint32_t> calls;
+  std::vector<Nanos> started, ended;                   // of calls that launched something
+  Nanos first_op = std::numeric_limits<Nanos>::max();  // when the first of their ops began
+};
+
+std::map<std::uint32_t, Submissions> ByProcess(const Run& run) {
+  const OpTable& ops = run.trace.ops;
+  const CallTable& calls = run.trace.calls;
+  std::vector<Nanos> done(calls.size(), std::numeric_limits<Nanos>::min());
+  std::map<std::uint32_t, Submissions> all;
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    const std::uint32_t call = ops.call[op];
+    if (call == kNone) continue;
+    done[call] = std::max(done[call], ops.end[op]);
+    Nanos& first = all[run.ProcessOfCall(call)].first_op;
+    first = std::min(first, ops.start[op]);
+  }
+  for (std::uint32_t c = 0; c < calls.size(); ++c) {
+    Submissions& own = all[run.ProcessOfCall(c)];
+    own.calls.push_back(c);
+    if (run.first_op_of_call[c] == kNone) continue;
+    own.started.push_back(calls.start[c]);
+    own.ended.push_back(done[c]);
+  }
+  for (auto& [process, own] : all) {
+    std::sort(own.started.begin(), own.started.end());
+    std::sort(own.ended.begin(), own.ended.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+LaunchQueues MeasureQueues(const Run& run) {
+  const Knowledge& knowledge = run.knowledge;
+  const auto least = static_cast<std::size_t>(knowledge.Number("replay.queue.least"));
+  const double deep_share = knowledge.Number("replay.queue.deep_share");
+  const CallTable& calls = run.trace.calls;
+  LaunchQueues queues;
+  queues.deep.assign(calls.size(), 0);
+  std::vector<Nanos> with_room, all;
+  for (const auto& [process, own] : ByProcess(run)) {
+    std::vector<std::size_t> outstanding;
+    std::size_t deepest = 0;
+    for (const std::uint32_t c : own.calls) {
+      const auto before = [&](const std::vector<Nanos>& times) {
+        return static_cast<std::size_t>(
+            std::lower_bound(times.begin(), times.end(), calls.start[c]) - times.begin());
+      };
+      const std::size_t started = before(own.started);
+      const std::size_t ended = std::min(started, before(own.ended));
+      outstanding.push_back(started - ended);
+      deepest = std::max(deepest, outstanding.back());
+    }
+    for (std::size_t i = 0; i < own.calls.size(); ++i) {
+      const std::uint32_t c = own.calls[i];
+      const bool deep = deepest >= least && static_cast<double>(outstanding[i]) >=
+                                                deep_share * static_cast<double>(deepest);
+      queues.deep[c] = deep ? 1 : 0;
+      if (run.ClassOfCall(c) != CallClass::kLaunch || run.first_op_of_call[c] == kNone) continue;
+      const Nanos length = calls.end[c] - calls.start[c];
+      all.push_back(length);
+      // Before its first op began, the process may have had work in its queue that was launched
+      // before the capture.
+      if (!deep && (deepest < least || calls.start[c] >= own.first_op)) with_room.push_back(length);
+    }
+  }
+  const auto assumed = static_cast<Nanos>(knowledge.Number("replay.call_cost"));
+  const auto samples = static_cast<std::size_t>(knowledge.Number("replay.queue.samples"));
+  if (with_room.size() >= std::min(samples, all.size()) && !with_room.empty()) {
+    queues.usual_call = Median(std::move(with_room));
+  } else if (!all.empty()) {
+    const auto decile = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 10);
+    std::nth_element(all.begin(), decile, all.end());
+    queues.usual_call = std::min(*decile, assumed);
+  } else {
+    queues.usual_call = assumed;
+  }
+  return queues;
+}
+
+}  // namespace advise

@@ -1,0 +1,23 @@
+// How full the queues to the GPU were when work was handed over. A launch into a queue with room
+// costs microseconds; one into a full queue waits until the GPU has taken an op from it, and its
+// length says how long kernels run and nothing of what launching costs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+struct LaunchQueues {
+  // What a launch costs the host while the queue has room.
+  Nanos usual_call = 0;
+  // By call: 1 when its process had so much work outstanding that its queue may have been full.
+  std::vector<std::uint8_t> deep;
+};
+
+// O(n log n) in the calls and ops of the run.
+LaunchQueues MeasureQueues(const Run& run);
+
+}  // namespace advise

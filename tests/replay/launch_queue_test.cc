@@ -1,0 +1,81 @@
+// Launches that wait for room in the queue, and what a launch costs without such waits.
+#include "engine/replay/launch_queue.h"
+
+#include "engine/replay/replay.h"
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+constexpr int kRoom = 100;     // launches that the queue takes
+constexpr int kKernels = 800;  // so that most launches find it full
+
+// Kernels of 1 ms, launched as fast as the queue takes them: every 8 us while there is room, later
+// one whenever one has ended. Each launch costs `cost` once there is room. A capture that starts
+// later lacks the first `missing` launches and their kernels.
+TraceBuilder FullQueue(Nanos cost, int missing = 0) {
+  TraceBuilder story;
+  std::vector<Nanos> ended;
+  Nanos host = 0;
+  Nanos gpu = 10_us;
+  for (int i = 0; i < kKernels; ++i) {
+    const Nanos begun = host;
+    const Nanos room =
+        i < kRoom ? begun : std::max(begun, ended[static_cast<std::size_t>(i - kRoom)]);
+    host = room + cost;
+    gpu = std::max(gpu, host + 5_us);
+    if (i >= missing) story.Launch("work", {begun, host}, {gpu, gpu + 1_ms});
+    gpu += 1_ms;
+    ended.push_back(gpu);
+    host += 3_us;
+  }
+  story.Sync({host, gpu + 2_us}, "cudaDeviceSynchronize");
+  return story;
+}
+
+Remedy Faster(const Analysed& run, float factor) {
+  Remedy remedy;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    remedy.scaled_ops.emplace_back(op, factor);
+  return remedy;
+}
+
+TEST_CASE("what a launch costs is seen where the queue had room") {
+  const Analysed run(FullQueue(5_us));
+  const LaunchQueues queues = MeasureQueues(run->run);
+  CHECK(queues.usual_call == 5_us);
+  const std::vector<std::uint32_t> calls = run.Calls("cudaLaunchKernel");
+  CHECK(queues.deep[calls[10]] == 0);
+  CHECK(queues.deep[calls[kRoom + 10]] == 1);
+}
+
+TEST_CASE("slow launches into a queue with room are slow, not held") {
+  TraceBuilder story;
+  AddEmptyQueue(&story, "tiny", 0, 300, 5_us, 120_us);
+  const Analysed run(story);
+  const LaunchQueues queues = MeasureQueues(run->run);
+  CHECK(queues.usual_call == 5_us);
+  for (const std::uint8_t deep : queues.deep) CHECK(deep == 0);
+}
+
+TEST_CASE("kernels that run faster drain a full queue faster") {
+  const Nanos cost = GENERATE(5_us, 90_us);
+  const Analysed run(FullQueue(cost));
+  const Replay& replay = run->replay();
+  CHECK(std::abs(replay.BaselineNs() - run.Window()) < run.Window() / 100);
+  // A fifth of the time, which is still more than launching takes.
+  const Nanos gain = replay.Gain(Faster(run, 0.2F));
+  CHECK(gain > kKernels * 780_us);
+  CHECK(gain < kKernels * 805_us);
+}
+
+TEST_CASE("a queue that was full before the capture began is told, too") {
+  const Analysed run(FullQueue(5_us, 2 * kRoom));
+  CHECK(MeasureQueues(run->run).usual_call <= 10_us);
+  const Nanos gain = run->replay().Gain(Faster(run, 0.2F));
+  CHECK(gain > (kKernels - 3 * kRoom) * 780_us);
+}
+
+}  // namespace
+}  // namespace advise
