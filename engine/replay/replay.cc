@@ -164,6 +164,8 @@ Replay::Result Replay::With(const Remedy& remedy) const {
     if (op.awaited != kNone && changes.detached[op.awaited] == 0 && changes.freed[i] == 0) {
       begin = std::max(begin, op_end[op.awaited] + (op.start - ops_[op.awaited].end));
     }
+    if (op.event != kNone && changes.detached[op.event] == 0 && changes.freed[i] == 0)
+      begin = std::max(begin, op_end[op.event]);
     op_start[i] = begin;
     op_end[i] = begin + duration(i);
     const bool aside = changes.detached[i] != 0 || changes.factor[i] == 0.0F;

@@ -66,6 +66,7 @@ class Replay {
     std::uint32_t call;      // in calls_, kNone when launched before the window or unknown
     std::uint32_t previous;  // in its stream
     std::uint32_t awaited;   // op elsewhere that it visibly waited for
+    std::uint32_t event;     // op elsewhere that a recorded event made it wait for
     std::uint32_t group;     // collective, kNone
     std::uint32_t device;
     bool early;     // launched before the window: ready whenever its turn comes

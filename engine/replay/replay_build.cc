@@ -7,6 +7,7 @@
 #include "engine/base/median.h"
 #include "engine/replay/launch_queue.h"
 #include "engine/replay/replay.h"
+#include "engine/replay/stream_waits.h"
 #include "engine/timeline/collective_match.h"
 
 namespace advise {
@@ -170,7 +171,7 @@ void Replay::AddOps(const Run& run) {
     op.wide = computes && !opens_next &&
               (sms == 0 ||
                static_cast<double>(run.trace.shapes[table.detail[row]].Blocks()) > room * sms);
-    op.awaited = op.group = op.previous = kNone;
+    op.awaited = op.event = op.group = op.previous = kNone;
     const std::uint32_t stream = table.stream[row];
     const auto index = static_cast<std::uint32_t>(ops_.size());
     if (stream != kNone) {
@@ -180,6 +181,10 @@ void Replay::AddOps(const Run& run) {
     op_index_.resize(row + 1, kNone);
     op_index_[row] = index;
     ops_.push_back(op);
+  }
+  const std::vector<std::uint32_t> by_events = AwaitedByEvents(run);
+  for (GpuOp& op : ops_) {
+    if (by_events[op.row] != kNone) op.event = At(op_index_, by_events[op.row]);
   }
   std::vector<IntervalSet> wide(device_count_);
   std::vector<double> sum(device_count_, 0);

@@ -208,8 +208,8 @@ class Finder {
   };
 
   // The thread that most of these pauses, or pauses with most of their time, end just behind; the
-  // closest one of several. A thread that is mostly in time waits for nobody, and for long when it
-  // is early.
+  // closest one of several. A thread that runs ahead of its partner need not wait at first, and
+  // then waits in each step.
   Partner PartnerOf(std::size_t waiting, const std::vector<Pause>& pauses) const {
     Partner best{threads_.size(), true};
     Nanos closest = 0;

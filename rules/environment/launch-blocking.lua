@@ -17,7 +17,7 @@ return {
   optional   = { "environment.launch_blocking" },
   thresholds = { "min_share", "min_waiting" },
 
-  symptom = "At {waiting:pct} of the launches, the host waits until the kernel has ended ({setting:text}). The GPU then waits for the next launch: {share:pct} of its time.",
+  symptom = "At {waiting:pct} of the launches, the host waits until the kernel has ended ({setting:text}). It is never ahead of the GPU, which computes nothing for {share:pct} of the time.",
   cause   = "CUDA_LAUNCH_BLOCKING=1 is set, or a debugger or sanitizer runs the launches one at a time.",
   fixes   = {
     { action  = "Unset it; to look for an error, run compute-sanitizer once",

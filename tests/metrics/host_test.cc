@@ -19,6 +19,21 @@ TEST_CASE("launches that return after their kernel wait for it") {
   CHECK(Analysed(usual)->launches.waiting_share == 0);
 }
 
+// An update by the host and a copy of 300 us each between two kernels, which a host that is ahead
+// would overlap with them.
+TEST_CASE("launches that wait may cost all that runs beside no kernel") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int, Nanos at) {
+    story.OnStream(7).Launch("kernel", {at, at + 320_us}, {at + 10_us, at + 310_us});
+    story.OnStream(9).CopyToGpu(1_MiB, MemoryKind::kPinned, {at + 330_us, at + 335_us},
+                                {at + 340_us, at + 640_us});
+  });
+  const Analysed run(story);
+  // From the first kernel to the last: copies and pauses, but no kernel.
+  CHECK(run->launches.waiting.lost->Total() >= run.Window() - 20 * 300_us - 20_us);
+  CHECK(run->launches.waiting.lost->Total() <= run.Window() - 20 * 300_us);
+}
+
 TEST_CASE("a short kernel that ends before its call returns does not count as waiting") {
   TraceBuilder story;
   Repeat(20, 200_us, [&](int, Nanos at) {

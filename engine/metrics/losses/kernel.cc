@@ -8,6 +8,7 @@
 
 #include "engine/metrics/kernels/waves.h"
 #include "engine/metrics/losses/kernel_tallies.h"
+#include "engine/metrics/losses/kernel_updates.h"
 
 namespace advise {
 namespace {
@@ -34,9 +35,10 @@ class KernelFinder {
     Tables();
     Grids();
     ByClass();
-    Elementwise();
+    const std::vector<std::uint8_t> in_update = UpdateKernels(run_, phases_, kernels_);
+    result_.optimizer = CostOfUpdates(basis_, kernels_, in_update);
+    Elementwise(in_update);
     Attention();
-    Optimizer();
     Precision();
     Concurrency();
     return std::move(result_);
@@ -213,7 +215,7 @@ class KernelFinder {
 
   // Runs of element-wise kernels on one stream: each reads and writes memory that one kernel would
   // touch once.
-  void Elementwise() {
+  void Elementwise(const std::vector<std::uint8_t>& in_update) {
     const auto residual = static_cast<float>(run_.knowledge.Number("kernel.fused_residual"));
     LossBuilder loss(basis_);
     StepCounter runs(run_);
@@ -222,7 +224,7 @@ class KernelFinder {
       return simple && !c.Has("fused") && !c.Has("tiny-optimizer");
     });
     const auto fusable = [&](std::uint32_t op) {
-      return In(light, op) && trace_.ops.in_graph[op] == 0 &&
+      return In(light, op) && trace_.ops.in_graph[op] == 0 && in_update[op] == 0 &&
              phases_.OfOp(run_, op) != Phase::kOptimizer;
     };
     std::vector<std::vector<std::uint32_t>> open(trace_.streams.size() + 1);
@@ -288,40 +290,6 @@ class KernelFinder {
       }
     }
     result_.attention = loss.Build();
-  }
-
-  // A parameter update of many small kernels: one or more a tensor.
-  void Optimizer() {
-    LossBuilder loss(basis_);
-    const double small_ns = run_.knowledge.Number("kernel.optimizer_small");
-    const auto residual = static_cast<float>(run_.knowledge.Number("kernel.multi_tensor_residual"));
-    const ShapeSet updates = Named({"elementwise", "optimizer", "copy"});
-    const ShapeSet tiny = WithTrait("tiny-optimizer");
-    const ShapeSet grouped = WithTrait("multi-tensor");
-    // By stream: the op of the update before.
-    std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
-    for (const std::uint32_t op : kernels_) {
-      const bool by_phase = In(updates, op) && phases_.OfOp(run_, op) == Phase::kOptimizer;
-      std::uint32_t& last = previous[Slot(op)];
-      if ((!by_phase && !In(tiny, op)) || In(grouped, op) || Length(op) > small_ns ||
-          trace_.ops.in_graph[op] != 0) {
-        last = kNone;
-        continue;
-      }
-      Count(op, &loss);
-      if (last != kNone) {
-        // The gap between two kernels of the update.
-        const std::uint32_t device = trace_.ops.device[op];
-        const IntervalSet gap =
-            basis_.times[device].idle.Clip(trace_.ops.end[last], trace_.ops.start[op]);
-        for (const Interval& g : gap.intervals()) loss.AddSpan(device, g.start, g.end);
-        if (trace_.ops.call[op] != kNone)
-          loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
-        loss.remedy().scaled_ops.emplace_back(op, residual);
-      }
-      last = op;
-    }
-    result_.optimizer = loss.Build();
   }
 
   void Precision() {

@@ -308,33 +308,40 @@ class LaunchFinder {
   // Launching calls that return only after the end of their kernel, as with CUDA_LAUNCH_BLOCKING=1.
   void Waits() {
     LossBuilder loss(basis_);
-    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     std::size_t launches = 0;
+    std::vector<std::int64_t> waiting(trace_.threads.size(), 0);  // less those that do not wait
     const auto longer = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t call = trace_.ops.call[op];
       if (trace_.ops.kind[op] != OpKind::kKernel || call == kNone ||
           run_.ClassOfCall(call) != CallClass::kLaunch || !basis_.InWindow(trace_.ops.start[op]))
         continue;
+      const bool waits = trace_.calls.end[call] >= trace_.ops.end[op];
+      if (waits) loss.remedy().unblocked_calls.push_back(call);
       // A kernel of a few microseconds may end before its launching call returns: only longer ones
       // tell.
       if (trace_.ops.end[op] - trace_.ops.start[op] < longer) continue;
       ++launches;
-      if (trace_.calls.end[call] < trace_.ops.end[op]) continue;
-      loss.Count(trace_.calls.start[call], 0, CallLength(call));
-      blamed[call] = 1;
-      loss.remedy().unblocked_calls.push_back(call);
+      waiting[trace_.calls.thread[call]] += waits ? 1 : -1;
+      if (waits) loss.Count(trace_.calls.start[call], 0, CallLength(call));
     }
     result_.waiting_share =
         launches == 0 ? 0 : static_cast<double>(loss.count()) / static_cast<double>(launches);
-    // Each gap before a kernel that was launched after such a wait.
+    // A thread that waits for each of its kernels is never ahead of the GPU: what it does next, the
+    // GPU waits for, and what it hands over next runs beside no kernel. All of that may be due to
+    // it.
     for (const GapPiece piece : basis_.idle.pieces) {
-      const std::uint32_t call = CallOf(trace_, basis_.idle.gaps[piece.gap]);
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
       const bool host = piece.cause == IdleCause::kLaunch ||
                         piece.cause == IdleCause::kHostCompute ||
-                        piece.cause == IdleCause::kHostSync;
-      if (call != kNone && blamed[call] != 0 && host)
+                        piece.cause == IdleCause::kHostSync || piece.cause == IdleCause::kHostWait;
+      if (thread != kNone && waiting[thread] > 0 && host)
         loss.AddSpan(piece.device, piece.start, piece.end);
+    }
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call == kNone || waiting[trace_.calls.thread[call]] <= 0) continue;
+      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) loss.AddExposed(op);
     }
     result_.waiting = loss.Build();
   }

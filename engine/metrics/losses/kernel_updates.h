@@ -1,0 +1,24 @@
+// Parameter updates of many small kernels: one or more per tensor, where one launch could update
+// many tensors.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/metrics/losses/loss.h"
+#include "engine/timeline/phase.h"
+
+namespace advise {
+
+// By op: 1 for the kernels of such updates. Told from ranges or names, else from how they look: so
+// many small elementwise kernels in a row that no layer has them. `kernels`: of the window, in time
+// order. O(kernels).
+std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
+                                        const std::vector<std::uint32_t>& kernels);
+
+// Those kernels, the idle time between them, and what the GPU waits after them for the launching
+// thread until that is ahead again. O(ops + idle pieces).
+Loss CostOfUpdates(const Basis& basis, const std::vector<std::uint32_t>& kernels,
+                   const std::vector<std::uint8_t>& in_update);
+
+}  // namespace advise

@@ -1,0 +1,56 @@
+// Parameter updates of many small kernels.
+#include "engine/metrics/losses/kernel_updates.h"
+
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+// Steps of eight products, each with `light` elementwise kernels behind it, and an update of `row`
+// small elementwise kernels, launched slower than they run. Then, with an empty queue, launches
+// that run as fast as they come.
+TraceBuilder Training(int row, int light) {
+  TraceBuilder story;
+  Nanos host = 0;
+  Nanos gpu = 0;
+  const auto launch = [&](const char* kernel, Nanos length) {
+    gpu = std::max(gpu + 1_us, host + 8_us);
+    story.Launch(kernel, {host, host + 4_us}, {gpu, gpu + length});
+    gpu += length;
+    host += 10_us;
+  };
+  for (int step = 0; step < 12; ++step) {
+    for (int product = 0; product < 8; ++product) {
+      launch(kMatrixBf16, 8_us);
+      for (int i = 0; i < light; ++i) launch(kElementwise, 3_us);
+    }
+    for (int i = 0; i < row; ++i) launch(kElementwise, 2_us);
+  }
+  return story;
+}
+
+TEST_CASE("a long row of small elementwise kernels is an update, also where nothing names it") {
+  const Analysed run(Training(200, 3));
+  CHECK(run->kernels.optimizer.count == 12 * 203);
+  CHECK(run->kernels.optimizer.lost->Total() >= 12 * 199 * 10_us);
+}
+
+TEST_CASE("elementwise kernels of layers are no update") {
+  CHECK(Analysed(Training(40, 8))->kernels.optimizer.count == 0);
+}
+
+// An update of 200 kernels takes the host 2 ms and the GPU a fifth of that; the layers behind it
+// run faster than they are launched, so that the GPU waits for each.
+TEST_CASE("what the GPU waits for launches after an update is counted until the host is ahead") {
+  const Analysed run(Training(200, 3));
+  const Loss& loss = run->kernels.optimizer;
+  const Nanos in_layers = run->times[0].idle.Total() - 12 * 199 * 8_us;
+  REQUIRE(in_layers > 0);
+  // All gaps after the first update.
+  CHECK(loss.lost->Total() >= 12 * 199 * 10_us + in_layers * 10 / 12);
+  CHECK(run->replay().Gain(*loss.remedy) >= 12 * 190 * 10_us);
+}
+
+}  // namespace
+}  // namespace advise

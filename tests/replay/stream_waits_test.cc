@@ -1,0 +1,96 @@
+// Streams that wait for each other by recorded events.
+#include "engine/replay/stream_waits.h"
+
+#include "engine/replay/replay.h"
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+constexpr int kSteps = 10;
+constexpr std::int64_t kMain = 7, kCopies = 9;
+
+// Launches that wait for their kernel of 1 ms; then a copy of 500 us in another stream, which waits
+// for the kernel by event 1. The next kernel waits for the copy by event 2, if so said.
+struct Blocking {
+  explicit Blocking(bool both_ways) {
+    TraceBuilder story;
+    Repeat(kSteps, kStep, [&](int, Nanos at) {
+      story.OnStream(kMain).Launch("work", {at, at + 1_ms + 10_us}, {at + 8_us, at + 1_ms + 8_us});
+      const Nanos after = at + 1_ms + 10_us;
+      story.Call("cudaEventRecord", {after, after + 1_us});
+      story.Call("cudaStreamWaitEvent", {after + 1_us, after + 2_us});
+      story.OnStream(kCopies).CopyToGpu(1_MiB, MemoryKind::kPinned, {after + 2_us, after + 7_us},
+                                        {after + 10_us, after + 510_us});
+      story.Call("cudaEventRecord", {after + 7_us, after + 8_us});
+      story.Call("cudaStreamWaitEvent", {after + 8_us, after + 9_us});
+      story.Sync({after + 9_us, after + 515_us}, "cudaMemcpy");
+    });
+    trace = story.Build();
+    int records = 0;
+    int waits = 0;
+    for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+      const std::string& name = trace.strings[trace.calls.name[c]];
+      const bool record = name == "cudaEventRecord";
+      if (!record && name != "cudaStreamWaitEvent") continue;
+      const bool first = (record ? records++ : waits++) % 2 == 0;
+      if (!first && !both_ways) continue;
+      if (record) {
+        trace.events.time.push_back(trace.calls.start[c]);
+        trace.events.call.push_back(c);
+        trace.events.stream.push_back(Stream(first ? kMain : kCopies));
+        trace.events.event_id.push_back(first ? 1 : 2);
+      } else {
+        trace.syncs.start.push_back(trace.calls.start[c]);
+        trace.syncs.end.push_back(trace.calls.end[c]);
+        trace.syncs.call.push_back(c);
+        trace.syncs.stream.push_back(Stream(first ? kCopies : kMain));
+        trace.syncs.event_id.push_back(first ? 1 : 2);
+      }
+    }
+    AnalysisOptions options;
+    options.window.mode = WindowRequest::Mode::kAll;
+    analysis = std::make_unique<Analysis>(trace, ShippedKnowledge(), options);
+  }
+
+  std::uint32_t Stream(std::int64_t id) const {
+    for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
+      if (trace.streams[s].id == id) return s;
+    }
+    return kNone;
+  }
+
+  // Launches return at once, and nobody waits for the copies.
+  Nanos Gain() const {
+    Remedy remedy;
+    for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+      const std::string& name = trace.strings[trace.calls.name[c]];
+      if (name == "cudaLaunchKernel" || name == "cudaMemcpy") remedy.unblocked_calls.push_back(c);
+    }
+    return analysis->replay().Gain(remedy);
+  }
+
+  static constexpr Nanos kStep = 1_ms + 530_us;
+  Trace trace;
+  std::unique_ptr<Analysis> analysis;
+};
+
+TEST_CASE("an event ties the op behind the wait to the op before the record") {
+  const Blocking run(true);
+  const std::vector<std::uint32_t> awaited = AwaitedByEvents(run.analysis->run);
+  for (std::uint32_t op = 1; op < run.trace.ops.size(); ++op) CHECK(awaited[op] == op - 1);
+  CHECK(awaited[0] == kNone);
+}
+
+TEST_CASE("launches that return at once let copies run beside the next kernel, if that may be") {
+  const Blocking one_way(false);
+  CHECK(one_way.analysis->replay().BaselineNs() == one_way.analysis->run.window.Length());
+  CHECK(one_way.Gain() > (kSteps - 1) * 480_us);
+  const Blocking both_ways(true);
+  CHECK(both_ways.analysis->replay().BaselineNs() == both_ways.analysis->run.window.Length());
+  CHECK(both_ways.Gain() < kSteps * 30_us);
+}
+
+}  // namespace
+}  // namespace advise
