@@ -47,6 +47,7 @@ std::map<std::uint32_t, Submissions> ByProcess(const Run& run) {
 LaunchQueues MeasureQueues(const Run& run) {
   const Knowledge& knowledge = run.knowledge;
   const auto least = static_cast<std::size_t>(knowledge.Number("replay.queue.least"));
+  const auto tells = static_cast<Nanos>(knowledge.Number("idle.host_ahead"));
   const double deep_share = knowledge.Number("replay.queue.deep_share");
   const CallTable& calls = run.trace.calls;
   LaunchQueues queues;
@@ -73,6 +74,10 @@ LaunchQueues MeasureQueues(const Run& run) {
       if (run.ClassOfCall(c) != CallClass::kLaunch || run.first_op_of_call[c] == kNone) continue;
       const Nanos length = calls.end[c] - calls.start[c];
       all.push_back(length);
+      // Where launches wait for their kernel, their length says nothing of what launching costs.
+      const std::uint32_t op = run.first_op_of_call[c];
+      const OpTable& ops = run.trace.ops;
+      if (ops.end[op] - ops.start[op] > tells && ops.end[op] <= calls.end[c]) continue;
       // Before its first op began, the process may have had work in its queue that was launched
       // before the capture.
       if (!deep && (deepest < least || calls.start[c] >= own.first_op)) with_room.push_back(length);

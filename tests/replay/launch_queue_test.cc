@@ -50,6 +50,18 @@ TEST_CASE("what a launch costs is seen where the queue had room") {
   CHECK(queues.deep[calls[kRoom + 10]] == 1);
 }
 
+TEST_CASE("launches that wait for their kernel do not tell what a launch costs") {
+  TraceBuilder story;
+  Repeat(50, 1_ms, [&](int, Nanos at) {
+    story.Launch("work", {at, at + 910_us}, {at + 8_us, at + 908_us});
+  });
+  const Analysed run(story);
+  CHECK(MeasureQueues(run->run).usual_call <= 5_us);
+  Remedy remedy;
+  remedy.unblocked_calls = run.Calls("cudaLaunchKernel");
+  CHECK(run->replay().Gain(remedy) < run.Window() / 10);  // the pauses stay the host's own
+}
+
 TEST_CASE("slow launches into a queue with room are slow, not held") {
   TraceBuilder story;
   AddEmptyQueue(&story, "tiny", 0, 300, 5_us, 120_us);

@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/kernel_updates.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace advise {
 namespace {
@@ -47,14 +48,24 @@ class CostFinder {
   }
 
  private:
-  void AddGap(const IntervalSet& idle, std::uint32_t device, Nanos start, Nanos end) {
+  // The first `most` of the idle time between; returns how much that is.
+  Nanos AddGap(const IntervalSet& idle, std::uint32_t device, Nanos start, Nanos end,
+               Nanos most = std::numeric_limits<Nanos>::max()) {
     const IntervalSet gap = idle.Clip(start, end);
-    for (const Interval& g : gap.intervals()) loss_.AddSpan(device, g.start, g.end);
+    Nanos added = 0;
+    for (const Interval& g : gap.intervals()) {
+      const Nanos length = std::min(g.Length(), most - added);
+      if (length <= 0) break;
+      loss_.AddSpan(device, g.start, g.start + length);
+      added += length;
+    }
+    return added;
   }
 
   // Launching an update takes longer than running it, so that the thread has lost its lead when the
   // update is through. Until it has one again, what the GPU waits for launches is due to the
-  // update, unless the thread waits for something in between.
+  // update, up to the time that launching it took, unless the thread waits for something in
+  // between.
   void Lag() {
     const auto ahead = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
     const std::vector<IntervalSet> launching =
@@ -62,17 +73,24 @@ class CostFinder {
           return piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
         });
     for (const std::uint32_t device : run_.active_devices) {
-      std::uint32_t launched = kNone;  // the call that the lag is counted from
+      std::uint32_t from = kNone;  // the call that the lag is counted from
+      Nanos left = 0;              // of the time that launching the update took
+      bool inside = false;
+      Nanos began = 0;
       Nanos until = run_.window.start;
       for (const std::uint32_t op : run_.ops_of_device[device]) {
         const std::uint32_t call = trace_.ops.call[op];
-        if (in_update_[op] != 0) {
-          launched = call;
-        } else if (launched != kNone && call != kNone) {
-          if (trace_.calls.end[call] + ahead < until || Waited(&launched, call)) {
-            launched = kNone;
+        if (in_update_[op] != 0 && call != kNone) {
+          if (!inside) began = trace_.calls.start[call];
+          inside = true;
+          from = call;
+          left = trace_.calls.end[call] - began;
+        } else if (in_update_[op] == 0 && from != kNone && call != kNone) {
+          inside = false;
+          if (left <= 0 || trace_.calls.end[call] + ahead < until || Waited(&from, call)) {
+            from = kNone;
           } else {
-            AddGap(launching[device], device, until, trace_.ops.start[op]);
+            left -= AddGap(launching[device], device, until, trace_.ops.start[op], left);
           }
         }
         until = std::max(until, trace_.ops.end[op]);
