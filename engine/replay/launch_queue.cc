@@ -42,12 +42,28 @@ std::map<std::uint32_t, Submissions> ByProcess(const Run& run) {
   return all;
 }
 
+// By thread: its launches that returned after the end of their kernel, less those that did not. A
+// kernel of a few microseconds may end before its launch returns: only longer ones tell.
+std::vector<std::int64_t> WaitingLaunches(const Run& run) {
+  const auto longer = static_cast<Nanos>(run.knowledge.Number("idle.host_ahead"));
+  const OpTable& ops = run.trace.ops;
+  std::vector<std::int64_t> waiting(run.trace.threads.size(), 0);
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    const std::uint32_t call = ops.call[op];
+    if (call == kNone || run.first_op_of_call[call] != op || ops.end[op] - ops.start[op] < longer ||
+        run.ClassOfCall(call) != CallClass::kLaunch)
+      continue;
+    waiting[run.trace.calls.thread[call]] += run.trace.calls.end[call] >= ops.end[op] ? 1 : -1;
+  }
+  return waiting;
+}
+
 }  // namespace
 
 LaunchQueues MeasureQueues(const Run& run) {
   const Knowledge& knowledge = run.knowledge;
   const auto least = static_cast<std::size_t>(knowledge.Number("replay.queue.least"));
-  const auto tells = static_cast<Nanos>(knowledge.Number("idle.host_ahead"));
+  const std::vector<std::int64_t> waiting = WaitingLaunches(run);
   const double deep_share = knowledge.Number("replay.queue.deep_share");
   const CallTable& calls = run.trace.calls;
   LaunchQueues queues;
@@ -75,9 +91,7 @@ LaunchQueues MeasureQueues(const Run& run) {
       const Nanos length = calls.end[c] - calls.start[c];
       all.push_back(length);
       // Where launches wait for their kernel, their length says nothing of what launching costs.
-      const std::uint32_t op = run.first_op_of_call[c];
-      const OpTable& ops = run.trace.ops;
-      if (ops.end[op] - ops.start[op] > tells && ops.end[op] <= calls.end[c]) continue;
+      if (waiting[calls.thread[c]] > 0) continue;
       // Before its first op began, the process may have had work in its queue that was launched
       // before the capture.
       if (!deep && (deepest < least || calls.start[c] >= own.first_op)) with_room.push_back(length);

@@ -54,6 +54,8 @@ TEST_CASE("launches that wait for their kernel do not tell what a launch costs")
   TraceBuilder story;
   Repeat(50, 1_ms, [&](int, Nanos at) {
     story.Launch("work", {at, at + 910_us}, {at + 8_us, at + 908_us});
+    // A short one behind a copy of another stream: its launch takes as long as the copy.
+    story.Launch("short", {at + 911_us, at + 980_us}, {at + 970_us, at + 978_us});
   });
   const Analysed run(story);
   CHECK(MeasureQueues(run->run).usual_call <= 5_us);
