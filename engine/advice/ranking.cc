@@ -94,6 +94,10 @@ class TraceFixes : public FixList {
     Claim& claim = claims_[candidate.id];
     const SavingClaim& saving = claim.verdict->saving;
     if (!saving.claims) return 0;
+    // The same change wins once, also where its claim is larger than what it wins.
+    const bool made = !saving.remedies.empty() &&
+                      std::all_of(saving.remedies.begin(), saving.remedies.end(),
+                                  [&](const auto& part) { return made_.contains(part.get()); });
     std::vector<IntervalSet> free(taken_.size());
     Nanos most_free = 0;
     for (std::size_t d = 0; d < std::min(free.size(), saving.claims->by_device.size()); ++d) {
@@ -107,7 +111,8 @@ class TraceFixes : public FixList {
       }
     }
     const Nanos won = std::min({candidate.alone, most_free, left});
-    if (won <= 0) return 0;
+    if (won <= 0 || made) return 0;
+    for (const auto& part : saving.remedies) made_.insert(part.get());
     const double part = static_cast<double>(won) / static_cast<double>(most_free);
     std::vector<IntervalSet> mine(taken_.size());
     for (std::size_t d = 0; d < taken_.size(); ++d) {
@@ -240,6 +245,7 @@ class TraceFixes : public FixList {
   const Analysis& analysis_;
   std::vector<Claim> claims_;                                             // by candidate
   std::vector<IntervalSet> taken_;                                        // by device
+  std::set<const Remedy*> made_;                                          // changes of fixes served
   std::vector<std::pair<std::size_t, std::vector<IntervalSet>>> owners_;  // candidate, by device
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/metrics/losses/repeated_uploads.h"
+
 namespace advise {
 namespace {
 
@@ -32,7 +34,10 @@ class CopyFinder {
     result_.blocking = Held(CopyKind::kBlocking);
     Small();
     Slow();
-    Repeated();
+    RepeatedUploads repeated = FindRepeatedUploads(basis_, copies_, sync_of_copy_);
+    result_.repeated = std::move(repeated.loss);
+    result_.repeated_memory = std::move(repeated.memory);
+    result_.repeated_is_all = repeated.all_there_is;
     RoundTrips();
     Migrations();
     Serial();
@@ -218,66 +223,6 @@ class CopyFinder {
       loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
     }
     result_.slow = loss.Build();
-  }
-
-  // Uploads of the same sizes in every step, more than a batch explains.
-  void Repeated() {
-    LossBuilder loss(basis_);
-    if (run_.steps.known()) {
-      const auto least = static_cast<std::size_t>(run_.knowledge.Number("copy.repeated_count"));
-      const double least_bytes = run_.knowledge.Number("copy.repeated_bytes");
-      std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
-      std::map<std::int64_t, std::size_t> steps_with;
-      for (const std::uint32_t op : copies_) {
-        if (Direction(op) != CopyDirection::kHostToDevice || Bytes(op) < least_bytes) continue;
-        const std::size_t step = StepOf(trace_.ops.start[op]);
-        if (step == run_.steps.all.size()) continue;
-        auto& list = by_step_size[{step, trace_.copies.bytes[trace_.ops.detail[op]]}];
-        if (list.empty()) ++steps_with[trace_.copies.bytes[trace_.ops.detail[op]]];
-        list.push_back(op);
-      }
-      std::map<std::size_t, std::size_t> recurring;  // step -> copies whose size comes back
-      std::vector<std::uint32_t> ops;
-      const double recurs = run_.knowledge.Number("copy.repeated_steps") *
-                            static_cast<double>(run_.steps.steady_count());
-      for (const auto& [key, list] : by_step_size) {
-        if (static_cast<double>(steps_with[key.second]) < recurs) continue;
-        recurring[key.first] += list.size();
-        ops.insert(ops.end(), list.begin(), list.end());
-      }
-      std::vector<std::size_t> counts;
-      for (const auto& [step, count] : recurring) counts.push_back(count);
-      double upload = 0;
-      for (const std::uint32_t op : ops) upload += static_cast<double>(Length(op));
-      double compute = 0;
-      for (const std::uint32_t d : run_.active_devices)
-        compute += static_cast<double>(basis_.times[d].ComputeNs());
-      const bool many = Median(counts) >= least * run_.active_devices.size();
-      const bool heavy = 2 * Median(counts) >= least * run_.active_devices.size() &&
-                         upload >= run_.knowledge.Number("copy.heavy_upload") * compute;
-      if (many || heavy) {
-        std::sort(ops.begin(), ops.end());
-        std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
-        double pageable = 0;
-        for (const std::uint32_t op : ops) {
-          loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
-          loss.AddExposed(op);
-          loss.remedy().scaled_ops.emplace_back(op, 0.0F);
-          if (Touches(op, MemoryKind::kPageable)) pageable += Bytes(op);
-          if (trace_.ops.call[op] != kNone) {
-            Release(trace_.ops.call[op], &blamed, &loss);
-            loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
-          }
-        }
-        loss.AddBlamed(blamed);
-        result_.repeated = loss.Build();
-        result_.repeated_memory = pageable == 0                        ? "pinned"
-                                  : pageable == result_.repeated.bytes ? "pageable"
-                                                                       : "mixed";
-        return;
-      }
-    }
-    result_.repeated = loss.Build();
   }
 
   std::size_t StepOf(Nanos time) const {

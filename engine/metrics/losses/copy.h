@@ -27,6 +27,7 @@ struct Copies {
   double small_median_bytes = 0;
   double blocking_pageable_share = 0;
   std::string repeated_memory;
+  bool repeated_is_all = false;  // these come in one go, and nothing else is uploaded
   // The synchronising calls that only wait for a copy just issued, and that copy's call.
   std::unordered_map<std::uint32_t, std::uint32_t> copy_of_sync;
   std::vector<CopyKind>

@@ -1,0 +1,203 @@
+#include "engine/metrics/losses/repeated_uploads.h"
+
+#include <algorithm>
+#include <map>
+
+namespace advise {
+namespace {
+
+class UploadFinder {
+ public:
+  UploadFinder(const Basis& basis, const std::vector<std::uint32_t>& copies,
+               const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        copies_(copies),
+        sync_of_copy_(sync_of_copy) {}
+
+  RepeatedUploads Find() {
+    LossBuilder loss(basis_);
+    if (run_.steps.known()) {
+      FindRecurring();
+      if (AreMany() || AreHeavy() || AreStoppedFor()) {
+        result_.all_there_is = !AreHeavy() && !AreStoppedFor() && ComeInOneGo();
+        Tell(&loss);
+      }
+    }
+    result_.loss = loss.Build();
+    return std::move(result_);
+  }
+
+ private:
+  Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
+  std::int64_t Bytes(std::uint32_t op) const { return trace_.copies.bytes[trace_.ops.detail[op]]; }
+  bool IsUpload(std::uint32_t op) const {
+    return trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice;
+  }
+  double Devices() const { return static_cast<double>(run_.active_devices.size()); }
+
+  std::size_t StepOf(Nanos time) const {
+    const auto& all = run_.steps.all;
+    const auto after = std::upper_bound(all.begin(), all.end(), time,
+                                        [](Nanos t, const Step& s) { return t < s.start; });
+    if (after == all.begin()) return all.size();
+    const auto step = std::prev(after);
+    return time < step->end ? static_cast<std::size_t>(step - all.begin()) : all.size();
+  }
+
+  // Uploads whose size comes back in most steps.
+  void FindRecurring() {
+    const auto least = static_cast<std::int64_t>(run_.knowledge.Number("copy.repeated_bytes"));
+    std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
+    std::map<std::int64_t, std::size_t> steps_with;
+    for (const std::uint32_t op : copies_) {
+      if (!IsUpload(op) || Bytes(op) < least) continue;
+      const std::size_t step = StepOf(trace_.ops.start[op]);
+      if (step == run_.steps.all.size()) continue;
+      std::vector<std::uint32_t>& list = by_step_size[{step, Bytes(op)}];
+      if (list.empty()) ++steps_with[Bytes(op)];
+      list.push_back(op);
+    }
+    const double recurs = run_.knowledge.Number("copy.repeated_steps") *
+                          static_cast<double>(run_.steps.steady_count());
+    for (const auto& [key, list] : by_step_size) {
+      if (static_cast<double>(steps_with[key.second]) < recurs) {
+        others_ += list.size();
+        continue;
+      }
+      std::vector<std::uint32_t>& ops = by_step_[key.first];
+      ops.insert(ops.end(), list.begin(), list.end());
+    }
+    std::vector<std::size_t> counts;
+    for (auto& [step, ops] : by_step_) {
+      std::sort(ops.begin(), ops.end());
+      counts.push_back(ops.size());
+      for (const std::uint32_t op : ops) upload_ns_ += static_cast<double>(Length(op));
+    }
+    per_step_ = static_cast<double>(Median(counts));
+    for (const std::uint32_t d : run_.active_devices)
+      compute_ns_ += static_cast<double>(basis_.times[d].ComputeNs());
+  }
+
+  bool AreMany() const {
+    return per_step_ >= run_.knowledge.Number("copy.repeated_count") * Devices();
+  }
+  bool AreHeavy() const {
+    return 2 * per_step_ >= run_.knowledge.Number("copy.repeated_count") * Devices() &&
+           upload_ns_ >= run_.knowledge.Number("copy.heavy_upload") * compute_ns_;
+  }
+  // The computing stops for at least two of them in a step, and goes on when each has come; and
+  // they take longer than what is computed from them.
+  bool AreStoppedFor() const {
+    if (upload_ns_ < compute_ns_) return false;
+    const auto near = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    std::vector<std::size_t> stops;
+    for (const auto& [step, ops] : by_step_) {
+      std::size_t count = 0;
+      for (const std::uint32_t op : ops) {
+        const DeviceTime& time = basis_.times[trace_.ops.device[op]];
+        const Nanos end = trace_.ops.end[op];
+        if (time.compute.OverlapWith(end - near, end) > 0) continue;
+        if (time.compute.OverlapWith(end, end + 2 * near) > 0) ++count;
+      }
+      stops.push_back(count);
+    }
+    return static_cast<double>(Median(stops)) >= 2 * Devices();
+  }
+  // No compute begins between the first and the last of a step.
+  bool ComeInOneGo() const {
+    if (others_ > 0) return false;
+    for (const auto& [step, ops] : by_step_) {
+      std::int64_t size = Bytes(ops.front());
+      for (const std::uint32_t op : ops) {
+        if (Bytes(op) != size) return false;
+      }
+      const IntervalSet& compute = basis_.times[trace_.ops.device[ops.front()]].compute;
+      if (ops.size() > 1 &&
+          compute.OverlapWith(trace_.ops.end[ops.front()], trace_.ops.start[ops.back()]) > 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void Tell(LossBuilder* loss) {
+    std::vector<std::uint32_t> ops;
+    for (const auto& [step, list] : by_step_) ops.insert(ops.end(), list.begin(), list.end());
+    std::sort(ops.begin(), ops.end());
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    double pageable = 0;
+    double bytes = 0;
+    for (const std::uint32_t op : ops) {
+      bytes += static_cast<double>(Bytes(op));
+      loss->Count(trace_.ops.start[op], static_cast<double>(Bytes(op)), Length(op));
+      loss->AddExposed(op);
+      loss->remedy().scaled_ops.emplace_back(op, 0.0F);
+      if (trace_.copies.source[trace_.ops.detail[op]] == MemoryKind::kPageable) {
+        pageable += static_cast<double>(Bytes(op));
+      }
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call == kNone) continue;
+      const auto sync = sync_of_copy_.find(call);
+      for (const std::uint32_t held : {call, sync == sync_of_copy_.end() ? kNone : sync->second}) {
+        if (held == kNone) continue;
+        blamed[held] = 1;
+        loss->remedy().unblocked_calls.push_back(held);
+      }
+      loss->remedy().vanished_calls.push_back(call);
+    }
+    AddWaitsForTheLink(ops, loss);
+    loss->AddBlamed(blamed);
+    result_.memory = pageable == 0 ? "pinned" : pageable == bytes ? "pageable" : "mixed";
+  }
+
+  // An upload that is ready, but finds the link taken by another one, has its stream wait for both.
+  void AddWaitsForTheLink(const std::vector<std::uint32_t>& repeated, LossBuilder* loss) const {
+    std::vector<std::uint8_t> is_repeated(trace_.ops.size(), 0);
+    for (const std::uint32_t op : repeated) is_repeated[op] = 1;
+    std::map<std::uint32_t, std::uint32_t>
+        last_upload;  // by device: the last that was not repeated
+    std::map<std::uint32_t, Nanos> stream_free;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t device = trace_.ops.device[op];
+      const std::uint32_t stream = trace_.ops.stream[op];
+      if (is_repeated[op] != 0 && trace_.ops.call[op] != kNone && last_upload.contains(device)) {
+        const std::uint32_t other = last_upload[device];
+        const Nanos ready = std::max(stream_free[stream], trace_.calls.end[trace_.ops.call[op]]);
+        const Nanos from = std::max(ready, trace_.ops.start[other]);
+        if (trace_.ops.stream[other] != stream && trace_.ops.end[other] <= trace_.ops.start[op] &&
+            from < trace_.ops.end[other]) {
+          const IntervalSet bare =
+              basis_.times[device].copy_exposed.Clip(from, trace_.ops.end[other]);
+          for (const Interval& i : bare.intervals()) loss->AddSpan(device, i.start, i.end);
+        }
+      }
+      const bool upload = trace_.ops.kind[op] == OpKind::kCopy && IsUpload(op);
+      if (upload && is_repeated[op] == 0) last_upload[device] = op;
+      if (stream != kNone) stream_free[stream] = std::max(stream_free[stream], trace_.ops.end[op]);
+    }
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const std::vector<std::uint32_t>& copies_;
+  const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
+  std::map<std::size_t, std::vector<std::uint32_t>> by_step_;  // recurring uploads
+  std::size_t others_ = 0;                                     // uploads of other sizes
+  double per_step_ = 0;
+  double upload_ns_ = 0;
+  double compute_ns_ = 0;
+  RepeatedUploads result_;
+};
+
+}  // namespace
+
+RepeatedUploads FindRepeatedUploads(
+    const Basis& basis, const std::vector<std::uint32_t>& copies,
+    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy) {
+  return UploadFinder(basis, copies, sync_of_copy).Find();
+}
+
+}  // namespace advise

@@ -1,0 +1,32 @@
+// Uploads of the same sizes in every step, more than a batch explains: weights, constants or
+// optimizer state that live on the host.
+//
+// A batch is one to a few tensors that come in one go, and the step is computed from them. What
+// comes back is something else when there are many of them, when they take far longer than the
+// computing, or when the computing stops for one after the other: layers whose weights come one
+// layer ahead.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+struct RepeatedUploads {
+  Loss loss;
+  std::string memory;  // "pinned", "pageable", "mixed"
+  // They come in one go, and nothing else is uploaded: in a program that takes batches this is the
+  // batch, in pieces.
+  bool all_there_is = false;
+};
+
+// `copies`: ops of the window. `sync_of_copy`: by a copy's call, the call that waits for it alone.
+// O(ops + steps).
+RepeatedUploads FindRepeatedUploads(
+    const Basis& basis, const std::vector<std::uint32_t>& copies,
+    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy);
+
+}  // namespace advise

@@ -1,0 +1,83 @@
+// Which uploads are more than a batch.
+#include "engine/metrics/losses/repeated_uploads.h"
+
+#include "tests/support/analysed.h"
+#include "tests/support/stories.h"
+
+namespace advise {
+namespace {
+
+constexpr int kSteps = 12;
+constexpr Nanos kStep = 20'000'000;
+
+// A step of four layers whose weights come on a stream of their own, `upload` each, while a layer
+// computes for `compute`; each layer waits for its weights. Launches run far ahead.
+TraceBuilder Offloaded(Nanos upload, Nanos compute) {
+  TraceBuilder trace;
+  for (int s = 0; s < kSteps; ++s) {
+    const Nanos begin = s * kStep;
+    trace.Range("train_step " + std::to_string(s), {begin, begin + kStep});
+    Nanos link = begin + 10'000, gpu = begin;
+    for (int layer = 0; layer < 4; ++layer) {
+      const Nanos call = begin + layer * 4'000;
+      trace.OnStream(13).CopyToGpu(64_MiB, MemoryKind::kPinned, {call, call + 1'000},
+                                   {link, link + upload});
+      link += upload;
+      gpu = std::max(gpu, link) + 2'000;
+      trace.OnStream(7).Launch("layer", {call + 2'000, call + 3'000}, {gpu, gpu + compute});
+      gpu += compute;
+    }
+  }
+  return trace;
+}
+
+// A batch in `pieces` that the step is computed from when all have come; and perhaps one more
+// upload of another size, on a stream of its own.
+TraceBuilder Fed(int pieces, bool batch_beside, const char* name,
+                 const std::string& step = "train_step") {
+  TraceBuilder trace;
+  for (int s = 0; s < kSteps; ++s) {
+    const Nanos begin = s * kStep;
+    trace.Range(step + " " + std::to_string(s), {begin, begin + kStep});
+    Nanos at = begin + 10'000;
+    for (int piece = 0; piece < pieces; ++piece) {
+      const Nanos call = begin + piece * 4'000;
+      trace.OnStream(7).CopyToGpu(1_MiB, MemoryKind::kPinned, {call, call + 1'000},
+                                  {at, at + 100'000});
+      at += 101'000;
+    }
+    const Nanos call = begin + 600'000;
+    trace.Launch(name, {call, call + 3'000}, {at, at + 9'000'000});
+    if (!batch_beside) continue;
+    trace.OnStream(13).CopyToGpu(64_MiB, MemoryKind::kPinned, {call + 4'000, call + 5'000},
+                                 {at + 1'000'000, at + 4'000'000});
+  }
+  return trace;
+}
+
+TEST_CASE("layers that each wait for their weights are offloaded, few as they may be") {
+  const Analysed run(Offloaded(4'000'000, 700'000));
+  CHECK(run->copies.repeated.per_step == 4);
+  CHECK(run->copies.repeated_memory == "pinned");
+  // All but what the compute of the layer before hides.
+  const Nanos bare = 4 * 4'000'000 - 3 * 700'000;
+  CHECK(static_cast<double>(run->copies.repeated.lost->Total()) ==
+        Approx(static_cast<double>(run->run.steps.steady_count() * bare)).epsilon(0.15));
+}
+
+TEST_CASE("uploads that are computed on for longer than they take are no weights when few") {
+  CHECK(Offloaded(1'000'000, 3'000'000).Build().copies.size() > 0);
+  const Analysed run(Offloaded(1'000'000, 3'000'000));
+  CHECK(run->copies.repeated.count == 0);
+}
+
+TEST_CASE("the only uploads of a training step are its batch, in however many pieces") {
+  const char* const kTraining = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>";
+  CHECK(Analysed(Fed(8, false, kTraining))->copies.repeated.count == 0);
+  CHECK(Analysed(Fed(8, true, kTraining))->copies.repeated.per_step >= 8);
+  // A solver takes no batches.
+  CHECK(Analysed(Fed(8, false, "stencil27_kernel", "iteration"))->copies.repeated.per_step == 8);
+}
+
+}  // namespace
+}  // namespace advise
