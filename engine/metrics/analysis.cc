@@ -134,8 +134,10 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   paths = FindPaths(trace);
   support = JudgeSupport(shared, host);
   kind = FindRunKind(shared, support);
-  // A model is fed: the only uploads of its steps are the batch, in however many pieces.
-  const bool fed = kind.kind == KindOfRun::kTraining || kind.kind == KindOfRun::kInference;
+  // A model is fed: the only uploads of its steps are the batch, in however many pieces. The next
+  // token takes next to nothing.
+  const bool fed =
+      kind.kind == KindOfRun::kTraining || (kind.kind == KindOfRun::kInference && !kind.decode);
   if (fed && copies.repeated_is_all) copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);
