@@ -52,9 +52,12 @@ class UploadFinder {
     std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
     std::map<std::int64_t, std::size_t> steps_with;
     for (const std::uint32_t op : copies_) {
-      if (!IsUpload(op) || Bytes(op) < least) continue;
       const std::size_t step = StepOf(trace_.ops.start[op]);
-      if (step == run_.steps.all.size()) continue;
+      if (!IsUpload(op) || step == run_.steps.all.size()) continue;
+      if (Bytes(op) < least) {
+        ++others_;  // tokens, indices: a batch may be small
+        continue;
+      }
       std::vector<std::uint32_t>& list = by_step_size[{step, Bytes(op)}];
       if (list.empty()) ++steps_with[Bytes(op)];
       list.push_back(op);
@@ -107,7 +110,7 @@ class UploadFinder {
   }
   // No compute begins between the first and the last of a step.
   bool ComeInOneGo() const {
-    if (others_ > 0) return false;
+    if (others_ >= run_.steps.steady_count()) return false;  // one of them may be the batch
     for (const auto& [step, ops] : by_step_) {
       std::int64_t size = Bytes(ops.front());
       for (const std::uint32_t op : ops) {
@@ -185,7 +188,7 @@ class UploadFinder {
   const std::vector<std::uint32_t>& copies_;
   const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
   std::map<std::size_t, std::vector<std::uint32_t>> by_step_;  // recurring uploads
-  std::size_t others_ = 0;                                     // uploads of other sizes
+  std::size_t others_ = 0;                                     // other uploads of the loop
   double per_step_ = 0;
   double upload_ns_ = 0;
   double compute_ns_ = 0;
