@@ -1,4 +1,4 @@
--- The centre replaced its own FFT library. Programs that are still linked against it are told by the names of its kernels,
+-- The center replaced its own FFT library. Programs that are still linked against it are told by the names of its kernels,
 -- ranges and switch, which the families in advise.toml list; no program code is needed for them.
 return {
   id        = "site/old-fft",
