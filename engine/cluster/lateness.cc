@@ -231,7 +231,7 @@ class LatenessFinder {
       const double excess = LowerMedian(own) - LowerMedian(others);
       if (excess > most) most = excess, worst = &kind;
     }
-    if (worst == nullptr) return "something that the captures do not show";
+    if (worst == nullptr) return "the captures do not show why";
     if (*worst->words != '\0') return worst->words;
     return SameKernels(slow) ? "the same kernels run slower there (clock, heat, or another process)"
                              : "it has more work on the GPU";

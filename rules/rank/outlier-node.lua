@@ -16,7 +16,7 @@ return {
   thresholds = { "min_excess", "min_share" },
 
   symptom = "All {ranks:count} ranks on {node:text} are slower than every other rank, by {excess:pct}. The others wait {share:pct} of the time for them.",
-  cause   = "These ranks spend more time than the others on: {what:text}. All ranks of the host share it, so the host is the likely cause: its power limit, temperature, storage, other users, or the cores given to the job.",
+  cause   = "Why these ranks are slower: {what:text}. All ranks of the host share this, so the host is the likely cause: its power limit, temperature, storage, other users, or the cores given to the job.",
   fixes   = {
     { action = "Look at clocks, temperature and power limits of the GPUs of that node",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active --format=csv",

@@ -16,7 +16,7 @@ return {
   thresholds = { "min_late", "min_share" },
 
   symptom = "{who:text} {device:num} comes last at {late:pct} of the {at:text}, {lateness:time} after the others on average. Their waiting takes {share:pct} of the time.",
-  cause   = "Ranks that exchange data go on when the last of them arrives. The late one spends more time than the others on: {what:text}.",
+  cause   = "Ranks that exchange data continue only when the last of them arrives. Why this one is late: {what:text}.",
   fixes   = {
     { action = "Fix what makes this rank slower: {what:text}" },
     { action = "If it loads longer, give ranks equal shares of the data, and the same number of workers and cores each",

@@ -46,7 +46,7 @@ TEST_CASE("a rank that falls behind the others is late by what it takes longer")
   CHECK(late.share == Approx(1));
   CHECK(late.loss.gain == 20 * 10 * kMs);
   CHECK(late.loss.lost.by_device[0].Total() == 20 * 10 * kMs);
-  CHECK(late.cause != "nothing that the captures show");
+  CHECK(late.cause != "the captures do not show why");
 }
 
 TEST_CASE("ranks that wait out each other's long steps lose them to imbalance") {
