@@ -18,8 +18,9 @@ if [ -n "$advise" ]; then
     "$advise" $command --help >"$printed/help-${command:-diagnose}"
   done
 fi
-# Sentences in the program: literals that hold a blank.
-find engine -name '*.cc' -print0 | xargs -0 grep -ohE '"[^"]* [^"]*"' >"$printed/engine" || true
+# Words in the program: literals, but not those of a single capitalized or dotted name.
+find engine -name '*.cc' -print0 | xargs -0 grep -ohE '"[^"]*"' | grep -vE '^"[A-Za-z]*[A-Z_.][A-Za-z_.]*"$' \
+  >"$printed/engine" || true
 
 # Correct words that codespell takes for slips: library names (te), abbreviations (nd), and examples of slips in documents.
 words=atleast,te,nd,fro,idel,snipet,ser

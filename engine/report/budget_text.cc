@@ -47,7 +47,7 @@ std::vector<BudgetPart> BudgetParts(const std::vector<DeviceBudget>& devices) {
 std::string IdleCauseWords(const std::string& cause) {
   static const std::map<std::string, std::string> kNames = {
       {"data_loading", "data loading"},
-      {"host_sync", "synchronisation"},
+      {"host_sync", "synchronization"},
       {"allocation", "memory allocation"},
       {"jit_or_module_load", "compiling or loading code"},
       {"file_io", "file access"},

@@ -311,7 +311,7 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
     std::string gain = finding.basis.empty() ? "" : fmt::format("assumes: {}. ", finding.basis);
     gain += "Severity " + SeverityText(finding);
     if (!finding.confidence_from.empty()) gain += ": " + finding.confidence_from;
-    page.Labelled("Gain", kIndent, kColumn, gain);
+    page.Labelled("Gain", kIndent, kColumn, gain + ".");
   }
   WriteCheck(page, report, finding);
   WriteRule(page, report, finding, options);

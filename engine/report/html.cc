@@ -265,7 +265,7 @@ std::string RenderHtml(const Report& report, const HtmlOptions& options) {
                                        {"not_checked", NotCheckedSection(report)},
                                        {"run", RunSection(report)},
                                        {"version", HtmlText(report.tool_version)},
-                                       {"licence", HtmlCode(HtmlAsset("d3.licence"))},
+                                       {"license", HtmlCode(HtmlAsset("d3.license"))},
                                        {"data", HtmlData(report)},
                                        {"d3", std::string(HtmlAsset("d3.js"))},
                                        {"scripts", scripts}});

@@ -1,5 +1,5 @@
 // The files that every HTML report is made of, built into the program: page, style, scripts, and
-// the chart library with its licence.
+// the chart library with its license.
 #pragma once
 
 #include <string_view>

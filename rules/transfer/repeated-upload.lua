@@ -41,7 +41,7 @@ pipe.to("cuda")                                   # diffusers, instead of enable
   references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },
 
   saving = { confidence = 0.75,
-             basis = "these uploads are gone; check that the data fits into the GPU's memory" },
+             basis = "these uploads are gone" },
 
   tests = {
     { name = "weights travel each step",
