@@ -1,7 +1,7 @@
 -- Kernels whose names the knowledge base does not know: what they do, no rule can judge.
 return {
   id        = "kernel/unknown",
-  title     = "Name the kernels that nobody here knows",
+  title     = "Measure the kernels that the knowledge base does not know",
   status    = "stable",
   since     = "0.2",
   kind      = "info",
@@ -15,14 +15,14 @@ return {
   evidence       = { "share", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{share:pct} of the kernel time is spent in kernels that the knowledge base does not know, most of it in {name:text}.",
-  cause   = "No rule can say whether such a kernel is a product, a collective or a conversion, so none judges it.",
+  symptom = "Kernels that the knowledge base does not know take {share:pct} of the kernel time, mostly {name:text}.",
+  cause   = "No rule can tell whether such a kernel is a matrix product, a collective or a conversion, so no rule judges it.",
   fixes   = {
     { action  = "Measure these kernels with Nsight Compute",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o unknown COMMAND", language = "bash" },
-    { action = "Tell what they do: add their names to the [[kernel]] entries of a site's knowledge base" },
+    { action = "Add their names to the [[kernel]] entries of your site's knowledge base" },
   },
-  false_positives = "Kernels of your own that you know well.",
+  false_positives = "Your own kernels, if you know them well.",
   references = { "nvidia/gpu-background" },
 
   detect = function(f, t, e) return adopt(e, f.kernel.unknown.rows[1]) end,
