@@ -69,7 +69,7 @@ TEST_CASE("a monitor's log is all there is: what it shows, what it cannot, and w
   CHECK(ran.err.empty());
   CHECK_THAT(ran.out, Contains("NVIDIA H100 80GB HBM3"));
   CHECK_THAT(ran.out, Contains("in use 30 % of the time"));
-  CHECK_THAT(ran.out, Contains("monitor/low-utilization"));
+  CHECK_THAT(ran.out, Contains("monitor/low-utilisation"));
   CHECK_THAT(ran.out, Contains("nsys profile --trace=cuda"));
   CHECK_THAT(ran.out, !Contains("Where the time went"));
   CHECK_THAT(ran.out, !Contains("Healthy"));
@@ -98,7 +98,7 @@ TEST_CASE("a monitor's log of a busy GPU gives no finding above info") {
   folder.Write("smi.csv", SmiLog(40, 97));
   const Json report = ValidReport(folder, "smi.csv");
   for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
-  CHECK_FALSE(Rules(report).count("monitor/low-utilization") == 1);
+  CHECK_FALSE(Rules(report).count("monitor/low-utilisation") == 1);
 }
 
 TEST_CASE("counters alone: savings are shares of the counted time, and nothing stands above low") {

@@ -1,7 +1,7 @@
 -- Weights that are stored in 4 or 8 bits are unpacked into a 16-bit copy before each product; a kernel that unpacks
 -- while it multiplies reads a quarter to a half of the bytes.
 return {
-  id        = "inference/dequantization",
+  id        = "inference/dequantisation",
   title     = "Use kernels that multiply quantized weights directly",
   status    = "stable",
   since     = "0.1",

@@ -1,7 +1,7 @@
 -- The monitor's own count of busy time is low. It says that there is something to look for, never what.
 -- Only the time between the first and the last sample with activity counts, and only GPUs that did something.
 return {
-  id        = "monitor/low-utilization",
+  id        = "monitor/low-utilisation",
   title     = "Find out what the GPUs wait for",
   status    = "stable",
   since     = "0.1",

@@ -1,6 +1,6 @@
 -- Detokenization on the thread that launches the next step: the GPU waits for text that nobody needs for it.
 return {
-  id        = "inference/detokenizing",
+  id        = "inference/detokenising",
   title     = "Detokenize on another thread",
   status    = "stable",
   since     = "0.1",
