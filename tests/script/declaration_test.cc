@@ -49,15 +49,15 @@ class DeclaredRule {
     spans->by_device.push_back(IntervalSet::Of({{0, 100}, {200, 350}}));
     const auto held = std::make_shared<int>(0);
     facts = {
-        {"window.device_time", {1000.0, ""}},
-        {"window.rate", {7.0, ""}},
-        {"copy.count", {20.0, ""}},
-        {"copy.share", {0.5, ""}},
-        {"copy.bytes", {5.0, ""}},
-        {"copy.kind", {std::string("HtoD"), ""}},
-        {"copy.lost", {std::shared_ptr<const Spans>(spans), ""}},
+        {"window.device_time", {1000.0}},
+        {"window.rate", {7.0}},
+        {"copy.count", {20.0}},
+        {"copy.share", {0.5}},
+        {"copy.bytes", {5.0}},
+        {"copy.kind", {std::string("HtoD")}},
+        {"copy.lost", {std::shared_ptr<const Spans>(spans)}},
         {"copy.remedy",
-         {std::shared_ptr<const Remedy>(held, reinterpret_cast<const Remedy*>(held.get())), ""}}};
+         {std::shared_ptr<const Remedy>(held, reinterpret_cast<const Remedy*>(held.get()))}}};
   }
 
   std::vector<std::string> Problems() const {
@@ -132,21 +132,21 @@ TEST_CASE("what a declaration reads is needed, unless the rule says that it may 
 
 TEST_CASE("nothing to judge, and too little") {
   DeclaredRule rule;
-  rule.facts["copy.count"] = {0.0, ""};
+  rule.facts["copy.count"] = {0.0};
   CHECK(rule.Run().outcome == Outcome::kNotApplicable);
   CHECK(rule.Run().reason == "there are no copies");
-  rule.facts["copy.count"] = {Absent{"nobody counted", "cuda"}, ""};
+  rule.facts["copy.count"] = {Absent{"nobody counted", "cuda"}};
   CHECK(rule.Run().outcome == Outcome::kCannotTell);
   CHECK(rule.Run().reason == "nobody counted");
   CHECK(rule.Run().missing == std::vector<std::string>{"cuda"});
 
   DeclaredRule small;
-  small.facts["window.device_time"] = {1e6, ""};
+  small.facts["window.device_time"] = {1e6};
   CHECK(small.Run().outcome == Outcome::kFine);
   CHECK_FALSE(small.Run().comparisons.at(0).holds);
 
   DeclaredRule stock(RuleFields{{"not_applicable", ""}, {"applies", "\"share\""}});
-  stock.facts["copy.share"] = {0.0, ""};
+  stock.facts["copy.share"] = {0.0};
   CHECK(stock.Run().reason == "it did not happen in this run");
 }
 
@@ -154,9 +154,9 @@ TEST_CASE("needs_loop: a capture without a loop has nothing to judge") {
   DeclaredRule rule(RuleFields{{"needs_loop", "true"}});
   CHECK(rule.Info().optional == std::vector<std::string>{"window.supports_verdict"});
   CHECK(rule.Run().outcome == Outcome::kFired);  // nothing says that there is none
-  rule.facts["window.supports_verdict"] = {true, ""};
+  rule.facts["window.supports_verdict"] = {true};
   CHECK(rule.Run().outcome == Outcome::kFired);
-  rule.facts["window.supports_verdict"] = {false, ""};
+  rule.facts["window.supports_verdict"] = {false};
   CHECK(rule.Run().outcome == Outcome::kNotApplicable);
   CHECK_THAT(rule.Run().reason, Contains("no loop"));
 }
@@ -168,7 +168,7 @@ TEST_CASE("thresholds are compared with the evidence of that name, or a fact of 
                               {"evidence", "{ \"count\", share = \"share\" }"},
                               {"thresholds", "{ \"max_rate\", \"min_share\" }"}};
   DeclaredRule rule(changes);
-  rule.facts["copy.rate"] = {0.4, ""};
+  rule.facts["copy.rate"] = {0.4};
   const Verdict fired = rule.Run();
   CHECK(fired.outcome == Outcome::kFired);
   CHECK(Shown(fired, "share") == 0.5);  // the fact: nothing is lost to a measure
@@ -177,7 +177,7 @@ TEST_CASE("thresholds are compared with the evidence of that name, or a fact of 
   REQUIRE(fired.comparisons.size() == 2);
   CHECK(fired.comparisons[0].what == "at_most");
   CHECK(fired.comparisons[0].name == "transfer/sample.max_rate");
-  rule.facts["copy.rate"] = {0.6, ""};
+  rule.facts["copy.rate"] = {0.6};
   CHECK(rule.Run().outcome == Outcome::kFine);
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("a function beside a declaration adds to it") {
   CHECK(verdict.outcome == Outcome::kFired);
   CHECK(verdict.evidence.size() == 5);
   CHECK(std::get<std::string>(verdict.evidence.at("way")) == "up");
-  more.facts["copy.count"] = {2.0, ""};
+  more.facts["copy.count"] = {2.0};
   CHECK(more.Run().outcome == Outcome::kFine);
 
   const DeclaredRule own(

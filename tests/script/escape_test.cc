@@ -48,10 +48,10 @@ class TwoRules {
     spans->by_device.push_back(IntervalSet::Of({{0, 500}}));
     const Rows groups = {{{"name", std::string("a")}, {"time", 1.0}}};
     const std::map<std::string, Fact, std::less<>> facts = {
-        {"window.time", {1000.0, ""}},
-        {"copy.bytes", {5.0, ""}},
-        {"copy.lost", {std::shared_ptr<const Spans>(spans), ""}},
-        {"copy.groups", {groups, ""}}};
+        {"window.time", {1000.0}},
+        {"copy.bytes", {5.0}},
+        {"copy.lost", {std::shared_ptr<const Spans>(spans)}},
+        {"copy.groups", {groups}}};
     return rules_->Run(*rules_->Find(id), MapFacts(facts));
   }
 

@@ -24,14 +24,14 @@ std::shared_ptr<const Remedy> SomeRemedy() {
 std::map<std::string, Fact, std::less<>> SampleFacts() {
   const Rows groups = {{{"name", std::string("a")}, {"time", 1.0}},
                        {{"name", std::string("b")}, {"time", 2.0}}};
-  return {{"window.time", {1000.0, ""}},
-          {"copy.bytes", {5.0, ""}},
-          {"copy.lost", {Time({{0, 100}, {200, 600}}), ""}},
-          {"copy.groups", {groups, ""}},
-          {"copy.rate", {Absent{"no copies were timed", "cuda"}, ""}},
-          {"copy.kind", {std::string("HtoD"), ""}},
-          {"copy.pinned", {false, ""}},
-          {"copy.remedy", {SomeRemedy(), ""}}};
+  return {{"window.time", {1000.0}},
+          {"copy.bytes", {5.0}},
+          {"copy.lost", {Time({{0, 100}, {200, 600}})}},
+          {"copy.groups", {groups}},
+          {"copy.rate", {Absent{"no copies were timed", "cuda"}}},
+          {"copy.kind", {std::string("HtoD")}},
+          {"copy.pinned", {false}},
+          {"copy.remedy", {SomeRemedy()}}};
 }
 
 class RunnerFixture {
@@ -83,9 +83,9 @@ TEST_CASE_METHOD(RunnerFixture, "{per:text} says what counts per step are per") 
   const RuleFields fields = {{"symptom", "\"{share:pct} is lost, 3 copies {per:text}.\""}};
   CHECK(Run().evidence.count("per") == 0);
   CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "in the window");
-  facts["steps.count"] = {12.0, ""};
+  facts["steps.count"] = {12.0};
   CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "per step");
-  facts["steps.count"] = {Absent{"no steps were found", "steps"}, ""};
+  facts["steps.count"] = {Absent{"no steps were found", "steps"}};
   CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "in the window");
 }
 
