@@ -135,7 +135,7 @@ TEST_CASE("one rank, and ranks without steps and evidence, give no picture") {
   finding.evidence = {wait};
   const auto timeline = RankTimeline(Cluster(ranks, ShippedKnowledge()), finding);
   REQUIRE(timeline);
-  CHECK_THAT(timeline->note, Contains("No steps are known"));
+  CHECK_THAT(timeline->note, Contains("No steps were found"));
   CHECK_FALSE(timeline->excerpt.rows[0].events.empty());
   CHECK(timeline->excerpt.rows[0].name == "rank 0");
 }

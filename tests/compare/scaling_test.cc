@@ -58,7 +58,7 @@ TEST_CASE("other GPUs, or no steps and no times, give no efficiency") {
   four.Text("hw.name", "NVIDIA H100");
   Scaling s = ScaleRuns({{"one", &one.Done(), {}}, {"four", &four.Done(), {}}}, Shipped());
   REQUIRE(s.problems.size() == 1);
-  CHECK_THAT(s.problems[0], Contains("four ran on other GPUs"));
+  CHECK_THAT(s.problems[0], Contains("four ran on different GPUs"));
   CHECK_FALSE(s.rows[1].known);
   ReportStory bare;
   bare.Number("run.devices", 4).Window(1000).Kernel("gemm", 100, 30, 60);

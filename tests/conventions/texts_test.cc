@@ -18,9 +18,9 @@ struct Text {
 
 // ---- the texts
 
-// Without code: fences, `spans` and addresses.
+// Without code: fences, `spans`, addresses and ids of rules, which stay as they are.
 std::string WithoutCode(const std::string& text) {
-  static const std::regex code(R"(`[^`]*`|\]\([^)]*\)|https?://\S+)");
+  static const std::regex code(R"(`[^`]*`|\]\([^)]*\)|https?://\S+|[a-z]+/[a-z-]+)");
   return std::regex_replace(text, code, "CODE");
 }
 
@@ -64,7 +64,7 @@ std::vector<Text> RuleTexts() {
 // Of rows without the list of their columns.
 std::vector<Text> FactTexts() {
   std::vector<Text> texts;
-  for (const FactInfo& fact : FactList()) {
+  for (const FactInfo& fact : FactList(*SourceTree().knowledge)) {
     const std::size_t columns =
         fact.unit == "rows" ? fact.definition.rfind(": ") : std::string::npos;
     texts.push_back({"fact " + fact.name, fact.definition.substr(0, columns)});

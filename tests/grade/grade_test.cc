@@ -88,7 +88,7 @@ TEST_CASE("a choice is held against a fact, a verdict or a given answer") {
   input.answers = Answers{{"c", "A"}};
   CHECK(Marked(given, input).state == MarkState::kFull);
   input.answers = Answers{{"c", "z"}};
-  CHECK_THAT(Marked(given, input).text, Contains("Not one of"));
+  CHECK_THAT(Marked(given, input).text, Contains("The answer is none of"));
 }
 
 // A report whose rule reached this outcome.

@@ -102,7 +102,7 @@ TEST_CASE("a cut file gives all events that were complete, wherever the cut is")
     REQUIRE(trace);
     CHECK(trace->ops.size() == whole);
     CHECK(Reported(*trace, "the file is cut off") == 1);
-    CHECK(Reported(*trace, "no valid JSON") == 0);
+    CHECK(Reported(*trace, "not valid JSON") == 0);
   }
 }
 
@@ -120,12 +120,12 @@ TEST_CASE("a broken event is skipped and counted, its neighbours are kept") {
     INFO(event);
     const Trace trace = Imported(TraceText(events));
     CHECK(trace.ops.size() == 4);
-    CHECK(Reported(trace, "no valid JSON") == 1);
+    CHECK(Reported(trace, "not valid JSON") == 1);
     events = Kernels(4);
     events.push_back(event);
     const Trace last = Imported(TraceText(events, "", ",\n  \"traceName\": \"x\""));
     CHECK(last.ops.size() == 4);
-    CHECK(Reported(last, "no valid JSON") == 1);
+    CHECK(Reported(last, "not valid JSON") == 1);
     CHECK(Reported(last, "cut off") == 0);
   }
 }
@@ -139,7 +139,7 @@ TEST_CASE("compact texts recover, too") {
   }
   const Trace trace = Imported(text + "]}");
   CHECK(trace.ops.size() == 5);
-  CHECK(Reported(trace, "no valid JSON") == 1);
+  CHECK(Reported(trace, "not valid JSON") == 1);
 }
 
 TEST_CASE("stray bytes in a name are replaced, not fatal") {
@@ -220,7 +220,7 @@ TEST_CASE("an event larger than the window is read whole") {
 TEST_CASE("a broken header does not cost the events") {
   const Trace trace = Imported(TraceText(Kernels(3), "  \"user\": \"a\"b\",\n"));
   CHECK(trace.ops.size() == 3);
-  CHECK(Reported(trace, "no valid JSON") == 1);
+  CHECK(Reported(trace, "not valid JSON") == 1);
 }
 
 TEST_CASE("files without usable events are refused in one line") {

@@ -119,9 +119,9 @@ TEST_CASE("logs that cannot be read say what they are") {
   CHECK(Refused("296.80 W\n300.19 W\n") ==
         "values of nvidia-smi without the header that names them");
   CHECK(Refused("Time,GPU_Usage\n1686584907.568956,0\n") ==
-        "a table of a format of its own (columns Time, GPU_Usage)");
+        "a table in an unknown format (columns Time, GPU_Usage)");
   CHECK(Refused("GPUId,TimeStampUs,Field,Values\n0,1718783836956328,power,71.20\n") ==
-        "a table of a format of its own (columns GPUId, TimeStampUs, Field, Values)");
+        "a table in an unknown format (columns GPUId, TimeStampUs, Field, Values)");
   CHECK(Refused("# gpu     pid   type     sm    mem    enc    dec   command\n"
                 "# Idx       #    C/G      %      %      %      %   name\n") ==
         "the table of nvidia-smi pmon, which lists processes");

@@ -119,6 +119,6 @@ TEST_CASE("processes whose kernels run at the same time have a GPU each") {
         "(0, 0, 'A', 108, 8), (1, 1, 'B', 108, 8)");
     const Trace trace = Read(builder);
     CHECK(trace.ops.device[0] == trace.ops.device[1]);
-    CHECK(CountOf(trace, "they are taken as one") == 1);
+    CHECK(CountOf(trace, "they are treated as one") == 1);
   }
 }

@@ -131,7 +131,7 @@ TEST_CASE("a hot journal is not rolled back: the file is read as it stands, with
   const auto trace = ImportReport(copy.File("h.sqlite"), {});
   REQUIRE(trace);
   CHECK(trace->ops.size() == 2000);
-  CHECK(CountOf(*trace, "read as it stands") == 1);
+  CHECK(CountOf(*trace, "read as it is") == 1);
   CHECK(Content(copy.File("h.sqlite")) == before);
   CHECK(copy.Names() == std::vector<std::string>{"h.sqlite", "h.sqlite-journal"});
 }
@@ -144,7 +144,7 @@ TEST_CASE("a locked database is read as it stands, with a warning") {
   const auto trace = ImportReport(dir.File("l.sqlite"), {});
   REQUIRE(trace);
   CHECK(trace->ops.size() == 10);
-  CHECK(CountOf(*trace, "read as it stands") == 1);
+  CHECK(CountOf(*trace, "read as it is") == 1);
 }
 
 TEST_CASE("of a truncated database the rows before the damage are kept, and the loss is an error") {
@@ -246,7 +246,7 @@ TEST_CASE("what is no report gets an error that says what it is and what to do")
   CHECK(Contains(pointer.hint, "git lfs pull"));
   CHECK(Contains(ErrorOf(file("a.json.gz", "\x1f\x8b\x08")).what, "gzip"));
   CHECK(Contains(ErrorOf(file("a.json", " {\"events\": []}")).what, "JSON"));
-  CHECK(Contains(ErrorOf(file("a.csv", "index, name\n0, x\n")).what, "format of its own"));
+  CHECK(Contains(ErrorOf(file("a.csv", "index, name\n0, x\n")).what, "unknown format"));
   CHECK(Contains(ErrorOf(file("a.txt", "some words\n")).what, "text file"));
   CHECK(ErrorOf(file("a.bin", std::string("\x01\x02\x00\x03", 4))).what ==
         "not an Nsight Systems SQLite export");

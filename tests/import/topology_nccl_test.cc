@@ -147,7 +147,7 @@ TEST_CASE("NCCL log: torn lines give what is whole, and nothing that is not") {
   CHECK(trace.nccl.channels[0].from == 1);
   CHECK(trace.nccl.channels[0].to == 0);
   CHECK(trace.nccl.ranks == 0);  // no rank 7 of 4
-  CHECK(Said(trace, "torn") == 1);
+  CHECK(Said(trace, "wrote at once") == 1);
 }
 
 TEST_CASE("NCCL log: sockets, and prefixes of launchers and clocks") {

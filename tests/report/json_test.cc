@@ -34,7 +34,7 @@ TEST_CASE("keys stand in the order of the contract") {
                                          "checked", "not_checked", "diagnostics"});
 }
 
-TEST_CASE("run facts are numbers or texts; absent facts, tables and device facts are left out") {
+TEST_CASE("run facts are numbers or texts; absent facts and tables are left out") {
   const auto sample = MakeSampleReport();
   CHECK_FALSE(Json::parse(RenderJson(sample->report)).contains("facts"));
   const Json facts = Json::parse(RenderJson(sample->report, {.facts = true}))["facts"];

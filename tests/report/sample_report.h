@@ -140,8 +140,7 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
                   {{"gpu.sm.active", "share", "Share of time with a warp on an SM."},
                    {Absent{"no GPU metrics were sampled", "gpu-metrics"}}},
                   {{"copy.groups", "rows", "Copies by kind."},
-                   {Rows{{{"name", std::string("HtoD")}, {"bytes", 25.5e9}}}}},
-                  {{"idle.time", "ns", "Idle time."}, {5e7}}};
+                   {Rows{{{"name", std::string("HtoD")}, {"bytes", 25.5e9}}}}}};
   report.diagnostics = {{Level::kWarning, "rows end before they start", "KERNEL", 3},
                         {Level::kInfo, "no NIC was recorded", "", 1}};
 

@@ -10,9 +10,27 @@ namespace {
 // When ranges of each kind were open on one thread.
 struct Open {
   IntervalSet engine, sampling, tokenizer;
-};
 
-bool Covers(const IntervalSet& set, Nanos time) { return set.OverlapWith(time, time + 1) > 0; }
+  // The piece, cut where one of these ranges begins or ends in it.
+  std::vector<GapPiece> Split(const GapPiece& piece) const {
+    std::vector<Nanos> cuts = {piece.start, piece.end};
+    for (const IntervalSet* set : {&engine, &sampling, &tokenizer}) {
+      for (const Interval& open : set->Clip(piece.start, piece.end).intervals()) {
+        cuts.push_back(open.start);
+        cuts.push_back(open.end);
+      }
+    }
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    std::vector<GapPiece> parts;
+    for (std::size_t i = 1; i < cuts.size(); ++i) {
+      parts.push_back(piece);
+      parts.back().start = cuts[i - 1];
+      parts.back().end = cuts[i];
+    }
+    return parts;
+  }
+};
 
 bool WaitsInOs(const GapPiece& piece) {
   return piece.cause == IdleCause::kNoWorkQueued || piece.activity == Activity::kOsWait ||
@@ -93,19 +111,20 @@ class ServingFinder {
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       const auto open = open_.find(thread);
       if (open == open_.end()) continue;
-      const Nanos middle = piece.start + piece.Length() / 2;
-      if (Covers(open->second.sampling, middle)) {
-        sampling.Add(piece, thread);
-      } else if (Covers(open->second.tokenizer, middle)) {
-        tokenizer.Add(piece, thread);
-      } else if (Covers(open->second.engine, middle)) {
-        const bool host =
-            piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
-        if (host) launch.Add(piece, thread);
-      } else if (WaitsInOs(piece)) {
-        no_request.Add(piece, thread);
-      } else if (piece.cause == IdleCause::kHostCompute) {
-        scheduler.Add(piece, thread);
+      for (const GapPiece& part : open->second.Split(piece)) {
+        if (open->second.sampling.Contains(part.start)) {
+          sampling.Add(part, thread);
+        } else if (open->second.tokenizer.Contains(part.start)) {
+          tokenizer.Add(part, thread);
+        } else if (open->second.engine.Contains(part.start)) {
+          const bool host =
+              part.cause == IdleCause::kLaunch || part.cause == IdleCause::kHostCompute;
+          if (host) launch.Add(part, thread);
+        } else if (WaitsInOs(part)) {
+          no_request.Add(part, thread);
+        } else if (part.cause == IdleCause::kHostCompute) {
+          scheduler.Add(part, thread);
+        }
       }
     }
     result_.no_request = no_request.Build();
