@@ -133,7 +133,6 @@ TEST_CASE("what only one format records is found in that one alone, and the budg
            Differs{"input/no-prefetch-cnn", "input/no-prefetch", "input/too-few-workers"},
            Differs{"input/storage-bound-cnn", "input/storage-bound", "input/starved"},
            Differs{"input/no-workers-no-os-calls", "input/starved", "input/no-workers"},
-           Differs{"input/slow-batches-cnn", "input/starved", "input/slow-batches"},
            Differs{"input/starved-feed-thread-no-ranges", "input/starved", "host/cpu-bound"},
            Differs{"transfer/managed-memory-stencil", "transfer/managed-memory-faults", ""},
        }) {

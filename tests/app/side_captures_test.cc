@@ -86,15 +86,15 @@ struct Refused {
   const char* words;
 };
 constexpr Refused kRefused[] = {
-    {"smi/4179e1__dcgm_test/dmon.csv", "a table of a format of its own (columns GPUId"},
-    {"smi/4179e1__dcgm_test/result.csv", "a table of a format of its own (columns GPUId"},
+    {"smi/4179e1__dcgm_test/dmon.csv", "a table in an unknown format (columns GPUId"},
+    {"smi/4179e1__dcgm_test/result.csv", "a table in an unknown format (columns GPUId"},
     {"smi/Unshapendwarf__SlowFast/4090power_hostbased.txt", "without the header"},
     {"smi/amitadate__GPU_Power_Model/enhanced_histogram_power_data_20250318_010939.csv",
-     "a table of a format of its own (columns timestamp, kernel, power_watts"},
+     "a table in an unknown format (columns timestamp, kernel, power_watts"},
     {"smi/amitadate__GPU_Power_Model/enhanced_histogram_power_data_20250319_142912.csv",
-     "a table of a format of its own (columns timestamp, kernel, power_watts"},
-    {"smi/downvoteed__GPGPU/gpu_usage.csv", "a table of a format of its own (columns Time, GPU_Us"},
-    {"smi/downvoteed__GPGPU/vram_usage.csv", "a table of a format of its own (columns Time, VRAM"},
+     "a table in an unknown format (columns timestamp, kernel, power_watts"},
+    {"smi/downvoteed__GPGPU/gpu_usage.csv", "a table in an unknown format (columns Time, GPU_Us"},
+    {"smi/downvoteed__GPGPU/vram_usage.csv", "a table in an unknown format (columns Time, VRAM"},
     {"ncu/Yassawe__cacheCheck/multigpu.csv", "nvprof"},
     {"ncu/Yassawe__cacheCheck/onegpu.csv", "nvprof"},
     {"ncu/Yassawe__cacheCheck/onegpu@2c79c2e.csv", "nvprof"},

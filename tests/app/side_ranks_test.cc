@@ -90,7 +90,7 @@ TEST_CASE("without UUIDs numbers tell, where ranks are numbered like the GPUs of
   // A log of fewer GPUs than ranks is of one of several nodes: nobody knows which.
   folder.Write("smi.csv", Log(3, false));
   const Json other = ParsedOf(folder, "run smi.csv");
-  CHECK_THAT(DiagnosticWith(other, "cannot be told"), Contains("GPUs 0, 1, 2 in "));
+  CHECK_THAT(DiagnosticWith(other, "assuming the first report"), Contains("GPUs 0, 1, 2 in "));
 }
 
 TEST_CASE("counters are of every rank, since all run the same kernels") {

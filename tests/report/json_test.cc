@@ -112,7 +112,7 @@ TEST_CASE("why, facts and rules have a JSON form, too") {
   CHECK(why["verdicts"][0]["outcome"] == "fired");
   CHECK(why["verdicts"][0]["comparisons"][0]["holds"] == true);
   const Json facts = Json::parse(RenderFactsJson(sample->report.facts, true));
-  CHECK(facts["facts"].size() == 5);
+  CHECK(facts["facts"].size() == 4);
   RulePage page;
   page.rule = &sample->rules.front();
   CHECK(Json::parse(RenderRulesJson({page}))["rules"][0]["id"] == "transfer/repeated-upload");

@@ -110,7 +110,7 @@ class UploadFinder {
   }
   // No compute begins between the first and the last of a step.
   bool ComeInOneGo() const {
-    if (others_ >= run_.steps.steady_count()) return false;  // one of them may be the batch
+    if (2 * others_ >= run_.steps.steady_count()) return false;  // one of them may be the batch
     for (const auto& [step, ops] : by_step_) {
       std::int64_t size = Bytes(ops.front());
       for (const std::uint32_t op : ops) {

@@ -15,7 +15,8 @@ struct Open {
   std::vector<GapPiece> Split(const GapPiece& piece) const {
     std::vector<Nanos> cuts = {piece.start, piece.end};
     for (const IntervalSet* set : {&engine, &sampling, &tokenizer}) {
-      for (const Interval& open : set->Clip(piece.start, piece.end).intervals()) {
+      const IntervalSet inside = set->Clip(piece.start, piece.end);
+      for (const Interval& open : inside.intervals()) {
         cuts.push_back(open.start);
         cuts.push_back(open.end);
       }
