@@ -82,7 +82,8 @@ void DeclareRunKindFacts(Catalog* catalog) {
   kind.Add("run.units", "count", "Units of the run (run.unit) in the window.", &RunKind::units);
   kind.Add("run.framework", "name", "The most specific framework that names in the capture show.",
            UnlessEmpty(&RunKind::framework, "no name in the capture shows a framework", ""));
-  kind.Add("run.languages", "name", "Languages, programming models, and what the framework builds on, separated by commas.",
+  kind.Add("run.languages", "name",
+           "Languages, programming models, and what the framework builds on, separated by commas.",
            [](const RunKind& k) { return fmt::format("{}", fmt::join(k.languages, ", ")); });
   kind.Add("run.kernels", "count", "Compute kernels with different names.", &RunKind::kernels);
   kind.Add("run.launches", "count", "Launches of compute kernels and graphs.", &RunKind::launches);

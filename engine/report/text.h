@@ -10,10 +10,10 @@ namespace advise {
 struct TextOptions {
   int width = 80;
   bool color = false;
-  int top = 5;           // number of findings to show in full; the rest get one line each
-  bool devices = false;  // where the time went for each GPU, not only the average
+  int top = 5;             // number of findings to show in full; the rest get one line each
+  bool devices = false;    // where the time went for each GPU, not only the average
   bool all_fixes = false;  // also those for other programs than the one that was captured
-  bool quiet = false;    // the verdict and one line a finding, nothing else
+  bool quiet = false;      // the verdict and one line a finding, nothing else
   // The reports as the user would type them again, quoted for the shell; empty: the first input.
   std::string reports_argument;
 };

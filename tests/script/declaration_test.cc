@@ -48,16 +48,15 @@ class DeclaredRule {
     auto spans = std::make_shared<Spans>();
     spans->by_device.push_back(IntervalSet::Of({{0, 100}, {200, 350}}));
     const auto held = std::make_shared<int>(0);
-    facts = {
-        {"window.device_time", {1000.0}},
-        {"window.rate", {7.0}},
-        {"copy.count", {20.0}},
-        {"copy.share", {0.5}},
-        {"copy.bytes", {5.0}},
-        {"copy.kind", {std::string("HtoD")}},
-        {"copy.lost", {std::shared_ptr<const Spans>(spans)}},
-        {"copy.remedy",
-         {std::shared_ptr<const Remedy>(held, reinterpret_cast<const Remedy*>(held.get()))}}};
+    facts = {{"window.device_time", {1000.0}},
+             {"window.rate", {7.0}},
+             {"copy.count", {20.0}},
+             {"copy.share", {0.5}},
+             {"copy.bytes", {5.0}},
+             {"copy.kind", {std::string("HtoD")}},
+             {"copy.lost", {std::shared_ptr<const Spans>(spans)}},
+             {"copy.remedy",
+              {std::shared_ptr<const Remedy>(held, reinterpret_cast<const Remedy*>(held.get()))}}};
   }
 
   std::vector<std::string> Problems() const {

@@ -225,15 +225,6 @@ class CopyFinder {
     result_.slow = loss.Build();
   }
 
-  std::size_t StepOf(Nanos time) const {
-    const auto& all = run_.steps.all;
-    const auto after = std::upper_bound(all.begin(), all.end(), time,
-                                        [](Nanos t, const Step& s) { return t < s.start; });
-    if (after == all.begin()) return all.size();
-    const auto step = std::prev(after);
-    return time < step->end ? static_cast<std::size_t>(step - all.begin()) : all.size();
-  }
-
   // A download whose exact bytes are uploaded again within a step's time: to the same device, or to
   // another.
   void RoundTrips() {
@@ -267,10 +258,11 @@ class CopyFinder {
         const bool in_time = trace_.ops.end[down] <= trace_.ops.start[op] &&
                              trace_.ops.start[op] - trace_.ops.end[down] <= reach;
         // Steps found from periodicity begin anywhere, perhaps between the two ways.
-        const bool same_step = !run_.steps.known() ||
-                               StepOf(trace_.ops.start[op]) == StepOf(trace_.ops.start[down]) ||
-                               (run_.steps.source == "period" &&
-                                trace_.ops.end[op] - trace_.ops.start[down] <= run_.steps.Median());
+        const bool same_step =
+            !run_.steps.known() ||
+            run_.steps.At(trace_.ops.start[op]) == run_.steps.At(trace_.ops.start[down]) ||
+            (run_.steps.source == "period" &&
+             trace_.ops.end[op] - trace_.ops.start[down] <= run_.steps.Median());
         if (!in_time || !same_step) continue;
         const bool same = trace_.ops.device[op] == trace_.ops.device[down];
         LossBuilder& loss = same ? trip : through;

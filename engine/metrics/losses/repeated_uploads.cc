@@ -37,23 +37,14 @@ class UploadFinder {
   }
   double Devices() const { return static_cast<double>(run_.active_devices.size()); }
 
-  std::size_t StepOf(Nanos time) const {
-    const auto& all = run_.steps.all;
-    const auto after = std::upper_bound(all.begin(), all.end(), time,
-                                        [](Nanos t, const Step& s) { return t < s.start; });
-    if (after == all.begin()) return all.size();
-    const auto step = std::prev(after);
-    return time < step->end ? static_cast<std::size_t>(step - all.begin()) : all.size();
-  }
-
   // Uploads whose size comes back in most steps.
   void FindRecurring() {
     const auto least = static_cast<std::int64_t>(run_.knowledge.Number("copy.repeated_bytes"));
     std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
     std::map<std::int64_t, std::size_t> steps_with;
     for (const std::uint32_t op : copies_) {
-      const std::size_t step = StepOf(trace_.ops.start[op]);
-      if (!IsUpload(op) || step == run_.steps.all.size()) continue;
+      const std::uint32_t step = run_.steps.At(trace_.ops.start[op]);
+      if (!IsUpload(op) || step == kNone) continue;
       if (Bytes(op) < least) {
         ++others_;  // tokens, indices: a batch may be small
         continue;
