@@ -83,7 +83,7 @@ class StrategyFinder {
     if (exchange.per_step > 0) {
       const int size = static_cast<int>(exchange.group);
       const std::string name = Exchanged(WhatIsExchanged(ranks_), size);
-      Add(name, fmt::format("{:.0f} all-to-alls a step among {} ranks{}", exchange.per_step, size,
+      Add(name, fmt::format("{:.0f} all-to-alls per step among {} ranks{}", exchange.per_step, size,
                             WhyExchanged(name)));
     }
     Sent(exchange);
@@ -126,7 +126,7 @@ class StrategyFinder {
     found_.tensor_loss = LossOf([&](const JointCollective& c) { return OfTensor(c); });
     if (found_.tensor_across_nodes) Scale(job_, inside_, &found_.tensor_loss);
     Add("tensor",
-        fmt::format("{:.0f} {} a step in the forward pass among {} ranks{}", tensor_.per_step,
+        fmt::format("{:.0f} {} per step in the forward pass among {} ranks{}", tensor_.per_step,
                     divided_ ? "reduce-scatters" : "all-reduces", found_.tensor,
                     divided_ ? ", which divide the sequence between layers" : ""));
   }
@@ -181,15 +181,16 @@ class StrategyFinder {
     if (sends.per_step > 0 && pipeline_.stages > 1) {
       found_.pipeline = pipeline_.stages;
       Add("pipeline",
-          fmt::format("{:.0f} sends and receives a step along chains of {} ranks{}, which wait for "
-                      "each other {:.0f} % of the time",
-                      sends.per_step, found_.pipeline,
-                      pipeline_.chunks > 1
-                          ? fmt::format(" and on from the last to the first ({} chunks of layers a "
-                                        "rank: an interleaved schedule)",
-                                        pipeline_.chunks)
-                          : "",
-                      100 * pipeline_.bubble));
+          fmt::format(
+              "{:.0f} sends and receives per step along chains of {} ranks{}, which wait for "
+              "each other {:.0f} % of the time",
+              sends.per_step, found_.pipeline,
+              pipeline_.chunks > 1
+                  ? fmt::format(" and on from the last to the first ({} chunks of layers a "
+                                "rank: an interleaved schedule)",
+                                pipeline_.chunks)
+                  : "",
+              100 * pipeline_.bubble));
       return;
     }
     if (sends.per_step <= exchange.per_step / 2) return;  // strays of the exchange
@@ -199,10 +200,11 @@ class StrategyFinder {
     const int size =
         static_cast<int>(std::max(sends.group, static_cast<double>(neighbours.size())));
     const std::string name = Exchanged(ring ? "context" : WhatIsExchanged(ranks_), size);
-    Add(name, fmt::format("{:.0f} sends and receives a step {} {} ranks that hardly wait for each "
-                          "other: blocks are exchanged{}",
-                          sends.per_step, ring ? "round a ring of" : "among", size,
-                          ring ? "" : WhyExchanged(name)));
+    Add(name,
+        fmt::format("{:.0f} sends and receives per step {} {} ranks that hardly wait for each "
+                    "other: blocks are exchanged{}",
+                    sends.per_step, ring ? "round a ring of" : "among", size,
+                    ring ? "" : WhyExchanged(name)));
   }
 
   const std::vector<RankSummary>& ranks_;

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "engine/base/side_by_side.h"
+#include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/step.h"
 
 namespace advise {

@@ -8,6 +8,7 @@
 #include "engine/replay/launch_queue.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/stream_waits.h"
+#include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/collective_match.h"
 
 namespace advise {

@@ -41,13 +41,4 @@ struct Idle {
 Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
                  const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs);
 
-// For each call that launched an op: the last blocking call of its thread (synchronise, blocking or
-// pageable copy, allocation) after which no op has yet been queued behind a busy device; kNone
-// otherwise. A thread that waited for another one is blocked as that one was. O(calls).
-std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run, const HandOvers& hand_overs);
-
-// True when the call holds its thread until the GPU has done something: a synchronise or blocking
-// call by its class, or an asynchronous copy that its pageable memory makes wait.
-bool BlocksHost(const Run& run, std::uint32_t call);
-
 }  // namespace advise

@@ -16,9 +16,9 @@ return {
   cause   = "The profiler's buffers overflowed, another tool held the counters, or collection began while work was already queued. Counts and shares in this report are lower bounds.",
   fixes   = {
     { action = "Record for a shorter time, and only what is needed, so that buffers do not overflow",
-      snippet = "nsys profile --trace=cuda,nvtx --duration=30 -o report python train.py", language = "bash" },
+      snippet = "nsys profile --trace=cuda,nvtx --duration=30 -o report -- COMMAND", language = "bash" },
     { action = "Have the profiler write its buffers more often, and give it a fast local disk",
-      snippet = "TMPDIR=/local/scratch nsys profile --cuda-flush-interval=1000 -o report python train.py", language = "bash" },
+      snippet = "TMPDIR=/local/scratch nsys profile --cuda-flush-interval=1000 -o report -- COMMAND", language = "bash" },
     { action = "Do not run another profiler, debugger or counter service at the same time",
       snippet = "dcgmi profile --pause", language = "bash" },
     { action = "Synchronize before collection starts, so that every launch is inside it",

@@ -25,7 +25,7 @@ return {
       snippet = "with torch.autograd.profiler.emit_nvtx():\n    train()", language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, use NVTX: it is header-only",
       snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range step{\"step\"};", language = "cpp", ["for"] = { "c++" } },
-    { action = "Record the ranges", snippet = "nsys profile --trace=cuda,nvtx,osrt -o report python train.py", language = "bash" },
+    { action = "Record the ranges", snippet = "nsys profile --trace=cuda,nvtx,osrt -o report -- COMMAND", language = "bash" },
   },
   false_positives = "Programs without phases, such as a benchmark of one kernel.",
   references = { "pytorch/nvtx", "nsys/pytorch", "nsys/user-guide" },

@@ -16,10 +16,10 @@ return {
   cause   = "The profiler flushes buffers, takes call stacks and writes samples on the threads that feed the GPU. Host times in this report are longer than without a profiler.",
   fixes   = {
     { action = "Record less at a time: leave out CPU sampling and the call stacks of CUDA calls",
-      snippet = "nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none --cudabacktrace=none -o report python train.py",
+      snippet = "nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none --cudabacktrace=none -o report -- COMMAND",
       language = "bash" },
     { action = "Capture a few steps instead of all",
-      snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py", language = "bash" },
+      snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report -- COMMAND", language = "bash" },
     { action = "With torch.profiler, turn off stacks and shapes",
       snippet = "profile(with_stack=False, record_shapes=False, profile_memory=False)", language = "python", ["for"] = { "pytorch" } },
   },

@@ -15,7 +15,7 @@ return {
   cause   = "Steps are alike. A few dozen show what thousands show, with a smaller file and less overhead.",
   fixes   = {
     { action = "Skip the start and record half a minute",
-      snippet = "nsys profile --delay=120 --duration=30 -o report python train.py", language = "bash" },
+      snippet = "nsys profile --delay=120 --duration=30 -o report -- COMMAND", language = "bash" },
     { action = "Select the steps in the program",
       snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py\n" ..
                 "# in the loop: torch.cuda.profiler.start() at step 100, torch.cuda.profiler.stop() at step 120",

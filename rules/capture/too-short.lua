@@ -18,10 +18,10 @@ return {
     { action = "Mark the steps with ranges and capture ten of them after a warm-up",
       snippet = "for i, batch in enumerate(loader):\n    if i == 20: torch.cuda.profiler.start()\n    if i == 30: torch.cuda.profiler.stop()\n" ..
                 "    with torch.cuda.nvtx.range(f\"step {i}\"):\n        train_step(batch)\n" ..
-                "# nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py",
+                "# nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report -- COMMAND",
       language = "python", ["for"] = { "pytorch" } },
     { action = "Without changing the code, skip the start and record half a minute",
-      snippet = "nsys profile --delay=120 --duration=30 -o report python train.py", language = "bash" },
+      snippet = "nsys profile --delay=120 --duration=30 -o report -- COMMAND", language = "bash" },
     { action = "With torch.profiler, use a schedule",
       snippet = "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, active=10), on_trace_ready=handler)", language = "python", ["for"] = { "pytorch" } },
   },

@@ -19,7 +19,7 @@ return {
   cause   = "By default the profiler records each graph as a whole, because that costs less.",
   fixes   = {
     { action  = "Record the nodes of the graphs, in a short capture",
-      snippet = "nsys profile --cuda-graph-trace=node -o report python train.py",
+      snippet = "nsys profile --cuda-graph-trace=node -o report -- COMMAND",
       language = "bash" },
   },
   false_positives = "A capture that must disturb the run as little as possible.",

@@ -20,7 +20,7 @@ return {
   cause   = "It waits for another thread or process, such as a data loader, a queue, a lock or a server.",
   fixes   = {
     { action  = "Record what the other threads do, with named waits and call stacks",
-      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --backtrace=dwarf -o report python train.py",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --backtrace=dwarf -o report -- COMMAND",
       language = "bash" },
     { action = "Give that thread more lead time: prefetch, or use a longer queue" },
   },

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/metrics/losses/repeated_uploads.h"
+#include "engine/timeline/blocking_calls.h"
 
 namespace advise {
 namespace {

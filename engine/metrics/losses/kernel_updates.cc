@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/timeline/blocking_calls.h"
+
 namespace advise {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/hash.h"
+#include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "engine/timeline/blocking_calls.h"
+
 namespace advise {
 namespace {
 
