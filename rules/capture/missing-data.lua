@@ -18,7 +18,7 @@ return {
   fixes   = {
     { action = "Capture again with the missing options: {options:text}",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --cuda-memory-usage=true \\\n" ..
-                "    --gpu-metrics-devices=all --gpu-metrics-frequency=10000 \\\n    -o report python train.py",
+                "    --gpu-metrics-devices=all --gpu-metrics-frequency=10000 \\\n    -o report -- COMMAND",
       language = "bash" },
     { action = "If GPU samples are refused, pause DCGM, stop other profilers, or ask the administrator for permission",
       snippet = "dcgmi profile --pause\nnsys profile --gpu-metrics-devices=all ...\ndcgmi profile --resume", language = "bash" },

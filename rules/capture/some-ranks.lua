@@ -17,7 +17,7 @@ return {
   cause   = "Only some of the ranks were profiled. Which rank the others wait for cannot be seen without the rest.",
   fixes   = {
     { action  = "Profile each rank into its own file, and give all of them to advise",
-      snippet = [[srun nsys profile -o report_%q{SLURM_PROCID} python train.py
+      snippet = [[srun nsys profile -o report_%q{SLURM_PROCID} -- COMMAND
 advise report_*.sqlite]],
       language = "bash" },
     { action = "With thousands of ranks, choose an average, a fast and a slow one" },

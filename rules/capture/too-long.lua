@@ -17,7 +17,7 @@ return {
     { action = "Skip the start and record half a minute",
       snippet = "nsys profile --delay=120 --duration=30 -o report -- COMMAND", language = "bash" },
     { action = "Select the steps in the program",
-      snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report python train.py\n" ..
+      snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report -- COMMAND\n" ..
                 "# in the loop: torch.cuda.profiler.start() at step 100, torch.cuda.profiler.stop() at step 120",
       language = "bash", ["for"] = { "pytorch" } },
     { action = "Analyze a part of this capture", snippet = "advise --window 60:90 report.sqlite", language = "bash" },

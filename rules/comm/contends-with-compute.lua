@@ -20,10 +20,10 @@ return {
   cause   = "A NCCL kernel occupies SMs for as long as it runs, even while it waits for a late rank. It also shares memory bandwidth with the kernels next to it.",
   fixes   = {
     { action = "Let NCCL use fewer channels, and so fewer SMs; check that the collectives still keep up",
-      snippet = "NCCL_MAX_CTAS=8 NCCL_MAX_NCHANNELS=8 python train.py", language = "bash" },
+      snippet = "NCCL_MAX_CTAS=8 NCCL_MAX_NCHANNELS=8 COMMAND", language = "bash" },
     { action = "Start collectives when all ranks are ready, so that none of them spins next to compute kernels: balance the ranks first" },
-    { action = "Use copy-engine or in-network reductions where the hardware has them",
-      snippet = "NCCL_NVLS_ENABLE=1 python train.py", language = "bash" },
+    { action = "Do not turn off NVLink SHARP: it reduces in the switch, which takes fewer SMs; NCCL uses it by default where the hardware has it",
+      snippet = "unset NCCL_NVLS_ENABLE", language = "bash" },
   },
   false_positives = "Kernels of one name and grid whose work differs from call to call, if the longer ones happen to run next to collectives.",
   references = { "nccl/environment", "nccl/troubleshooting" },

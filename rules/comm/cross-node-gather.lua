@@ -19,10 +19,10 @@ return {
   cause   = "The network between nodes is several times slower than the links inside a node. With hierarchical partitioning, each node holds a full copy in shards. Gathers then stay inside the node, and only gradients cross the network.",
   fixes   = {
     { action = "With FSDP, shard inside the node only",
-      snippet = "mesh = init_device_mesh(\"cuda\", (nodes, gpus_per_node), mesh_dim_names=(\"replicate\", \"shard\"))\nFSDP(model, device_mesh=mesh, sharding_strategy=ShardingStrategy.HYBRID_SHARD)",
+      snippet = "mesh = init_device_mesh(\"cuda\", (nodes, gpus_per_node), mesh_dim_names=(\"replicate\", \"shard\"))\nfully_shard(model, mesh=mesh)   # FSDP1: device_mesh=mesh, sharding_strategy=ShardingStrategy.HYBRID_SHARD",
       language = "python", ["for"] = { "pytorch" } },
     { action = "With DeepSpeed, set the partition size to the number of GPUs per node (ZeRO++ hpZ)",
-      snippet = "\"zero_optimization\": { \"stage\": 3, \"zero_hpz_partition_size\": 8 }", language = "json", ["for"] = { "pytorch" } },
+      snippet = "{ \"zero_optimization\": { \"stage\": 3, \"zero_hpz_partition_size\": 8 } }", language = "json", ["for"] = { "pytorch" } },
   },
   false_positives = "Models whose shards fill the memory of a node. Their gathers must cross the network.",
   references = { "deepspeed/zeropp", "pytorch/fsdp" },

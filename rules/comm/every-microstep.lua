@@ -22,7 +22,7 @@ return {
       snippet = "for i, (x, y) in enumerate(micro_batches):\n    last = i + 1 == len(micro_batches)\n    with contextlib.nullcontext() if last else model.no_sync():\n        (loss_fn(model(x), y) / len(micro_batches)).backward()\noptimizer.step()",
       language = "python", ["for"] = { "pytorch" } },
     { action = "With DeepSpeed or Accelerate, set the number of micro-steps and let the library do it",
-      snippet = "\"gradient_accumulation_steps\": 4", language = "json", ["for"] = { "pytorch" } },
+      snippet = "{ \"gradient_accumulation_steps\": 4 }", language = "json", ["for"] = { "pytorch" } },
   },
   false_positives = "Several losses with a backward pass each (adversarial training), whose gradients must be sent each time. With sharded gradients (ZeRO-2 and up), sending each time saves memory.",
   references = { "pytorch/ddp", "deepspeed/zero" },

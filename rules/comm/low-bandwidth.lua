@@ -20,7 +20,7 @@ return {
   cause   = "This is measured on the rank that came last, so waiting is not in it. Usual reasons: GPUs communicate over PCIe or host memory although NVLink exists, the network runs without GPUDirect RDMA, several rings share one link, or another job uses it.",
   fixes   = {
     { action = "See which path NCCL took",
-      snippet = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET python train.py 2>&1 | grep -E 'via|NET/|Channel'", language = "bash" },
+      snippet = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET COMMAND 2>&1 | grep -E 'via|NET/|Channel'", language = "bash" },
     { action = "Remove settings that turn fast paths off",
       snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE NCCL_SHM_DISABLE", language = "bash" },
     { action = "Measure the path by itself, on the same nodes",

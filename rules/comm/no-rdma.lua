@@ -19,7 +19,8 @@ return {
   symptom = "For {share:pct} of the time, only collectives run; {signal:text}.",
   cause   = "Data goes from GPU memory to host memory and only then to the network card. It crosses PCIe and host memory a second time, so the rate between nodes stays below the rate of the cards.",
   fixes   = {
-    { action = "Load the peer-memory module, and look for the reason in NCCL's log", snippet = "sudo modprobe nvidia_peermem\nexport NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=NET,GRAPH",
+    { action = "Look for the reason in NCCL's log; where the driver has no DMA-BUF (closed kernel modules), load the peer-memory module",
+      snippet = "sudo modprobe nvidia_peermem   # not needed with DMA-BUF\nexport NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=NET,GRAPH",
       language = "bash" },
     { action = "Unset what keeps NCCL from using it; if GPU and card are on the same host bridge, allow that path", snippet = "unset NCCL_NET_GDR_LEVEL\nexport NCCL_NET_GDR_LEVEL=PHB",
       language = "bash" },

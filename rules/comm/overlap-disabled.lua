@@ -31,9 +31,8 @@ return {
   fixes   = {
     { action = "With DeepSpeed, turn it on",
       snippet = "{ \"zero_optimization\": { \"stage\": 3, \"overlap_comm\": true } }", language = "json", ["for"] = { "pytorch" } },
-    { action = "With FSDP, prefetch the next layer's parameters while the current layer computes, and wrap layer by layer",
-      snippet = "FSDP(model, auto_wrap_policy=policy, forward_prefetch=True, limit_all_gathers=True,\n" ..
-                "     backward_prefetch=BackwardPrefetch.BACKWARD_PRE)", language = "python", ["for"] = { "pytorch" } },
+    { action = "With FSDP, shard layer by layer, so that the next layer's parameters are gathered while the current layer computes",
+      snippet = "for layer in model.layers:\n    fully_shard(layer)\nfully_shard(model)   # FSDP1: auto_wrap_policy=policy, forward_prefetch=True", language = "python", ["for"] = { "pytorch" } },
     { action = "Call your own collectives with async_op=True and wait where the result is used; blocking calls may run on the compute stream",
       snippet = "work = dist.all_gather_into_tensor(out, shard, async_op=True)\n...\nwork.wait()", language = "python", ["for"] = { "pytorch" } },
     { action = "Do not use CUDA_LAUNCH_BLOCKING=1, TORCH_NCCL_BLOCKING_WAIT=1 or a single hardware queue in production",

@@ -24,7 +24,7 @@ return {
     { action = "Flatten small tensors into one and reduce that",
       snippet = "flat = torch.cat([g.flatten() for g in grads])\ndist.all_reduce(flat)", language = "python", ["for"] = { "pytorch" } },
     { action = "With FSDP, wrap whole transformer blocks instead of single layers; with DeepSpeed, use larger buckets and prefetch sizes",
-      snippet = "FSDP(model, auto_wrap_policy=functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block}))",
+      snippet = "for block in model.blocks:\n    fully_shard(block)   # FSDP1: auto_wrap_policy with transformer_layer_cls={Block}\nfully_shard(model)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "In C++, put small operations into one group, which launches one kernel",
       snippet = "ncclGroupStart();\nfor (auto& t : tensors) ncclAllReduce(t.in, t.out, t.count, ncclFloat, ncclSum, comm, stream);\nncclGroupEnd();",

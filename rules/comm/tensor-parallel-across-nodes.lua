@@ -20,7 +20,7 @@ return {
     { action = "Set the tensor-parallel size to at most the GPUs of a node, and use pipeline or sharded data parallelism between nodes",
       snippet = "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 2", language = "bash" },
     { action = "Number the ranks so that each group is on one node",
-      snippet = "srun --distribution=block:block --ntasks-per-node=4 python train.py", language = "bash" },
+      snippet = "srun --distribution=block:block --ntasks-per-node=4 COMMAND", language = "bash" },
   },
   false_positives = "Machines in which NVLink spans several hosts.",
   references = { "megatron/parallelism", "nccl/collectives" },

@@ -19,9 +19,9 @@ return {
   cause   = "Full sharding (ZeRO-3, FSDP) sends all weights twice per step, in addition to the gradients that every data-parallel program sends. It pays off where weights do not fit; here they would. With Adam in mixed precision, a billion parameters take 2 GB of weights and 14 GB of gradients and optimizer state, and ZeRO-2 shards those 14 GB as well.",
   fixes   = {
     { action = "Keep whole weights and shard gradients and optimizer state",
-      snippet = "FSDP(model, sharding_strategy=ShardingStrategy.SHARD_GRAD_OP)", language = "python", ["for"] = { "pytorch" } },
+      snippet = "fully_shard(model, reshard_after_forward=False)   # FSDP1: sharding_strategy=ShardingStrategy.SHARD_GRAD_OP", language = "python", ["for"] = { "pytorch" } },
     { action = "With DeepSpeed, use stage 2",
-      snippet = "\"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 5e8 }", language = "json", ["for"] = { "pytorch" } },
+      snippet = "{ \"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 5e8 } }", language = "json", ["for"] = { "pytorch" } },
     { action = "Use the free memory for a larger batch per GPU, so that each gather serves more work" },
   },
   false_positives = "A capture of a small test case of a model that is larger in production. Activations that grow later.",

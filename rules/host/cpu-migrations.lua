@@ -16,10 +16,10 @@ return {
   cause   = "The processes are not bound, and share CPUs with others. Caches are cold after each move, and some moves cross to another socket.",
   fixes   = {
     { action  = "Bind each rank to the CPUs of its GPU's socket",
-      snippet = "nvidia-smi topo -m     # column \"CPU Affinity\": the cores near each GPU\nsrun --cpu-bind=map_ldom:0,0,1,1 python train.py     # 4 ranks; leave every GPU visible to every rank",
+      snippet = "nvidia-smi topo -m     # column \"CPU Affinity\": the cores near each GPU\nsrun --cpu-bind=map_ldom:0,0,1,1 COMMAND     # 4 ranks; leave every GPU visible to every rank",
       language = "bash" },
     { action  = "Without Slurm, start each rank on the NUMA node of its own GPU",
-      snippet = "numactl --cpunodebind=$node --membind=$node python train.py     # $node: from nvidia-smi topo -m, for this rank's GPU",
+      snippet = "numactl --cpunodebind=$node --membind=$node COMMAND     # $node: from nvidia-smi topo -m, for this rank's GPU",
       language = "bash" },
   },
   false_positives = "Threads that mostly wait.",

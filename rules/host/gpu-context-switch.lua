@@ -18,7 +18,7 @@ return {
   fixes   = {
     { action = "Start the Multi-Process Service (MPS) before the processes: they then share the GPU without switching",
       snippet = "export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps CUDA_MPS_LOG_DIRECTORY=/tmp/mps\nnvidia-cuda-mps-control -d\n" ..
-                "srun python train.py\necho quit | nvidia-cuda-mps-control",
+                "srun COMMAND\necho quit | nvidia-cuda-mps-control",
       language = "bash" },
     { action = "Run one process per GPU: batch the work of the processes, or give each rank its own device",
       snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python", ["for"] = { "pytorch" } },

@@ -25,7 +25,7 @@ return {
     { action = "Keep shapes fixed: pad batches to a few sizes and drop the last, smaller one",
       snippet = "loader = DataLoader(dataset, batch_size=64, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
     { action = "Run each shape once before the loop, and load all modules at the start",
-      snippet = "CUDA_MODULE_LOADING=EAGER python train.py", language = "bash" },
+      snippet = "CUDA_MODULE_LOADING=EAGER COMMAND", language = "bash" },
     { action = "In CUDA C++, keep modules loaded (no cuModuleLoad or NVRTC in the loop), and build for this GPU instead of PTX",
       snippet = "nvcc -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90 app.cu", language = "bash", ["for"] = { "c++" } },
   },

@@ -26,7 +26,7 @@ for i, sample in enumerate(source):
     buffers[i % 3].copy_(sample)      # no new memory]],
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Let the C library keep large blocks instead of returning each to the system",
-      snippet = "export MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=-1   # or preload jemalloc", language = "bash" },
+      snippet = "export MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184   # or preload jemalloc", language = "bash" },
     { action = "With memory-mapped files, map the next batch early and on another thread, and unmap the last one late" },
   },
   false_positives = "Mappings in the first steps only, while buffers and thread stacks are set up.",

@@ -18,7 +18,7 @@ return {
   cause   = "Each table or index operation is its own kernel that reads memory at random.",
   fixes   = {
     { action  = "Look up all tables in one kernel",
-      snippet = [[# TorchRec / FBGEMM: one table-batched lookup instead of one kernel a table
+      snippet = [[# TorchRec / FBGEMM: one table-batched lookup instead of one kernel per table
 ebc = EmbeddingBagCollection(tables=tables, device="cuda")]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "Sort or deduplicate indices, so that neighboring threads read neighboring rows" },

@@ -19,7 +19,7 @@ return {
   fixes   = {
     { action = "Profile this kernel with Nsight Compute before you change it: the profile says whether memory, compute or latency limits it",
       snippet = "ncu --set full --kernel-name-base demangled --kernel-name regex:PART_OF_THE_NAME \\\n" ..
-                "    --launch-skip 20 --launch-count 3 -o hot python train.py",
+                "    --launch-skip 20 --launch-count 3 -o hot -- COMMAND",
       language = "bash" },
     { action = "If it comes from a library (cuBLAS, cuDNN, attention), change what you ask of it: 16-bit types, sizes that are multiples of 64, a larger batch" },
     { action = "If it is generated or written by hand, let a compiler fuse it with the kernels next to it",

@@ -18,7 +18,7 @@ return {
   cause   = "A scheduler hides the latency of memory and of long instructions by switching to another warp. With few warps, there is none to switch to.",
   fixes   = {
     { action = "If registers limit it: bound them, or use smaller tiles; then check that nothing spills",
-      snippet = "__global__ void __launch_bounds__(256, 4) kernel(...)    // 4 blocks an SM", language = "cpp", ["for"] = { "c++" } },
+      snippet = "__global__ void __launch_bounds__(256, 4) kernel(...)    // at least 4 blocks per SM", language = "cpp", ["for"] = { "c++" } },
     { action = "If shared memory limits it: use smaller tiles, fewer stages, or 16-bit data" },
     { action = "If blocks are too large or too few: choose 128 to 256 threads per block, and enough blocks for several waves",
       snippet = "cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel, 0, 0);", language = "cpp", ["for"] = { "c++" } },

@@ -34,7 +34,7 @@ return {
     { action = "Try the fastest implementation for this GPU: FlashAttention 3 or cuDNN on Hopper and later, AITER or Composable Kernel on MI300",
       snippet = "with torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash" },
   },
   false_positives = "Masks and windows that hide more than the recorded flags say.",
   references = { "nvidia/gpu-background", "pytorch/tuning-guide" },

@@ -41,7 +41,7 @@ return {
     { action = "Let the library measure its algorithms, in channels-last layout",
       snippet = "torch.backends.cudnn.benchmark = True   # MIOpen: MIOPEN_FIND_MODE=NORMAL\nmodel = model.to(memory_format=torch.channels_last)", language = "python", ["for"] = { "pytorch" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash" },
   },
   false_positives = "Convolutions that run once, before the library has measured its algorithms.",
   references = { "pytorch/tuning-guide", "pytorch/channels-last" },

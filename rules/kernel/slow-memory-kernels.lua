@@ -36,7 +36,7 @@ return {
     { reason = "small", action = "Process many small tensors in one operation (foreach, cat)" },
     { reason = "not-vectorized", action = "Align slices to 16 bytes, and keep both operands in the same type" },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash" },
   },
   false_positives = "Kernels that share the memory with other kernels on the same GPU.",
   references = { "nvidia/gpu-background", "pytorch/compile" },

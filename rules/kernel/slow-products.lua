@@ -41,7 +41,7 @@ return {
     { action = "Let the library measure its kernels for these sizes, and update it",
       snippet = "torch.cuda.tunable.enable()   # PyTorch TunableOp\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python", ["for"] = { "pytorch" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash" },
   },
   false_positives = "Products that share the GPU with other streams. Clocks that power or heat holds down.",
   references = { "nvidia/tensor-core-alignment", "nvidia/gpu-background" },

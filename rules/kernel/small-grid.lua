@@ -23,7 +23,7 @@ return {
   cause   = "A block runs on one SM. With fewer blocks than SMs, and no other kernel running, the remaining SMs do nothing.",
   fixes   = {
     { action = "Process more data at once: use a larger batch, or several inputs in one call",
-      snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size, ...)", language = "python", ["for"] = { "pytorch" } },
+      snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size)", language = "python", ["for"] = { "pytorch" } },
     { action = "In your own kernels, launch more blocks with less work each: at least two per SM, with a grid-stride loop",
       snippet = "int sms;\ncudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n" ..
                 "const int threads = 256;\nconst int blocks = min((n + threads - 1) / threads, 32 * sms);\n" ..

@@ -19,7 +19,7 @@ return {
   cause   = "No rule can tell whether such a kernel is a matrix product, a collective or a conversion, so no rule judges it.",
   fixes   = {
     { action  = "Measure these kernels with Nsight Compute",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o unknown COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o unknown -- COMMAND", language = "bash" },
     { action = "Add their names to the [[kernel]] entries of your site's knowledge base" },
   },
   false_positives = "Your own kernels, if you know them well.",

@@ -22,7 +22,7 @@ return {
   fixes   = {
     { action = "Launch from one thread per process, or use one process per GPU; keep other threads out of CUDA calls (allocation, event queries) meanwhile" },
     { action  = "Give the launching thread its own core near the GPU, and keep worker threads off it",
-      snippet = [[numactl --cpunodebind=N --membind=N python train.py
+      snippet = [[numactl --cpunodebind=N --membind=N COMMAND
 export OMP_NUM_THREADS=4]],
       language = "bash" },
     { action  = "Capture again with less host tracing, and compare the launch times",

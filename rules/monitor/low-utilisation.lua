@@ -17,7 +17,7 @@ return {
   cause   = "Usually the host does not feed the GPU: data loading, launches, or waiting for other ranks. A monitor counts a moment as busy if any kernel runs, so the real use is even lower.",
   fixes   = {
     { action = "Capture a timeline of a few steps: it shows what the GPU waits for",
-      snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --duration=60 -o run python train.py\nadvise run.nsys-rep",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --duration=60 -o run -- COMMAND\nadvise run.nsys-rep",
       language = "bash" },
     { action = "Before that, try more loader workers and pinned memory: this is the usual cause",
       snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, pin_memory=True, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },

@@ -19,7 +19,9 @@ return {
   cause   = "The job has fewer processes than GPUs, or several processes chose the same device.",
   fixes   = {
     { action = "Start one process per GPU",
-      snippet = "torchrun --nproc-per-node=gpu train.py\nsrun --ntasks-per-node=4 --gpus-per-node=4 python train.py   # with Slurm", language = "bash" },
+      snippet = "torchrun --nproc-per-node=gpu train.py", language = "bash", ["for"] = { "pytorch" } },
+    { action = "With Slurm, start one task per GPU",
+      snippet = "srun --ntasks-per-node=4 --gpus-per-node=4 COMMAND", language = "bash" },
     { action = "Let each process use the GPU of its local rank",
       snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python", ["for"] = { "pytorch" } },
     { action = "If you do not need all of them, request fewer GPUs" },

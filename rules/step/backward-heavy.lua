@@ -19,7 +19,7 @@ return {
   cause   = "A ratio of about 2 is usual. About 3 is expected with activation checkpointing, which runs the forward pass again. More than that comes from nested checkpointing, slow backward kernels, or communication inside the backward pass.",
   fixes   = {
     { action  = "With activation checkpointing, checkpoint only what costs much memory and little time, as far as memory allows",
-      snippet = [[from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
+      snippet = [[from torch.utils.checkpoint import checkpoint
 out = checkpoint(block, x, use_reentrant=False)        # every second block instead of all of them]],
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Find out which backward operators cost most",

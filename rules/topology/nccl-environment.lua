@@ -16,7 +16,7 @@ return {
   symptom = "{names:text} turns off: {paths:text}.",
   cause   = "Such settings are left over from debugging, or come from a template. They cost nothing on one GPU and much on many.",
   fixes   = {
-    { action = "Unset them, and check that the job still runs", snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE NCCL_NET", language = "bash" },
+    { action = "Unset them, and check that the job still runs", snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE   # not NCCL_NET: it may load the plugin of the site", language = "bash" },
     { action = "If a bug on this system makes one necessary, document it, with the version that fixes the bug" },
   },
   false_positives = "A known fault of the system that the setting works around.",

@@ -21,7 +21,7 @@ return {
   fixes   = {
     { action  = "Bind the process and its memory to the socket of its GPU",
       snippet = [[nvidia-smi topo -m                      # column "NUMA Affinity"
-numactl --cpunodebind=N --membind=N python train.py]],
+numactl --cpunodebind=N --membind=N COMMAND]],
       language = "bash" },
     { action  = "Compare the negotiated link, under load, with its maximum; report missing lanes to the administrator",
       snippet = [[nvidia-smi --format=csv \

@@ -31,6 +31,17 @@ std::string WithoutPlaces(const std::string& text) {
   return std::regex_replace(std::regex_replace(text, attached, "$1"), place, "12");
 }
 
+// The comments of a snippet, without the code that stands in them.
+std::vector<std::string> Comments(const std::string& snippet) {
+  static const std::regex comment(R"((^|\s)(#|//) +([^\n]*))");
+  static const std::regex code(R"(\S*[\[\](){}<>=_*]\S* *)");
+  std::vector<std::string> all;
+  for (std::sregex_iterator it(snippet.begin(), snippet.end(), comment), end; it != end; ++it) {
+    all.push_back(std::regex_replace((*it)[3].str(), code, "CODE "));
+  }
+  return all;
+}
+
 std::vector<Text> RuleTexts() {
   std::vector<Text> texts;
   for (const RuleInfo& rule : SourceTree().rules->rules()) {
@@ -41,7 +52,10 @@ std::vector<Text> RuleTexts() {
     add("symptom", rule.symptom);
     add("cause", rule.cause);
     add("false_positives", rule.false_positives);
-    for (const Fix& fix : rule.fixes) add("action", fix.action);
+    for (const Fix& fix : rule.fixes) {
+      add("action", fix.action);
+      for (const std::string& comment : Comments(fix.snippet)) add("comment", comment);
+    }
   }
   // What functions say stands in string literals; of those, sentences are of interest.
   static const std::regex literal(R"re("((?:[^"\\]|\\.)*)")re");
