@@ -75,172 +75,230 @@ Changes Spread(const Remedy& remedy, const RowIndex& call_index, const RowIndex&
 
 }  // namespace
 
-Replay::Result Replay::With(const Remedy& remedy) const {
-  const Changes changes = Spread(remedy, call_index_, op_index_, calls_.size(), ops_.size());
-  std::vector<Nanos> call_start(calls_.size());
-  std::vector<Nanos> call_end(calls_.size());
-  std::vector<Nanos> op_start(ops_.size());
-  std::vector<Nanos> op_end(ops_.size());
-  std::vector<Nanos> chain_end(ops_.size());  // when the op's stream is free after it
-  std::vector<Nanos> arrival(arrivals_.size());
-  std::vector<Nanos> reached(device_count_,
-                             from_);  // end of what has run so far, less what runs aside
-  std::vector<Nanos> device_busy(device_count_, 0);
-  std::vector<Nanos> link_busy(device_count_, 0);
-  std::vector<double> wide_busy(device_count_, 0);
-  Nanos waited_for_data = 0;
-  Nanos end = from_;
+// One pass over the graph with a remedy applied: when each call and op starts and ends then.
+class Replay::Pass {
+ public:
+  Pass(const Replay& graph, const Remedy& remedy);
 
-  const auto duration = [&](std::uint32_t i) {
-    return static_cast<Nanos>(static_cast<double>(ops_[i].end - ops_[i].start) *
-                              static_cast<double>(changes.factor[i]));
-  };
-  const auto start_call = [&](std::uint32_t i) {
-    const HostCall& call = calls_[i];
-    const bool released = call.released_by != kNone;
-    const Nanos since = released                 ? calls_[call.released_by].end
-                        : call.previous == kNone ? from_
-                                                 : calls_[call.previous].end;
-    const Nanos ready = released                 ? call_end[call.released_by]
-                        : call.previous == kNone ? from_
-                                                 : call_end[call.previous];
-    Nanos code = call.start - since - changes.CutWithin(call.thread, since, call.start);
-    if (call.waited_for != kNone) code -= changes.CutWithin(call.waited_for, since, call.start);
-    if (changes.vanished[i] != 0) code = 0;
-    Nanos begin = ready + std::max<Nanos>(code, 0);
-    if (call.arrival != kNone && changes.vanished[i] == 0) {
-      // The code splits at the arrival of the batch: only what follows it comes after it.
-      const std::uint32_t k = call.arrival;
-      const Nanos after =
-          call.start - arrivals_[k] - changes.CutWithin(call.thread, arrivals_[k], call.start);
-      const bool own_wait = arrivals_[k] > since;
-      if (own_wait) {
-        arrival[k] = k == 0 ? arrivals_[k] : arrival[k - 1] + (arrivals_[k] - arrivals_[k - 1]);
-        if (!remedy.data_ready) {
-          const Nanos at = arrival[k] + std::max<Nanos>(after, 0);
-          begin = ready + std::max<Nanos>(after, 0);
-          if (at > begin) waited_for_data += at - begin;
-          begin = std::max(begin, at);
-        } else {
-          begin = ready + std::max<Nanos>(after, 0);
-        }
-      }
-    }
-    if (released && call.previous != kNone) begin = std::max(begin, call_end[call.previous]);
-    call_start[i] = begin;
-  };
-  const auto end_call = [&](std::uint32_t i) {
-    const HostCall& call = calls_[i];
-    Nanos own = call.own - changes.CutWithin(call.thread, call.start, call.end);
-    if (changes.vanished[i] != 0) own = 0;
-    if (changes.unblocked[i] != 0) own = std::min(own, nominal_call_ns_);
-    Nanos done = call_start[i] + std::max<Nanos>(own, 0);
-    if (call.awaited_op != kNone && changes.unblocked[i] == 0 && changes.vanished[i] == 0) {
-      const GpuOp& awaited = ops_[call.awaited_op];
-      const Nanos tail = std::max<Nanos>(0, call.end - awaited.end);
-      // An op that now runs beside the others is done by the time that those are.
-      const bool aside = changes.detached[call.awaited_op] != 0;
-      done = std::max(done, (aside ? reached[awaited.device] : op_end[call.awaited_op]) + tail);
-    }
-    call_end[i] = done;
-  };
-  const auto start_op = [&](std::uint32_t i) {
-    const GpuOp& op = ops_[i];
-    Nanos begin = op.start;
-    if (op.call != kNone) {
-      // What staging a pageable copy took before it reached the copy engine goes with the wait for
-      // it.
-      const bool staged = changes.unblocked[op.call] != 0;
-      begin = call_start[op.call] + (staged ? std::min(op.latency, usual_latency_ns_) : op.latency);
-    } else if (op.early && (op.previous != kNone || op.awaited != kNone)) {
-      begin = from_;
-      // What held it, when nothing visible did, holds it still.
-      if (op.awaited == kNone)
-        begin = chain_end[op.previous] + std::max<Nanos>(0, op.start - ops_[op.previous].end);
-    } else if (op.previous != kNone) {
-      begin = chain_end[op.previous] + std::max<Nanos>(0, op.start - ops_[op.previous].end);
-    }
-    if (op.previous != kNone) begin = std::max(begin, chain_end[op.previous] + op.spacing);
-    if (op.awaited != kNone && changes.detached[op.awaited] == 0 && changes.freed[i] == 0) {
-      begin = std::max(begin, op_end[op.awaited] + (op.start - ops_[op.awaited].end));
-    }
-    if (op.event != kNone && changes.detached[op.event] == 0 && changes.freed[i] == 0)
-      begin = std::max(begin, op_end[op.event]);
-    op_start[i] = begin;
-    op_end[i] = begin + duration(i);
-    const bool aside = changes.detached[i] != 0 || changes.factor[i] == 0.0F;
-    chain_end[i] = aside ? (op.previous == kNone ? from_ : chain_end[op.previous]) : op_end[i];
-    if (changes.detached[i] != 0) {
-      link_busy[op.device] += duration(i);
-    } else {
-      device_busy[op.device] += duration(i);
-      if (op.wide) wide_busy[op.device] += static_cast<double>(duration(i));
-      reached[op.device] = std::max(reached[op.device], op_end[i]);
-      if (op.group == kNone && changes.factor[i] > 0.0F) end = std::max(end, op_end[i]);
-    }
-  };
-  const auto end_group = [&](std::uint32_t g) {
-    Nanos last_start = 0;
-    Nanos transfer = std::numeric_limits<Nanos>::max();
-    for (const std::uint32_t i : groups_[g]) {
-      last_start = std::max(last_start, op_start[i]);
-      transfer = std::min(transfer, duration(i));
-    }
-    for (const std::uint32_t i : groups_[g]) {
-      if (changes.detached[i] != 0) continue;
-      op_end[i] = last_start + transfer;
-      chain_end[i] = op_end[i];
-      end = std::max(end, op_end[i]);
-    }
-  };
-  for (const Node& node : order_) {
+  Result Run();
+
+ private:
+  void StartCall(std::uint32_t i);
+  void EndCall(std::uint32_t i);
+  void StartOp(std::uint32_t i);
+  void EndGroup(std::uint32_t g);
+  // When a call can begin whose code, since `since`, is ready to run on at `ready`, and splits at
+  // the arrival of a batch: only what follows the arrival comes after it.
+  Nanos AfterBatch(const HostCall& call, Nanos since, Nanos ready, Nanos begin);
+  Nanos OpStart(std::uint32_t i) const;
+  // When the host is done: its last calls, and the code behind them.
+  Nanos HostEnd() const;
+  // What keeps the run from getting shorter still; lengthens it to what the links and the remedy
+  // allow.
+  void Bound(Result* result) const;
+
+  Nanos DurationOf(std::uint32_t op) const {
+    return static_cast<Nanos>(static_cast<double>(graph_.ops_[op].end - graph_.ops_[op].start) *
+                              static_cast<double>(changes_.factor[op]));
+  }
+  // Where an op that runs on its own follows the one before it in its stream.
+  Nanos ChainEndBefore(const GpuOp& op) const {
+    return op.previous == kNone ? graph_.from_ : chain_end_[op.previous];
+  }
+
+  const Replay& graph_;
+  const Remedy& remedy_;
+  const Changes changes_;
+  std::vector<Nanos> call_start_, call_end_, op_start_, op_end_;
+  std::vector<Nanos> chain_end_;  // when the op's stream is free after it
+  std::vector<Nanos> arrival_;
+  std::vector<Nanos> reached_;  // per device: end of what has run so far, less what runs aside
+  std::vector<Nanos> device_busy_, link_busy_;  // per device
+  std::vector<double> wide_busy_;
+  Nanos waited_for_data_ = 0;
+  Nanos end_;  // of the GPU's work
+};
+
+Replay::Pass::Pass(const Replay& graph, const Remedy& remedy)
+    : graph_(graph),
+      remedy_(remedy),
+      changes_(Spread(remedy, graph.call_index_, graph.op_index_, graph.calls_.size(),
+                      graph.ops_.size())),
+      call_start_(graph.calls_.size()),
+      call_end_(graph.calls_.size()),
+      op_start_(graph.ops_.size()),
+      op_end_(graph.ops_.size()),
+      chain_end_(graph.ops_.size()),
+      arrival_(graph.arrivals_.size()),
+      reached_(graph.device_count_, graph.from_),
+      device_busy_(graph.device_count_, 0),
+      link_busy_(graph.device_count_, 0),
+      wide_busy_(graph.device_count_, 0),
+      end_(graph.from_) {}
+
+Replay::Result Replay::Pass::Run() {
+  for (const Node& node : graph_.order_) {
     switch (node.event) {
       case Event::kGroupEnd:
-        end_group(node.index);
+        EndGroup(node.index);
         break;
       case Event::kCallEnd:
-        end_call(node.index);
+        EndCall(node.index);
         break;
       case Event::kCallStart:
-        start_call(node.index);
+        StartCall(node.index);
         break;
       case Event::kOpStart:
-        start_op(node.index);
+        StartOp(node.index);
         break;
     }
   }
-  Nanos host_end = from_;
-  for (const std::uint32_t i : last_calls_) {
-    const Nanos tail =
-        to_ - calls_[i].end - changes.CutWithin(calls_[i].thread, calls_[i].end, to_);
-    host_end = std::max(host_end, call_end[i] + std::max<Nanos>(0, tail));
-  }
   Result result;
-  result.length_ns = std::max(end, host_end) - from_;
+  result.length_ns = std::max(end_, HostEnd()) - graph_.from_;
   // Kernels that fill the device cannot run side by side, whatever the order allows.
-  for (std::size_t d = 0; d < device_count_; ++d) {
+  for (std::size_t d = 0; d < graph_.device_count_; ++d) {
     result.length_ns =
-        std::max(result.length_ns, static_cast<Nanos>(wide_busy[d] * wide_union_[d]));
+        std::max(result.length_ns, static_cast<Nanos>(wide_busy_[d] * graph_.wide_union_[d]));
   }
-  const Nanos link = *std::max_element(link_busy.begin(), link_busy.end());
-  const auto floor = static_cast<Nanos>(static_cast<double>(remedy.floor_ns) / scale_);
-  const Nanos busiest = *std::max_element(device_busy.begin(), device_busy.end());
-  const double length = static_cast<double>(std::max<Nanos>(1, result.length_ns));
-  if (link > result.length_ns) {
-    result.length_ns = link;
-    result.next_bound = "the link that the copies use";
-  } else if (floor > result.length_ns) {
-    result.length_ns = floor;
-    result.next_bound = remedy.floor_reason;
-  } else if (static_cast<double>(busiest) > busy_share_ * length) {
-    result.next_bound = "the GPU's own work";
-  } else if (static_cast<double>(waited_for_data) > input_share_ * length) {
-    result.next_bound = "the data loader";
-  } else {
-    result.next_bound = "the launching thread";
-  }
+  Bound(&result);
   return result;
 }
+
+void Replay::Pass::StartCall(std::uint32_t i) {
+  const HostCall& call = graph_.calls_[i];
+  const bool released = call.released_by != kNone;
+  const std::uint32_t follows = released ? call.released_by : call.previous;
+  const Nanos since = follows == kNone ? graph_.from_ : graph_.calls_[follows].end;
+  const Nanos ready = follows == kNone ? graph_.from_ : call_end_[follows];
+  Nanos code = call.start - since - changes_.CutWithin(call.thread, since, call.start);
+  if (call.waited_for != kNone) code -= changes_.CutWithin(call.waited_for, since, call.start);
+  if (changes_.vanished[i] != 0) code = 0;
+  Nanos begin = ready + std::max<Nanos>(code, 0);
+  if (call.arrival != kNone && changes_.vanished[i] == 0)
+    begin = AfterBatch(call, since, ready, begin);
+  if (released && call.previous != kNone) begin = std::max(begin, call_end_[call.previous]);
+  call_start_[i] = begin;
+}
+
+Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, Nanos begin) {
+  const std::vector<Nanos>& recorded = graph_.arrivals_;
+  const std::uint32_t k = call.arrival;
+  const bool own_wait = recorded[k] > since;
+  if (!own_wait) return begin;
+  arrival_[k] = k == 0 ? recorded[k] : arrival_[k - 1] + (recorded[k] - recorded[k - 1]);
+  const Nanos code = std::max<Nanos>(
+      call.start - recorded[k] - changes_.CutWithin(call.thread, recorded[k], call.start), 0);
+  const Nanos unhindered = ready + code;
+  if (remedy_.data_ready) return unhindered;
+  const Nanos with_batch = arrival_[k] + code;
+  waited_for_data_ += std::max<Nanos>(0, with_batch - unhindered);
+  return std::max(unhindered, with_batch);
+}
+
+void Replay::Pass::EndCall(std::uint32_t i) {
+  const HostCall& call = graph_.calls_[i];
+  Nanos own = call.own - changes_.CutWithin(call.thread, call.start, call.end);
+  if (changes_.vanished[i] != 0) own = 0;
+  if (changes_.unblocked[i] != 0) own = std::min(own, graph_.nominal_call_ns_);
+  Nanos done = call_start_[i] + std::max<Nanos>(own, 0);
+  if (call.awaited_op != kNone && changes_.unblocked[i] == 0 && changes_.vanished[i] == 0) {
+    const GpuOp& awaited = graph_.ops_[call.awaited_op];
+    const Nanos tail = std::max<Nanos>(0, call.end - awaited.end);
+    // An op that now runs beside the others is done by the time that those are.
+    const bool aside = changes_.detached[call.awaited_op] != 0;
+    done = std::max(done, (aside ? reached_[awaited.device] : op_end_[call.awaited_op]) + tail);
+  }
+  call_end_[i] = done;
+}
+
+Nanos Replay::Pass::OpStart(std::uint32_t i) const {
+  const GpuOp& op = graph_.ops_[i];
+  const auto since_end_of = [&](std::uint32_t other) { return op.start - graph_.ops_[other].end; };
+  Nanos begin = op.start;
+  if (op.call != kNone) {
+    // What staging a pageable copy took before it reached the copy engine goes with the wait for
+    // it.
+    const bool staged = changes_.unblocked[op.call] != 0;
+    begin = call_start_[op.call] +
+            (staged ? std::min(op.latency, graph_.usual_latency_ns_) : op.latency);
+  } else if (op.early && op.awaited != kNone) {
+    begin = graph_.from_;
+  } else if (op.previous != kNone) {
+    // What held it, when nothing visible did, holds it still.
+    begin = chain_end_[op.previous] + std::max<Nanos>(0, since_end_of(op.previous));
+  }
+  if (op.previous != kNone) begin = std::max(begin, chain_end_[op.previous] + op.spacing);
+  if (changes_.freed[i] != 0) return begin;
+  if (op.awaited != kNone && changes_.detached[op.awaited] == 0)
+    begin = std::max(begin, op_end_[op.awaited] + since_end_of(op.awaited));
+  if (op.event != kNone && changes_.detached[op.event] == 0)
+    begin = std::max(begin, op_end_[op.event]);
+  return begin;
+}
+
+void Replay::Pass::StartOp(std::uint32_t i) {
+  const GpuOp& op = graph_.ops_[i];
+  op_start_[i] = OpStart(i);
+  op_end_[i] = op_start_[i] + DurationOf(i);
+  const bool aside = changes_.detached[i] != 0 || changes_.factor[i] == 0.0F;
+  chain_end_[i] = aside ? ChainEndBefore(op) : op_end_[i];
+  if (changes_.detached[i] != 0) {
+    link_busy_[op.device] += DurationOf(i);
+    return;
+  }
+  device_busy_[op.device] += DurationOf(i);
+  if (op.wide) wide_busy_[op.device] += static_cast<double>(DurationOf(i));
+  reached_[op.device] = std::max(reached_[op.device], op_end_[i]);
+  if (op.group == kNone && changes_.factor[i] > 0.0F) end_ = std::max(end_, op_end_[i]);
+}
+
+void Replay::Pass::EndGroup(std::uint32_t g) {
+  Nanos last_start = 0;
+  Nanos transfer = std::numeric_limits<Nanos>::max();
+  for (const std::uint32_t i : graph_.groups_[g]) {
+    last_start = std::max(last_start, op_start_[i]);
+    transfer = std::min(transfer, DurationOf(i));
+  }
+  for (const std::uint32_t i : graph_.groups_[g]) {
+    if (changes_.detached[i] != 0) continue;
+    op_end_[i] = last_start + transfer;
+    chain_end_[i] = op_end_[i];
+    end_ = std::max(end_, op_end_[i]);
+  }
+}
+
+Nanos Replay::Pass::HostEnd() const {
+  Nanos host_end = graph_.from_;
+  for (const std::uint32_t i : graph_.last_calls_) {
+    const HostCall& call = graph_.calls_[i];
+    const Nanos tail =
+        graph_.to_ - call.end - changes_.CutWithin(call.thread, call.end, graph_.to_);
+    host_end = std::max(host_end, call_end_[i] + std::max<Nanos>(0, tail));
+  }
+  return host_end;
+}
+
+void Replay::Pass::Bound(Result* result) const {
+  const Nanos link = *std::max_element(link_busy_.begin(), link_busy_.end());
+  const auto floor = static_cast<Nanos>(static_cast<double>(remedy_.floor_ns) / graph_.scale_);
+  const Nanos busiest = *std::max_element(device_busy_.begin(), device_busy_.end());
+  const double length = static_cast<double>(std::max<Nanos>(1, result->length_ns));
+  if (link > result->length_ns) {
+    result->length_ns = link;
+    result->next_bound = "the link that the copies use";
+  } else if (floor > result->length_ns) {
+    result->length_ns = floor;
+    result->next_bound = remedy_.floor_reason;
+  } else if (static_cast<double>(busiest) > graph_.busy_share_ * length) {
+    result->next_bound = "the GPU's own work";
+  } else if (static_cast<double>(waited_for_data_) > graph_.input_share_ * length) {
+    result->next_bound = "the data loader";
+  } else {
+    result->next_bound = "the launching thread";
+  }
+}
+
+Replay::Result Replay::With(const Remedy& remedy) const { return Pass(*this, remedy).Run(); }
 
 Nanos Replay::Gain(const Remedy& remedy, std::string* next_bound) const {
   if (ops_.empty()) return 0;

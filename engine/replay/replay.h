@@ -48,13 +48,14 @@ class Replay {
   Nanos Gain(const Remedy& remedy, std::string* next_bound = nullptr) const;
 
  private:
+  class Pass;
   struct HostCall {
     Nanos start, end;
     std::uint32_t row;  // in trace.calls
     std::uint32_t thread;
     std::uint32_t previous;  // call before it on this thread, kNone
-    std::uint32_t
-        released_by;  // call on another thread that this thread had been waiting for, kNone
+    // The call on another thread that this thread had been waiting for, kNone.
+    std::uint32_t released_by;
     std::uint32_t waited_for;  // the thread that this one waited for before the call, kNone
     std::uint32_t awaited_op;  // whose end lets it return, kNone
     std::uint32_t arrival;     // batch it needed, kNone
