@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "engine/base/glob.h"
-#include "engine/facts/declare.h"
+#include "engine/facts/of_ranks.h"
 
 namespace advise::facts {
 namespace {
@@ -118,9 +118,11 @@ void DeclareCaptureFacts(Catalog* catalog) {
   trace.Add("capture.secret_names", "name",
             "Names (never the values) of environment variables that look like keys or passwords.",
             [](const Trace& t) { return Joined(Secrets(t)); });
-  trace.Add("capture.world_size", "count",
-            "Ranks of the job, by the report; absent when it does not say.",
-            IfPositive(WorldSize, "the report does not say how many ranks the job has", ""));
+  trace
+      .Add("capture.world_size", "count",
+           "Ranks of the job, by the report; absent when it does not say.",
+           IfPositive(WorldSize, "the report does not say how many ranks the job has", ""))
+      .OfRanks(IfPositive(&Cluster::world, kNoWorld, ""));
   auto& all = catalog->OfAll();
   all.Add("capture.steps", "count", "Steps of the whole capture, 0 when none were found.",
           [](const Analysis& a) { return a.run.steps.all.size(); });

@@ -1,47 +1,11 @@
-// The catalogue, and the facts of a run: what is declared (declare.h), and facts of ranks together.
+// The catalogue, and the facts of a run: what is declared (declare.h).
 #include "engine/facts/catalog.h"
 
-#include "engine/cluster/cluster.h"
 #include "engine/facts/declare.h"
-#include "engine/facts/fact_writer.h"
-#include "engine/metrics/analysis.h"
 
 namespace advise {
 
 namespace facts {
-
-void FactWriter::Number(std::string name, double value) { facts_[std::move(name)].value = value; }
-void FactWriter::Flag(std::string name, bool value) { facts_[std::move(name)].value = value; }
-void FactWriter::Text(std::string name, std::string value) {
-  facts_[std::move(name)].value = std::move(value);
-}
-void FactWriter::Table(std::string name, Rows rows) {
-  facts_[std::move(name)].value = std::move(rows);
-}
-void FactWriter::Missing(std::string name, std::string reason, std::string needs) {
-  facts_[std::move(name)].value = Absent{std::move(reason), std::move(needs)};
-}
-void FactWriter::KnownNumber(std::string name, double value, std::string reason,
-                             std::string needs) {
-  if (value > 0) {
-    Number(std::move(name), value);
-  } else {
-    Missing(std::move(name), std::move(reason), std::move(needs));
-  }
-}
-void FactWriter::Lost(const std::string& group, const Loss& loss) {
-  facts_[group + ".lost"].value = std::shared_ptr<const Spans>(loss.lost);
-  facts_[group + ".remedy"].value = std::shared_ptr<const Remedy>(loss.remedy);
-}
-void FactWriter::Remedied(std::string name, const Loss& loss) {
-  facts_[std::move(name)].value = std::shared_ptr<const Remedy>(loss.remedy);
-}
-void FactWriter::SpansOf(std::string name, std::vector<IntervalSet> by_device) {
-  auto spans = std::make_shared<Spans>();
-  spans->by_device = std::move(by_device);
-  facts_[std::move(name)].value = std::shared_ptr<const Spans>(std::move(spans));
-}
-
 namespace {
 
 Catalog Declare(const Knowledge& knowledge) {
@@ -72,7 +36,16 @@ Catalog Declare(const Knowledge& knowledge) {
   DeclareTopologyFacts(&catalog);
   DeclareSummaryFacts(&catalog);
   DeclareScaleFacts(&catalog);
+  DeclareClusterFacts(&catalog);
+  DeclareStrategyFacts(&catalog);
   return catalog;
+}
+
+std::unique_ptr<Facts> Evaluate(const Knowledge& knowledge, const Known& known) {
+  FactMap facts;
+  const Catalog catalog = Declare(knowledge);
+  for (const auto& subject : catalog.subjects()) subject->Evaluate(known, &facts);
+  return std::make_unique<MapFacts>(std::move(facts));
 }
 
 }  // namespace
@@ -84,25 +57,21 @@ std::vector<FactInfo> FactList(const Knowledge& knowledge) {
   for (const auto& subject : catalog.subjects()) {
     all.insert(all.end(), subject->list().begin(), subject->list().end());
   }
-  const std::vector<FactInfo> listed = facts::ClusterFactList();
-  all.insert(all.end(), listed.begin(), listed.end());
   return all;
 }
 
 std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks) {
-  facts::FactMap facts;
-  const facts::Catalog catalog = facts::Declare(analysis.run.knowledge);
-  for (const auto& subject : catalog.subjects()) subject->Evaluate(analysis, &facts);
-  facts::FactWriter ranks_together;
-  if (analysis.run.trace.HasTimeline()) {
-    facts::WriteClusterFacts(ranks, true, &ranks_together);
-  } else {
-    for (const FactInfo& info : facts::ClusterFactList()) {
-      ranks_together.Missing(info.name, facts::NoTimeline().reason, facts::NoTimeline().needs);
-    }
-  }
-  facts.merge(ranks_together.Take());
-  return std::make_unique<MapFacts>(std::move(facts));
+  return facts::Evaluate(analysis.run.knowledge, {&analysis, ranks});
+}
+
+std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster, const Knowledge& knowledge) {
+  return facts::Evaluate(knowledge, {nullptr, cluster});
+}
+
+bool IsAboutRanks(const std::string& fact) {
+  const auto begins = [&](const char* subject) { return fact.starts_with(subject); };
+  return begins("cluster.") || begins("rank.") || begins("strategy.") || begins("pipeline.") ||
+         begins("comm.path.") || fact == "capture.world_size";
 }
 
 }  // namespace advise

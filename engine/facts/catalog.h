@@ -19,9 +19,9 @@ std::vector<FactInfo> FactList(const Knowledge& knowledge);
 // The facts of one trace, and of the ranks in it together. `analysis` must outlive the result.
 std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks);
 
-// The facts of a run of several reports, each in `list`; spans are by rank, and remedies are of its
-// ranks.
-std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster, const std::vector<FactInfo>& list);
+// The facts of a run of several reports; spans are by rank, and remedies are of its ranks. What has
+// no meaning for all of them is absent.
+std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster, const Knowledge& knowledge);
 
 // Whether a fact compares ranks: rules that read one are asked once for the whole run.
 bool IsAboutRanks(const std::string& fact);

@@ -1,5 +1,10 @@
 // comm.*, rank.late.*, rank.idle.*: communication kernels, and devices that come late or idle.
-#include "engine/facts/declare.h"
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/cluster/sums.h"
+#include "engine/facts/of_ranks.h"
 
 namespace advise::facts {
 namespace {
@@ -37,6 +42,11 @@ void DeclareComm(Catalog* catalog) {
            &Comm::median_ns);
   comm.Add("comm.kinds", "rows", "Communication by collective: kind, count, time, exposed.",
            KindRows);
+  comm.FromRanks([](const Cluster& c) { return CommOfRanks(c.ranks); });
+}
+
+void DeclareExposed(Catalog* catalog) {
+  auto& comm = catalog->Of(&Analysis::comm);
   comm.Add("comm.same_stream", "flag", "Communication runs on the stream of the compute kernels.",
            &Comm::same_stream);
   comm.Add("comm.serial.share", "share",
@@ -124,7 +134,50 @@ void DeclareReplication(Catalog* catalog) {
       &Contention::loss);
 }
 
-void DeclareRanks(Catalog* catalog) {
+// A fact of the rank that comes late, or why there is none.
+template <typename Get>
+auto OfLateRank(Get get) {
+  return [get](const Cluster& c) -> Value {
+    if (c.lateness.straggler.rank == kNone) {
+      return Absent{"no collective of several ranks was matched, and not every rank has steps",
+                    "ranks"};
+    }
+    return ValueOf(get(c));
+  };
+}
+
+// GPUs that the reports of a host list, less those that some rank used.
+double IdleDevices(const Cluster& c) {
+  struct Gpus {
+    int listed = 0;
+    std::set<std::string> used;
+  };
+  std::map<std::string, Gpus> hosts;
+  for (const RankSummary& rank : c.ranks) {
+    Gpus& gpus = hosts[rank.host];
+    gpus.listed = std::max(gpus.listed, rank.devices_listed);
+    gpus.used.insert(rank.device_uuid.empty() ? std::to_string(rank.device) : rank.device_uuid);
+  }
+  double idle = 0;
+  for (const auto& [host, gpus] : hosts)
+    idle += std::max(0.0, gpus.listed - static_cast<double>(gpus.used.size()));
+  return idle;
+}
+
+std::vector<IntervalSet> ComputeOfRanks(const Cluster& c) {
+  std::vector<IntervalSet> compute;
+  for (const RankSummary& rank : c.ranks) {
+    compute.push_back(
+        IntervalSet::Of({{rank.window_start, rank.window_start + rank.time.compute}}));
+  }
+  return compute;
+}
+
+bool EachHasReport(const Cluster& c) {
+  return c.missing.empty() && static_cast<int>(c.ranks.size()) >= c.world;
+}
+
+void DeclareLate(Catalog* catalog) {
   auto& late = catalog->Of(&Analysis::comm);
   late.Needs([](const Analysis& a) { return a.comm.late_device != kNone; },
              "collectives of several devices could not be matched", "ranks");
@@ -133,23 +186,40 @@ void DeclareRanks(Catalog* catalog) {
       "The device that comes last at most collectives; absent with fewer than two devices or "
       "without collectives.",
       [](const Comm& c, const Analysis& a) { return a.run.trace.devices[c.late_device].ordinal; });
+  late.OfRanks(OfLateRank([](const Cluster& c) { return c.Number(c.lateness.straggler.rank); }));
   late.Add("rank.late.share", "share",
            "Share of the collectives with a late device (or of the steps, see rank.late.at) at "
            "which it is the one that comes last most often.",
            &Comm::late_share);
+  late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.share; }));
   late.Add("rank.late.at", "name",
            "What the late device comes last at: collectives, or steps where none were matched.",
            [](const Comm&) { return "collectives"; });
+  late.OfRanks(OfLateRank(
+      [](const Cluster& c) { return c.lateness.straggler.at_steps ? "steps" : "collectives"; }));
   late.Add("rank.late.lateness", "ns",
            "Mean time by which the late device comes after the median device.", &Comm::lateness_ns);
+  late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.lateness_ns; }));
   late.Add("rank.late.cause", "name",
            "What the late device does more than the median device: loading, compute, launch, "
            "copies …",
            &Comm::late_cause);
-  late.AddLoss("rank.late", kChange,
-               {"", "Waiting of the other devices for the late one inside collectives.",
-                "The late device is as fast as the next-slowest one."},
-               &Comm::late);
+  late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.cause; }));
+  late.Add("rank.late.lost", "spans",
+           "Waiting of the other devices for the late one inside collectives.",
+           In(&Comm::late, &Loss::lost));
+  late.OfRanks(OfLateRank([](const Cluster& c) {
+    return LostOf(c.lateness.straggler.loss, {nullptr, c});
+  }));
+  late.Add("rank.late.remedy", "remedy", "The late device is as fast as the next-slowest one.",
+           In(&Comm::late, &Loss::remedy));
+  late.OfRanks(OfLateRank([](const Cluster& c) {
+    return RemedyOf(c.lateness.straggler.loss, {nullptr, c});
+  }));
+}
+
+void DeclareIdleDevices(Catalog* catalog) {
+  const char* const kNotAll = "not every rank has a report: others may use the remaining GPUs";
   auto& all = catalog->OfAll();
   all.Add("rank.idle.lost", "spans",
           "Compute time of the working devices, which the idle ones could share.",
@@ -158,20 +228,24 @@ void DeclareRanks(Catalog* catalog) {
             for (const DeviceTime& t : a.times) compute.push_back(t.compute);
             return compute;
           });
+  all.OfRanks(If(EachHasReport, ComputeOfRanks, kNotAll, "ranks"));
   all.Add("rank.idle.devices", "count",
           "Devices listed in the report (and visible to the job) that did nothing.",
           [](const Analysis& a) {
             return static_cast<double>(a.run.trace.devices.size() - a.run.active_devices.size());
           });
+  all.OfRanks(If(EachHasReport, IdleDevices, kNotAll, "ranks"));
 }
 
 }  // namespace
 
 void DeclareCommFacts(Catalog* catalog) {
   DeclareComm(catalog);
+  DeclareExposed(catalog);
   DeclareAccumulation(catalog);
   DeclareReplication(catalog);
-  DeclareRanks(catalog);
+  DeclareLate(catalog);
+  DeclareIdleDevices(catalog);
 }
 
 }  // namespace advise::facts

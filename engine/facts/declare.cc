@@ -1,5 +1,7 @@
 #include "engine/facts/declare.h"
 
+#include "engine/facts/of_ranks.h"
+
 namespace advise::facts {
 
 const Absent& NoTimeline() {
@@ -7,18 +9,46 @@ const Absent& NoTimeline() {
   return kNoTimeline;
 }
 
-void Subject::Evaluate(const Analysis& analysis, FactMap* facts) const {
-  const Absent* absent = nullptr;
+const Absent& OfOneReport() {
+  static const Absent kOfOneReport = {"a fact of single reports, judged for each of them", ""};
+  return kOfOneReport;
+}
+
+std::vector<IntervalSet> LostOf(const RankLoss& loss, const Known& known) {
+  const std::vector<RankSummary>& ranks = known.ranks.ranks;
+  std::vector<IntervalSet> by_rank = loss.lost.by_device;
+  by_rank.resize(ranks.size());
+  if (known.report == nullptr) return by_rank;
+  std::vector<IntervalSet> by_device;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const std::size_t device = ranks[r].device_index;
+    if (by_device.size() <= device) by_device.resize(device + 1);
+    by_device[device] = std::move(by_rank[r]);
+  }
+  return by_device;
+}
+
+Value RemedyOf(const RankLoss& loss, const Known& known) {
+  if (known.report != nullptr) return Absent{"ranks of one report are replayed together", ""};
+  auto remedy = std::make_shared<Remedy>();
+  remedy->rank_cuts = loss.cuts;
+  remedy->rank_comm_cuts = loss.comm_cuts;
+  remedy->rank_gain = loss.gain;
+  return std::shared_ptr<const Remedy>(std::move(remedy));
+}
+
+const Absent* Subject::WhyAbsent(const Known& known) const {
   // Zeros would read like measurements.
-  if (of_timeline_ && !analysis.run.trace.HasTimeline()) absent = &NoTimeline();
+  if (of_timeline_ && known.report != nullptr && !known.report->run.trace.HasTimeline())
+    return &NoTimeline();
   for (const Requirement& requirement : requirements_) {
-    if (absent == nullptr && !requirement.holds(analysis)) absent = &requirement.otherwise;
+    if (!requirement.holds(known)) return &requirement.otherwise;
   }
-  if (absent == nullptr) {
-    Read(analysis, facts);
-    return;
-  }
-  for (const FactInfo& info : list_) (*facts)[info.name].value = *absent;
+  return nullptr;
+}
+
+void Subject::SetAbsent(const Absent& absent, FactMap* facts) const {
+  for (const FactInfo& info : list_) (*facts)[info.name].value = absent;
 }
 
 }  // namespace advise::facts

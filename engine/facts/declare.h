@@ -10,6 +10,12 @@
 // means over the devices that did work, so that they compare with window.time. Spans ("….lost") are
 // time on devices: their sum over devices compares with window.device_time. What is "per step" is a
 // median over the steady steps of the window, or all of the window when there are no steps.
+//
+// Facts that compare ranks are read from Known, whether the ranks are in one report or in several.
+// Of several reports a fact of an analysis is absent, unless its declaration says what it is there:
+//
+//   all.Add("window.time", "ns", "Length of the analyzed window.", WindowOfReport)
+//       .OfRanks([](const Cluster& c) { return c.job.Window(); });
 #pragma once
 
 #include <functional>
@@ -20,12 +26,19 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cluster/cluster.h"
 #include "engine/facts/facts.h"
 #include "engine/metrics/analysis.h"
 
 namespace advise::facts {
 
 using FactMap = std::map<std::string, Fact, std::less<>>;
+
+// What facts are read from: one report and the ranks in it, or the ranks of several reports.
+struct Known {
+  const Analysis* report;  // nullptr: several
+  const Cluster& ranks;
+};
 
 // What a getter returns, as the value of a fact.
 template <typename T>
@@ -118,8 +131,9 @@ struct LossWords {
   std::string remedy;  // what a fix changes, a sentence; empty without one
 };
 
-// Why facts of a timeline are absent without one.
+// Why facts of a timeline are absent without one, and those of one report in a run of several.
 const Absent& NoTimeline();
+const Absent& OfOneReport();
 
 // ---- subjects
 
@@ -133,60 +147,80 @@ class Subject {
 
   const std::vector<FactInfo>& list() const { return list_; }
   // All values, or why there are none of them.
-  void Evaluate(const Analysis& analysis, FactMap* facts) const;
+  virtual void Evaluate(const Known& known, FactMap* facts) const = 0;
 
  protected:
-  virtual void Read(const Analysis& analysis, FactMap* facts) const = 0;
-
   struct Requirement {
-    std::function<bool(const Analysis&)> holds;
+    std::function<bool(const Known&)> holds;
     Absent otherwise;
   };
+  const Absent* WhyAbsent(const Known& known) const;  // nullptr: they are there
+  void SetAbsent(const Absent& absent, FactMap* facts) const;
+
   std::vector<FactInfo> list_;
   std::vector<Requirement> requirements_;
   bool of_timeline_ = true;
 };
 
-// `Source`: a function of the analysis, or a member of it. Called once for all facts.
-template <typename Source>
-class SubjectOf : public Subject {
+// `From`: what the catalogue offers, the Analysis of a report or Known. `Source`: a function of it,
+// or a member of it. Called once for all facts.
+template <typename From, typename Source>
+class SubjectFrom : public Subject {
  public:
-  using T = std::remove_cvref_t<std::invoke_result_t<Source, const Analysis&>>;
+  using T = std::remove_cvref_t<std::invoke_result_t<Source, const From&>>;
 
-  explicit SubjectOf(Source source) : source_(std::move(source)) {}
+  explicit SubjectFrom(Source source) : source_(std::move(source)) {}
 
   // Unless this holds, all facts of the subject are absent for this reason.
-  SubjectOf& Needs(std::function<bool(const Analysis&)> holds, const char* reason,
-                   const char* needs) {
-    requirements_.push_back({std::move(holds), {reason, needs}});
+  SubjectFrom& Needs(std::function<bool(const From&)> holds, const char* reason,
+                     const char* needs) {
+    requirements_.push_back(
+        {[holds = std::move(holds)](const Known& known) { return holds(*Offered(known)); },
+         {reason, needs}});
     return *this;
   }
   // Other inputs than a timeline give these facts, too.
-  SubjectOf& AlsoWithoutTimeline() {
+  SubjectFrom& AlsoWithoutTimeline() {
     of_timeline_ = false;
     return *this;
   }
 
-  // `get`: a member of T, or a function of a T, or of a T and the analysis.
+  // `get`: a member of T, or a function of a T, or of a T and what the source is taken from.
   template <typename Get>
-  SubjectOf& Add(std::string name, std::string unit, std::string definition, Get get) {
+  SubjectFrom& Add(std::string name, std::string unit, std::string definition, Get get) {
     list_.push_back({std::move(name), std::move(unit), std::move(definition)});
+    of_ranks_.emplace_back();
     if constexpr (std::is_invocable_v<Get, const T&>) {
-      getters_.push_back([get = std::move(get)](const T& source, const Analysis&) {
+      getters_.push_back([get = std::move(get)](const T& source, const From*) {
         return ValueOf<std::decay_t<std::invoke_result_t<Get, const T&>>>(std::invoke(get, source));
       });
     } else {
-      getters_.push_back([get = std::move(get)](const T& source, const Analysis& analysis) {
-        return ValueOf<std::decay_t<std::invoke_result_t<Get, const T&, const Analysis&>>>(
-            std::invoke(get, source, analysis));
+      getters_.push_back([get = std::move(get)](const T& source, const From* from) {
+        return ValueOf<std::decay_t<std::invoke_result_t<Get, const T&, const From&>>>(
+            std::invoke(get, source, *from));
       });
     }
     return *this;
   }
 
+  // The fact added last, of several reports. `get`: a function of a Cluster.
+  template <typename Get>
+  SubjectFrom& OfRanks(Get get) {
+    of_ranks_.back() = [get = std::move(get)](const Cluster& ranks) {
+      return ValueOf<std::decay_t<std::invoke_result_t<Get, const Cluster&>>>(get(ranks));
+    };
+    return *this;
+  }
+  // What all facts of the subject are read from, of several reports. `source`: a function of a
+  // Cluster; no getter asks for an Analysis.
+  SubjectFrom& FromRanks(std::function<T(const Cluster&)> source) {
+    source_of_ranks_ = std::move(source);
+    return *this;
+  }
+
   // `loss`: a member of T, or a function of a T, that is a Loss.
   template <typename Get>
-  SubjectOf& AddLoss(const std::string& group, unsigned parts, const LossWords& words, Get loss) {
+  SubjectFrom& AddLoss(const std::string& group, unsigned parts, const LossWords& words, Get loss) {
     const std::string& things = words.things;
     const auto add = [&](LossParts part, const char* name, const char* unit, std::string definition,
                          auto get) {
@@ -202,7 +236,7 @@ class SubjectOf : public Subject {
         [](const Loss& l) { return ShareOf(l.bytes, l.time_ns) * kNanosPerSecond; });
     if ((parts & kShare) != 0) {
       Add(group + ".share", "share", "Share of the compute time in " + things + ".",
-          [loss](const T& source, const Analysis& analysis) {
+          [loss](const T& source, const From& analysis) {
             const auto lost = static_cast<double>(std::invoke(loss, source).lost->Total());
             return ShareOf(lost, analysis.kernels.compute_ns);
           });
@@ -213,34 +247,79 @@ class SubjectOf : public Subject {
   }
 
  private:
-  void Read(const Analysis& analysis, FactMap* facts) const override {
-    const T& source = std::invoke(source_, analysis);  // a result lives as long as the reference
+  // nullptr: an analysis, of several reports.
+  static const From* Offered(const Known& known) {
+    if constexpr (std::is_same_v<From, Analysis>) {
+      return known.report;
+    } else {
+      return &known;
+    }
+  }
+
+  void Evaluate(const Known& known, FactMap* facts) const override {
+    const From* from = Offered(known);
+    if (from == nullptr) {
+      Compare(known.ranks, facts);
+    } else if (const Absent* absent = WhyAbsent(known)) {
+      SetAbsent(*absent, facts);
+    } else {
+      Read(std::invoke(source_, *from), from, facts);  // a result lives as long as the call
+    }
+  }
+
+  void Read(const T& source, const From* from, FactMap* facts) const {
     for (std::size_t i = 0; i < getters_.size(); ++i) {
-      (*facts)[list_[i].name].value = getters_[i](source, analysis);
+      (*facts)[list_[i].name].value = getters_[i](source, from);
+    }
+  }
+
+  void Compare(const Cluster& ranks, FactMap* facts) const {
+    SetAbsent(OfOneReport(), facts);
+    if (ranks.ranks.empty()) return;
+    if (source_of_ranks_) Read(source_of_ranks_(ranks), nullptr, facts);
+    for (std::size_t i = 0; i < of_ranks_.size(); ++i) {
+      if (of_ranks_[i]) (*facts)[list_[i].name].value = of_ranks_[i](ranks);
     }
   }
 
   Source source_;
-  std::vector<std::function<Value(const T&, const Analysis&)>> getters_;
+  std::function<T(const Cluster&)> source_of_ranks_;
+  std::vector<std::function<Value(const T&, const From*)>> getters_;
+  std::vector<std::function<Value(const Cluster&)>> of_ranks_;
 };
+
+template <typename Source>
+using SubjectOf = SubjectFrom<Analysis, Source>;
 
 // All declarations, in the order of the documentation.
 class Catalog {
  public:
   template <typename Source>
-  SubjectOf<Source>& Of(Source source) {
-    auto subject = std::make_unique<SubjectOf<Source>>(std::move(source));
-    SubjectOf<Source>& result = *subject;
-    subjects_.push_back(std::move(subject));
-    return result;
+  auto& Of(Source source) {
+    return Make<Analysis>(std::move(source));
   }
   // Facts that need more than one part of the analysis.
   auto& OfAll() {
     return Of([](const Analysis& analysis) -> const Analysis& { return analysis; });
   }
+  // Facts that compare ranks. `source`: a function of a Cluster or a member of it.
+  template <typename Source>
+  auto& OfRanks(Source source) {
+    return Make<Known>([source](const Known& known) -> const auto& {
+      return std::invoke(source, known.ranks);
+    });
+  }
   const std::vector<std::unique_ptr<Subject>>& subjects() const { return subjects_; }
 
  private:
+  template <typename From, typename Source>
+  SubjectFrom<From, Source>& Make(Source source) {
+    auto subject = std::make_unique<SubjectFrom<From, Source>>(std::move(source));
+    SubjectFrom<From, Source>& result = *subject;
+    subjects_.push_back(std::move(subject));
+    return result;
+  }
+
   std::vector<std::unique_ptr<Subject>> subjects_;
 };
 
@@ -272,5 +351,7 @@ void DeclareMonitorFacts(Catalog* catalog);   // monitor
 void DeclareTopologyFacts(Catalog* catalog);  // topology, nccl
 void DeclareSummaryFacts(Catalog* catalog);   // summary
 void DeclareScaleFacts(Catalog* catalog);     // scale
+void DeclareClusterFacts(Catalog* catalog);   // cluster, rank.imbalance, rank.node
+void DeclareStrategyFacts(Catalog* catalog);  // strategy, pipeline, comm.path
 
 }  // namespace advise::facts

@@ -15,6 +15,13 @@ double Processes(const Run& run) {
   return static_cast<double>(processes.size());
 }
 
+double Ranks(const Cluster& c) { return static_cast<double>(c.ranks.size()); }
+
+bool SupportsVerdict(const Cluster& c) {
+  return std::any_of(c.ranks.begin(), c.ranks.end(),
+                     [](const RankSummary& rank) { return rank.supports_verdict; });
+}
+
 double OpsInWindow(const Analysis& a) {
   double ops = 0;
   for (const Nanos start : a.run.trace.ops.start) ops += a.basis().InWindow(start) ? 1 : 0;
@@ -24,13 +31,16 @@ double OpsInWindow(const Analysis& a) {
 void DeclareWindow(Catalog* catalog) {
   auto& all = catalog->OfAll();
   all.Add("window.time", "ns", "Length of the analyzed window.",
-          [](const Analysis& a) { return a.run.window.Length(); });
+          [](const Analysis& a) { return a.run.window.Length(); })
+      .OfRanks([](const Cluster& c) { return c.job.Window(); });
   all.Add("window.device_time", "ns",
           "Length of the window times the number of devices that did work.",
-          [](const Analysis& a) { return a.basis().Device(); });
+          [](const Analysis& a) { return a.basis().Device(); })
+      .OfRanks([](const Cluster& c) { return static_cast<double>(c.job.Window()) * Ranks(c); });
   all.Add("window.supports_verdict", "flag",
           "Whether the capture holds enough like work to judge a run by.",
-          [](const Analysis& a) { return a.support.verdict; });
+          [](const Analysis& a) { return a.support.verdict; })
+      .OfRanks(SupportsVerdict);
   all.Add(
       "window.reason", "name", "Why the capture supports no verdict; absent when it does.",
       If([](const Analysis& a) { return !a.support.verdict; },
@@ -40,7 +50,8 @@ void DeclareWindow(Catalog* catalog) {
 void DeclareRun(Catalog* catalog) {
   auto& run = catalog->Of(&Analysis::run);
   run.Add("run.devices", "count", "Devices that did work.",
-          [](const Run& r) { return r.active_devices.size(); });
+          [](const Run& r) { return r.active_devices.size(); })
+      .OfRanks(Ranks);
   run.Add("run.devices_listed", "count", "Devices that the report lists, used or not.",
           [](const Run& r) { return r.trace.devices.size(); });
   run.Add("run.processes", "count", "Processes that launched GPU work.", Processes);
@@ -62,20 +73,35 @@ auto PerDevice(TimeOf time_of) {
   };
 }
 
+template <typename TimeOf>
+auto PerRank(TimeOf time_of) {
+  return [time_of](const Cluster& c) {
+    double sum = 0;
+    for (const RankSummary& rank : c.ranks)
+      sum += static_cast<double>(std::invoke(time_of, rank.time));
+    return ShareOf(sum, Ranks(c));
+  };
+}
+
 void DeclareBudget(Catalog* catalog) {
   auto& all = catalog->OfAll();
   all.Add("budget.compute", "ns",
           "Time in which a compute kernel or a whole graph ran, mean over the devices.",
-          PerDevice([](const DeviceTime& t) { return t.ComputeNs(); }));
+          PerDevice([](const DeviceTime& t) { return t.ComputeNs(); }))
+      .OfRanks(PerRank(&RankTime::compute));
   all.Add("budget.comm_exposed", "ns",
           "Time in which only communication kernels (and copies) ran, mean over the devices.",
-          PerDevice([](const DeviceTime& t) { return t.comm_exposed.Total(); }));
+          PerDevice([](const DeviceTime& t) { return t.comm_exposed.Total(); }))
+      .OfRanks(PerRank(&RankTime::comm_exposed));
   all.Add("budget.copy_exposed", "ns", "Time in which only copies ran, mean over the devices.",
-          PerDevice([](const DeviceTime& t) { return t.copy_exposed.Total(); }));
+          PerDevice([](const DeviceTime& t) { return t.copy_exposed.Total(); }))
+      .OfRanks(PerRank(&RankTime::copy_exposed));
   all.Add("budget.memset_exposed", "ns", "Time in which only memsets ran, mean over the devices.",
-          PerDevice([](const DeviceTime& t) { return t.memset_exposed.Total(); }));
+          PerDevice([](const DeviceTime& t) { return t.memset_exposed.Total(); }))
+      .OfRanks(PerRank(&RankTime::memset_exposed));
   all.Add("budget.idle", "ns", "Time in which nothing ran on the device, mean over the devices.",
-          PerDevice([](const DeviceTime& t) { return t.idle.Total(); }));
+          PerDevice([](const DeviceTime& t) { return t.idle.Total(); }))
+      .OfRanks(PerRank(&RankTime::idle));
 }
 
 void DeclareIdle(Catalog* catalog) {
@@ -88,6 +114,7 @@ void DeclareIdle(Catalog* catalog) {
       }
       return ShareOf(sum, static_cast<double>(a.run.active_devices.size()));
     });
+    all.OfRanks(PerRank([which](const RankTime& time) { return time.Cause(which); }));
   };
   cause("idle.data_loading", "Idle while the launching thread loaded data or waited for a loader.",
         IdleCause::kDataLoading);

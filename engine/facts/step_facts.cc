@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/facts/declare.h"
+#include "engine/facts/of_ranks.h"
 
 namespace advise::facts {
 namespace {
@@ -10,6 +10,15 @@ namespace {
 constexpr const char* kNoSteps = "no steps were found";
 
 bool HasSteps(const Analysis& a) { return a.run.steps.known(); }
+
+// Of several reports: of the steps that all ranks have.
+template <typename Get>
+auto OfCommonSteps(Get get) {
+  return [get](const Cluster& c) -> Value {
+    if (!HasCommonSteps(c)) return OfOneReport();
+    return ValueOf(get(c));
+  };
+}
 
 Rows OutlierRows(const StepStats& stats) {
   Rows rows;
@@ -26,11 +35,16 @@ Rows OutlierRows(const StepStats& stats) {
 void DeclareSteps(Catalog* catalog) {
   auto& steps = catalog->Of([](const Analysis& a) -> const Steps& { return a.run.steps; });
   steps.Needs(HasSteps, kNoSteps, "steps");
-  steps.Add("steps.count", "count", "Steady steps in the window; absent when no steps were found.",
-            &Steps::steady_count);
-  steps.Add("steps.median", "ns", "Median length of a steady step.", &Steps::Median);
-  steps.Add("steps.source", "name", "How steps were found: annotation, range or period.",
-            &Steps::source);
+  steps
+      .Add("steps.count", "count", "Steady steps in the window; absent when no steps were found.",
+           &Steps::steady_count)
+      .OfRanks(OfCommonSteps([](const Cluster& c) { return c.job.steps; }));
+  steps.Add("steps.median", "ns", "Median length of a steady step.", &Steps::Median)
+      .OfRanks(OfCommonSteps([](const Cluster& c) { return Median(c.job.job_length); }));
+  steps
+      .Add("steps.source", "name", "How steps were found: annotation, range or period.",
+           &Steps::source)
+      .OfRanks(OfCommonSteps([](const Cluster& c) { return c.ranks.front().steps_source; }));
   steps.Add("steps.warmup.count", "count", "Leading steps left out as warm-up.",
             &Steps::first_steady);
   auto& stats = catalog->Of(&Analysis::step_stats);

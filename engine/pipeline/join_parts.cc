@@ -146,7 +146,7 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
   LeaveOutDuplicates(&ranks, parts);
   Judgment joined{Cluster(std::move(ranks), *session.knowledge), nullptr, {}, {}, {}};
   const Cluster& cluster = joined.ranks;
-  joined.facts = MakeRunFacts(cluster, session.facts);
+  joined.facts = MakeRunFacts(cluster, *session.knowledge);
   if (options.progress) options.progress("judging");
   joined.verdicts =
       RunRules(session, options, Asked::kAboutRanks, *joined.facts, DayOfRanks(cluster.ranks));

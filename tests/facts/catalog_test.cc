@@ -5,7 +5,6 @@
 #include <array>
 
 #include "engine/cluster/cluster.h"
-#include "engine/facts/fact_writer.h"
 #include "tests/facts/runs.h"
 
 namespace advise {
@@ -15,6 +14,15 @@ namespace {
 std::vector<TraceBuilder> Runs() {
   return {TraceBuilder(), TraceBuilder().Kernel("gemm", {0_us, 10_us}), TrainingRun(1),
           TrainingRun(2)};
+}
+
+bool IsOfUnit(const Value& value, const std::string& unit) {
+  if (unit == "flag") return std::holds_alternative<bool>(value);
+  if (unit == "name") return std::holds_alternative<std::string>(value);
+  if (unit == "rows") return std::holds_alternative<Rows>(value);
+  if (unit == "spans") return std::holds_alternative<std::shared_ptr<const Spans>>(value);
+  if (unit == "remedy") return std::holds_alternative<std::shared_ptr<const Remedy>>(value);
+  return std::holds_alternative<double>(value);
 }
 
 TEST_CASE("every name of the catalogue has a fact in every run, if only an absent one") {
@@ -33,40 +41,50 @@ TEST_CASE("a fact that is there is of the kind that its unit says") {
     const Analysed run(story);
     const auto facts = FactsOf(run);
     for (const FactInfo& info : FactList(ShippedKnowledge())) {
-      const Fact* fact = facts->Find(info.name);
-      if (fact == nullptr || std::holds_alternative<Absent>(fact->value)) continue;
       INFO(info.name << " is given in " << info.unit);
-      if (info.unit == "flag") {
-        CHECK(std::holds_alternative<bool>(fact->value));
-      } else if (info.unit == "name") {
-        CHECK(std::holds_alternative<std::string>(fact->value));
-      } else if (info.unit == "rows") {
-        CHECK(std::holds_alternative<Rows>(fact->value));
-      } else if (info.unit == "spans") {
-        CHECK(std::holds_alternative<std::shared_ptr<const Spans>>(fact->value));
-      } else if (info.unit == "remedy") {
-        CHECK(std::holds_alternative<std::shared_ptr<const Remedy>>(fact->value));
-      } else {
-        CHECK(std::holds_alternative<double>(fact->value));
-      }
+      CHECK((IsAbsent(*facts, info.name) || IsOfUnit(facts->Find(info.name)->value, info.unit)));
     }
   }
 }
 
-TEST_CASE("what is written of ranks is what the catalogue lists of them") {
-  std::set<std::string> listed;
-  for (const FactInfo& info : facts::ClusterFactList()) listed.insert(info.name);
+TEST_CASE("every name of the catalogue has a fact in a run of several reports, too") {
+  const std::vector<FactInfo> list = FactList(ShippedKnowledge());
   for (const std::uint32_t devices : {1U, 2U}) {
     const Analysed run(TrainingRun(devices));
-    for (const bool one_report : {true, false}) {
-      facts::FactWriter writer;
-      facts::WriteClusterFacts(Cluster(SummarizeRanks(*run), ShippedKnowledge()), one_report,
-                               &writer);
-      std::set<std::string> written;
-      for (const auto& [name, fact] : writer.Take()) written.insert(name);
-      CHECK(written == listed);
+    const Cluster ranks(SummarizeRanks(*run), ShippedKnowledge());
+    const auto facts = MakeRunFacts(ranks, ShippedKnowledge());
+    for (const FactInfo& info : list) {
+      INFO(info.name);
+      const Fact* fact = facts->Find(info.name);
+      REQUIRE(fact != nullptr);
+      CHECK((IsAbsent(*facts, info.name) || IsOfUnit(fact->value, info.unit)));
     }
   }
+}
+
+TEST_CASE("of several reports a fact of one of them is absent, unless it has a meaning for all") {
+  const Analysed run(TrainingRun(2));
+  const Cluster ranks(SummarizeRanks(*run), ShippedKnowledge());
+  const auto facts = MakeRunFacts(ranks, ShippedKnowledge());
+  CHECK(IsAbsent(*facts, "sync.count"));
+  CHECK(Number(*facts, "run.devices") == 2);
+  CHECK(Number(*facts, "window.device_time") == 2 * Number(*facts, "window.time"));
+  // Ten steps of one all-reduce of 400 us on each of two ranks.
+  CHECK(Number(*facts, "comm.count") == 20);
+  CHECK(Number(*facts, "comm.time") == 10 * 400_us);
+  CHECK(Number(*facts, "comm.median") == 400_us);
+  CHECK(IsAbsent(*facts, "comm.same_stream"));
+}
+
+TEST_CASE("ranks that are compared have spans by device in one report, and a remedy in several") {
+  const Analysed run(TrainingRun(2));
+  const Cluster ranks(SummarizeRanks(*run), ShippedKnowledge());
+  const auto one = MakeFacts(*run, ranks);
+  const auto several = MakeRunFacts(ranks, ShippedKnowledge());
+  CHECK(IsAbsent(*one, "rank.imbalance.compute.remedy"));
+  CHECK_FALSE(IsAbsent(*several, "rank.imbalance.compute.remedy"));
+  CHECK(Lost(*one, "rank.imbalance.compute.lost") == Lost(*several, "rank.imbalance.compute.lost"));
+  CHECK(Number(*one, "cluster.window") == Number(*several, "cluster.window"));
 }
 
 TEST_CASE("names of facts are unique, dotted, lower-case words with a unit and a sentence") {

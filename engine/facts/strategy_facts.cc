@@ -1,0 +1,238 @@
+// strategy.*, pipeline.*, comm.path.*: what the collectives of several ranks say of the program,
+// and of the links that they take.
+#include <algorithm>
+
+#include "engine/facts/of_ranks.h"
+
+namespace advise::facts {
+namespace {
+
+constexpr const char* kNoBytes = "the reports do not say how much data the collectives move";
+
+auto& OfStrategy(Catalog* catalog) {
+  return NeedMany(&catalog->OfRanks(&Cluster::strategy))
+      .Needs([](const Known& known) { return !known.ranks.strategy.rows.empty(); },
+             "no collectives of several ranks were matched", "");
+}
+
+Rows PatternRows(const Strategy& s) {
+  Rows rows;
+  for (const PatternRow& row : s.rows) {
+    rows.push_back({{"kind", row.kind},
+                    {"phase", row.phase},
+                    {"ranks", row.group},
+                    {"per_step", row.per_step},
+                    {"bytes", row.bytes},
+                    {"exposed", row.exposed_ns}});
+  }
+  return rows;
+}
+
+// The largest of any rank; -1 when none knows it.
+Value LargestOf(const Known& known, double RankSummary::*of_rank, const char* reason,
+                const char* needs) {
+  double largest = -1;
+  for (const RankSummary& rank : known.ranks.ranks) largest = std::max(largest, rank.*of_rank);
+  if (largest > 0) return largest;
+  return Absent{reason, needs};
+}
+
+void DeclareStrategy(Catalog* catalog) {
+  auto& strategy = OfStrategy(catalog);
+  strategy.Add("strategy.name", "name",
+               "What the collectives look like: ddp, zero-1, zero-2, zero-3, tensor, pipeline, "
+               "expert, context, embedding, exchange (all-to-all of unknown use), joined by +.",
+               &Strategy::name);
+  strategy.Add("strategy.evidence", "name", "What the strategy of the job was inferred from.",
+               &Strategy::evidence);
+  strategy.Add("strategy.data", "count", "Ranks that share gradients; 1 when none do.",
+               &Strategy::data);
+  strategy.Add("strategy.tensor", "count", "Ranks that share layers; 1 when none do.",
+               &Strategy::tensor);
+  strategy.Add("strategy.pipeline", "count",
+               "Stages that the job's layers are split into; 1 without a pipeline.",
+               &Strategy::pipeline);
+  strategy.Add("strategy.expert", "count", "Ranks that exchange tokens of experts; 1 when none do.",
+               &Strategy::expert);
+  strategy.Add("strategy.context", "count",
+               "Ranks that exchange blocks of a sequence; 1 when none do.", &Strategy::context);
+  strategy.Add("strategy.zero_stage", "count",
+               "Stage of ZeRO that the sharding looks like: 0 replicated, 1 to 3 sharded.",
+               UnlessNegative(&Strategy::zero_stage, "no gradients are reduced or scattered", ""));
+  strategy.Add("strategy.collectives", "rows",
+               "Collectives by kind, phase and number of ranks: kind, phase, ranks, per_step, "
+               "bytes (per step), exposed.",
+               PatternRows);
+  strategy.Add("strategy.tensor_across_nodes", "flag", "Tensor-parallel groups span hosts.",
+               &Strategy::tensor_across_nodes);
+  strategy.Add("strategy.gather_across_nodes", "flag", "Parameters are gathered across hosts.",
+               &Strategy::gather_across_nodes);
+}
+
+void DeclareStrategyLosses(Catalog* catalog) {
+  auto& strategy = OfStrategy(catalog);
+  AddLoss(&strategy, "strategy.tensor_", "Exposed transfer of tensor-parallel collectives.",
+          "Tensor-parallel transfers take no exposed time; across nodes, as far as links inside a "
+          "node save it.",
+          &Strategy::tensor_loss);
+  AddLoss(&strategy, "strategy.gather_", "Exposed transfer of parameter gathers.",
+          "Parameter gathers take no exposed time.", &Strategy::gather_loss);
+  AddLoss(&strategy, "strategy.regather_",
+          "Exposed transfer of parameter gathers in the backward pass; half of all where no range "
+          "names that pass.",
+          "Parameter gathers in the backward pass take no exposed time.", &Strategy::regather_loss);
+  AddLoss(&strategy, "strategy.across_",
+          "Exposed transfer of parameter gathers and gradient scatters across nodes.",
+          "Parameter gathers and gradient scatters stay inside nodes, whose links save a part of "
+          "their exposed time.",
+          &Strategy::across_loss);
+}
+
+void DeclareStrategyMemory(Catalog* catalog) {
+  auto& strategy = OfStrategy(catalog);
+  strategy.Add("strategy.gather_bytes", "bytes",
+               "Bytes of parameters gathered on a rank, each once per step.",
+               IfPositive(&Strategy::gather_bytes, kNoBytes, ""));
+  strategy.Add("strategy.reduce_bytes", "bytes", "Bytes of gradients reduced on a rank, per step.",
+               IfPositive(&Strategy::reduce_bytes, kNoBytes, ""));
+  strategy.Add("strategy.memory_peak", "bytes", "Largest device memory in use on any rank.",
+               [](const Strategy&, const Known& known) {
+                 return LargestOf(known, &RankSummary::memory_peak,
+                                  "memory events were not recorded", "cuda-memory");
+               });
+  strategy.Add("strategy.memory_capacity", "bytes", "Memory of a device of the job.",
+               [](const Strategy&, const Known& known) {
+                 return LargestOf(known, &RankSummary::memory_capacity,
+                                  "the memory of the devices is not known (see --gpu)", "hardware");
+               });
+  // K-K12: with mixed precision and Adam, 2 bytes of weights stand beside 2 of gradients and 12 of
+  // optimizer state. What is gathered in the forward pass is the weights.
+  strategy.Add("strategy.model_states", "bytes",
+               "Weights, gradients and Adam state in mixed precision, all ranks together (16 bytes "
+               "a parameter).",
+               IfPositive([](const Strategy& s) { return 8 * s.gather_bytes; }, kNoBytes, ""));
+  strategy.Add("strategy.unsharded_weights", "bytes",
+               "Bytes that a rank would hold more if weights were not sharded.",
+               IfPositive(
+                   [](const Strategy& s) {
+                     return s.gather_bytes * (1 - 1 / static_cast<double>(std::max(1, s.data)));
+                   },
+                   kNoBytes, ""));
+}
+
+void DeclarePipeline(Catalog* catalog) {
+  NeedMany(&catalog->OfRanks(&Cluster::pipeline))
+      .Add("pipeline.stages", "count", "Stages of the pipeline; 0 without one.", &Pipeline::stages);
+  auto& pipeline = NeedMany(&catalog->OfRanks(&Cluster::pipeline))
+                       .Needs([](const Known& known) { return known.ranks.pipeline.stages > 0; },
+                              "no chain of sends and receives was found", "");
+  const auto of_step = [](double Pipeline::*value) {
+    return IfPositive([value](const Pipeline& p) { return p.steps_known ? p.*value : 0; },
+                      "the steps of the ranks are not known", "nvtx");
+  };
+  pipeline.Add("pipeline.micro_batches", "count", "Number of micro-batches per step.",
+               of_step(&Pipeline::micro_batches));
+  pipeline.Add("pipeline.chunks", "count",
+               "Chunks of layers per rank: how often a micro-batch passes it; more than 1 in an "
+               "interleaved schedule.",
+               &Pipeline::chunks);
+  pipeline.Add("pipeline.bubble", "share",
+               "Share of the time that stages wait for each other, mean.", &Pipeline::bubble);
+  pipeline.Add("pipeline.expected", "share",
+               "Expected bubble: (p-1)/(v m+p-1) for p stages, v chunks and m micro-batches.",
+               of_step(&Pipeline::expected));
+  pipeline.Add("pipeline.interleaved", "share",
+               "Expected bubble with twice as many chunks per rank.",
+               of_step(&Pipeline::interleaved));
+  pipeline.Add("pipeline.imbalance", "share",
+               "Largest compute time of a stage over the mean, less one.", &Pipeline::imbalance);
+  pipeline.Add("pipeline.slowest", "count",
+               "The stage with the largest compute time, counted from 0.",
+               &Pipeline::slowest_stage);
+  AddLoss(&pipeline, "pipeline.bubble_", "Waiting that twice as many micro-batches would spare.",
+          "The pipeline has twice as many micro-batches.", &Pipeline::bubble_loss);
+  AddLoss(&pipeline, "pipeline.balance_", "Waiting of the other stages for the slowest.",
+          "The slowest stage takes as long as the mean stage.", &Pipeline::balance_loss);
+}
+
+constexpr const char* kNoRate =
+    "no large collective of a known size runs on this path (sizes come with NCCL's ranges or the "
+    "PyTorch profiler)";
+
+// A fact of a path whose rate is known, and how fast it could be.
+template <typename Get>
+auto IfCompared(Get get) {
+  return [get](const PathSpeed& speed, const Known& known) -> Value {
+    if (speed.bus_bytes_per_s <= 0) return Absent{kNoRate, "nvtx"};
+    if (speed.peak_bytes_per_s <= 0) return Absent{"the rate of the path is not known", "hardware"};
+    if constexpr (std::is_invocable_v<Get, const PathSpeed&, const Known&>) {
+      return ValueOf(get(speed, known));
+    } else {
+      return ValueOf(std::invoke(get, speed));
+    }
+  };
+}
+
+std::vector<IntervalSet> LostOnPath(const PathSpeed& speed, const Known& known) {
+  return LostOf(speed.loss, known);
+}
+Value RemedyOnPath(const PathSpeed& speed, const Known& known) {
+  return RemedyOf(speed.loss, known);
+}
+
+void DeclarePaths(Catalog* catalog) {
+  auto& inside = NeedMany(&catalog->OfRanks(&Cluster::inside));
+  inside.Add("comm.path.inside.rate", "bytes_per_s",
+             "Bus bandwidth of large collectives inside a node: bytes over links in the shortest "
+             "kernel.",
+             IfPositive(&PathSpeed::bus_bytes_per_s, kNoRate, "nvtx"));
+  inside.Add("comm.path.inside.bytes", "bytes",
+             "Bytes per rank of large collectives inside a node.",
+             IfPositive(&PathSpeed::bytes, kNoRate, "nvtx"));
+  inside.Add("comm.path.inside.peak", "bytes_per_s",
+             "Rate one way of the path that large collectives inside a node take.",
+             IfCompared(&PathSpeed::peak_bytes_per_s));
+  inside.Add("comm.path.inside.name", "name", "Path that large collectives inside a node take.",
+             IfCompared(&PathSpeed::path));
+  inside.Add("comm.path.inside.kind", "name",
+             "Collective with most time among the large ones inside a node.",
+             IfCompared(&PathSpeed::kind));
+  inside.Add("comm.path.inside.lost", "spans",
+             "Exposed transfer beyond the usual rate of large collectives inside a node.",
+             IfCompared(LostOnPath));
+  inside.Add("comm.path.inside.remedy", "remedy",
+             "Large collectives inside a node run at the usual rate of their path.",
+             IfCompared(RemedyOnPath));
+  auto& across = NeedMany(&catalog->OfRanks(&Cluster::across));
+  across.Add("comm.path.across.rate", "bytes_per_s",
+             "Bus bandwidth of large collectives across nodes.",
+             IfPositive(&PathSpeed::bus_bytes_per_s, kNoRate, "nvtx"));
+  across.Add("comm.path.across.bytes", "bytes", "Bytes per rank of large collectives across nodes.",
+             IfPositive(&PathSpeed::bytes, kNoRate, "nvtx"));
+  across.Add("comm.path.across.peak", "bytes_per_s",
+             "Rate one way of the network that large collectives across nodes take.",
+             IfCompared(&PathSpeed::peak_bytes_per_s));
+  across.Add("comm.path.across.name", "name", "Path that large collectives across nodes take.",
+             IfCompared(&PathSpeed::path));
+  across.Add("comm.path.across.kind", "name",
+             "Collective with most time among the large ones across nodes.",
+             IfCompared(&PathSpeed::kind));
+  across.Add("comm.path.across.lost", "spans",
+             "Exposed transfer beyond the usual rate of large collectives across nodes.",
+             IfCompared(LostOnPath));
+  across.Add("comm.path.across.remedy", "remedy",
+             "Large collectives across nodes run at the usual rate of their path.",
+             IfCompared(RemedyOnPath));
+}
+
+}  // namespace
+
+void DeclareStrategyFacts(Catalog* catalog) {
+  DeclareStrategy(catalog);
+  DeclareStrategyLosses(catalog);
+  DeclareStrategyMemory(catalog);
+  DeclarePipeline(catalog);
+  DeclarePaths(catalog);
+}
+
+}  // namespace advise::facts
