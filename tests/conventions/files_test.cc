@@ -7,6 +7,86 @@ namespace advise {
 namespace {
 
 constexpr std::size_t kLongestFile = 600;
+constexpr std::size_t kLongestFunction = 100;
+
+std::size_t IndentOf(const std::string& line) { return line.find_first_not_of(' '); }
+
+bool BeginsWithAny(std::string_view text, std::initializer_list<const char*> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char* word) { return text.starts_with(word); });
+}
+
+// The line on which the declaration begins whose body opens on line `open`: over parameters and
+// initializers, as clang-format breaks them.
+std::size_t BeginOf(const std::vector<std::string>& lines, std::size_t open) {
+  std::ptrdiff_t unopened = 0;
+  for (std::size_t at = open;; --at) {
+    const std::string& line = lines[at];
+    unopened +=
+        std::count(line.begin(), line.end(), ')') - std::count(line.begin(), line.end(), '(');
+    const bool goes_on = unopened > 0 || line.find_first_not_of(' ') == line.find(':') ||
+                         (at > 0 && lines[at - 1].ends_with(','));
+    if (at == 0 || !goes_on) return at;
+  }
+}
+
+struct Body {
+  std::size_t begin, end;  // lines, both included
+};
+
+// Bodies of functions, and blocks inside them, of a file that clang-format has laid out.
+std::vector<Body> BodiesOf(const std::vector<std::string>& lines) {
+  std::vector<Body> bodies;
+  for (std::size_t open = 0; open < lines.size(); ++open) {
+    if (!lines[open].ends_with(" {") || lines[open].ends_with("= {")) continue;
+    const std::size_t begin = BeginOf(lines, open);
+    const std::size_t indent = IndentOf(lines[begin]);
+    const std::string_view first = std::string_view(lines[begin]).substr(indent);
+    if (BeginsWithAny(first, {"namespace", "class ", "struct ", "enum ", "union ", "extern "}))
+      continue;
+    const auto closes = [&](const std::string& line) {
+      return !line.empty() && IndentOf(line) <= indent && line[IndentOf(line)] == '}';
+    };
+    std::size_t end = open + 1;
+    while (end + 1 < lines.size() && !closes(lines[end])) ++end;
+    bodies.push_back({begin, end});
+  }
+  return bodies;
+}
+
+TEST_CASE("a body reaches from the first line of its declaration to its closing brace") {
+  const std::vector<std::string> lines = {"namespace a {",
+                                          "Replay::Replay(const Run& run,",
+                                          "               const Idle& idle)",
+                                          "    : run_(run),",
+                                          "      idle_(idle) {",
+                                          "  for (;;) {",
+                                          "  }",
+                                          "",
+                                          "}",
+                                          "class B {",
+                                          "  int c() const {",
+                                          "    return 1;",
+                                          "  }",
+                                          "};",
+                                          "}"};
+  const std::vector<Body> bodies = BodiesOf(lines);
+  REQUIRE(bodies.size() == 3);
+  CHECK(bodies[0].begin == 1);
+  CHECK(bodies[0].end == 8);
+  CHECK(bodies[1].end - bodies[1].begin == 1);
+  CHECK(bodies[2].begin == 10);
+  CHECK(bodies[2].end == 12);
+}
+
+TEST_CASE("no function is longer than 100 lines") {
+  for (const SourceFile& file : SourceFiles({"engine"}, {".cc", ".h"})) {
+    for (const Body& body : BodiesOf(file.lines)) {
+      INFO(file.path << ":" << body.begin + 1 << " " << file.lines[body.begin]);
+      CHECK(body.end - body.begin + 1 <= kLongestFunction);
+    }
+  }
+}
 
 TEST_CASE("no source file is longer than 600 lines") {
   for (const SourceFile& file : SourceFiles({"engine", "rules", "tests", "fixtures", "scripts"},
