@@ -29,20 +29,15 @@ std::vector<int> RanksOf(std::string_view text) {
 std::uint32_t Tables::GroupOf(const Event& event) {
   const std::string name(event.Text(Arg::kGroupName));
   if (name.empty()) return kNone;
-  const auto [found, is_new] =
-      groups_.try_emplace(name, static_cast<std::uint32_t>(trace_.groups.size()));
-  if (is_new) {
-    trace_.groups.emplace_back();
-    trace_.groups.back().name = name;
-  }
-  CommGroup& group = trace_.groups[found->second];
+  const std::uint32_t row = groups_.Row(name);
+  CommGroup& group = trace_.groups[row];
   if (group.description.empty()) group.description = event.Text(Arg::kGroupDescription);
   if (group.size == 0) group.size = static_cast<int>(event.Int(Arg::kGroupSize, 0));
   if (group.ranks.empty()) group.ranks = RanksOf(event.Text(Arg::kGroupRanks));
-  return found->second;
+  return row;
 }
 
-void Tables::AddCollective(const Event& event, CollectiveRow row) {
+void Tables::AddCollective(const Event& event, CollectiveRecord row) {
   const std::string_view kind = CollectiveKind(event.Text(Arg::kCollective));
   if (kind.empty()) return;
   const std::int64_t element = ElementBytes(event.Text(Arg::kElementType));
@@ -62,8 +57,8 @@ void Tables::AddCollective(const Event& event, CollectiveRow row) {
 
 // A kernel belongs to the operation inside which its call lies.
 void Tables::JoinCollectives() {
-  std::vector<CollectiveRow> rows;
-  for (CollectiveRow row : collectives_) {
+  std::vector<CollectiveRecord> rows;
+  for (CollectiveRecord row : collectives_) {
     if (row.op != kNone) continue;
     row.thread = thread_rows_[row.thread];
     rows.push_back(row);
@@ -72,44 +67,31 @@ void Tables::JoinCollectives() {
     return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
   });
   const std::size_t operations = rows.size();
-  const auto operation_of = [&](std::uint32_t op) -> CollectiveRow* {
+  const auto operation_of = [&](std::uint32_t op) -> CollectiveRecord* {
     const std::uint32_t call = trace_.ops.call[op];
     if (call == kNone) return nullptr;
     const std::uint32_t thread = trace_.calls.thread[call];
     const Nanos time = trace_.calls.start[call];
     const auto end = rows.begin() + static_cast<std::ptrdiff_t>(operations);
     auto after = std::upper_bound(rows.begin(), end, std::pair(thread, time),
-                                  [](const auto& key, const CollectiveRow& row) {
+                                  [](const auto& key, const CollectiveRecord& row) {
                                     return key < std::pair(row.thread, row.start);
                                   });
     if (after == rows.begin()) return nullptr;
     --after;
     return after->thread == thread && after->end >= time ? &*after : nullptr;
   };
-  for (CollectiveRow row : collectives_) {
+  for (CollectiveRecord row : collectives_) {
     if (row.op == kNone) continue;
     row.op = op_rows_.empty() ? row.op : op_rows_[row.op];
-    CollectiveRow* const operation = operation_of(row.op);
+    CollectiveRecord* const operation = operation_of(row.op);
     if (operation != nullptr && operation->op == kNone && operation->kind == row.kind) {
       operation->op = row.op;
     } else {
       rows.push_back(row);
     }
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.start < b.start; });
-  CollectiveTable& table = trace_.collectives;
-  for (const CollectiveRow& row : rows) {
-    table.start.push_back(row.start);
-    table.end.push_back(row.end);
-    table.kind.push_back(row.kind);
-    table.in_bytes.push_back(row.in_bytes);
-    table.out_bytes.push_back(row.out_bytes);
-    table.group.push_back(row.group);
-    table.op.push_back(row.op);
-    table.sequence.push_back(row.sequence);
-    table.peer.push_back(row.peer);
-  }
+  AppendCollectives(std::move(rows), &trace_.collectives);
 }
 
 }  // namespace advise::kineto

@@ -108,9 +108,7 @@ void Tables::OnHeader(std::string_view key, std::string_view json) {
     if (value["pg_config"].get(list) == simdjson::SUCCESS) {
       for (const dom::element item : list) {
         CommGroup group = GroupFrom(item);
-        if (group.name.empty() || groups_.contains(group.name)) continue;
-        groups_[group.name] = static_cast<std::uint32_t>(trace_.groups.size());
-        trace_.groups.push_back(std::move(group));
+        if (!group.name.empty()) groups_.Add(std::move(group));
       }
     }
   } else if (key == "baseTimeNanoseconds" && is_number) {

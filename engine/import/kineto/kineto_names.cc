@@ -63,29 +63,6 @@ MemoryKind ParseMemsetName(std::string_view name) {
   return kind == MemoryKind::kUnknown ? MemoryKind::kDevice : kind;
 }
 
-std::string_view CollectiveKind(std::string_view name) {
-  std::string word = Lower(name);
-  std::erase_if(word, [](char c) { return c == '_' || c == '-' || c == ' '; });
-  // In this order: "reducescatter" holds "reduce" and "scatter".
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kKinds = {{
-      {"allreduce", "AllReduce"},
-      {"reducescatter", "ReduceScatter"},
-      {"allgather", "AllGather"},
-      {"alltoall", "AllToAll"},
-      {"broadcast", "Broadcast"},
-      {"send", "Send"},
-      {"recv", "Recv"},
-      {"scatter", "Scatter"},
-      {"gather", "Gather"},
-      {"barrier", "Barrier"},
-      {"reduce", "Reduce"},
-  }};
-  for (const auto& [part, kind] : kKinds) {
-    if (word.find(part) != std::string::npos) return kind;
-  }
-  return "";
-}
-
 std::int64_t ElementBytes(std::string_view type) {
   const std::string word = Lower(type);
   static constexpr std::array<std::pair<std::string_view, std::int64_t>, 14> kBytes = {{

@@ -1,5 +1,5 @@
 // What names in a Kineto trace say beside their words: copies name their direction and memory,
-// collectives their operation and element type.
+// collectives their element type.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,6 @@ CopyName ParseCopyName(std::string_view name);
 
 // Of "Memset (Device)"; device memory when the name does not say.
 MemoryKind ParseMemsetName(std::string_view name);
-
-// "AllReduce" of "allreduce", "all_reduce_coalesced" …; "" for what moves no data.
-std::string_view CollectiveKind(std::string_view name);
 
 // Bytes of an element of a c10 type ("BFloat16"); 0 unknown.
 std::int64_t ElementBytes(std::string_view type);

@@ -16,26 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/import/collective_records.h"
 #include "engine/import/keys.h"
 #include "engine/import/kineto/kineto_stream.h"
 #include "engine/import/operator_inputs.h"
 #include "engine/trace/tables.h"
 
 namespace advise::kineto {
-
-// A collective as an event describes it.
-struct CollectiveRow {
-  Nanos start = 0;
-  Nanos end = 0;
-  std::uint32_t thread = kNone;  // of the operation on the host; kNone for a kernel
-  std::uint32_t op = kNone;      // row of the kernel before sorting; kNone for the operation
-  StringId kind = 0;
-  std::int64_t in_bytes = -1;
-  std::int64_t out_bytes = -1;
-  std::uint32_t group = kNone;
-  std::int64_t sequence = -1;
-  std::int32_t peer = -1;
-};
 
 // What top-level keys say of the run, beside the devices.
 struct Header {
@@ -45,7 +32,7 @@ struct Header {
 
 class Tables : public Visitor {
  public:
-  explicit Tables(Trace& trace) : trace_(trace) {}
+  explicit Tables(Trace& trace) : trace_(trace), groups_(trace) {}
 
   void OnEvent(const Event& event) override;
   void OnHeader(std::string_view key, std::string_view json) override;
@@ -69,8 +56,8 @@ class Tables : public Visitor {
   void Memory(const Event& event);
   void AddSpan(const Event& event, Nanos start, Nanos end, std::int64_t payload,
                RangeTable* ranges);
-  void AddInputs(const Event& event);                         // of the last row of operators
-  void AddCollective(const Event& event, CollectiveRow row);  // kineto_collectives.cc
+  void AddInputs(const Event& event);                            // of the last row of operators
+  void AddCollective(const Event& event, CollectiveRecord row);  // kineto_collectives.cc
   std::uint32_t GroupOf(const Event& event);
 
   // kineto_assemble.cc
@@ -94,11 +81,11 @@ class Tables : public Visitor {
   std::uint32_t last_thread_ = kNone;
   StreamKeys streams_;
   ShapeNumbers shapes_;
-  std::map<std::string, std::uint32_t> groups_;  // by name
+  GroupRows groups_;
   InputLists inputs_;
   std::map<std::int64_t, std::string> process_names_;
   std::map<ThreadKey, std::string> thread_names_;
-  std::vector<CollectiveRow> collectives_;
+  std::vector<CollectiveRecord> collectives_;  // `op`: the kernel's row before sorting
   std::vector<std::int64_t> memory_levels_;  // bytes allocated after each row of memory, -1 unknown
   std::array<std::int64_t, 16> rows_{};      // read, by category
   bool has_correlations_ = false;            // GPU work or a call carries one

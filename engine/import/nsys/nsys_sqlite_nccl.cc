@@ -13,11 +13,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <tuple>
 
-#include "engine/import/kineto/kineto_names.h"
+#include "engine/import/collective_records.h"
 #include "engine/import/nsys/nsys_sqlite_rows.h"
 
 namespace advise::nsys {
@@ -116,14 +115,14 @@ bool Before(const NcclRows::Call& a, const NcclRows::Call& b) {
 class Joiner {
  public:
   Joiner(std::vector<NcclRows::Call> calls, Trace& trace)
-      : calls_(std::move(calls)), trace_(trace) {}
+      : calls_(std::move(calls)), trace_(trace), groups_(trace) {}
 
   void Join() {
     for (const NcclRows::Call& call : calls_) {
       if (call.ranks > 0) trace_.groups[GroupOf(call.communicator)].size = call.ranks;
     }
     std::erase_if(calls_, [&](const NcclRows::Call& call) {
-      return call.bytes < 0 || kineto::CollectiveKind(trace_.strings[call.name]).empty();
+      return call.bytes < 0 || CollectiveKind(trace_.strings[call.name]).empty();
     });
     std::stable_sort(calls_.begin(), calls_.end(), Before);
     op_.assign(calls_.size(), kNone);
@@ -146,13 +145,7 @@ class Joiner {
   };
 
   std::uint32_t GroupOf(std::uint64_t communicator) {
-    const auto [found, is_new] =
-        groups_.try_emplace(communicator, static_cast<std::uint32_t>(trace_.groups.size()));
-    if (is_new) {
-      trace_.groups.emplace_back();
-      trace_.groups.back().name = fmt::format("0x{:x}", communicator);
-    }
-    return found->second;
+    return groups_.Row(fmt::format("0x{:x}", communicator));
   }
 
   void FindGroupEnds() {
@@ -196,15 +189,10 @@ class Joiner {
   }
 
   void Write() {
-    std::vector<std::uint32_t> order(calls_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return calls_[a].start < calls_[b].start;
-    });
-    CollectiveTable& table = trace_.collectives;
-    for (const std::uint32_t i : order) {
+    std::vector<CollectiveRecord> rows;
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
       const NcclRows::Call& call = calls_[i];
-      const std::string kind(kineto::CollectiveKind(trace_.strings[call.name]));
+      const std::string_view kind = CollectiveKind(trace_.strings[call.name]);
       const std::uint32_t group = GroupOf(call.communicator);
       const std::int64_t ranks = trace_.groups[group].size;
       // NCCL gives the smaller side of operations that gather or scatter. Without the number of
@@ -212,23 +200,24 @@ class Joiner {
       const bool gathers = kind == "AllGather" || kind == "AllToAll";
       const bool scatters = kind == "ReduceScatter" || kind == "AllToAll";
       const bool known = ranks > 0 || (!gathers && !scatters);
-      table.start.push_back(call.start);
-      table.end.push_back(call.end);
-      table.kind.push_back(trace_.strings.Intern(kind));
-      table.in_bytes.push_back(known ? call.bytes * (scatters ? ranks : 1) : -1);
-      table.out_bytes.push_back(known ? call.bytes * (gathers ? ranks : 1) : -1);
-      table.group.push_back(group);
-      table.op.push_back(op_[i]);
-      table.sequence.push_back(-1);
-      table.peer.push_back(-1);  // NCCL's peer is a rank inside the communicator
+      // NCCL's peer is a rank inside the communicator: it stays unknown.
+      rows.push_back({.start = call.start,
+                      .end = call.end,
+                      .thread = call.thread,
+                      .op = op_[i],
+                      .kind = trace_.strings.Intern(kind),
+                      .in_bytes = known ? call.bytes * (scatters ? ranks : 1) : -1,
+                      .out_bytes = known ? call.bytes * (gathers ? ranks : 1) : -1,
+                      .group = group});
     }
+    AppendCollectives(std::move(rows), &trace_.collectives);
   }
 
   std::vector<NcclRows::Call> calls_;
   Trace& trace_;
   std::vector<std::uint32_t> op_;  // of each call
   std::vector<GroupEnd> ends_;     // by thread, then time
-  std::map<std::uint64_t, std::uint32_t> groups_;
+  GroupRows groups_;
 };
 
 // Whether the export says that it left payloads out, as it does unless asked.
