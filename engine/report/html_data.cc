@@ -142,7 +142,7 @@ Json RooflineData(const ReportViews& views) {
                       Number(point.time_ns)});
   }
   Json roofs = Json::array();
-  for (const Roof& roof : views.roofline.roofs) {
+  for (const RoofCurve& roof : views.roofline.roofs) {
     roofs.push_back({Number(roof.peak_flops), Number(roof.bytes_per_s)});
   }
   return {{"points", points}, {"roofs", roofs}, {"without_place", views.roofline.without_place}};

@@ -1,5 +1,6 @@
 // What every source file owes its reader.
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "tests/conventions/source_tree.h"
 
@@ -94,6 +95,44 @@ TEST_CASE("no source file is longer than 600 lines") {
     INFO(file.path);
     CHECK(file.lines.size() <= kLongestFile);
   }
+}
+
+// The types that a file defines outside unnamed namespaces, qualified; templates and types inside
+// others are left out.
+std::vector<std::string> TypesOf(const SourceFile& file) {
+  std::vector<std::string> types;
+  std::string within;
+  bool unnamed = false;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    std::string_view line = file.lines[i];
+    if (line == "namespace {") unnamed = true;
+    if (line == "}  // namespace") unnamed = false;
+    if (line.starts_with("namespace ") && line.size() > 11)
+      within = line.substr(10, line.size() - 12);
+    const bool is_template = i > 0 && file.lines[i - 1].starts_with("template");
+    if (unnamed || is_template || !line.ends_with('{')) continue;
+    for (const std::string_view word : {"struct ", "class ", "enum class "}) {
+      if (!line.starts_with(word)) continue;
+      const std::string_view name =
+          line.substr(word.size(), line.find_first_of(" {<:", word.size()) - word.size());
+      if (!line.substr(word.size() + name.size()).starts_with("::"))
+        types.push_back(within + "::" + std::string(name));
+    }
+  }
+  return types;
+}
+
+// The linker takes one of two definitions for both, without a word.
+TEST_CASE("no two types of the engine have one name") {
+  std::map<std::string, std::string> defined;  // by name: where
+  for (const SourceFile& file : SourceFiles({"engine"}, {".h", ".cc"})) {
+    for (const std::string& type : TypesOf(file)) {
+      const auto [known, is_new] = defined.emplace(type, file.path);
+      INFO(type << " in " << file.path << " and " << known->second);
+      CHECK(is_new);
+    }
+  }
+  CHECK(defined.size() > 100);
 }
 
 TEST_CASE("a header opens with what it is, then guards itself") {

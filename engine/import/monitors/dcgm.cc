@@ -63,7 +63,7 @@ class Reader {
     const double when = log_.Moment(gpu, std::nullopt);
     log_.Name(gpu, "", "");
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const Quantity* quantity = DcgmQuantity(columns_[i]);
+      const MonitorQuantity* quantity = DcgmQuantity(columns_[i]);
       if (quantity != nullptr) log_.AddCell(gpu, *quantity, when, words[first + i], "");
     }
     log_.AddRow();
@@ -119,7 +119,7 @@ class Reader {
       trace_->host.clear();
     }
     log_.Name(gpu, label("modelName"), label("UUID"));
-    const Quantity* quantity = DcgmQuantity(name);
+    const MonitorQuantity* quantity = DcgmQuantity(name);
     // Byte rates are rates, whatever the exporter's list calls them.
     const bool rate = quantity != nullptr && quantity->unit == "bytes_per_s";
     if (quantity == nullptr || (counter_[name] && !rate)) return;

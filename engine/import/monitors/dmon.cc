@@ -92,7 +92,7 @@ class Reader {
     const double when = log_.Moment(gpu, moment);
     log_.Name(gpu, "", "");
     for (std::size_t i = gpu_ + 1; i < cells.size(); ++i) {
-      const Quantity* quantity = DmonQuantity(names_[i]);
+      const MonitorQuantity* quantity = DmonQuantity(names_[i]);
       if (quantity == nullptr) continue;
       // The row of units is not always in step with the columns: what does not fit is ignored.
       const bool fits = !units_.empty() && InUnit(1, units_[i], quantity->unit);

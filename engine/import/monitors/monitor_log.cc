@@ -10,20 +10,20 @@
 namespace advise {
 namespace {
 
-using Entry = std::pair<std::string_view, Quantity>;
+using Entry = std::pair<std::string_view, MonitorQuantity>;
 
 constexpr double kMiB = 1048576;
-constexpr Quantity kUtilization{"utilization", "share", 0.01};
-constexpr Quantity kMemoryActivity{"memory_activity", "share", 0.01};
-constexpr Quantity kPower{"power", "W", 1};
-constexpr Quantity kPowerLimit{"power_limit", "W", 1};
-constexpr Quantity kTemperature{"temperature", "C", 1};
-constexpr Quantity kSmClock{"sm_clock", "hz", 1e6};
-constexpr Quantity kMemoryUsed{"memory_used", "bytes", kMiB};
-constexpr Quantity kMemoryTotal{"memory_total", "bytes", kMiB};
-constexpr Quantity kMemoryFree{"memory_free", "bytes", kMiB};
-constexpr Quantity kByPower{"throttle_power", "share", 1};
-constexpr Quantity kByHeat{"throttle_thermal", "share", 1};
+constexpr MonitorQuantity kUtilization{"utilization", "share", 0.01};
+constexpr MonitorQuantity kMemoryActivity{"memory_activity", "share", 0.01};
+constexpr MonitorQuantity kPower{"power", "W", 1};
+constexpr MonitorQuantity kPowerLimit{"power_limit", "W", 1};
+constexpr MonitorQuantity kTemperature{"temperature", "C", 1};
+constexpr MonitorQuantity kSmClock{"sm_clock", "hz", 1e6};
+constexpr MonitorQuantity kMemoryUsed{"memory_used", "bytes", kMiB};
+constexpr MonitorQuantity kMemoryTotal{"memory_total", "bytes", kMiB};
+constexpr MonitorQuantity kMemoryFree{"memory_free", "bytes", kMiB};
+constexpr MonitorQuantity kByPower{"throttle_power", "share", 1};
+constexpr MonitorQuantity kByHeat{"throttle_thermal", "share", 1};
 
 constexpr auto kSmi = std::to_array<Entry>({
     {"utilization.gpu", kUtilization},
@@ -147,7 +147,7 @@ constexpr auto kDcgm = std::to_array<Entry>({
 });
 
 template <std::size_t N>
-const Quantity* FindIn(const std::array<Entry, N>& table, std::string_view word) {
+const MonitorQuantity* FindIn(const std::array<Entry, N>& table, std::string_view word) {
   const std::string lower = Lower(Trimmed(word));
   const auto found = std::find_if(table.begin(), table.end(),
                                   [&](const Entry& entry) { return entry.first == lower; });
@@ -165,10 +165,12 @@ bool ByNumber(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-const Quantity* SmiQuantity(std::string_view field) { return FindIn(kSmi, field); }
-const Quantity* DcgmQuantity(std::string_view short_name) { return FindIn(kDcgm, short_name); }
-const Quantity* DmonQuantity(std::string_view column) {
-  static constexpr Quantity kTx{"pcie_tx", "bytes_per_s", 1e6};
+const MonitorQuantity* SmiQuantity(std::string_view field) { return FindIn(kSmi, field); }
+const MonitorQuantity* DcgmQuantity(std::string_view short_name) {
+  return FindIn(kDcgm, short_name);
+}
+const MonitorQuantity* DmonQuantity(std::string_view column) {
+  static constexpr MonitorQuantity kTx{"pcie_tx", "bytes_per_s", 1e6};
   return Lower(column) == "txpci" ? &kTx : FindIn(kDmon, column);
 }
 
@@ -222,7 +224,7 @@ void MonitorLog::Name(const std::string& gpu, const std::string& name, const std
   if (!uuid.empty()) entry.uuid = uuid;
 }
 
-void MonitorLog::Add(const std::string& gpu, const Quantity& quantity, double time_s,
+void MonitorLog::Add(const std::string& gpu, const MonitorQuantity& quantity, double time_s,
                      double value) {
   MonitoredGpu& entry = gpus_[gpu];
   entry.label = gpu;
@@ -246,7 +248,7 @@ double MonitorLog::Moment(const std::string& series, std::optional<double> clock
   return clock ? *clock : static_cast<double>(row);
 }
 
-void MonitorLog::AddCell(const std::string& gpu, const Quantity& quantity, double time_s,
+void MonitorLog::AddCell(const std::string& gpu, const MonitorQuantity& quantity, double time_s,
                          std::string_view cell, std::string_view unit) {
   const auto number = NumberOf(cell);
   if (IsNoValue(cell) || (number && IsBlankNumber(*number))) {

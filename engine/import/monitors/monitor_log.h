@@ -12,16 +12,16 @@
 namespace advise {
 
 // A quantity under our name, in our unit. Share: 0 to 1.
-struct Quantity {
+struct MonitorQuantity {
   std::string_view name;
   std::string_view unit;
   double scale = 1;  // from what the tool prints without a unit to ours
 };
 
 // By the tool's own word, in lower case, without unit; nullptr when we have no use for it.
-const Quantity* SmiQuantity(std::string_view field);    // "utilization.gpu"
-const Quantity* DmonQuantity(std::string_view column);  // "sm", "pwr"
-const Quantity* DcgmQuantity(
+const MonitorQuantity* SmiQuantity(std::string_view field);    // "utilization.gpu"
+const MonitorQuantity* DmonQuantity(std::string_view column);  // "sm", "pwr"
+const MonitorQuantity* DcgmQuantity(
     std::string_view short_name);  // "GRACT", "DCGM_FI_DEV_GPU_UTIL", "203"
 
 // A value with the unit that stands beside it ("%", "MiB", "W", "MHz"), in `unit`; nothing for a
@@ -44,10 +44,10 @@ class MonitorLog {
   // number where the log has no clock.
   double Moment(const std::string& series, std::optional<double> clock);
   // A cell as it was printed, with the unit that stands beside it or in its header ("" without).
-  void AddCell(const std::string& gpu, const Quantity& quantity, double time_s,
+  void AddCell(const std::string& gpu, const MonitorQuantity& quantity, double time_s,
                std::string_view cell, std::string_view unit);
   // Several values of one moment (flags of one kind in several columns): the largest is kept.
-  void Add(const std::string& gpu, const Quantity& quantity, double time_s, double value);
+  void Add(const std::string& gpu, const MonitorQuantity& quantity, double time_s, double value);
   void AddRow() { ++rows_; }
   void SkipRow();  // one of another width than its header
 

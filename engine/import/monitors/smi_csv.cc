@@ -124,14 +124,14 @@ class Reader {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (IsMask(fields_[i].name)) {
         ReadMask(gpu, when, cells[i]);
-      } else if (const Quantity* quantity = SmiQuantity(fields_[i].name)) {
+      } else if (const MonitorQuantity* quantity = SmiQuantity(fields_[i].name)) {
         ReadCell(gpu, when, *quantity, fields_[i].unit, cells[i]);
       }
     }
     log_.AddRow();
   }
 
-  void ReadCell(const std::string& gpu, double when, const Quantity& quantity,
+  void ReadCell(const std::string& gpu, double when, const MonitorQuantity& quantity,
                 const std::string& header_unit, const std::string& cell) {
     if (cell == "Active" || cell == "Not Active") {
       log_.Add(gpu, quantity, when, cell == "Active" ? 1 : 0);

@@ -68,7 +68,7 @@ ThinSeries Thin(const Series& series, const Window& window, std::size_t most) {
 }
 
 // What the placing of a kernel under its roof stood on.
-Roof RoofOf(const CountedKernel& kernel) {
+RoofCurve RoofOf(const CountedKernel& kernel) {
   const bool by_memory = kernel.intensity < kernel.balance;
   const double bandwidth =
       by_memory ? kernel.attainable / kernel.intensity : kernel.attainable / kernel.balance;
@@ -76,7 +76,7 @@ Roof RoofOf(const CountedKernel& kernel) {
 }
 
 // Peaks of the same arithmetic at almost the same clock are one roof.
-bool Alike(const Roof& a, const Roof& b) {
+bool Alike(const RoofCurve& a, const RoofCurve& b) {
   constexpr double kClockNoise = 0.05;
   return std::abs(a.peak_flops - b.peak_flops) <= kClockNoise * a.peak_flops &&
          std::abs(a.bytes_per_s - b.bytes_per_s) <= kClockNoise * a.bytes_per_s;
@@ -195,13 +195,13 @@ Roofline RooflineOf(const Counters& counters) {
     }
     roofline.points.push_back({kernel.name, kernel.intensity, kernel.achieved, kernel.time_ns});
     if (kernel.attainable <= 0 || kernel.balance <= 0) continue;
-    const Roof roof = RoofOf(kernel);
+    const RoofCurve roof = RoofOf(kernel);
     const bool known = std::any_of(roofline.roofs.begin(), roofline.roofs.end(),
-                                   [&](const Roof& other) { return Alike(other, roof); });
+                                   [&](const RoofCurve& other) { return Alike(other, roof); });
     if (!known) roofline.roofs.push_back(roof);
   }
   std::sort(roofline.roofs.begin(), roofline.roofs.end(),
-            [](const Roof& a, const Roof& b) { return a.peak_flops < b.peak_flops; });
+            [](const RoofCurve& a, const RoofCurve& b) { return a.peak_flops < b.peak_flops; });
   return roofline;
 }
 

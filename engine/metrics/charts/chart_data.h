@@ -68,13 +68,13 @@ struct RooflinePoint {
   double time_ns = 0;
 };
 // What bounds kernels of one kind of arithmetic.
-struct Roof {
+struct RoofCurve {
   double peak_flops = 0;
   double bytes_per_s = 0;  // of the device's memory
 };
 struct Roofline {
   std::vector<RooflinePoint> points;
-  std::vector<Roof> roofs;        // lowest peak first; like ones once
+  std::vector<RoofCurve> roofs;   // lowest peak first; like ones once
   std::size_t without_place = 0;  // counted kernels whose work or traffic is not known
 };
 Roofline RooflineOf(const Counters& counters);
