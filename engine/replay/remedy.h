@@ -14,8 +14,8 @@ struct Remedy {
   // These calls no longer hold their thread until the GPU is done: they cost what an asynchronous
   // call costs.
   std::vector<std::uint32_t> unblocked_calls;
-  // These calls, and the code since the call before each, are no longer there (captured in a graph,
-  // fused away).
+  // These calls are no longer there (captured in a graph, fused away), and with each goes the code
+  // since the call before it, unless that takes so long that it does something else.
   std::vector<std::uint32_t> vanished_calls;
   // Ops that take `factor` of their time; 0 removes the op.
   std::vector<std::pair<std::uint32_t, float>> scaled_ops;

@@ -172,7 +172,7 @@ void Replay::Pass::StartCall(std::uint32_t i) {
   const Nanos ready = follows == kNone ? graph_.from_ : call_end_[follows];
   Nanos code = call.start - since - changes_.CutWithin(call.thread, since, call.start);
   if (call.waited_for != kNone) code -= changes_.CutWithin(call.waited_for, since, call.start);
-  if (changes_.vanished[i] != 0) code = 0;
+  if (changes_.vanished[i] != 0 && !call.long_pause) code = 0;
   Nanos begin = ready + std::max<Nanos>(code, 0);
   if (call.arrival != kNone && changes_.vanished[i] == 0)
     begin = AfterBatch(call, since, ready, begin);
@@ -203,7 +203,7 @@ void Replay::Pass::EndCall(std::uint32_t i) {
   Nanos done = call_start_[i] + std::max<Nanos>(own, 0);
   if (call.awaited_op != kNone && changes_.unblocked[i] == 0 && changes_.vanished[i] == 0) {
     const GpuOp& awaited = graph_.ops_[call.awaited_op];
-    const Nanos tail = std::max<Nanos>(0, call.end - awaited.end);
+    const Nanos tail = std::clamp<Nanos>(call.end - awaited.end, 0, call.own);
     // An op that now runs beside the others is done by the time that those are.
     const bool aside = changes_.detached[call.awaited_op] != 0;
     done = std::max(done, (aside ? reached_[awaited.device] : op_end_[call.awaited_op]) + tail);
@@ -240,8 +240,16 @@ void Replay::Pass::StartOp(std::uint32_t i) {
   const GpuOp& op = graph_.ops_[i];
   op_start_[i] = OpStart(i);
   op_end_[i] = op_start_[i] + DurationOf(i);
-  const bool aside = changes_.detached[i] != 0 || changes_.factor[i] == 0.0F;
+  const bool gone = changes_.factor[i] == 0.0F;
+  const bool aside = changes_.detached[i] != 0 || gone;
   chain_end_[i] = aside ? ChainEndBefore(op) : op_end_[i];
+  // Its stream still waits for the other streams for which it was made to wait.
+  if (gone && changes_.freed[i] == 0) {
+    for (const std::uint32_t other : {op.awaited, op.event}) {
+      if (other != kNone && changes_.detached[other] == 0)
+        chain_end_[i] = std::max(chain_end_[i], op_end_[other]);
+    }
+  }
   if (changes_.detached[i] != 0) {
     link_busy_[op.device] += DurationOf(i);
     return;

@@ -60,6 +60,7 @@ class Replay {
     std::uint32_t awaited_op;  // whose end lets it return, kNone
     std::uint32_t arrival;     // batch it needed, kNone
     Nanos own;                 // its cost when nothing holds it
+    bool long_pause;           // the code before it is more than what launching it takes
   };
   struct GpuOp {
     Nanos start, end;

@@ -10,6 +10,7 @@
 #include "engine/replay/stream_waits.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/collective_match.h"
+#include "engine/timeline/pause.h"
 
 namespace advise {
 namespace {
@@ -101,6 +102,7 @@ void Replay::Shorten(const Run& run) {
 
 void Replay::AddCalls(const Run& run) {
   const CallTable& calls = run.trace.calls;
+  const std::vector<Nanos> long_pauses = LongPauses(run);
   for (const std::uint32_t t : run.launching_threads) {
     std::uint32_t previous = kNone;
     Nanos covered = std::numeric_limits<Nanos>::min();
@@ -121,6 +123,8 @@ void Replay::AddCalls(const Run& run) {
       call.previous = previous;
       call.released_by = call.waited_for = call.awaited_op = call.arrival = kNone;
       call.own = call.end - call.start;
+      const Nanos since = previous == kNone ? from_ : calls_[previous].end;
+      call.long_pause = call.start - since > long_pauses[t];
       previous = outer = static_cast<std::uint32_t>(calls_.size());
       call_index_[c] = previous;
       calls_.push_back(call);
@@ -269,6 +273,7 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
 // before it. So do calls that a full queue held back.
 void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
   const std::vector<IntervalSet> back_pressure = BackPressure(run);
+  const std::vector<std::uint32_t> by_syncs = AwaitedBySyncs(run);
   std::vector<std::uint32_t> by_end(ops_.size());
   for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
   std::sort(by_end.begin(), by_end.end(),
@@ -309,6 +314,9 @@ void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
       call.own = std::min(call.own, std::max(nominal_call_ns_, call.end - ops_[op].end));
       break;
     }
+    // What a synchronize call found done, it waits for where the host gets there earlier.
+    if (call.awaited_op == kNone && by_syncs[call.row] != kNone)
+      call.awaited_op = At(op_index_, by_syncs[call.row]);
   }
 }
 

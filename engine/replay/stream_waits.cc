@@ -7,76 +7,132 @@
 namespace advise {
 namespace {
 
-struct Record {
-  Nanos called = 0;
-  std::uint32_t stream = kNone;
-};
+// The work of a run in the order in which it was handed to the streams.
+class Submitted {
+ public:
+  explicit Submitted(const Run& run) : run_(run), of_stream_(run.trace.streams.size()) {
+    const OpTable& ops = run.trace.ops;
+    for (std::uint32_t op = 0; op < ops.size(); ++op) {
+      if (ops.stream[op] != kNone && ops.call[op] != kNone) of_stream_[ops.stream[op]].push_back(op);
+    }
+    for (auto& list : of_stream_) {
+      std::stable_sort(list.begin(), list.end(), [&](auto a, auto b) {
+        return Launch(a) != Launch(b) ? Launch(a) < Launch(b) : ops.start[a] < ops.start[b];
+      });
+    }
+    const EventTable& events = run.trace.events;
+    for (std::size_t e = 0; e < events.size(); ++e) {
+      const std::uint32_t call = events.call[e];
+      if (call == kNone || events.stream[e] == kNone || events.event_id[e] == 0) continue;
+      records_[{run.ProcessOfCall(call), events.event_id[e]}].push_back(
+          {run.trace.calls.start[call], events.stream[e]});
+    }
+    for (auto& [event, list] : records_) {
+      std::stable_sort(list.begin(), list.end(),
+                       [](const Record& a, const Record& b) { return a.called < b.called; });
+    }
+  }
 
-// By process and event, in the order of the calls.
-std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<Record>> RecordsOfEvents(
-    const Run& run) {
-  std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<Record>> records;
-  const EventTable& events = run.trace.events;
-  for (std::size_t e = 0; e < events.size(); ++e) {
-    const std::uint32_t call = events.call[e];
-    if (call == kNone || events.stream[e] == kNone || events.event_id[e] == 0) continue;
-    records[{run.ProcessOfCall(call), events.event_id[e]}].push_back(
-        {run.trace.calls.start[call], events.stream[e]});
+  bool HasEvents() const { return !records_.empty(); }
+
+  // The last op of the stream that was launched before `when`, the first that was launched no
+  // earlier; kNone for none.
+  std::uint32_t LastBefore(std::uint32_t stream, Nanos when) const {
+    const auto at = From(stream, when);
+    return at == of_stream_[stream].begin() ? kNone : *std::prev(at);
   }
-  for (auto& [event, list] : records) {
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Record& a, const Record& b) { return a.called < b.called; });
+  std::uint32_t FirstFrom(std::uint32_t stream, Nanos when) const {
+    const auto at = From(stream, when);
+    return at == of_stream_[stream].end() ? kNone : *at;
   }
-  return records;
-}
+
+  // The op behind which the event of a process was last recorded before `when`; kNone when unknown.
+  std::uint32_t BehindEvent(std::uint32_t process, std::int64_t event, Nanos when) const {
+    const auto found = records_.find({process, event});
+    if (found == records_.end()) return kNone;
+    const auto next =
+        std::upper_bound(found->second.begin(), found->second.end(), when,
+                         [](Nanos time, const Record& record) { return time < record.called; });
+    if (next == found->second.begin()) return kNone;
+    return LastBefore(std::prev(next)->stream, std::prev(next)->called);
+  }
+
+  // Of what a process had launched before `when`, the op that ended last; kNone for none.
+  std::uint32_t LastOfProcess(std::uint32_t process, Nanos when) const {
+    std::uint32_t last = kNone;
+    for (std::uint32_t stream = 0; stream < of_stream_.size(); ++stream) {
+      if (run_.trace.streams[stream].process != process) continue;
+      const std::uint32_t op = LastBefore(stream, when);
+      if (op != kNone && (last == kNone || run_.trace.ops.end[op] > run_.trace.ops.end[last]))
+        last = op;
+    }
+    return last;
+  }
+
+ private:
+  struct Record {
+    Nanos called = 0;
+    std::uint32_t stream = kNone;
+  };
+
+  Nanos Launch(std::uint32_t op) const { return run_.trace.calls.start[run_.trace.ops.call[op]]; }
+
+  std::vector<std::uint32_t>::const_iterator From(std::uint32_t stream, Nanos when) const {
+    const std::vector<std::uint32_t>& list = of_stream_[stream];
+    return std::lower_bound(list.begin(), list.end(), when,
+                            [&](std::uint32_t op, Nanos time) { return Launch(op) < time; });
+  }
+
+  const Run& run_;
+  std::vector<std::vector<std::uint32_t>> of_stream_;  // its ops as they were launched
+  // By process and event, in the order of the calls.
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<Record>> records_;
+};
 
 }  // namespace
 
 std::vector<std::uint32_t> AwaitedByEvents(const Run& run) {
   const OpTable& ops = run.trace.ops;
-  const CallTable& calls = run.trace.calls;
   const SyncTable& syncs = run.trace.syncs;
   std::vector<std::uint32_t> awaited(ops.size(), kNone);
-  const auto records = RecordsOfEvents(run);
-  if (records.empty()) return awaited;
-  // By stream: its ops as they were launched.
-  std::vector<std::vector<std::uint32_t>> launched(run.trace.streams.size());
-  for (std::uint32_t op = 0; op < ops.size(); ++op) {
-    if (ops.stream[op] != kNone && ops.call[op] != kNone) launched[ops.stream[op]].push_back(op);
-  }
-  const auto launch = [&](std::uint32_t op) { return calls.start[ops.call[op]]; };
-  for (auto& list : launched) {
-    std::stable_sort(list.begin(), list.end(), [&](auto a, auto b) {
-      return launch(a) != launch(b) ? launch(a) < launch(b) : ops.start[a] < ops.start[b];
-    });
-  }
-  // The first op of the stream that was launched no earlier.
-  const auto from = [&](const std::vector<std::uint32_t>& list, Nanos when) {
-    return std::lower_bound(list.begin(), list.end(), when,
-                            [&](std::uint32_t op, Nanos time) { return launch(op) < time; });
-  };
+  const Submitted submitted(run);
+  if (!submitted.HasEvents()) return awaited;
   for (std::size_t w = 0; w < syncs.size(); ++w) {
     const std::uint32_t call = syncs.call[w];
     if (call == kNone || syncs.stream[w] == kNone || syncs.event_id[w] == 0 ||
         run.ClassOfCall(call) != CallClass::kStreamWaitEvent)
       continue;
-    const auto of_event = records.find({run.ProcessOfCall(call), syncs.event_id[w]});
-    if (of_event == records.end()) continue;
-    const auto next =
-        std::upper_bound(of_event->second.begin(), of_event->second.end(), calls.start[call],
-                         [](Nanos time, const Record& record) { return time < record.called; });
-    if (next == of_event->second.begin()) continue;
-    const Record& record = *std::prev(next);
-    const std::vector<std::uint32_t>& before = launched[record.stream];
-    const auto behind = from(before, record.called);
-    const std::vector<std::uint32_t>& after = launched[syncs.stream[w]];
-    const auto waits = from(after, calls.start[call]);
-    if (behind == before.begin() || waits == after.end()) continue;
-    const std::uint32_t for_op = *std::prev(behind);
-    std::uint32_t& known = awaited[*waits];
+    const Nanos when = run.trace.calls.start[call];
+    const std::uint32_t for_op =
+        submitted.BehindEvent(run.ProcessOfCall(call), syncs.event_id[w], when);
+    const std::uint32_t waits = submitted.FirstFrom(syncs.stream[w], when);
     // Another start before that end means that the events are not what they seem.
-    if (ops.end[for_op] > ops.start[*waits]) continue;
+    if (for_op == kNone || waits == kNone || ops.end[for_op] > ops.start[waits]) continue;
+    std::uint32_t& known = awaited[waits];
     if (known == kNone || ops.end[for_op] > ops.end[known]) known = for_op;
+  }
+  return awaited;
+}
+
+std::vector<std::uint32_t> AwaitedBySyncs(const Run& run) {
+  const CallTable& calls = run.trace.calls;
+  const SyncTable& syncs = run.trace.syncs;
+  std::vector<std::uint32_t> awaited(calls.size(), kNone);
+  const Submitted submitted(run);
+  for (std::uint32_t call = 0; call < calls.size(); ++call) {
+    if (run.ClassOfCall(call) == CallClass::kSyncDevice)
+      awaited[call] = submitted.LastOfProcess(run.ProcessOfCall(call), calls.start[call]);
+  }
+  for (std::size_t w = 0; w < syncs.size(); ++w) {
+    const std::uint32_t call = syncs.call[w];
+    if (call == kNone) continue;
+    const CallClass call_class = run.ClassOfCall(call);
+    if (call_class == CallClass::kSyncStream && syncs.stream[w] != kNone) {
+      awaited[call] = submitted.LastBefore(syncs.stream[w], calls.start[call]);
+    } else if (call_class == CallClass::kSyncEvent && syncs.event_id[w] != 0) {
+      awaited[call] = submitted.BehindEvent(run.ProcessOfCall(call), syncs.event_id[w],
+                                            calls.start[call]);
+    }
   }
   return awaited;
 }

@@ -1,5 +1,5 @@
-// Which work waited for which by recorded events: cudaEventRecord in one stream,
-// cudaStreamWaitEvent in another.
+// What waits for which work by the program's own order: a stream behind cudaStreamWaitEvent, and a
+// host thread in a synchronize call.
 #pragma once
 
 #include <cstdint>
@@ -13,5 +13,10 @@ namespace advise {
 // was made to wait before it; of several the one that ended last. kNone for none, and where the
 // capture lacks the events. O(n log n) in the ops and calls of the run.
 std::vector<std::uint32_t> AwaitedByEvents(const Run& run);
+
+// By call: the op that a synchronize call waits for, whether or not it was still running: the last
+// of the call's stream, before the call's event, or of the process. kNone where the capture does
+// not say which stream or event, and for other calls. O(n log n + synchronize calls x streams).
+std::vector<std::uint32_t> AwaitedBySyncs(const Run& run);
 
 }  // namespace advise
