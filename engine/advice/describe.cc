@@ -65,15 +65,15 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
 }
 
 void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
-  const double missed = finding->touched_share - finding->saving_share;
+  const double missed = finding->touched_share - finding->alone_share;
   finding->falls_short =
       finding->rule->kind != RuleKind::kInfo && missed >= knowledge.Number("ranking.info_share") &&
-      finding->saving_share < knowledge.Number("ranking.falls_short") * finding->touched_share;
+      finding->alone_share < knowledge.Number("ranking.falls_short") * finding->touched_share;
 }
 
 std::string Finding::Seen() const {
   if (!falls_short) return symptom;
-  const std::string won = FormatQuantity(saving_share, "share");
+  const std::string won = FormatQuantity(alone_share, "share");
   const bool nothing = won == FormatQuantity(0, "share");
   return symptom + " Of that, this fix saves " + (nothing ? "almost nothing." : won + ".");
 }
@@ -90,7 +90,9 @@ void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge) {
     const bool a_info = a.severity == Severity::kInfo;
     const bool b_info = b.severity == Severity::kInfo;
     if (a_info != b_info) return b_info;
-    if (a.saving_s != b.saving_s) return a.saving_s > b.saving_s;
+    // As planned; what wins nothing is in no plan.
+    if ((a.turn == 0) != (b.turn == 0)) return b.turn == 0;
+    if (a.turn != b.turn) return a.turn < b.turn;
     // Without a price, what someone could change comes before what is only told.
     if (a_info && a.rule->kind != b.rule->kind) return a.rule->kind < b.rule->kind;
     if (prior(a) != prior(b)) return prior(a) > prior(b);

@@ -139,8 +139,10 @@ struct Finding {
   bool tentative = false;  // the capture holds too little to be sure: Report::run says why
   double confidence = 0;
   std::string confidence_from;  // in words: what it rests on, and what lowered it
-  double saving_s = 0;
-  double saving_share = 0;
+  int turn = 0;             // its place in the plan, from 1; 0 when its fix wins nothing
+  double saving_s = 0;      // beyond the fixes that come before it in the plan
+  double saving_share = 0;  // of the window
+  double alone_share = 0;   // if only this were fixed; at least saving_share where fixes share time
   double touched_share =
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
   bool falls_short = false;  // the fix wins back far less than that

@@ -14,11 +14,12 @@ void AddOnce(std::vector<std::string>* list, const std::string& id) {
 }  // namespace
 
 std::vector<Finding> FixList::Rank() {
-  Serve();
+  Specify();
+  Plan();
   Explain();
   std::vector<Finding> findings;
   for (const Candidate& candidate : candidates_) {
-    if (!candidate.explained_by.empty() && !Matters(candidate)) continue;
+    if (!candidate.explained_by.empty() && !Matters(candidate.saving)) continue;
     findings.push_back(Describe(candidate));
     Price(candidate, &findings.back());
   }
@@ -33,7 +34,7 @@ Candidate& FixList::Add(const RuleInfo* rule) {
   return candidates_.back();
 }
 
-void FixList::Serve() {
+void FixList::Specify() {
   std::stable_sort(candidates_.begin(), candidates_.end(),
                    [&](const Candidate& a, const Candidate& b) {
                      const RuleInfo& x = *a.rule;
@@ -45,11 +46,38 @@ void FixList::Serve() {
                      if (prior_x != prior_y) return prior_x > prior_y;
                      return x.id < y.id;
                    });
-  Nanos left = window_;
   for (Candidate& candidate : candidates_) {
-    if (candidate.alone <= 0) continue;
-    candidate.saving = Take(candidate, left);
-    left -= candidate.saving;
+    if (candidate.alone > 0) candidate.own = std::min(candidate.alone, Own(candidate));
+  }
+}
+
+// What a fix is worth is asked again only when it may be the next: others seldom make it worth more.
+void FixList::Plan() {
+  struct Open {
+    Candidate* candidate;
+    Nanos worth;
+  };
+  std::vector<Open> open;
+  for (Candidate& candidate : candidates_) {
+    if (candidate.own > 0) open.push_back({&candidate, candidate.own});
+  }
+  Nanos left = window_;
+  int turn = 0;
+  const auto worth_less = [](const Open& a, const Open& b) { return a.worth < b.worth; };
+  while (!open.empty()) {
+    const auto next = std::max_element(open.begin(), open.end(), worth_less);
+    const Nanos expected = next->worth;
+    next->worth = Worth(*next->candidate, left);
+    if (next->worth < expected && std::max_element(open.begin(), open.end(), worth_less) != next)
+      continue;
+    Candidate& candidate = *next->candidate;
+    candidate.saving = next->worth;
+    if (candidate.saving > 0) {
+      candidate.turn = ++turn;
+      Take(candidate, candidate.saving);
+    }
+    left -= next->worth;
+    open.erase(next);
   }
 }
 
@@ -57,7 +85,7 @@ void FixList::Serve() {
 void FixList::Explain() {
   for (Candidate& effect : candidates_) {
     for (Candidate& cause : candidates_) {
-      if (&cause == &effect || !Matters(cause) || cause.rule->kind == RuleKind::kInfo) continue;
+      if (&cause == &effect || !Matters(cause.saving) || cause.rule->kind == RuleKind::kInfo) continue;
       if (cause.saving < effect.saving) continue;
       const auto& says = cause.rule->explains;
       const bool said = std::find(says.begin(), says.end(), effect.rule->id) != says.end();
@@ -71,10 +99,12 @@ void FixList::Explain() {
 void FixList::Price(const Candidate& candidate, Finding* finding) const {
   finding->rule = candidate.rule;
   finding->saving_s = static_cast<double>(candidate.saving) / kNanosPerSecond;
-  finding->saving_share = Share(candidate);
+  finding->saving_share = Share(candidate.saving);
+  finding->alone_share = std::max(finding->saving_share, Share(ByItself(candidate)));
+  finding->turn = candidate.turn;
   finding->severity = candidate.rule->kind == RuleKind::kInfo
                           ? Severity::kInfo
-                          : SeverityOfShare(finding->saving_share, knowledge_);
+                          : SeverityOfShare(finding->alone_share, knowledge_);
   const Footing footing = FootingOf(candidate);
   finding->tentative = !footing.supports_verdict;
   if (!footing.has_timeline && candidate.rule->kind != RuleKind::kInfo) {
@@ -86,12 +116,12 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
   finding->explained_by = candidate.explained_by;
 }
 
-double FixList::Share(const Candidate& candidate) const {
-  return window_ > 0 ? static_cast<double>(candidate.saving) / static_cast<double>(window_) : 0;
+double FixList::Share(Nanos time) const {
+  return window_ > 0 ? static_cast<double>(time) / static_cast<double>(window_) : 0;
 }
 
-bool FixList::Matters(const Candidate& candidate) const {
-  return Share(candidate) >= knowledge_.Number("ranking.info_share");
+bool FixList::Matters(Nanos time) const {
+  return Share(time) >= knowledge_.Number("ranking.info_share");
 }
 
 }  // namespace advise

@@ -17,7 +17,9 @@ struct Candidate {
   std::size_t id = 0;  // in the order in which candidates were added
   const RuleInfo* rule = nullptr;
   Nanos alone = 0;   // what the fix alone would win
-  Nanos saving = 0;  // what is left of it beyond those that were served before
+  Nanos own = 0;     // the same, of what no more specific fix changes as well
+  Nanos saving = 0;  // what it wins beyond the fixes that come before it in the plan
+  int turn = 0;      // its place in the plan, from 1; 0 when it wins nothing
   std::vector<std::string> explains, explained_by;
 };
 
@@ -32,9 +34,11 @@ class FixList {
   FixList(Nanos window, const Knowledge& knowledge) : window_(window), knowledge_(knowledge) {}
   virtual ~FixList() = default;
 
-  // Candidates are served from the most to the least specific evidence (RuleInfo::priority): each
-  // takes what its fix wins, and nobody takes it again. What is listed under its cause only, since
-  // nothing of its own is left, is no finding. O(candidates^2).
+  // Where two fixes make the same change, it belongs to the one with the more specific evidence
+  // (RuleInfo::priority). Then the fixes are put in the order of a plan: each next one is the one
+  // that wins most beyond those before it, and that is its saving, so savings never overlap. What
+  // is listed under its cause only, since nothing of its own is left, is no finding.
+  // O(candidates^2).
   std::vector<Finding> Rank();
 
  protected:
@@ -44,9 +48,15 @@ class FixList {
   const Knowledge& knowledge() const { return knowledge_; }
   Nanos window() const { return window_; }
 
-  // Takes what the fix wins beyond those before it, `left` at most. Called once for each candidate
-  // that wins anything alone, in the order of serving.
-  virtual Nanos Take(const Candidate& candidate, Nanos left) = 0;
+  // Called once for each candidate that wins anything alone, from the most to the least specific:
+  // what it would win alone by those of its changes that none of the earlier ones makes.
+  virtual Nanos Own(const Candidate& candidate) = 0;
+  // What the fix would win beyond those taken so far, `left` at most.
+  virtual Nanos Worth(const Candidate& candidate, Nanos left) = 0;
+  // Makes it the next fix of the plan, which wins `saving`.
+  virtual void Take(const Candidate& candidate, Nanos saving) = 0;
+  // What it would win if nothing else were fixed.
+  virtual Nanos ByItself(const Candidate& candidate) const { return candidate.own; }
   // Whether most of what the effect could have won went to the cause.
   virtual bool LostTo(const Candidate& effect, const Candidate& cause) const = 0;
   // The finding but for its price and its place in the list.
@@ -54,11 +64,12 @@ class FixList {
   virtual Footing FootingOf(const Candidate& candidate) const = 0;
 
  private:
-  void Serve();
+  void Specify();
+  void Plan();
   void Explain();
   void Price(const Candidate& candidate, Finding* finding) const;
-  double Share(const Candidate& candidate) const;
-  bool Matters(const Candidate& candidate) const;
+  double Share(Nanos time) const;
+  bool Matters(Nanos time) const;
 
   Nanos window_;
   const Knowledge& knowledge_;

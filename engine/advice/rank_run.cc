@@ -25,6 +25,7 @@ struct Item {
   const Verdict* verdict = nullptr;  // of a rule about several ranks
   std::vector<std::pair<const Finding*, const ReportFindings*>> found;  // of single parts
   Cuts cuts;
+  Cuts by_itself;      // if only this were fixed: of single parts
   Nanos limit = 0;     // the job wins no more than this
   bool fixed = false;  // no cuts: `limit` is what the job wins
   std::set<std::size_t> ranks;
@@ -61,6 +62,7 @@ class JobFixes : public FixList {
       Item& item = items_[candidate.id];
       if (item.verdict == nullptr) AddCuts(*candidate.rule, &item);
       Bound(&item.cuts);
+      Bound(&item.by_itself);
       const Nanos alone = item.fixed ? item.limit : std::min(item.limit, GainOf(item.cuts));
       candidate.alone = std::clamp<Nanos>(alone, 0, window());
     }
@@ -128,37 +130,45 @@ class JobFixes : public FixList {
   // A finding of one report shortens each step of its ranks alike. What its rank waits for others
   // inside collectives is not its to win, nor is what shared layers need at once.
   void AddCuts(const RuleInfo& rule, Item* item) const {
-    const Job& job = cluster_.job;
-    item->cuts.comm.resize(cluster_.ranks.size());
-    item->cuts.other.resize(cluster_.ranks.size());
     item->limit = window();
+    for (Cuts* cuts : {&item->cuts, &item->by_itself}) {
+      cuts->comm.resize(cluster_.ranks.size());
+      cuts->other.resize(cluster_.ranks.size());
+    }
     for (const auto& [finding, report] : item->found) {
       for (const std::size_t r : report->ranks) {
         if (r >= cluster_.ranks.size() || !Concerns(*finding, *report, r)) continue;
         item->ranks.insert(r);
-        if (finding->saving_share <= 0) continue;
-        double communication = finding->saving_share * finding->comm_share;
-        const double other = finding->saving_share - communication;
-        if (communication > 0) {
-          double exposed = 0;
-          double length = 0;
-          for (std::size_t s = 0; s < job.steps; ++s) {
-            exposed +=
-                static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(rule, r, s));
-            length += static_cast<double>(job.length[r * job.steps + s]);
-          }
-          const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
-          communication = std::min(communication, most);
-        }
-        for (const auto& [share, cuts] :
-             {std::pair(communication, &item->cuts.comm), std::pair(other, &item->cuts.other)}) {
-          if (share <= 0) continue;
-          (*cuts)[r].assign(job.steps, 0);
-          for (std::size_t s = 0; s < job.steps; ++s) {
-            (*cuts)[r][s] =
-                static_cast<Nanos>(share * static_cast<double>(job.length[r * job.steps + s]));
-          }
-        }
+        CutRank(rule, r, finding->saving_share, finding->comm_share, &item->cuts);
+        CutRank(rule, r, finding->alone_share, finding->comm_share, &item->by_itself);
+      }
+    }
+  }
+
+  void CutRank(const RuleInfo& rule, std::size_t r, double share, double comm_share,
+               Cuts* cuts) const {
+    if (share <= 0) return;
+    const Job& job = cluster_.job;
+    double communication = share * comm_share;
+    const double other = share - communication;
+    if (communication > 0) {
+      double exposed = 0;
+      double length = 0;
+      for (std::size_t s = 0; s < job.steps; ++s) {
+        exposed +=
+            static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(rule, r, s));
+        length += static_cast<double>(job.length[r * job.steps + s]);
+      }
+      const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
+      communication = std::min(communication, most);
+    }
+    for (const auto& [part, of_rank] :
+         {std::pair(communication, &cuts->comm), std::pair(other, &cuts->other)}) {
+      if (part <= 0) continue;
+      (*of_rank)[r].assign(job.steps, 0);
+      for (std::size_t s = 0; s < job.steps; ++s) {
+        (*of_rank)[r][s] =
+            static_cast<Nanos>(part * static_cast<double>(job.length[r * job.steps + s]));
       }
     }
   }
@@ -204,19 +214,45 @@ class JobFixes : public FixList {
     return cluster_.job.Gain(all);
   }
 
+  // What of several fixes changes the same is not known: a less specific one has what is left.
+  Nanos Own(const Candidate& candidate) override {
+    const Item& item = ItemOf(candidate);
+    if (item.fixed) return item.limit;
+    const Cuts with = Joined(specific_, item.cuts);
+    const Nanos together = GainOf(with);
+    const Nanos own = std::clamp<Nanos>(together - won_by_specific_, 0, item.limit);
+    specific_ = with;
+    won_by_specific_ = together;
+    return own;
+  }
+
   // By how much the job gets shorter beyond what came before it.
-  Nanos Take(const Candidate& candidate, Nanos left) override {
+  Nanos Worth(const Candidate& candidate, Nanos left) override {
     const Item& item = ItemOf(candidate);
     if (item.fixed) return std::min(item.limit, left);
-    Cuts with = taken_;
-    Join(&with.comm, item.cuts.comm);
-    Join(&with.other, item.cuts.other);
-    Bound(&with);
-    const Nanos together = GainOf(with);
-    const Nanos saving = std::clamp<Nanos>(together - won_, 0, std::min(item.limit, left));
-    taken_ = std::move(with);
-    won_ = together;
-    return saving;
+    const Nanos more = GainOf(Joined(taken_, item.cuts)) - won_;
+    return std::clamp<Nanos>(more, 0, std::min(candidate.own, left));
+  }
+
+  void Take(const Candidate& candidate, Nanos) override {
+    const Item& item = ItemOf(candidate);
+    if (item.fixed) return;
+    taken_ = Joined(taken_, item.cuts);
+    won_ = GainOf(taken_);
+  }
+
+  Nanos ByItself(const Candidate& candidate) const override {
+    const Item& item = ItemOf(candidate);
+    if (item.verdict != nullptr) return candidate.own;
+    return std::min(item.limit, GainOf(item.by_itself));
+  }
+
+  Cuts Joined(const Cuts& a, const Cuts& b) const {
+    Cuts both = a;
+    Join(&both.comm, b.comm);
+    Join(&both.other, b.other);
+    Bound(&both);
+    return both;
   }
 
   // Time that both would take off the same rank and step.
@@ -334,8 +370,10 @@ class JobFixes : public FixList {
 
   const Cluster& cluster_;
   std::vector<Item> items_;  // by candidate
-  Cuts taken_;
-  Nanos won_ = 0;  // by all that was taken so far
+  Cuts specific_;  // by the more specific candidates
+  Nanos won_by_specific_ = 0;
+  Cuts taken_;     // by the fixes in the plan so far
+  Nanos won_ = 0;  // by all of these
 };
 
 }  // namespace

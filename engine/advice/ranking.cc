@@ -18,10 +18,39 @@ namespace {
 // The time of a verdict, and what became of it.
 struct Claim {
   const Verdict* verdict = nullptr;
-  std::string bound;                      // what limits the run after the fix
-  Nanos claimed = 0;                      // device time claimed at first, summed
-  std::map<std::size_t, Nanos> taken_by;  // part of it that others had taken, by candidate
+  Remedy remedy;                   // of all its remedies what no more specific fix changes
+  bool replayed = false;           // else a part of the claimed time is won
+  std::string bound;               // what limits the run after the fix
+  std::vector<IntervalSet> spans;  // the claimed time, by device, within the window
+  Nanos claimed = 0;               // summed
+  Nanos longest = 0;               // of one device
 };
+
+Nanos Sum(const std::vector<IntervalSet>& sets) {
+  Nanos sum = 0;
+  for (const IntervalSet& set : sets) sum += set.Total();
+  return sum;
+}
+
+Nanos Longest(const std::vector<IntervalSet>& sets) {
+  Nanos longest = 0;
+  for (const IntervalSet& set : sets) longest = std::max(longest, set.Total());
+  return longest;
+}
+
+std::vector<IntervalSet> Union(const std::vector<IntervalSet>& a,
+                               const std::vector<IntervalSet>& b) {
+  std::vector<IntervalSet> all(a.size());
+  for (std::size_t d = 0; d < a.size(); ++d) all[d] = a[d].Union(b[d]);
+  return all;
+}
+
+std::vector<IntervalSet> Subtract(const std::vector<IntervalSet>& a,
+                                  const std::vector<IntervalSet>& b) {
+  std::vector<IntervalSet> rest(a.size());
+  for (std::size_t d = 0; d < a.size(); ++d) rest[d] = a[d].Subtract(b[d]);
+  return rest;
+}
 
 // The first `part` of each interval.
 IntervalSet Trim(const IntervalSet& set, double part) {
@@ -40,14 +69,15 @@ class TraceFixes : public FixList {
              const Knowledge& knowledge)
       : FixList(analysis.run.window.Length(), knowledge),
         analysis_(analysis),
-        taken_(analysis.times.size()) {
+        specific_(analysis.times.size()),
+        taken_(analysis.times.size()),
+        unreplayed_(analysis.times.size()) {
     for (const Verdict& verdict : verdicts) {
       if (verdict.outcome != Outcome::kFired) continue;
       Candidate& candidate = Add(verdict.rule);
-      claims_.push_back({&verdict, "", 0, {}});
+      claims_.emplace_back().verdict = &verdict;
       Estimate(&candidate, &claims_.back());
     }
-    analysis_.ReleaseReplay();
   }
 
   // Of ranked candidates, in the order in which they were served.
@@ -58,8 +88,8 @@ class TraceFixes : public FixList {
       if (claim.claimed <= 0) continue;
       ClaimFate fate{candidate.rule, claim.claimed, candidate.alone, candidate.saving, {}};
       for (const Candidate& other : candidates()) {
-        const auto took = claim.taken_by.find(other.id);
-        if (took != claim.taken_by.end()) fate.taken_by.emplace_back(other.rule, took->second);
+        const Nanos took = &other == &candidate ? 0 : TakenBy(other, claim);
+        if (took > 0) fate.taken_by.emplace_back(other.rule, took);
       }
       std::stable_sort(fate.taken_by.begin(), fate.taken_by.end(),
                        [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -70,63 +100,102 @@ class TraceFixes : public FixList {
 
  private:
   const Claim& ClaimOf(const Candidate& candidate) const { return claims_[candidate.id]; }
+  const Replay& replay() const { return analysis_.replay(); }
 
   // What the fix alone would win: by replay where the rule says what the fix changes, else a part
   // of its claim.
   void Estimate(Candidate* candidate, Claim* claim) {
     const SavingClaim& saving = claim->verdict->saving;
     if (!saving.claims || candidate->rule->kind == RuleKind::kInfo) return;
-    claim->claimed = saving.claims->Total();
-    Nanos longest = 0;
-    for (const IntervalSet& set : saving.claims->by_device)
-      longest = std::max(longest, set.Total());
-    if (saving.remedies.empty()) {
-      candidate->alone = static_cast<Nanos>(saving.part * static_cast<double>(longest));
-      return;
-    }
-    Remedy remedy;
-    for (const auto& part : saving.remedies) remedy.Join(*part);
-    candidate->alone = std::min(longest, analysis_.replay().Gain(remedy, &claim->bound));
+    const Window& window = analysis_.run.window;
+    claim->spans.resize(taken_.size());
+    for (std::size_t d = 0; d < std::min(taken_.size(), saving.claims->by_device.size()); ++d)
+      claim->spans[d] = saving.claims->by_device[d].Clip(window.start, window.end);
+    claim->claimed = Sum(claim->spans);
+    claim->longest = Longest(claim->spans);
+    if (claim->claimed <= 0) return;
+    claim->replayed = !saving.remedies.empty();
+    for (const auto& part : saving.remedies) claim->remedy.Join(*part);
+    candidate->alone = claim->replayed ? replay().Gain(claim->remedy, &claim->bound)
+                                       : Part(*claim, claim->longest);
   }
 
-  // Of its claim, what its fix wins.
-  Nanos Take(const Candidate& candidate, Nanos left) override {
+  static Nanos Part(const Claim& claim, Nanos of) {
+    return static_cast<Nanos>(claim.verdict->saving.part * static_cast<double>(of));
+  }
+
+  Nanos Own(const Candidate& candidate) override {
     Claim& claim = claims_[candidate.id];
-    const SavingClaim& saving = claim.verdict->saving;
-    if (!saving.claims) return 0;
-    // The same change wins once, also where its claim is larger than what it wins.
-    const bool made = !saving.remedies.empty() &&
-                      std::all_of(saving.remedies.begin(), saving.remedies.end(),
-                                  [&](const auto& part) { return made_.contains(part.get()); });
-    std::vector<IntervalSet> free(taken_.size());
-    Nanos most_free = 0;
-    for (std::size_t d = 0; d < std::min(free.size(), saving.claims->by_device.size()); ++d) {
-      const IntervalSet claimed =
-          saving.claims->by_device[d].Clip(analysis_.run.window.start, analysis_.run.window.end);
-      free[d] = claimed.Subtract(taken_[d]);
-      most_free = std::max(most_free, free[d].Total());
-      for (const auto& [owner, sets] : owners_) {
-        const Nanos shared = claimed.Intersect(sets[d]).Total();
-        if (shared > 0) claim.taken_by[owner] += shared;
-      }
+    Nanos own = candidate.alone;
+    if (claim.replayed) {
+      const std::size_t before = claim.remedy.Size();
+      claim.remedy = Without(claim.remedy, made_specific_, analysis_.run);
+      if (claim.remedy.ChangesNothing()) return 0;
+      if (claim.remedy.Size() != before) own = replay().Gain(claim.remedy, &claim.bound);
+      made_specific_.Join(claim.remedy);
+    } else {
+      own = Part(claim, Longest(Subtract(claim.spans, specific_)));
     }
-    const Nanos won = std::min({candidate.alone, most_free, left});
-    if (won <= 0 || made) return 0;
-    for (const auto& part : saving.remedies) made_.insert(part.get());
-    const double part = static_cast<double>(won) / static_cast<double>(most_free);
+    if (own > 0) specific_ = Union(specific_, claim.spans);
+    return own;
+  }
+
+  // A replayed fix wins what the run gets shorter when its changes come on top of those made. Of
+  // the time that fixes without a replay have taken it wins nothing.
+  Nanos Worth(const Candidate& candidate, Nanos left) override {
+    const Claim& claim = ClaimOf(candidate);
+    if (!claim.replayed) {
+      const Nanos free = Longest(Subtract(claim.spans, taken_));
+      return std::min({candidate.own, Part(claim, free), left});
+    }
+    Nanos won = ReplayedWith(claim) - replayed_;
+    if (claim.remedy.reach_ns > 0) won = std::min(won, claim.remedy.reach_ns);
+    const Nanos free = Sum(Subtract(claim.spans, unreplayed_));
+    if (free < claim.claimed) {
+      won = static_cast<Nanos>(static_cast<double>(won) * static_cast<double>(free) /
+                               static_cast<double>(claim.claimed));
+    }
+    return std::clamp<Nanos>(won, 0, left);
+  }
+
+  Nanos ReplayedWith(const Claim& claim) const {
+    Remedy together = made_;
+    together.Join(claim.remedy);
+    together.reach_ns = 0;  // judged fix by fix
+    return replay().Gain(together);
+  }
+
+  void Take(const Candidate& candidate, Nanos saving) override {
+    const Claim& claim = ClaimOf(candidate);
+    if (claim.replayed) {
+      replayed_ = std::max(replayed_, ReplayedWith(claim));
+      made_.Join(claim.remedy);
+    }
+    const std::vector<IntervalSet> free = Subtract(claim.spans, taken_);
+    const Nanos most_free = Longest(free);
+    if (most_free <= 0) return;
+    const double part =
+        std::min(1.0, static_cast<double>(saving) / static_cast<double>(most_free));
     std::vector<IntervalSet> mine(taken_.size());
-    for (std::size_t d = 0; d < taken_.size(); ++d) {
-      mine[d] = Trim(free[d], part);
-      taken_[d] = taken_[d].Union(mine[d]);
-    }
-    owners_.emplace_back(candidate.id, std::move(mine));
-    return won;
+    for (std::size_t d = 0; d < taken_.size(); ++d) mine[d] = Trim(free[d], part);
+    taken_ = Union(taken_, mine);
+    if (!claim.replayed) unreplayed_ = Union(unreplayed_, mine);
+    owners_.emplace(candidate.id, std::move(mine));
+  }
+
+  // Of the claimed time, what another fix has taken.
+  Nanos TakenBy(const Candidate& other, const Claim& claim) const {
+    const auto owner = owners_.find(other.id);
+    if (owner == owners_.end()) return 0;
+    Nanos shared = 0;
+    for (std::size_t d = 0; d < claim.spans.size(); ++d)
+      shared += claim.spans[d].Intersect(owner->second[d]).Total();
+    return shared;
   }
 
   bool LostTo(const Candidate& effect, const Candidate& cause) const override {
     const Claim& claim = ClaimOf(effect);
-    const auto took = claim.taken_by.find(cause.id);
-    return took != claim.taken_by.end() && 2 * took->second > claim.claimed;
+    return 2 * effect.own < effect.alone && 2 * TakenBy(cause, claim) > claim.claimed;
   }
 
   Footing FootingOf(const Candidate&) const override {
@@ -243,10 +312,14 @@ class TraceFixes : public FixList {
   }
 
   const Analysis& analysis_;
-  std::vector<Claim> claims_;                                             // by candidate
-  std::vector<IntervalSet> taken_;                                        // by device
-  std::set<const Remedy*> made_;                                          // changes of fixes served
-  std::vector<std::pair<std::size_t, std::vector<IntervalSet>>> owners_;  // candidate, by device
+  std::vector<Claim> claims_;          // by candidate
+  Remedy made_specific_;               // by the candidates that are more specific
+  std::vector<IntervalSet> specific_;  // what they claim, by device
+  Remedy made_;                        // by the fixes in the plan so far
+  Nanos replayed_ = 0;                 // what these win together
+  std::vector<IntervalSet> taken_;     // what the fixes in the plan have of their claims, by device
+  std::vector<IntervalSet> unreplayed_;  // of that, what is not replayed
+  std::map<std::size_t, std::vector<IntervalSet>> owners_;  // candidate -> its part, by device
 };
 
 }  // namespace
@@ -315,6 +388,7 @@ std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& 
                           const Knowledge& knowledge, std::vector<ClaimFate>* fates) {
   TraceFixes fixes(verdicts, analysis, knowledge);
   std::vector<Finding> findings = fixes.Rank();
+  analysis.ReleaseReplay();
   if (fates != nullptr) *fates = fixes.Fates();
   return findings;
 }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
+#include "engine/timeline/run.h"
 #include "engine/trace/intervals.h"
 
 namespace advise {
@@ -48,6 +50,16 @@ struct Remedy {
   const char* reach_reason = "";
 
   void Join(const Remedy& other);
+  bool ChangesNothing() const { return Size() == 0; }
+  std::size_t Size() const;  // changes
 };
+
+// Host time by thread.
+using HostTime = std::map<std::uint32_t, IntervalSet>;
+HostTime CutsByThread(const std::vector<Remedy::HostCut>& cuts);
+
+// What is left of a remedy where another fix makes the same changes already: to the same calls, ops
+// and host code. Its limits stay as they are. O(n log n) in the changes of both.
+Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run);
 
 }  // namespace advise

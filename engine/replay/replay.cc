@@ -1,43 +1,15 @@
 #include "engine/replay/replay.h"
 
 #include <algorithm>
-#include <map>
 
 namespace advise {
-
-void Remedy::Join(const Remedy& other) {
-  const bool was_empty = unblocked_calls.empty() && vanished_calls.empty() && scaled_ops.empty() &&
-                         detached_ops.empty() && freed_ops.empty() && host_cuts.empty() &&
-                         !data_ready;
-  if (was_empty || (reach_ns > 0 && other.reach_ns > 0)) {
-    reach_ns += other.reach_ns;
-    if (other.reach_ns > 0) reach_reason = other.reach_reason;
-  } else {
-    reach_ns = 0;
-  }
-  const auto append = [](auto* to, const auto& from) {
-    to->insert(to->end(), from.begin(), from.end());
-  };
-  append(&unblocked_calls, other.unblocked_calls);
-  append(&vanished_calls, other.vanished_calls);
-  append(&scaled_ops, other.scaled_ops);
-  append(&detached_ops, other.detached_ops);
-  append(&freed_ops, other.freed_ops);
-  append(&host_cuts, other.host_cuts);
-  data_ready = data_ready || other.data_ready;
-  if (other.floor_ns > floor_ns) {
-    floor_ns = other.floor_ns;
-    floor_reason = other.floor_reason;
-  }
-}
-
 namespace {
 
 // Per-call and per-op flags of one remedy, dense for the replay's own indices.
 struct Changes {
   std::vector<std::uint8_t> unblocked, vanished, detached, freed;
   std::vector<float> factor;
-  std::map<std::uint32_t, IntervalSet> cuts;
+  HostTime cuts;
 
   Nanos CutWithin(std::uint32_t thread, Nanos from, Nanos to) const {
     if (cuts.empty()) return 0;
@@ -66,10 +38,7 @@ Changes Spread(const Remedy& remedy, const RowIndex& call_index, const RowIndex&
   for (const auto& [row, factor] : remedy.scaled_ops) {
     if (At(op_index, row) != kNone) changes.factor[op_index[row]] *= factor;
   }
-  for (const Remedy::HostCut& cut : remedy.host_cuts) {
-    IntervalSet& known = changes.cuts[cut.thread];
-    known = known.Union(cut.when);
-  }
+  changes.cuts = CutsByThread(remedy.host_cuts);
   return changes;
 }
 

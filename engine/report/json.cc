@@ -115,6 +115,7 @@ Json FindingObject(const Finding& finding) {
           {"saving",
            {{"seconds", FiniteNumber(finding.saving_s)},
             {"share", FiniteNumber(finding.saving_share)},
+            {"alone", FiniteNumber(finding.alone_share)},
             {"basis", JsonText(finding.basis)}}},
           {"where",
            {{"ranks", finding.where.ranks},

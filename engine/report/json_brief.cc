@@ -50,7 +50,8 @@ Json BriefFinding(const RunInfo& run, const Finding& finding, bool fixes) {
                {"risk", RiskName(rule.risk)},
                {"saving",
                 {{"seconds", FiniteNumber(finding.saving_s)},
-                 {"share", FiniteNumber(finding.saving_share)}}}};
+                 {"share", FiniteNumber(finding.saving_share)},
+                 {"alone", FiniteNumber(finding.alone_share)}}}};
   if (!fixes) return item;
   item["symptom"] = Short(finding.symptom);
   const std::vector<Fix> fitting = FixesFor(run, finding.fixes);

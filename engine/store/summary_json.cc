@@ -98,8 +98,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Evidence, what, value, unit, thr
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Where, ranks, devices, steps, phase)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentative, confidence,
-                                                confidence_from, saving_s, saving_share,
-                                                touched_share, falls_short, comm_share, basis,
+                                                confidence_from, turn, saving_s, saving_share,
+                                                alone_share, touched_share, falls_short, comm_share, basis,
                                                 where, symptom, cause, fixes, evidence, explains,
                                                 explained_by)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimFate, claimed, gain, saving)

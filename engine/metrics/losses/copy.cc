@@ -296,9 +296,8 @@ class CopyFinder {
     if (a == kNone || b == kNone || trace_.calls.thread[a] != trace_.calls.thread[b]) return;
     const Nanos from = trace_.calls.end[a];
     const Nanos to = trace_.calls.start[b];
-    if (to <= from) return;
-    IntervalSet cut;
-    cut.Append(from, to);
+    IntervalSet cut = idle.Clip(from, to);
+    if (cut.empty()) return;
     loss->remedy().host_cuts.push_back({trace_.calls.thread[a], std::move(cut)});
   }
 

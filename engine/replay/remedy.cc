@@ -1,0 +1,105 @@
+#include "engine/replay/remedy.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/timeline/pause.h"
+
+namespace advise {
+namespace {
+
+// What a remedy takes off host threads: code, and calls with the code before those that vanish.
+HostTime HostTimeOf(const Remedy& remedy, const Run& run) {
+  std::vector<Remedy::HostCut> spans = remedy.host_cuts;
+  const CallTable& calls = run.trace.calls;
+  std::map<std::uint32_t, std::vector<Interval>> of_calls;
+  for (const std::uint32_t call : remedy.unblocked_calls)
+    of_calls[calls.thread[call]].push_back({calls.start[call], calls.end[call]});
+  const std::vector<Nanos> long_pauses =
+      remedy.vanished_calls.empty() ? std::vector<Nanos>() : LongPauses(run);
+  for (const std::uint32_t call : remedy.vanished_calls) {
+    const std::uint32_t thread = calls.thread[call];
+    const bool first = call == run.calls_of_thread[thread].first;
+    const Nanos code = first ? 0 : calls.start[call] - calls.end[call - 1];
+    const bool own = code > 0 && code <= long_pauses[thread];
+    of_calls[thread].push_back({calls.start[call] - (own ? code : 0), calls.end[call]});
+  }
+  for (auto& [thread, list] : of_calls)
+    spans.push_back({thread, IntervalSet::Of(std::move(list))});
+  return CutsByThread(spans);
+}
+
+}  // namespace
+
+HostTime CutsByThread(const std::vector<Remedy::HostCut>& cuts) {
+  std::map<std::uint32_t, std::vector<Interval>> spans;
+  for (const Remedy::HostCut& cut : cuts) {
+    auto& list = spans[cut.thread];
+    list.insert(list.end(), cut.when.intervals().begin(), cut.when.intervals().end());
+  }
+  HostTime time;
+  for (auto& [thread, list] : spans) time[thread] = IntervalSet::Of(std::move(list));
+  return time;
+}
+
+std::size_t Remedy::Size() const {
+  std::size_t cuts = 0;
+  for (const HostCut& cut : host_cuts) cuts += cut.when.intervals().size();
+  return unblocked_calls.size() + vanished_calls.size() + scaled_ops.size() +
+         detached_ops.size() + freed_ops.size() + cuts + (data_ready ? 1 : 0);
+}
+
+void Remedy::Join(const Remedy& other) {
+  if (ChangesNothing() || (reach_ns > 0 && other.reach_ns > 0)) {
+    reach_ns += other.reach_ns;
+    if (other.reach_ns > 0) reach_reason = other.reach_reason;
+  } else {
+    reach_ns = 0;
+  }
+  const auto append = [](auto* to, const auto& from) {
+    to->insert(to->end(), from.begin(), from.end());
+  };
+  append(&unblocked_calls, other.unblocked_calls);
+  append(&vanished_calls, other.vanished_calls);
+  append(&scaled_ops, other.scaled_ops);
+  append(&detached_ops, other.detached_ops);
+  append(&freed_ops, other.freed_ops);
+  append(&host_cuts, other.host_cuts);
+  data_ready = data_ready || other.data_ready;
+  if (other.floor_ns > floor_ns) {
+    floor_ns = other.floor_ns;
+    floor_reason = other.floor_reason;
+  }
+}
+
+Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {
+  std::vector<std::uint32_t> calls = made.unblocked_calls;
+  calls.insert(calls.end(), made.vanished_calls.begin(), made.vanished_calls.end());
+  std::vector<std::uint32_t> ops = made.detached_ops;
+  for (const auto& [op, factor] : made.scaled_ops) ops.push_back(op);
+  std::vector<std::uint32_t> freed = made.freed_ops;
+  for (auto* rows : {&calls, &ops, &freed}) std::sort(rows->begin(), rows->end());
+  const auto in = [](const std::vector<std::uint32_t>& rows) {
+    return [&rows](std::uint32_t row) {
+      return std::binary_search(rows.begin(), rows.end(), row);
+    };
+  };
+
+  Remedy left = remedy;
+  std::erase_if(left.unblocked_calls, in(calls));
+  std::erase_if(left.vanished_calls, in(calls));
+  std::erase_if(left.detached_ops, in(ops));
+  std::erase_if(left.scaled_ops, [&](const auto& scaled) { return in(ops)(scaled.first); });
+  std::erase_if(left.freed_ops, in(freed));
+  left.host_cuts.clear();
+  const HostTime taken = HostTimeOf(made, run);
+  for (auto& [thread, cut] : CutsByThread(remedy.host_cuts)) {
+    const auto same = taken.find(thread);
+    IntervalSet rest = same == taken.end() ? cut : cut.Subtract(same->second);
+    if (!rest.empty()) left.host_cuts.push_back({thread, std::move(rest)});
+  }
+  left.data_ready = remedy.data_ready && !made.data_ready;
+  return left;
+}
+
+}  // namespace advise
