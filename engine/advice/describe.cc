@@ -65,15 +65,15 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
 }
 
 void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
-  const double missed = finding->touched_share - finding->alone_share;
+  const double missed = finding->touched_share - finding->AtStake();
   finding->falls_short =
       finding->rule->kind != RuleKind::kInfo && missed >= knowledge.Number("ranking.info_share") &&
-      finding->alone_share < knowledge.Number("ranking.falls_short") * finding->touched_share;
+      finding->AtStake() < knowledge.Number("ranking.falls_short") * finding->touched_share;
 }
 
 std::string Finding::Seen() const {
   if (!falls_short) return symptom;
-  const std::string won = FormatQuantity(alone_share, "share");
+  const std::string won = FormatQuantity(AtStake(), "share");
   const bool nothing = won == FormatQuantity(0, "share");
   return symptom + " Of that, this fix saves " + (nothing ? "almost nothing." : won + ".");
 }

@@ -2,6 +2,7 @@
 // (ranked, with savings).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -139,10 +140,10 @@ struct Finding {
   bool tentative = false;  // the capture holds too little to be sure: Report::run says why
   double confidence = 0;
   std::string confidence_from;  // in words: what it rests on, and what lowered it
-  int turn = 0;             // its place in the plan, from 1; 0 when its fix wins nothing
-  double saving_s = 0;      // beyond the fixes that come before it in the plan
-  double saving_share = 0;  // of the window
-  double alone_share = 0;   // if only this were fixed; at least saving_share where fixes share time
+  int turn = 0;                 // its place in the plan, from 1; 0 when its fix wins nothing
+  double saving_s = 0;          // beyond the fixes that come before it in the plan
+  double saving_share = 0;      // of the window
+  double alone_share = 0;       // the same if only this were fixed
   double touched_share =
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
   bool falls_short = false;  // the fix wins back far less than that
@@ -159,6 +160,9 @@ struct Finding {
   // The symptom, and what of it can be won where that is far less: what a cause touches and what
   // its fix wins are told apart wherever a person reads of it.
   std::string Seen() const;
+
+  // The larger of both savings: what a reader who fixes it gets, now or in its turn.
+  double AtStake() const { return std::max(saving_share, alone_share); }
 };
 
 }  // namespace advise

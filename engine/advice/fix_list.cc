@@ -47,11 +47,12 @@ void FixList::Specify() {
                      return x.id < y.id;
                    });
   for (Candidate& candidate : candidates_) {
-    if (candidate.alone > 0) candidate.own = std::min(candidate.alone, Own(candidate));
+    if (candidate.priced) candidate.own = std::min(candidate.alone, Own(candidate));
   }
 }
 
-// What a fix is worth is asked again only when it may be the next: others seldom make it worth more.
+// What a fix is worth is asked again only when it may be the next: others seldom make it worth
+// more.
 void FixList::Plan() {
   struct Open {
     Candidate* candidate;
@@ -59,7 +60,7 @@ void FixList::Plan() {
   };
   std::vector<Open> open;
   for (Candidate& candidate : candidates_) {
-    if (candidate.own > 0) open.push_back({&candidate, candidate.own});
+    if (candidate.priced) open.push_back({&candidate, candidate.own});
   }
   Nanos left = window_;
   int turn = 0;
@@ -85,7 +86,8 @@ void FixList::Plan() {
 void FixList::Explain() {
   for (Candidate& effect : candidates_) {
     for (Candidate& cause : candidates_) {
-      if (&cause == &effect || !Matters(cause.saving) || cause.rule->kind == RuleKind::kInfo) continue;
+      if (&cause == &effect || !Matters(cause.saving) || cause.rule->kind == RuleKind::kInfo)
+        continue;
       if (cause.saving < effect.saving) continue;
       const auto& says = cause.rule->explains;
       const bool said = std::find(says.begin(), says.end(), effect.rule->id) != says.end();
@@ -100,11 +102,11 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
   finding->rule = candidate.rule;
   finding->saving_s = static_cast<double>(candidate.saving) / kNanosPerSecond;
   finding->saving_share = Share(candidate.saving);
-  finding->alone_share = std::max(finding->saving_share, Share(ByItself(candidate)));
+  finding->alone_share = Share(ByItself(candidate));
   finding->turn = candidate.turn;
   finding->severity = candidate.rule->kind == RuleKind::kInfo
                           ? Severity::kInfo
-                          : SeverityOfShare(finding->alone_share, knowledge_);
+                          : SeverityOfShare(finding->AtStake(), knowledge_);
   const Footing footing = FootingOf(candidate);
   finding->tentative = !footing.supports_verdict;
   if (!footing.has_timeline && candidate.rule->kind != RuleKind::kInfo) {

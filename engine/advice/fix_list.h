@@ -16,10 +16,11 @@ namespace advise {
 struct Candidate {
   std::size_t id = 0;  // in the order in which candidates were added
   const RuleInfo* rule = nullptr;
-  Nanos alone = 0;   // what the fix alone would win
-  Nanos own = 0;     // the same, of what no more specific fix changes as well
-  Nanos saving = 0;  // what it wins beyond the fixes that come before it in the plan
-  int turn = 0;      // its place in the plan, from 1; 0 when it wins nothing
+  bool priced = false;  // it claims time that its fix may win, perhaps only after other fixes
+  Nanos alone = 0;      // what the fix alone would win
+  Nanos own = 0;        // the same, of what no more specific fix changes as well
+  Nanos saving = 0;     // what it wins beyond the fixes that come before it in the plan
+  int turn = 0;         // its place in the plan, from 1; 0 when it wins nothing
   std::vector<std::string> explains, explained_by;
 };
 
@@ -48,7 +49,7 @@ class FixList {
   const Knowledge& knowledge() const { return knowledge_; }
   Nanos window() const { return window_; }
 
-  // Called once for each candidate that wins anything alone, from the most to the least specific:
+  // Called once for each candidate with a price, from the most to the least specific:
   // what it would win alone by those of its changes that none of the earlier ones makes.
   virtual Nanos Own(const Candidate& candidate) = 0;
   // What the fix would win beyond those taken so far, `left` at most.

@@ -65,6 +65,7 @@ class JobFixes : public FixList {
       Bound(&item.by_itself);
       const Nanos alone = item.fixed ? item.limit : std::min(item.limit, GainOf(item.cuts));
       candidate.alone = std::clamp<Nanos>(alone, 0, window());
+      candidate.priced = candidate.alone > 0;
     }
   }
 
@@ -370,7 +371,7 @@ class JobFixes : public FixList {
 
   const Cluster& cluster_;
   std::vector<Item> items_;  // by candidate
-  Cuts specific_;  // by the more specific candidates
+  Cuts specific_;            // by the more specific candidates
   Nanos won_by_specific_ = 0;
   Cuts taken_;     // by the fixes in the plan so far
   Nanos won_ = 0;  // by all of these

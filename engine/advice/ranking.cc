@@ -114,6 +114,7 @@ class TraceFixes : public FixList {
     claim->claimed = Sum(claim->spans);
     claim->longest = Longest(claim->spans);
     if (claim->claimed <= 0) return;
+    candidate->priced = true;
     claim->replayed = !saving.remedies.empty();
     for (const auto& part : saving.remedies) claim->remedy.Join(*part);
     candidate->alone = claim->replayed ? replay().Gain(claim->remedy, &claim->bound)
@@ -136,7 +137,7 @@ class TraceFixes : public FixList {
     } else {
       own = Part(claim, Longest(Subtract(claim.spans, specific_)));
     }
-    if (own > 0) specific_ = Union(specific_, claim.spans);
+    specific_ = Union(specific_, WonOf(claim, specific_, own));
     return own;
   }
 
@@ -171,16 +172,21 @@ class TraceFixes : public FixList {
       replayed_ = std::max(replayed_, ReplayedWith(claim));
       made_.Join(claim.remedy);
     }
-    const std::vector<IntervalSet> free = Subtract(claim.spans, taken_);
-    const Nanos most_free = Longest(free);
-    if (most_free <= 0) return;
-    const double part =
-        std::min(1.0, static_cast<double>(saving) / static_cast<double>(most_free));
-    std::vector<IntervalSet> mine(taken_.size());
-    for (std::size_t d = 0; d < taken_.size(); ++d) mine[d] = Trim(free[d], part);
+    std::vector<IntervalSet> mine = WonOf(claim, taken_, saving);
     taken_ = Union(taken_, mine);
     if (!claim.replayed) unreplayed_ = Union(unreplayed_, mine);
     owners_.emplace(candidate.id, std::move(mine));
+  }
+
+  // Of the claimed time that nobody has taken, as much as is won.
+  static std::vector<IntervalSet> WonOf(const Claim& claim, const std::vector<IntervalSet>& taken,
+                                        Nanos won) {
+    std::vector<IntervalSet> free = Subtract(claim.spans, taken);
+    const Nanos longest = Longest(free);
+    const double part =
+        longest <= 0 ? 0 : std::min(1.0, static_cast<double>(won) / static_cast<double>(longest));
+    for (IntervalSet& set : free) set = Trim(set, part);
+    return free;
   }
 
   // Of the claimed time, what another fix has taken.
@@ -211,7 +217,15 @@ class TraceFixes : public FixList {
     finding.comm_share = CommShare(verdict);
     Confidence(verdict, &finding);
     finding.basis = verdict.saving.basis;
-    const std::string& bound = ClaimOf(candidate).bound;
+    const Claim& claim = ClaimOf(candidate);
+    const double beyond = knowledge().Number("ranking.beyond_claim");
+    if (claim.replayed &&
+        static_cast<double>(candidate.saving) > beyond * static_cast<double>(claim.longest)) {
+      finding.basis +=
+          "; more than its own time, since the host then gets ahead of the GPU and hides other "
+          "work";
+    }
+    const std::string& bound = claim.bound;
     if (candidate.saving > 0 && !bound.empty()) {
       finding.basis += fmt::format("; then {} is the limit", bound);
     }
@@ -318,7 +332,7 @@ class TraceFixes : public FixList {
   Remedy made_;                        // by the fixes in the plan so far
   Nanos replayed_ = 0;                 // what these win together
   std::vector<IntervalSet> taken_;     // what the fixes in the plan have of their claims, by device
-  std::vector<IntervalSet> unreplayed_;  // of that, what is not replayed
+  std::vector<IntervalSet> unreplayed_;                     // of that, what is not replayed
   std::map<std::size_t, std::vector<IntervalSet>> owners_;  // candidate -> its part, by device
 };
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/advice/whatif.h"
 #include "engine/app/command.h"
@@ -10,6 +11,7 @@
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/parts.h"
 #include "engine/pipeline/session.h"
+#include "engine/report/finding_text.h"
 #include "engine/report/json_value.h"
 #include "engine/report/layout.h"
 
@@ -82,27 +84,123 @@ std::string Json(const WhatIf& result) {
        {"fixes", parts}});
 }
 
+const Finding* FindingOf(const Report& report, const std::string& rule) {
+  for (const Finding& finding : report.findings) {
+    if (finding.rule != nullptr && finding.rule->id == rule) return &finding;
+  }
+  return nullptr;
+}
+
+double WindowSeconds(const Report& report) {
+  return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
+}
+
+std::string PlanText(const Report& report, int width, bool color) {
+  Page page(width, color);
+  if (report.plan.empty()) {
+    page.Wrapped("No finding of this report has a known saving, so there is no plan.");
+    return page.text();
+  }
+  const double window = WindowSeconds(report);
+  const int units = std::max(1, report.step_count);
+  const auto time = [&](double seconds) {
+    return FormatQuantity(seconds * kNanosPerSecond / units, "ns");
+  };
+  const double after = report.plan.back().after_seconds;
+  page.Wrapped(
+      fmt::format("{} {} → {} with {}{}.", report.step_count > 0 ? "Step" : "Window", time(window),
+                  time(after), report.plan.size() == 1 ? "this fix" : "these fixes",
+                  after > 0 ? fmt::format(", {:.2f} times as fast", window / after) : ""),
+      0, Ink::kBold);
+  page.Blank();
+  std::vector<std::vector<std::string>> rows;
+  for (const PlanStep& step : report.plan) {
+    const Finding* finding = FindingOf(report, step.rule);
+    rows.push_back({std::to_string(rows.size() + 1), step.rule, time(step.after_seconds),
+                    finding == nullptr ? "" : SavingAmount(*finding)});
+  }
+  WriteTable(page, {"", "fix", "then>", "saves>"}, rows, 1);
+  page.Blank();
+  for (const PlanStep& step : report.plan) {
+    if (!step.makes_needless.empty())
+      page.Wrapped(fmt::format("After {}, little is left to win by {}.", step.rule,
+                               fmt::join(step.makes_needless, ", ")));
+    if (!step.unlocks.empty())
+      page.Wrapped(fmt::format("After {}, it becomes worthwhile to fix {}.", step.rule,
+                               fmt::join(step.unlocks, ", ")));
+  }
+  page.Wrapped("Each line counts the fixes above it as done.", 0, Ink::kDim);
+  return page.text();
+}
+
+std::string PlanJson(const Report& report) {
+  const double window = WindowSeconds(report);
+  const double after = report.plan.empty() ? window : report.plan.back().after_seconds;
+  const double units = std::max(1, report.step_count);
+  OrderedJson steps = OrderedJson::array();
+  for (const PlanStep& step : report.plan) {
+    const Finding* finding = FindingOf(report, step.rule);
+    steps.push_back({{"rule", JsonText(step.rule)},
+                     {"title", JsonText(finding == nullptr ? "" : finding->rule->title)},
+                     {"after_seconds", JsonNumber(step.after_seconds)},
+                     {"saving",
+                      {{"seconds", JsonNumber(finding == nullptr ? 0 : finding->saving_s)},
+                       {"share", JsonNumber(finding == nullptr ? 0 : finding->saving_share)},
+                       {"alone", JsonNumber(finding == nullptr ? 0 : finding->alone_share)}}},
+                     {"unlocks", JsonTexts(step.unlocks)},
+                     {"makes_needless", JsonTexts(step.makes_needless)}});
+  }
+  return PrintJson(
+      {{"schema", 1},
+       {"window",
+        {{"before_ns", std::llround(window * kNanosPerSecond)},
+         {"after_ns", std::llround(after * kNanosPerSecond)}}},
+       {"steps", report.step_count},
+       {"step", report.step_count == 0
+                    ? OrderedJson()
+                    : OrderedJson{{"before_ns", JsonNumber(window * kNanosPerSecond / units)},
+                                  {"after_ns", JsonNumber(after * kNanosPerSecond / units)}}},
+       {"saving",
+        {{"seconds", JsonNumber(window - after)},
+         {"share", JsonNumber(window > 0 ? (window - after) / window : 0)}}},
+       {"plan", steps}});
+}
+
 class WhatIfCommand : public Command {
  public:
   std::string Name() const override { return "whatif"; }
   std::string Summary() const override {
-    return "Replays a run with findings fixed: the new step time.";
+    return "Replays a run with findings fixed: the new step time; without --fix, the whole plan.";
   }
   std::string Examples() const override {
-    return "advise whatif run.sqlite --fix input/no-workers\n"
+    return "advise whatif run.sqlite\n"
+           "advise whatif run.sqlite --fix input/no-workers\n"
            "advise whatif run.sqlite --fix input/no-workers,transfer/pageable-copy --format json";
   }
 
   void AddOptions(CLI::App& app) override {
     AddReportOptions(app, run_);
-    AddListOption(app, "--fix", fixes_, "RULE[,RULE…]", "findings to fix; repeatable")
-        ->delimiter(',')
-        ->required();
+    AddListOption(app, "--fix", fixes_, "RULE[,RULE…]",
+                  "findings to fix; repeatable (default: all, as the plan that wins most first)")
+        ->delimiter(',');
     AddSiteOptions(app, run_.diagnose);
     AddOutputOptions(app, run_.output, {"text", "json"});
   }
 
-  int Run() override {
+  int Run() override { return fixes_.empty() ? PrintPlan() : ReplayNamed(); }
+
+ private:
+  // The findings of the report in the order to work on them.
+  int PrintPlan() {
+    const auto diagnosis = RunDiagnosis(run_);
+    if (!diagnosis) return diagnosis.error();
+    const Report& report = (*diagnosis)->report;
+    return Print(run_.output.format == "json"
+                     ? PlanJson(report)
+                     : PlanText(report, run_.output.Width(), run_.output.Color()));
+  }
+
+  int ReplayNamed() {
     const auto session = LoadSession(run_.diagnose);
     if (!session) return Complain(session.error(), kBrokenRules);
     for (const std::string& fix : fixes_) {
@@ -133,14 +231,16 @@ class WhatIfCommand : public Command {
     if (!problem.empty()) {
       return Complain({problem, "--fix", Fired((*diagnosis)->report)}, kWrongUsage);
     }
-    const std::string text = run_.output.format == "json"
-                                 ? Json(result)
-                                 : Text(result, run_.output.Width(), run_.output.Color());
+    return Print(run_.output.format == "json"
+                     ? Json(result)
+                     : Text(result, run_.output.Width(), run_.output.Color()));
+  }
+
+  int Print(const std::string& text) {
     const auto written = WriteOutput(text, run_.output, run_.diagnose.reports);
     return written ? kAnalysed : Complain(written.error(), kWrongUsage);
   }
 
- private:
   // The first named rule that did not fire, and why not; "" when all did.
   std::string NotFired(const Report& report) const {
     for (const std::string& fix : fixes_) {

@@ -127,12 +127,23 @@ bool IsHealthy(const Report& report, const Knowledge& knowledge) {
          Attained(report) >= knowledge.Number("verdict.healthy_attained");
 }
 
-void FillPlan(Report* report) {
+void FillPlan(const Knowledge& knowledge, Report* report) {
+  const double needless = knowledge.Number("ranking.needless");
   double left =
       static_cast<double>(report->window.end_ns - report->window.start_ns) / kNanosPerSecond;
   report->plan.clear();
   for (const Finding& finding : report->findings) {
-    if (finding.severity == Severity::kInfo || finding.saving_s <= 0) continue;
+    if (finding.severity == Severity::kInfo || finding.AtStake() <= 0) continue;
+    // Fixes that come before this one leave it less than it wins by itself, or more.
+    if (!report->plan.empty()) {
+      PlanStep& before = report->plan.front();
+      if (finding.saving_share < needless * finding.alone_share) {
+        before.makes_needless.push_back(finding.rule->id);
+      } else if (finding.saving_share * needless > finding.alone_share) {
+        before.unlocks.push_back(finding.rule->id);
+      }
+    }
+    if (finding.saving_s <= 0) continue;
     left = std::max(0.0, left - finding.saving_s);
     PlanStep step;
     step.rule = finding.rule->id;

@@ -24,7 +24,7 @@ bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge
 
 // Findings above info in their order, and what is left of the window after each: their savings do
 // not overlap.
-void FillPlan(Report* report);
+void FillPlan(const Knowledge& knowledge, Report* report);
 
 // The best next thing to do, with its command: the first finding's, else what would let the next
 // capture say more. Needs all of the above.

@@ -231,7 +231,7 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
   FillRanks(report);
   if (report->run.kind.empty()) FillRun(report);
   report->healthy = IsHealthy(*report, knowledge);
-  FillPlan(report);
+  FillPlan(knowledge, report);
   FillNextStep(knowledge, report);
   if (report->verdict.empty()) report->verdict = VerdictSentence(*report, knowledge, ranks);
   FillNotChecked(knowledge, report);

@@ -24,8 +24,7 @@ HostTime HostTimeOf(const Remedy& remedy, const Run& run) {
     const bool own = code > 0 && code <= long_pauses[thread];
     of_calls[thread].push_back({calls.start[call] - (own ? code : 0), calls.end[call]});
   }
-  for (auto& [thread, list] : of_calls)
-    spans.push_back({thread, IntervalSet::Of(std::move(list))});
+  for (auto& [thread, list] : of_calls) spans.push_back({thread, IntervalSet::Of(std::move(list))});
   return CutsByThread(spans);
 }
 
@@ -45,8 +44,8 @@ HostTime CutsByThread(const std::vector<Remedy::HostCut>& cuts) {
 std::size_t Remedy::Size() const {
   std::size_t cuts = 0;
   for (const HostCut& cut : host_cuts) cuts += cut.when.intervals().size();
-  return unblocked_calls.size() + vanished_calls.size() + scaled_ops.size() +
-         detached_ops.size() + freed_ops.size() + cuts + (data_ready ? 1 : 0);
+  return unblocked_calls.size() + vanished_calls.size() + scaled_ops.size() + detached_ops.size() +
+         freed_ops.size() + cuts + (data_ready ? 1 : 0);
 }
 
 void Remedy::Join(const Remedy& other) {
@@ -80,9 +79,7 @@ Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {
   std::vector<std::uint32_t> freed = made.freed_ops;
   for (auto* rows : {&calls, &ops, &freed}) std::sort(rows->begin(), rows->end());
   const auto in = [](const std::vector<std::uint32_t>& rows) {
-    return [&rows](std::uint32_t row) {
-      return std::binary_search(rows.begin(), rows.end(), row);
-    };
+    return [&rows](std::uint32_t row) { return std::binary_search(rows.begin(), rows.end(), row); };
   };
 
   Remedy left = remedy;

@@ -13,7 +13,8 @@ class Submitted {
   explicit Submitted(const Run& run) : run_(run), of_stream_(run.trace.streams.size()) {
     const OpTable& ops = run.trace.ops;
     for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      if (ops.stream[op] != kNone && ops.call[op] != kNone) of_stream_[ops.stream[op]].push_back(op);
+      if (ops.stream[op] != kNone && ops.call[op] != kNone)
+        of_stream_[ops.stream[op]].push_back(op);
     }
     for (auto& list : of_stream_) {
       std::stable_sort(list.begin(), list.end(), [&](auto a, auto b) {
@@ -130,8 +131,8 @@ std::vector<std::uint32_t> AwaitedBySyncs(const Run& run) {
     if (call_class == CallClass::kSyncStream && syncs.stream[w] != kNone) {
       awaited[call] = submitted.LastBefore(syncs.stream[w], calls.start[call]);
     } else if (call_class == CallClass::kSyncEvent && syncs.event_id[w] != 0) {
-      awaited[call] = submitted.BehindEvent(run.ProcessOfCall(call), syncs.event_id[w],
-                                            calls.start[call]);
+      awaited[call] =
+          submitted.BehindEvent(run.ProcessOfCall(call), syncs.event_id[w], calls.start[call]);
     }
   }
   return awaited;

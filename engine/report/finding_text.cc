@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -16,9 +17,19 @@ namespace {
 constexpr int kIndent = 4;  // under the title
 constexpr std::size_t kLinks = 2;
 constexpr int kColumn = 11;  // where the words after "Seen", "Why" … begin
+// Two savings of a finding are told apart from so much on: of the window, and of the larger one.
+constexpr double kApart = 0.01;
+constexpr double kApartOf = 0.2;
 
 double WindowSeconds(const Report& report) {
   return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
+}
+
+// How much it saves if only it is fixed, where its saving is notably less or more; else "".
+std::string ByItself(const Finding& finding) {
+  const double apart = std::abs(finding.alone_share - finding.saving_share);
+  if (apart < kApart || apart < kApartOf * finding.AtStake()) return "";
+  return FormatQuantity(finding.alone_share, "share") + " by itself";
 }
 
 // "3–7, 9": runs of neighbours as ranges.
@@ -231,11 +242,24 @@ std::string SeverityText(const Finding& finding) {
                      FormatQuantity(finding.confidence, "share"));
 }
 
+std::string SavingAmount(const Finding& finding) {
+  const std::string alone = ByItself(finding);
+  if (finding.saving_s <= 0) return alone;
+  return fmt::format("{} ({}{}{})", SecondsText(finding.saving_s),
+                     FormatQuantity(finding.saving_share, "share"), alone.empty() ? "" : "; ",
+                     alone);
+}
+
 std::string SavingText(const Report& report, const Finding& finding) {
-  if (finding.saving_s <= 0) return "saving unknown";
-  return fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
-                     SecondsText(WindowSeconds(report)),
-                     FormatQuantity(finding.saving_share, "share"));
+  const std::string alone = ByItself(finding);
+  if (finding.saving_s <= 0) {
+    return alone.empty() ? "saving unknown"
+                         : "saves nothing more after the findings above; up to " + alone;
+  }
+  const std::string saving = fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
+                                         SecondsText(WindowSeconds(report)),
+                                         FormatQuantity(finding.saving_share, "share"));
+  return alone.empty() ? saving : saving + " after the findings above; " + alone;
 }
 
 std::string WhereText(const Report& report, const Where& where) {
@@ -307,7 +331,7 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
   if (!where.empty()) page.Labelled("Where", kIndent, kColumn, where);
   if (!finding.cause.empty()) page.Labelled("Why", kIndent, kColumn, finding.cause);
   WriteFixes(page, report, finding, options.all_fixes);
-  if (finding.saving_s > 0) {
+  if (finding.AtStake() > 0) {
     std::string gain = finding.basis.empty() ? "" : fmt::format("assumes: {}. ", finding.basis);
     gain += "Severity " + SeverityText(finding);
     if (!finding.confidence_from.empty()) gain += ": " + finding.confidence_from;
@@ -320,11 +344,8 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
 void WriteFindingLine(Page& page, const Finding& finding) {
   const std::string title = finding.rule == nullptr ? finding.symptom : finding.rule->title;
   const std::string id = finding.rule == nullptr ? "" : finding.rule->id;
-  std::string saving = "-";
-  if (finding.saving_s > 0) {
-    saving = fmt::format("{} ({})", SecondsText(finding.saving_s),
-                         FormatQuantity(finding.saving_share, "share"));
-  }
+  std::string saving = SavingAmount(finding);
+  if (saving.empty()) saving = "-";
   const int room =
       std::max(16, page.width() - kIndent - DisplayWidth(saving) - DisplayWidth(id) - 4);
   page.Line(page.Paint(fmt::format("{:>2}  ", finding.rank), InkOf(finding.severity)) +

@@ -38,7 +38,7 @@ std::string Meta(const Report& report, const Finding& finding) {
   if (finding.rule != nullptr && !finding.rule->effort.empty()) {
     meta += Badge("plain", EffortWords(finding.rule->effort));
   }
-  if (finding.saving_s > 0) {
+  if (finding.AtStake() > 0) {
     meta += Badge("plain", "confidence " + FormatQuantity(finding.confidence, "share"));
   }
   const std::string where = WhereText(report, finding.where);
@@ -152,10 +152,8 @@ std::string HtmlCodeBlock(const std::string& code, const std::string& label) {
 }
 
 std::string HtmlFindingLine(const Finding& finding) {
-  const std::string saving = finding.saving_s > 0
-                                 ? fmt::format("{} ({})", SecondsText(finding.saving_s),
-                                               FormatQuantity(finding.saving_share, "share"))
-                                 : "saving unknown";
+  std::string saving = SavingAmount(finding);
+  if (saving.empty()) saving = "saving unknown";
   // A bar as long as the saving: CSS turns the share into a width.
   return fmt::format(
       "<li data-finding=\"{0}\"><a href=\"#finding-{0}\"><span class=\"rank {1}\">{0}</span>"
@@ -183,7 +181,7 @@ std::string HtmlFinding(const Report& report, const Finding& finding, const Html
   html += Word("Seen", finding.Seen());
   html += Word("Why", finding.cause);
   html += Word("Code", SourceText(report, finding));
-  if (finding.saving_s > 0) html += Word("Gain", finding.basis);
+  if (finding.AtStake() > 0) html += Word("Gain", finding.basis);
   html += "</dl>\n";
   html += Fixes(report, finding);
   html += EvidenceSection(report, finding);

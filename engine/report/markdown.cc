@@ -98,10 +98,8 @@ std::string FindingTable(const std::vector<const Finding*>& findings) {
   if (findings.empty()) return "";
   std::string text = "| # | what to fix | saves up to | severity | rule |\n|--:|---|--:|---|---|\n";
   for (const Finding* finding : findings) {
-    const std::string saving = finding->saving_s > 0
-                                   ? fmt::format("{} ({})", SecondsText(finding->saving_s),
-                                                 FormatQuantity(finding->saving_share, "share"))
-                                   : "not known";
+    std::string saving = SavingAmount(*finding);
+    if (saving.empty()) saving = "not known";
     text += fmt::format(
         "| {} | {} | {} | {} | {} |\n", finding->rank, MarkdownText(Title(*finding)), saving,
         std::string(SeverityName(finding->severity)) + (finding->tentative ? ", tentative" : ""),
@@ -138,7 +136,7 @@ std::string Checks(const Report& report, const Finding& finding, const MarkdownO
 std::string Full(const Report& report, const Finding& finding, const MarkdownOptions& options) {
   std::string text = fmt::format("### {}. {}\n\n{}", finding.rank, MarkdownText(Title(finding)),
                                  MarkdownText(SavingText(report, finding)));
-  if (finding.saving_s > 0) {
+  if (finding.AtStake() > 0) {
     text += ", confidence " + FormatQuantity(finding.confidence, "share");
   }
   const std::string where = WhereText(report, finding.where);

@@ -19,6 +19,7 @@ constexpr double kIdleWorthSaying = 0.02;  // layout only: below this the idle l
 constexpr std::size_t kCareLines = 4;
 constexpr std::size_t kReasonsShown = 2;
 constexpr std::size_t kKernelsShown = 3;
+constexpr std::size_t kPlanShown = 5;
 
 void WriteHeader(Page& page, const Report& report) {
   std::vector<std::string> parts;
@@ -159,6 +160,22 @@ bool HoldsLittle(const Report& report) {
                      report.run.kind == "no-gpu");
 }
 
+// "117 ms per step → 96 (1) → 61 (2)": what is left once each finding and those before it are
+// fixed.
+void WritePlan(Page& page, const Report& report) {
+  if (report.plan.size() < 2) return;
+  const double units = std::max(1, report.step_count);
+  const auto time = [&](double seconds) {
+    return FormatQuantity(seconds * kNanosPerSecond / units, "ns");
+  };
+  const double window =
+      static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
+  std::vector<std::string> stages = {time(window) + (report.step_count > 0 ? " per step" : "")};
+  for (std::size_t i = 0; i < std::min(report.plan.size(), kPlanShown); ++i)
+    stages.push_back(time(report.plan[i].after_seconds));
+  page.Parts("Fixed in this order", kColumn, stages, " → ");
+}
+
 void WriteNext(Page& page, const Report& report) {
   if (report.next_command.empty()) return;
   page.Labelled("Next", 0, kColumn, report.next_step);
@@ -264,6 +281,7 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     page.Blank();
     WriteRanks(page, report);
     WriteBudget(page, report, options.devices);
+    WritePlan(page, report);
     if (little) WriteKernels(page, report);
     WriteCare(page, report, little ? 1 : kCareLines);
     if (options.devices) WriteDeviceTable(page, report);

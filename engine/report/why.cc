@@ -130,9 +130,8 @@ void WriteFate(Page& page, const Report& report, const std::string& rule, bool f
       page.Wrapped(fmt::format("Explained by {}: the report lists it under that finding.",
                                fmt::join(finding.explained_by, ", ")));
     } else {
-      page.Wrapped(fmt::format("Finding {} of the report, {}: saves up to {} ({}).", finding.rank,
-                               SeverityName(finding.severity), SecondsText(finding.saving_s),
-                               FormatQuantity(finding.saving_share, "share")));
+      page.Wrapped(fmt::format("Finding {} of the report, {}: {}.", finding.rank,
+                               SeverityName(finding.severity), SavingText(report, finding)));
     }
   }
   if (!fired || found) return;

@@ -143,7 +143,7 @@ TEST_CASE("a claim on two devices is worth the longer of them, never their sum")
   CHECK(findings[0].where.devices == std::vector<int>{0, 1});
 }
 
-TEST_CASE("a remedy wins what the replay says, and never more than the claim") {
+TEST_CASE("a remedy wins what the replay says") {
   const Analysed run(HalfIdleSteps(), kAuto);
   auto halved = std::make_shared<Remedy>();
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
@@ -158,10 +158,67 @@ TEST_CASE("a remedy wins what the replay says, and never more than the claim") {
 
   auto gone = std::make_shared<Remedy>();
   gone->vanished_calls = run.Calls("cudaLaunchKernel");
-  REQUIRE(run->replay().Gain(*gone) > run.Window() / 5);
+  const Nanos more = run->replay().Gain(*gone);
+  REQUIRE(more > run.Window() / 5);
   Verdicts small;
   small.Add({.id = "a/small-claim", .claims = {Percent(run, 0, 10)}, .remedy = gone});
-  CHECK(small.Rank(run).at(0).saving_share == Approx(0.1).epsilon(0.01));
+  const auto beyond = small.Rank(run);
+  CHECK(beyond.at(0).saving_s == Approx(static_cast<double>(more) * 1e-9));
+  CHECK(beyond.at(0).basis.find("the host then gets ahead") != std::string::npos);
+}
+
+TEST_CASE("a less specific fix wins nothing by changes that a more specific one makes as well") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  const auto launches = run.Calls("cudaLaunchKernel");
+  auto some = std::make_shared<Remedy>();
+  some->vanished_calls.assign(launches.begin(),
+                              launches.begin() + static_cast<std::ptrdiff_t>(launches.size() / 2));
+  auto all = std::make_shared<Remedy>();
+  all->vanished_calls = launches;
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/general", .priority = 20, .claims = {Percent(run, 0, 50)}, .remedy = all});
+  verdicts.Add(
+      {.id = "a/specific", .priority = 80, .claims = {Percent(run, 0, 30)}, .remedy = some});
+  const auto findings = verdicts.Rank(run);
+  const Finding* specific = Named(findings, "a/specific");
+  const Finding* general = Named(findings, "a/general");
+  REQUIRE(specific != nullptr);
+  REQUIRE(general != nullptr);
+  const auto window = static_cast<double>(run.Window());
+  CHECK(specific->alone_share ==
+        Approx(static_cast<double>(run->replay().Gain(*some)) / window).epsilon(0.001));
+  CHECK(specific->saving_share + general->saving_share ==
+        Approx(static_cast<double>(run->replay().Gain(*all)) / window).epsilon(0.001));
+}
+
+TEST_CASE(
+    "of two fixes that hide each other the better is first, and both say what they win alone") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  // Either the launches or the kernels set the pace: each fix wins little without the other.
+  auto launches = std::make_shared<Remedy>();
+  launches->vanished_calls = run.Calls("cudaLaunchKernel");
+  auto kernels = std::make_shared<Remedy>();
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    kernels->scaled_ops.emplace_back(op, 0.1F);
+  Remedy both = *launches;
+  both.Join(*kernels);
+  Verdicts verdicts;
+  verdicts.Add(
+      {.id = "a/kernels", .priority = 80, .claims = {Percent(run, 0, 40)}, .remedy = kernels});
+  verdicts.Add(
+      {.id = "a/launches", .priority = 20, .claims = {Percent(run, 40, 60)}, .remedy = launches});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 2);
+  const auto window = static_cast<double>(run.Window());
+  const auto share = [&](const Remedy& remedy) {
+    return static_cast<double>(run->replay().Gain(remedy)) / window;
+  };
+  REQUIRE(share(*launches) > share(*kernels));
+  CHECK(findings[0].rule->id == "a/launches");
+  CHECK(findings[0].saving_share == Approx(share(*launches)).epsilon(0.001));
+  CHECK(findings[1].alone_share == Approx(share(*kernels)).margin(0.001));
+  CHECK(Shares(findings) == Approx(share(both)).epsilon(0.001));
+  CHECK(findings[1].saving_share > findings[1].alone_share);
 }
 
 TEST_CASE("savings of random claims never overlap: their shares add up to at most one") {

@@ -78,7 +78,7 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
   upload.severity = Severity::kCritical;
   upload.confidence = 0.9;
   upload.saving_s = 0.9;
-  upload.saving_share = 0.9 / 0.97;
+  upload.saving_share = upload.alone_share = 0.9 / 0.97;
   upload.basis = "exposed copies of bytes that were uploaded before";
   upload.where.devices = {0, 1};
   upload.where.steps = {0, 1, 2};
@@ -117,7 +117,7 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
   launch.severity = Severity::kMedium;
   launch.confidence = 0.6;
   launch.saving_s = 0.02;
-  launch.saving_share = 0.02 / 0.97;
+  launch.saving_share = launch.alone_share = 0.02 / 0.97;
   launch.basis = "idle between kernels";
   launch.where.devices = {1};
   launch.symptom = "800 short gaps between kernels.";
