@@ -51,33 +51,39 @@ void FixList::Specify() {
   }
 }
 
-// What a fix is worth is asked again only when it may be the next: others seldom make it worth
-// more.
+// What a fix is worth is asked again only when it may be the next: others seldom make it worth more.
 void FixList::Plan() {
   struct Open {
     Candidate* candidate;
     Nanos worth;
   };
-  std::vector<Open> open;
+  std::vector<Open> open;  // from the most to the least specific
   for (Candidate& candidate : candidates_) {
     if (candidate.priced) open.push_back({&candidate, candidate.own});
   }
+  // Of fixes that are worth the same, the most specific.
+  const double lead = knowledge_.Number("ranking.clear_lead");
+  const auto best = [&] {
+    Nanos most = 0;
+    for (const Open& one : open) most = std::max(most, one.worth);
+    const auto enough = static_cast<Nanos>(static_cast<double>(most) / lead);
+    return std::find_if(open.begin(), open.end(),
+                        [&](const Open& one) { return one.worth >= enough; });
+  };
   Nanos left = window_;
   int turn = 0;
-  const auto worth_less = [](const Open& a, const Open& b) { return a.worth < b.worth; };
   while (!open.empty()) {
-    const auto next = std::max_element(open.begin(), open.end(), worth_less);
+    const auto next = best();
     const Nanos expected = next->worth;
     next->worth = Worth(*next->candidate, left);
-    if (next->worth < expected && std::max_element(open.begin(), open.end(), worth_less) != next)
-      continue;
+    if (next->worth < expected && best() != next) continue;
     Candidate& candidate = *next->candidate;
     candidate.saving = next->worth;
     if (candidate.saving > 0) {
       candidate.turn = ++turn;
       Take(candidate, candidate.saving);
     }
-    left -= next->worth;
+    left -= candidate.saving;
     open.erase(next);
   }
 }

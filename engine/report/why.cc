@@ -13,6 +13,8 @@
 namespace advise {
 namespace {
 
+constexpr int kClaimColumn = 44;  // where the times of "the time it claims" begin
+
 Ink InkOf(Outcome outcome) {
   switch (outcome) {
     case Outcome::kFired:
@@ -107,7 +109,8 @@ void WriteVerdict(Page& page, const Verdict& verdict) {
   if (!verdict.reason.empty()) page.Labelled("because", 2, 11, verdict.reason);
   if (!verdict.reads.empty()) {
     page.Line("  " + page.Paint("it read", Ink::kDim));
-    for (const FactRead& read : verdict.reads) page.Labelled(read.name, 4, 36, read.shown);
+    for (const FactRead& read : verdict.reads)
+      page.Labelled(read.name, 4, kClaimColumn, read.shown);
   }
   if (!verdict.comparisons.empty()) {
     page.Line("  " + page.Paint("it compared", Ink::kDim));
@@ -164,17 +167,18 @@ void WriteClaims(Page& page, const Report& report, const std::string& rule) {
     if (fate.rule == nullptr || fate.rule->id != rule) continue;
     page.Blank();
     page.Line("  " + page.Paint("the time it claims", Ink::kDim));
-    page.Labelled("claimed on GPUs", 4, 36,
+    page.Labelled("claimed on GPUs", 4, kClaimColumn,
                   FormatQuantity(static_cast<double>(fate.claimed), "ns"));
-    page.Labelled("its fix alone would save", 4, 36,
+    page.Labelled("its fix alone would save", 4, kClaimColumn,
                   FormatQuantity(static_cast<double>(fate.gain), "ns"));
     for (const auto& [taker, time] : fate.taken_by) {
       page.Labelled(
-          "taken by " + taker->id, 4, 36,
+          "taken by " + taker->id, 4, kClaimColumn,
           FormatQuantity(static_cast<double>(time), "ns") +
-              fmt::format(" (priority {} over {})", taker->priority, fate.rule->priority));
+              (taker->priority > fate.rule->priority ? " (more specific)" : " (wins more)"));
     }
-    page.Labelled("left to save", 4, 36, FormatQuantity(static_cast<double>(fate.saving), "ns"));
+    page.Labelled("left to save", 4, kClaimColumn,
+                  FormatQuantity(static_cast<double>(fate.saving), "ns"));
   }
 }
 

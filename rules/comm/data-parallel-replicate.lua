@@ -5,7 +5,7 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  priority  = 72,
+  priority  = 76,
   explains  = { "comm/exposed", "comm/small-messages", "launch/bound", "rank/compute-imbalance" },
   knowledge = { "K-H16" },
   effort    = "code",
