@@ -1,7 +1,8 @@
 -- Most batches arrive in time; a few take many times as long as the median one and stall the loop. The mean tells
 -- nothing here and more workers help little: what differs is the data. Two signals: slow loads are few, and they
 -- make up most of the idle time that loading causes. With workers that are ahead, only the slow loads show at all: then
--- few steps wait for data, and those wait long.
+-- few steps wait for data, and those wait long. Workers that cannot keep up hold the loop at least once per round of
+-- as many steps as there are workers; slow samples do so less often, even where they keep every worker busy.
 return {
   id        = "input/slow-batches",
   title     = "Find the samples that load far more slowly than the rest",
@@ -15,8 +16,8 @@ return {
 
   needs      = { "window.device_time", "input.lost", "input.remedy", "input.load.count", "input.load.median",
                  "input.load.max", "input.load.slow_count", "input.load.slow_lost", "input.load.slow_remedy" },
-  optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what" },
-  thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "min_of_step" },
+  optional   = { "input.workers", "input.workers_busy", "input.steps_affected", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what" },
+  thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "max_per_round", "min_of_step" },
 
   symptom = "{count:count} of {loads:count} loads delay the loop far longer than the rest, by up to {max:time}. The GPU is idle {share:pct} of the time because of them.",
   cause   = "A few samples are larger or harder to decode than the rest: another format, resolution, length or compression.",
@@ -40,7 +41,9 @@ print(sorted(cost)[-20:])]],
   applies = function(f) return f.input.load.count > 0, "the GPU never waits for data" end,
 
   detect = function(f, t)
-    if f.input.workers_busy and not at_most(f.input.workers_busy, t.max_busy) then return nil end
+    local workers, affected = f.input.workers or 0, f.input.steps_affected
+    local seldom = workers >= 1 and affected and f.steps.count and at_most(affected * workers, t.max_per_round)
+    if f.input.workers_busy and not seldom and not at_most(f.input.workers_busy, t.max_busy) then return nil end
     local all, slow = f.input.lost.time, f.input.load.slow_lost.time
     local function found(lost, count, of, rare)
       return { share = share(lost, f.window.device_time), count = count, loads = of, median = f.input.load.median,
@@ -55,7 +58,7 @@ print(sorted(cost)[-20:])]],
     -- Waits at even distances are rounds of workers that cannot keep up; whether they are busy was not seen.
     if f.input.workers_busy == nil and f.steps.stall.every and f.steps.stall.what == "data loading" then return nil end
     -- The GPU waits for few loads at all, and long.
-    if f.steps.count and f.steps.median and f.input.steps_affected and at_most(f.input.steps_affected, t.max_slow_share)
+    if f.steps.count and f.steps.median and affected and (seldom or at_most(affected, t.max_slow_share))
        and at_least(f.input.load.count, t.min_count) and at_least(share(all, f.window.device_time), t.min_share)
        and at_least(share(f.input.load.median, f.steps.median), t.min_of_step) then
       return found(all, f.input.load.count, f.steps.count, "yes")
@@ -87,6 +90,18 @@ print(sorted(cost)[-20:])]],
                                    slow_remedy = true } } },
       expect = { share = 0.12, count = 4, loads = 50, median = 1.5e8, max = 1.6e8, rare = "yes" },
       saving = { claims = 6e8, confidence = 0.65 } },
+    { name = "slow samples keep both workers busy, but hold only every fifth step",
+      facts = { window = { device_time = 5e9 }, steps = { count = 20, median = 1e8 },
+                input = { lost = 2e9, remedy = true, workers = 2, workers_busy = 0.83, steps_affected = 0.22,
+                          load = { count = 4, median = 5e8, max = 6e8, slow_count = 0, slow_lost = 0,
+                                   slow_remedy = true } } },
+      expect = { share = 0.4, count = 4, loads = 20, rare = "yes" }, saving = { claims = 2e9 } },
+    { name = "near miss: two busy workers, and every other step waits",
+      facts = { window = { device_time = 5e9 }, steps = { count = 20, median = 1e8 },
+                input = { lost = 2e9, remedy = true, workers = 2, workers_busy = 0.97, steps_affected = 0.5,
+                          load = { count = 10, median = 2e8, max = 2.2e8, slow_count = 0, slow_lost = 0,
+                                   slow_remedy = true } } },
+      expect = "silent" },
     { name = "near miss: every fourth load waits, as with too few workers",
       facts = { window = { device_time = 1e10 }, steps = { count = 100, median = 1e8 },
                 input = { lost = 1e9, remedy = true, steps_affected = 0.25,
