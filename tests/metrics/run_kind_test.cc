@@ -102,6 +102,34 @@ TEST_CASE("code that is loaded for most of the time is start-up, with its price"
   CHECK(run->start_up.loss.lost->Total() == Approx(4 * 9e6).epsilon(0.01));
 }
 
+// Twelve repetitions of the same kernels; before each, code is loaded for as long as given.
+TraceBuilder Loading(const std::vector<Nanos>& before) {
+  TraceBuilder story;
+  Nanos at = 100_us;
+  for (const Nanos loading : before) {
+    if (loading > 0) story.Call("cuModuleLoadData", {at, at + loading});
+    at += loading + 100_us;
+    for (const char* name : {"first", "second", "third", "fourth"}) {
+      story.Launch(name, {at - 60_us, at - 57_us}, {at, at + 2_ms});
+      at += 2_ms + 5_us;
+    }
+  }
+  return story;
+}
+
+TEST_CASE(
+    "a loop that loads code in each repetition is a loop; one in which that fades is starting") {
+  const Analysed always(Loading(std::vector<Nanos>(12, 9_ms)), kAuto);
+  CHECK(always->kind.kind != KindOfRun::kStartUp);
+  CHECK(always->support.verdict);
+  const Analysed starts(
+      Loading({40_ms, 36_ms, 30_ms, 24_ms, 19_ms, 14_ms, 10_ms, 7_ms, 3_ms, 1_ms, 0, 0}), kAuto);
+  CHECK(starts->kind.kind == KindOfRun::kStartUp);
+  CHECK_FALSE(starts->support.verdict);
+  const Analysed few(Loading(std::vector<Nanos>(5, 9_ms)), kAuto);
+  CHECK(few->kind.kind == KindOfRun::kStartUp);
+}
+
 TEST_CASE("weights on their way before the first kernel are start-up; later copies are not") {
   TraceBuilder story;
   story.CopyToGpu(64_MiB, MemoryKind::kPinned, {0_us, 5_us}, {10_us, 3_ms});

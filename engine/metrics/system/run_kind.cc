@@ -239,6 +239,35 @@ const char* KindOfRunName(KindOfRun kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+namespace {
+
+bool IsStartUp(IdleCause cause) {
+  return cause == IdleCause::kJitOrModuleLoad || cause == IdleCause::kAllocation;
+}
+
+// Whether repetitions that are full of loading and allocating may be the start of a run: they are
+// few, and unless they are very few, it fades towards the last ones. In a loop that compiles or
+// allocates it goes on as it began.
+bool MayBeStartUp(const Basis& basis) {
+  const Run& run = basis.run;
+  const auto repetitions = static_cast<double>(run.steps.all.size());
+  if (repetitions >= run.knowledge.Number("verdict.start_up_steps")) return false;
+  if (repetitions < run.knowledge.Number("verdict.start_up_passes")) return true;
+  const double last = run.knowledge.Number("verdict.start_up_last");
+  const Nanos from =
+      run.window.end - static_cast<Nanos>(last * static_cast<double>(run.window.Length()));
+  Nanos all = 0;
+  Nanos late = 0;
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (!IsStartUp(piece.cause)) continue;
+    all += piece.Length();
+    late += std::max<Nanos>(0, piece.end - std::max(piece.start, from));
+  }
+  return 2 * static_cast<double>(late) < last * static_cast<double>(all);
+}
+
+}  // namespace
+
 Support JudgeSupport(const Basis& basis, const Host& host) {
   const Run& run = basis.run;
   std::size_t ops = 0;  // migrations are not launched work
@@ -266,9 +295,7 @@ Support JudgeSupport(const Basis& basis, const Host& host) {
     const bool starts =
         static_cast<double>(starting) >=
         run.knowledge.Number("verdict.start_up_share") * devices * static_cast<double>(length);
-    const bool few =
-        static_cast<double>(run.steps.all.size()) < run.knowledge.Number("verdict.start_up_steps");
-    if (run.steps.source == "period" && starts && few) {
+    if (run.steps.source == "period" && starts && MayBeStartUp(basis)) {
       return {false, mostly,
               "the capture holds mostly start-up: code is loaded in every repetition seen"};
     }
