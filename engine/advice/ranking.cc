@@ -129,10 +129,10 @@ class TraceFixes : public FixList {
     Claim& claim = claims_[candidate.id];
     Nanos own = candidate.alone;
     if (claim.replayed) {
-      const std::size_t before = claim.remedy.Size();
+      const std::int64_t before = claim.remedy.Extent();
       claim.remedy = Without(claim.remedy, made_specific_, analysis_.run);
       if (claim.remedy.ChangesNothing()) return 0;
-      if (claim.remedy.Size() != before) own = replay().Gain(claim.remedy, &claim.bound);
+      if (claim.remedy.Extent() != before) own = replay().Gain(claim.remedy, &claim.bound);
       made_specific_.Join(claim.remedy);
     } else {
       own = Part(claim, Longest(Subtract(claim.spans, specific_)));

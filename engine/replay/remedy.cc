@@ -41,11 +41,12 @@ HostTime CutsByThread(const std::vector<Remedy::HostCut>& cuts) {
   return time;
 }
 
-std::size_t Remedy::Size() const {
-  std::size_t cuts = 0;
-  for (const HostCut& cut : host_cuts) cuts += cut.when.intervals().size();
-  return unblocked_calls.size() + vanished_calls.size() + scaled_ops.size() + detached_ops.size() +
-         freed_ops.size() + cuts + (data_ready ? 1 : 0);
+std::int64_t Remedy::Extent() const {
+  const std::size_t rows = unblocked_calls.size() + vanished_calls.size() + scaled_ops.size() +
+                           detached_ops.size() + freed_ops.size() + (data_ready ? 1 : 0);
+  auto extent = static_cast<std::int64_t>(rows);
+  for (const HostCut& cut : host_cuts) extent += cut.when.Total();
+  return extent;
 }
 
 void Remedy::Join(const Remedy& other) {
