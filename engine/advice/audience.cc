@@ -24,6 +24,16 @@ std::set<std::string> WhatItIs(const RunInfo& run) {
   return all;
 }
 
+bool IsMaker(const std::string& program) { return program == "nvidia" || program == "amd"; }
+
+// Whether the fix is for GPUs like these; every GPU where the run does not say.
+bool FitsMaker(const RunInfo& run, const Fix& fix) {
+  const auto named = [](const std::string& program) { return IsMaker(program); };
+  if (run.maker.empty() || std::none_of(fix.programs.begin(), fix.programs.end(), named))
+    return true;
+  return std::find(fix.programs.begin(), fix.programs.end(), run.maker) != fix.programs.end();
+}
+
 bool IsNative(const std::string& program) {
   static const std::set<std::string> native = {"c++", "fortran", "openacc", "openmp", "mpi"};
   return native.contains(program);
@@ -31,7 +41,11 @@ bool IsNative(const std::string& program) {
 
 }  // namespace
 
-std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& fixes) {
+std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
+  std::vector<Fix> fixes;
+  for (const Fix& fix : all) {
+    if (FitsMaker(run, fix)) fixes.push_back(fix);
+  }
   const std::set<std::string> is = WhatItIs(run);
   if (is.empty()) return fixes;
   // A Python program whose framework no name shows may use any of them. CUDA's calls are the
@@ -44,7 +58,7 @@ std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& fixes) {
   };
   std::vector<Fix> fitting;
   for (const Fix& fix : fixes) {
-    const bool for_all = fix.programs.empty();
+    const bool for_all = std::all_of(fix.programs.begin(), fix.programs.end(), IsMaker);
     if (for_all || std::any_of(fix.programs.begin(), fix.programs.end(), fits))
       fitting.push_back(fix);
   }

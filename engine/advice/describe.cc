@@ -28,7 +28,8 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict) {
         if (found == verdict.evidence.end()) return std::nullopt;
         if (const auto* number = std::get_if<double>(&found->second))
           return FormatQuantity(*number, kind);
-        return SafeText(std::get<std::string>(found->second));
+        const auto& words = std::get<std::string>(found->second);
+        return kind == "kernel" ? KernelInWords(words) : SafeText(words);
       });
 }
 
@@ -73,9 +74,10 @@ void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
 
 std::string Finding::Seen() const {
   if (!falls_short) return symptom;
+  constexpr double kNothing = 0.001;  // layout only
   const std::string won = FormatQuantity(AtStake(), "share");
-  const bool nothing = won == FormatQuantity(0, "share");
-  return symptom + " Of that, this fix saves " + (nothing ? "almost nothing." : won + ".");
+  const bool nothing = AtStake() < kNothing;
+  return symptom + " This fix would save " + (nothing ? "almost nothing." : won + " of the time.");
 }
 
 double PriorOf(const RuleInfo& rule, const Knowledge& knowledge) {
@@ -99,8 +101,12 @@ void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge) {
     if (a.confidence != b.confidence) return a.confidence > b.confidence;
     return a.rule->id < b.rule->id;
   });
-  for (std::size_t i = 0; i < findings->size(); ++i) {
-    (*findings)[i].rank = static_cast<int>(i + 1);
+  // Those that stand under their cause are numbered last: a list of the others has no holes.
+  int rank = 0;
+  for (const bool explained : {false, true}) {
+    for (Finding& finding : *findings) {
+      if (finding.explained_by.empty() != explained) finding.rank = ++rank;
+    }
   }
 }
 

@@ -129,8 +129,7 @@ class EvidenceCollector {
       const auto* headroom = CellOf<double>(rows.front(), "headroom");
       if (kernel.empty() || source.empty() || headroom == nullptr || *headroom < 0) continue;
       Evidence item;
-      item.what =
-          "counters of " + SafeText(kernel.size() > 60 ? kernel.substr(0, 57) + "..." : kernel);
+      item.what = "counters of " + KernelInWords(kernel);
       item.value = *headroom;
       item.unit = "share";
       item.source = source;

@@ -55,6 +55,7 @@ struct RunInfo {
   std::size_t units = 0;
   std::string framework;  // "" unknown
   std::vector<std::string> languages;
+  std::string maker;  // of the GPUs: "nvidia" | "amd"; "" without GPUs
 };
 
 // How well kernels run, where that was measured.

@@ -46,7 +46,7 @@ class CompareCommand : public Command {
     app.add_flag("--scaling", scaling_,
                  "print a scaling table (automatic for more than two runs, or for different "
                  "numbers of GPUs)");
-    AddListOption(app, "--seconds", seconds_, "S,S,…",
+    AddListOption(app, "--seconds", seconds_, "S,S,...",
                   "measured time of the same work in each run, for example one epoch")
         ->delimiter(',');
     AddSiteOptions(app, run_.diagnose);

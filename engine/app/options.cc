@@ -26,7 +26,9 @@ std::string CheckWindow(std::string& text) {
     const auto [read_to, problem] = std::from_chars(parts[i].data(), end, bounds[i]);
     if (problem != std::errc() || read_to != end || !std::isfinite(bounds[i])) return wanted;
   }
-  return bounds[0] >= 0 && bounds[0] < bounds[1] ? "" : "is empty: A:B needs 0 <= A < B";
+  return bounds[0] >= 0 && bounds[0] < bounds[1]
+             ? ""
+             : "the window " + text + " is empty: in A:B, A must be less than B";
 }
 
 int DefaultJobs() {

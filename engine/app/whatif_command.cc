@@ -253,8 +253,9 @@ class WhatIfCommand : public Command {
       }
       if (fired) continue;
       if (last == nullptr) return fix + " was not run: the site or --only, --skip left it out";
-      std::string why = fix + " did not fire on this report: " + OutcomeName(last->outcome);
-      return last->reason.empty() ? why : why + ", " + last->reason;
+      const std::string why = last->reason.empty() ? OutcomeName(last->outcome) : last->reason;
+      return last->outcome == Outcome::kFine ? fix + " found nothing to fix in this report"
+                                             : fix + " found nothing in this report: " + why;
     }
     return "";
   }

@@ -35,7 +35,7 @@ std::string Scaled(double value, const std::array<Scale, N>& scales) {
   return fmt::format("{:.3g} {}", value / scales.back().at_least, scales.back().name);
 }
 
-constexpr std::array<Scale, 4> kTime = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
+constexpr std::array<Scale, 4> kTime = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}}};
 constexpr std::array<Scale, 5> kBytes = {
     {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}};
 constexpr std::array<Scale, 5> kByteRate = {
@@ -46,13 +46,31 @@ constexpr std::array<Scale, 4> kHertz = {{{1e9, "GHz"}, {1e6, "MHz"}, {1e3, "kHz
 
 std::string Percent(double share) {
   const double pct = share * 100;
+  if (pct > 0 && pct < 0.0995) return "under 0.1 %";
   if (pct != 0 && std::abs(pct) < 0.995) return fmt::format("{:.2g} %", pct);
   return fmt::format("{:.0f} %", pct);
 }
 
+// "12345" as "12,345".
+std::string WithSeparators(std::string digits) {
+  const std::size_t first = digits.starts_with('-') ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+// Three significant digits of what is not whole, never as a power of ten.
 std::string Plain(double value) {
-  if (value == std::floor(value) && std::abs(value) < 1e15) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.3g}", value);
+  const double size = std::abs(value);
+  const bool whole = value == std::floor(value);
+  if (size >= 1e15 || (!whole && size < 999.5)) return fmt::format("{:.3g}", value);
+  const double unit = whole ? 1 : std::pow(10, std::floor(std::log10(size)) - 2);
+  return WithSeparators(fmt::format("{:.0f}", std::round(value / unit) * unit));
+}
+
+// Bytes that can be counted have no fractions.
+std::string Bytes(double value) {
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e3;
+  return whole ? fmt::format("{:.0f} B", value) : Scaled(value, kBytes);
 }
 
 }  // namespace
@@ -62,7 +80,7 @@ std::string FormatQuantity(double value, std::string_view unit) {
   if (unit == "ns" || unit == "time") return value == 0 ? "0 s" : Scaled(value, kTime);
   if (unit == "s") return value == 0 ? "0 s" : Scaled(value * kTime[0].at_least, kTime);
   if (unit == "share" || unit == "pct") return Percent(value);
-  if (unit == "bytes") return Scaled(value, kBytes);
+  if (unit == "bytes") return Bytes(value);
   if (unit == "bytes_per_s" || unit == "rate") return Scaled(value, kByteRate);
   if (unit == "flop_per_s" || unit == "flops") return Scaled(value, kFlopRate);
   if (unit == "hz") return Scaled(value, kHertz);
@@ -171,6 +189,49 @@ std::string FillTemplate(
   for (auto one = ones.rbegin(); one != ones.rend(); ++one) MakeSingular(&filled, *one);
   return filled;
 }
+
+namespace {
+
+// "f(int, g<float>)" without the last parentheses; "f" stays.
+std::string_view WithoutParameters(std::string_view name) {
+  constexpr std::string_view kConst = " const";
+  if (name.ends_with(kConst)) name.remove_suffix(kConst.size());
+  if (!name.ends_with(')')) return name;
+  int depth = 0;
+  for (std::size_t at = name.size(); at-- > 0;) {
+    if (name[at] == ')') ++depth;
+    if (name[at] == '(' && --depth == 0) return at == 0 ? name : name.substr(0, at);
+  }
+  return name;
+}
+
+// What stands in <> and [], as "…".
+std::string WithoutArguments(std::string_view name) {
+  std::string words;
+  int depth = 0;
+  for (const char c : name) {
+    const bool opens = c == '<' || c == '[';
+    const bool closes = c == '>' || c == ']';
+    if (closes && depth > 0 && --depth == 0) words += "…";
+    if (depth == 0) words += c;
+    if (opens) ++depth;
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string KernelInWords(std::string_view name) {
+  constexpr std::size_t kLong = 60;
+  constexpr std::string_view kVoid = "void ";
+  if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  name = WithoutParameters(name);
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  return SafeText(name.size() <= kLong ? std::string(name) : WithoutArguments(name));
+}
+
+bool IsText(std::string_view kind) { return kind == "text" || kind == "kernel"; }
 
 std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> places;

@@ -9,18 +9,25 @@
 
 namespace advise {
 
-// A quantity as people read it: "428 ms", "25.5 GB", "93 %". `unit` is one of ns, s, share, bytes,
+// A quantity as people read it: "428 ms", "25.5 GB", "93 %", "12,345". `unit` is one of ns, s, share, bytes,
 // bytes_per_s, flop_per_s, count, hz, flop_per_byte, name; an unknown unit is printed after the
 // number.
 std::string FormatQuantity(double value, std::string_view unit);
 
 // Fills "{name:kind}" places of a template. kind: pct (share), time (ns), bytes, rate (bytes/s),
-// flops, count, num, text. `value_of` returns the text for (name, kind), or
+// flops, count, num, text, kernel. `value_of` returns the text for (name, kind), or
 // nothing when the name is unknown (the place is kept as it stands).
 std::string FillTemplate(
     std::string_view text,
     const std::function<std::optional<std::string>(std::string_view name, std::string_view kind)>&
         value_of);
+
+// A kernel's name as a sentence can bear it: without return type and parameters, and without
+// template arguments where they are long.
+std::string KernelInWords(std::string_view name);
+
+// Whether places of this kind take words, not numbers.
+bool IsText(std::string_view kind);
 
 // The names of all "{name:kind}" places, as (name, kind), in order.
 std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view text);

@@ -71,9 +71,11 @@ Rows BelowRows(const Analysis& a, RoofGroup group) {
 
 std::vector<const ShapeRow*> WellRun(const Analysis& a) {
   const double well = a.run.knowledge.Number("roofline.well");
+  const double attained = a.run.knowledge.Number("roofline.well_attained");
   std::vector<const ShapeRow*> chosen;
   for (const ShapeRow& row : a.shapes.rows) {
-    if (row.reached >= well && row.bound != "cache") chosen.push_back(&row);
+    const bool runs_well = row.reached >= well && row.attained >= attained;
+    if (runs_well && row.bound != "cache") chosen.push_back(&row);
   }
   return chosen;
 }

@@ -85,6 +85,7 @@ void FillRun(Report* report) {
   run.units = static_cast<std::size_t>(FactNumber(*report, "run.units").value_or(0));
   run.framework = FactWord(*report, "run.framework", "");
   run.languages = Split(FactWord(*report, "run.languages", ""));
+  run.maker = report->devices.empty() ? "" : IsAmd(*report) ? "amd" : "nvidia";
   report->efficiency = EfficiencyOf(*report);
 }
 
@@ -185,7 +186,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     return;
   }
   if (FactNumber(*report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
-    report->next_step = "Record the kernels inside the CUDA graphs: they were recorded as a whole.";
+    report->next_step = "Record the kernels inside the CUDA graphs.";
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
     return;
   }

@@ -6,6 +6,12 @@
 
 namespace advise {
 
+std::string SomeRanksNote(int world, int shown) {
+  return fmt::format(
+      "the job has {} ranks, and this report shows {}: which rank waits for which is unknown",
+      world, shown);
+}
+
 std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   std::vector<std::string> notes;
   const Trace& trace = analysis.run.trace;
@@ -28,9 +34,7 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   const int world = trace.world_size;
   const auto shown = static_cast<int>(analysis.run.active_devices.size());
   if (world > shown && shown > 0) {
-    notes.push_back(fmt::format(
-        "the job has {} ranks, and this report shows {}: which rank waits for which is unknown",
-        world, shown));
+    notes.push_back(SomeRanksNote(world, shown));
   }
   for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
     if (message.level == Level::kError)
@@ -43,6 +47,7 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
         fmt::format("{} is not in the knowledge base: tensor and link rates are unknown",
                     SafeText(analysis.hardware.name)));
   }
+  const auto count = [](std::size_t n) { return FormatQuantity(static_cast<double>(n), "count"); };
   std::size_t launched = 0;
   std::size_t unknown = 0;
   for (std::size_t op = 0; op < trace.ops.size(); ++op) {
@@ -54,7 +59,7 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
     notes.emplace_back(
         fmt::format("the launching call of {} of {} GPU operations was not captured: causes of "
                     "their gaps are unknown",
-                    unknown, launched));
+                    count(unknown), count(launched)));
   }
   if (trace.ops.size() > 0 && trace.os_calls.size() == 0) {
     notes.emplace_back(

@@ -8,6 +8,10 @@
 
 namespace advise {
 
+// That the report shows `shown` of the `world` ranks of the job; of a run of several reports, the
+// run itself says which are missing.
+std::string SomeRanksNote(int world, int shown);
+
 std::vector<std::string> ReadWithCare(const Analysis& analysis);
 
 }  // namespace advise

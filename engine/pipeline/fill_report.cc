@@ -141,7 +141,11 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
   for (const Part& part : parts) {
     if (!part.saved) continue;
     ++read;
+    const std::vector<RankSummary>& own = part.saved->ranks;
+    const std::string some =
+        own.empty() ? "" : SomeRanksNote(own.front().world_size, static_cast<int>(own.size()));
     for (const std::string& note : part.saved->report.read_with_care) {
+      if (note == some) continue;
       const auto known = std::find_if(said.begin(), said.end(),
                                       [&](const auto& one) { return one.first == note; });
       if (known == said.end()) {

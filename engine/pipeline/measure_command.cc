@@ -16,6 +16,8 @@ constexpr std::size_t kMostKernels = 3;
 constexpr double kEnoughShare = 0.8;
 constexpr double kLaunchesOfEach = 3;  // what varies shows in three
 
+}  // namespace
+
 bool IsAmd(const Report& report) {
   const auto says = [](const std::string& text, std::string_view word) {
     return text.find(word) != std::string::npos;
@@ -26,6 +28,8 @@ bool IsAmd(const Report& report) {
            return says(device.name, "AMD") || says(device.name, "Instinct");
          });
 }
+
+namespace {
 
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

@@ -15,6 +15,9 @@ struct MeasureCommand {
   std::string command;      // `ncu …`, on AMD `rocprof-compute …`
 };
 
+// Whether the GPUs are AMD's, by their names or by what captured them.
+bool IsAmd(const Report& report);
+
 // From the fact summary.kernels: the fewest kernels, three at most, that take most of the time.
 MeasureCommand CommandToMeasure(const Report& report);
 

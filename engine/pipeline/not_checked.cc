@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/pipeline/measure_command.h"
+
 namespace advise {
 namespace {
 
@@ -37,7 +39,8 @@ std::string TorchCommand(const std::vector<std::string>& options) {
 }
 
 // `tags`: what captures must hold that these did not.
-std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledge, bool torch) {
+std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledge, bool torch,
+                           bool amd) {
   // Options of one name are joined: --trace=cuda and --trace=osrt are --trace=cuda,osrt.
   std::vector<std::string> traced = {"cuda", "nvtx", "osrt"};
   std::vector<std::string> others;
@@ -68,7 +71,7 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
       fmt::format("nsys profile --trace={}{}{} -o run -- COMMAND", fmt::join(traced, ","),
                   others.empty() ? "" : " ", fmt::join(others, " "));
   if (!torch) return any ? nsys : "";
-  const bool has_rest = traced.size() > 3 || !others.empty() || tags.contains("osrt");
+  const bool has_rest = !amd && (traced.size() > 3 || !others.empty() || tags.contains("osrt"));
   return TorchCommand(torch_options) + (has_rest ? "\n" + nsys : "");
 }
 
@@ -93,7 +96,7 @@ void FillNotChecked(const Knowledge& knowledge, Report* report) {
     const bool provided = !hint.option.empty() || !hint.torch.empty();
     if (provided && missing.contains(hint.tag)) tags.insert(hint.tag);
   }
-  report->capture_command = CaptureCommand(std::move(tags), knowledge, torch);
+  report->capture_command = CaptureCommand(std::move(tags), knowledge, torch, IsAmd(*report));
 }
 
 }  // namespace advise

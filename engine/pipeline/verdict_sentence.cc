@@ -106,19 +106,21 @@ std::string SideSentence(const Analysis& analysis) {
   const Trace& trace = analysis.run.trace;
   if (!analysis.counters.kernels.empty()) {
     const CountedKernel& top = analysis.counters.kernels.front();
-    std::string limit = "its counters do not show what limits it";
+    std::string limit = "Its counters do not show what limits it";
     const bool on_chip = top.dram >= 0 && 2 * top.dram < top.memory;
     if (top.bound == "memory")
-      limit = on_chip ? "memory on the chip (caches, shared memory) limits it" : "memory limits it";
-    if (top.bound == "compute") limit = "the SMs limit it";
-    if (top.bound == "latency") limit = "it is near no limit of the GPU: latency limits it";
-    const std::string name = SafeText(top.name);
-    constexpr std::size_t kShown = 60;
-    const std::string shown = name.size() > kShown ? name.substr(0, kShown) + "…" : name;
+      limit = on_chip ? "Memory on the chip (caches, shared memory) limits it" : "Memory limits it";
+    if (top.bound == "compute") limit = "The SMs limit it";
+    if (top.bound == "latency") limit = "It is near no limit of the GPU, so latency limits it";
+    const std::string name = KernelInWords(top.name);
     const std::size_t kernels = analysis.counters.kernels.size();
-    if (kernels == 1) return fmt::format("One kernel was counted, {}: {}.", shown, limit);
-    return fmt::format("Of {} kernels counted, {} takes {} of the counted time; {}.", kernels,
-                       shown, Percent(top.weight), limit);
+    if (kernels == 1) return fmt::format("Counters were given for one kernel, {}. {}.", name, limit);
+    if (top.weight <= 0) {
+      return fmt::format("Counters were given for {} kernels, without the time that each takes.",
+                         kernels);
+    }
+    return fmt::format("Counters were given for {} kernels. {} takes {} of their time. {}.", kernels,
+                       name, Percent(top.weight), limit);
   }
   if (!trace.monitor.empty()) {
     const MonitorSummary& monitor = analysis.monitor;
@@ -130,9 +132,9 @@ std::string SideSentence(const Analysis& analysis) {
     }
     if (at_work == 0) return "The monitor shows no GPU activity.";
     return fmt::format(
-        "The monitor shows {} in use {} of the time. It cannot show what {} waited for.",
-        at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work), Percent(busy),
-        at_work == 1 ? "it" : "they");
+        "By the monitor, {} in use {} of the time. A monitor cannot show why, or how well kernels "
+        "use the GPU.",
+        at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work), Percent(busy));
   }
   const Paths& paths = analysis.paths;
   if (!trace.nccl.empty() || trace.nccl.ranks > 0) {
@@ -170,7 +172,7 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
   if (launches == 0) return "No GPU activity was recorded, so there is nothing to judge.";
   return fmt::format(
       "{} launches were recorded but no GPU activity: the profiler could not collect it.",
-      launches);
+      FormatQuantity(static_cast<double>(launches), "count"));
 }
 
 namespace {
@@ -203,6 +205,9 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   }
   if (busy) {
     const EfficiencyInfo& efficiency = report.efficiency;
+    if (FactNumber(report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
+      return "no time is lost between kernels. What runs inside the CUDA graphs was not recorded";
+    }
     if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
       const MeasureCommand measure = CommandToMeasure(report);
       const std::string kernels =
@@ -221,7 +226,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   }
   if (time.compute + time.comm + time.copy + time.idle <
       knowledge.Number("verdict.mostly") * time.all) {
-    return fmt::format("{} only clear{} memory {} of the time", who, s,
+    return fmt::format("{} clear{} memory, and nothing else, for {} of the time", who, s,
                        pct(time.all - time.compute - time.comm - time.copy - time.idle));
   }
   if (time.copy >= time.comm && time.copy >= time.idle) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 #include "engine/base/text.h"
+#include "engine/report/budget_text.h"
 #include "engine/report/json_value.h"
 #include "engine/report/layout.h"
 
@@ -35,6 +37,16 @@ std::string VerdictLine(const RunComparison& c) {
   }
   return fmt::format("{} is slower: {} → {}, {:.2f} times as long.", unit, Time(c.before.ns),
                      Time(c.after.ns), 1 / c.speedup);
+}
+
+// "comm_exposed" and "idle.host_compute" as reports name them.
+std::string StateInWords(const std::string& name) {
+  static const std::map<std::string, std::string> kNames = {
+      {"comm_exposed", "communication"}, {"copy_exposed", "copies"}, {"memset_exposed", "memsets"}};
+  constexpr std::string_view kIdle = "idle.";
+  if (name.starts_with(kIdle)) return IdleCauseWords(name.substr(kIdle.size()));
+  const auto found = kNames.find(name);
+  return found == kNames.end() ? name : found->second;
 }
 
 void WriteFindings(Page& page, const char* label, const std::vector<FindingChange>& list, Ink ink) {
@@ -109,9 +121,8 @@ std::string CompareText(const RunComparison& c, const std::string& before, const
   std::vector<std::vector<std::string>> rows;
   for (const BudgetChange& item : c.budget) {
     const bool cause = item.name.starts_with("idle.");
-    rows.push_back({(cause ? "  " : "") + (cause ? item.name.substr(5) : item.name),
-                    Time(item.before_ns), Time(item.after_ns),
-                    Change(item.before_ns, item.after_ns)});
+    rows.push_back({(cause ? "  " : "") + StateInWords(item.name), Time(item.before_ns),
+                    Time(item.after_ns), Change(item.before_ns, item.after_ns)});
   }
   rows.push_back({"all", Time(c.before.ns), Time(c.after.ns), Change(c.before.ns, c.after.ns)});
   WriteTable(page, {"state", "before>", "after>", "change>"}, rows, 1);
@@ -129,8 +140,7 @@ std::string CompareText(const RunComparison& c, const std::string& before, const
   if (c.predicted_ns > 0) {
     page.Blank();
     page.Labelled("Saved", 0, 10,
-                  fmt::format("{} (predicted: {}, {})", Time(c.achieved_ns), Time(c.predicted_ns),
-                              FormatQuantity(c.achieved_ns / c.predicted_ns, "share")));
+                  fmt::format("{} (predicted: {})", Time(c.achieved_ns), Time(c.predicted_ns)));
   }
   for (const std::string& note : c.notes) {
     page.Blank();

@@ -20,8 +20,8 @@ std::string_view UnitOfColumn(std::string_view column) {
     if (column == unit || column.ends_with("_" + std::string(unit))) return unit;
   }
   if (column == "bandwidth" || column == "rate") return "bytes_per_s";
-  for (const std::string_view time :
-       {"time", "exposed", "median", "lost", "wait", "idle", "gap", "start", "end", "duration"}) {
+  for (const std::string_view time : {"time", "exposed", "median", "lost", "wait", "idle", "gap",
+                                      "start", "end", "duration", "host", "gpu"}) {
     if (column == time) return "ns";
   }
   return "count";

@@ -194,13 +194,18 @@ std::string RunText(const Report& report) {
   if (report.run.kind.empty() || report.run.kind == "no-gpu") return "";
   // Iterations of what names do not tell are a loop; only the JSON report needs one word for all.
   std::string kind = report.run.kind == "solver" ? "loop" : report.run.kind;
-  std::replace(kind.begin(), kind.end(), '-', ' ');
+  if (kind != "start-up") std::replace(kind.begin(), kind.end(), '-', ' ');
   const std::size_t units = report.run.units;
   if (units == 0 || report.run.unit == "pass") return kind;
   return fmt::format("{}, {} {}{}", kind, units, report.run.unit,
                      units == 1                    ? ""
                      : report.run.unit == "launch" ? "es"
                                                    : "s");
+}
+
+std::string StepsInWords(const RunInfo& run) {
+  const bool named = run.unit == "request" || run.unit == "token" || run.unit == "iteration";
+  return named ? run.unit + "s" : "steps";
 }
 
 std::vector<std::string> GpuModels(const Report& report) {
@@ -273,7 +278,9 @@ std::string WhereText(const Report& report, const Where& where) {
     parts.push_back((where.devices.size() > 1 ? "GPUs " : "GPU ") + NumberList(where.devices));
   }
   if (!where.steps.empty() && static_cast<int>(where.steps.size()) < report.step_count) {
-    parts.push_back((where.steps.size() > 1 ? "steps " : "step ") + NumberList(where.steps));
+    const std::string steps = StepsInWords(report.run);
+    parts.push_back((where.steps.size() > 1 ? steps : steps.substr(0, steps.size() - 1)) + " " +
+                    NumberList(where.steps));
   }
   if (!where.phase.empty()) parts.push_back(where.phase);
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -11,6 +11,8 @@ namespace advise {
 
 // "training, 3 steps" for the headline; "" unknown.
 std::string RunText(const Report& report);
+// What repeats in the run, as its plural: "steps", "requests", "tokens".
+std::string StepsInWords(const RunInfo& run);
 // "2 × NVIDIA H100", one text for each model.
 std::vector<std::string> GpuModels(const Report& report);
 // "MFU 41 %, memory 30 %" for the headline; "" where nothing was measured.
@@ -20,7 +22,7 @@ std::string DoubtText(const Report& report);
 // "critical, tentative, confidence 48 %".
 std::string SeverityText(const Finding& finding);
 
-// "0.90 s", "42.0 s", "830 us": two numbers that are compared in one line get the same unit.
+// "0.90 s", "42.0 s", "830 µs": two numbers that are compared in one line get the same unit.
 std::string SecondsText(double seconds);
 
 // "0.02 s (2 %; 22 % by itself)": beyond the findings before it, and, where that is something else,

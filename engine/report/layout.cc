@@ -67,7 +67,7 @@ int CharacterWidth(std::string_view character) {
 
 // A number and its unit ("93 %", "1.2 GB/s"), or a multiplication ("2 × H100"), read as one word.
 bool BelongsToNumber(std::string_view number, std::string_view next) {
-  constexpr std::array<std::string_view, 17> kUnits = {"%",    "ns",   "us",  "ms",  "s",    "B",
+  constexpr std::array<std::string_view, 17> kUnits = {"%",    "ns",   "µs",  "ms",  "s",    "B",
                                                        "kB",   "MB",   "GB",  "TB",  "kB/s", "MB/s",
                                                        "GB/s", "TB/s", "GHz", "MHz", "×"};
   if (number.empty() || number.back() < '0' || number.back() > '9') return false;

@@ -36,7 +36,8 @@ std::string Filled(const std::string& text, const Verdict& verdict) {
         if (const auto* number = std::get_if<double>(&found->second)) {
           return FormatQuantity(*number, kind);
         }
-        return SafeText(std::get<std::string>(found->second));
+        const auto& words = std::get<std::string>(found->second);
+        return kind == "kernel" ? KernelInWords(words) : SafeText(words);
       });
 }
 

@@ -17,6 +17,13 @@ void List(Page& page, const std::string& label, const std::vector<std::string>& 
   page.Labelled(label, 0, kColumn, fmt::format("{}", fmt::join(items, ", ")));
 }
 
+// What the evidence fills, as "<name>".
+std::string WithPlaces(const std::string& text) {
+  return FillTemplate(text, [](std::string_view name, std::string_view) {
+    return std::optional<std::string>(fmt::format("<{}>", name));
+  });
+}
+
 }  // namespace
 
 std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool color) {
@@ -51,11 +58,11 @@ std::string RenderRuleText(const RulePage& item, int width, bool color) {
     page.Labelled("Left out", 0, kColumn, "by the site: " + item.suppressed, Ink::kYellow);
   }
   page.Blank();
-  page.Labelled("Seen", 0, kColumn, rule.symptom);
-  page.Labelled("Why", 0, kColumn, rule.cause);
+  page.Labelled("Seen", 0, kColumn, WithPlaces(rule.symptom));
+  page.Labelled("Why", 0, kColumn, WithPlaces(rule.cause));
   for (std::size_t i = 0; i < rule.fixes.size(); ++i) {
     page.Labelled(i == 0 ? "Do" : "or", 0, kColumn,
-                  rule.fixes[i].action + (i == 0 ? " (" + rule.effort + ")" : ""));
+                  WithPlaces(rule.fixes[i].action) + (i == 0 ? " (" + rule.effort + ")" : ""));
     if (!rule.fixes[i].snippet.empty()) {
       page.Verbatim(rule.fixes[i].snippet, kColumn + 2, Ink::kGreen);
     }

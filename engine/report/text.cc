@@ -20,6 +20,7 @@ constexpr std::size_t kCareLines = 4;
 constexpr std::size_t kReasonsShown = 2;
 constexpr std::size_t kKernelsShown = 3;
 constexpr std::size_t kPlanShown = 5;
+constexpr std::size_t kNotesShown = 6;
 
 void WriteHeader(Page& page, const Report& report) {
   std::vector<std::string> parts;
@@ -92,7 +93,8 @@ void WriteRanks(Page& page, const Report& report) {
   if (ranks.hosts > 0)
     who += fmt::format(" on {} node{}", ranks.hosts, ranks.hosts == 1 ? "" : "s");
   std::vector<std::string> parts = {who};
-  if (ranks.steps > 0) parts.push_back(fmt::format("{} steps in common", ranks.steps));
+  if (ranks.steps > 0)
+    parts.push_back(fmt::format("{} {} in common", ranks.steps, StepsInWords(report.run)));
   const auto pct = [](double share) { return FormatQuantity(share, "share"); };
   if (ranks.waited + ranks.transfer >= kIdleWorthSaying) {
     parts.push_back(fmt::format("waiting for late ranks {}", pct(ranks.waited)));
@@ -101,9 +103,9 @@ void WriteRanks(Page& page, const Report& report) {
   page.Parts("Ranks", kColumn, parts, " | ");
   page.Parts("Parallel efficiency", kColumn,
              {fmt::format("{} = load balance {}", pct(ranks.parallel), pct(ranks.load_balance)),
-              fmt::format("communication {}", pct(ranks.communication)),
-              fmt::format("orchestration {}", pct(ranks.orchestration))},
-             " × ");
+              fmt::format("× communication {}", pct(ranks.communication)),
+              fmt::format("× orchestration {}", pct(ranks.orchestration))},
+             " ");
 }
 
 void WriteCare(Page& page, const Report& report, std::size_t most) {
@@ -230,13 +232,25 @@ void WriteNotChecked(Page& page, const Report& report) {
   }
 }
 
+// Whether a finding only repeats why the others are tentative, which stands below the verdict.
+bool SaysDoubtAgain(const Report& report, const Finding& finding) {
+  const std::string& doubt = report.no_verdict_reason;
+  return !doubt.empty() && finding.symptom.find(doubt) != std::string::npos;
+}
+
 void WriteFindings(Page& page, const Report& report, const TextOptions& options) {
   std::vector<const Finding*> advice;
   std::vector<const Finding*> good_to_know;
+  std::size_t all_notes = 0;
   for (const Finding& finding : report.findings) {
     // A symptom stands under the cause that explains it.
     if (!finding.explained_by.empty()) continue;
-    (finding.severity == Severity::kInfo ? good_to_know : advice).push_back(&finding);
+    if (finding.severity != Severity::kInfo) {
+      advice.push_back(&finding);
+    } else if (!SaysDoubtAgain(report, finding)) {
+      ++all_notes;
+      if (!finding.falls_short) good_to_know.push_back(&finding);
+    }
   }
   const auto full = options.quiet ? 0 : static_cast<std::size_t>(std::max(0, options.top));
   for (std::size_t i = 0; i < advice.size(); ++i) {
@@ -247,17 +261,24 @@ void WriteFindings(Page& page, const Report& report, const TextOptions& options)
       WriteFindingLine(page, *advice[i]);
     }
   }
-  if (options.quiet || good_to_know.empty()) return;
+  if (options.quiet || all_notes == 0) return;
   page.Blank();
   std::string label = "Good to know";
-  for (const Finding* finding : good_to_know) {
-    const std::string id = finding->rule == nullptr ? "" : " (" + finding->rule->id + ")";
-    const std::string words = !finding->symptom.empty()  ? finding->Seen()
-                              : finding->rule != nullptr ? finding->rule->title
-                                                         : "";
+  const std::size_t shown = std::min(kNotesShown, good_to_know.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Finding& finding = *good_to_know[i];
+    const std::string id = finding.rule == nullptr ? "" : " (" + finding.rule->id + ")";
+    const std::string words = !finding.symptom.empty()  ? finding.Seen()
+                              : finding.rule != nullptr ? finding.rule->title
+                                                        : "";
     page.Labelled(label, 0, kColumn, words + id);
     label.clear();
   }
+  const std::size_t left = all_notes - shown;
+  if (left == 0) return;
+  page.Labelled(label, 0, kColumn,
+                fmt::format("{}{} finding{} of less weight (all of them: --format json)",
+                            shown == 0 ? "" : "and ", left, left == 1 ? "" : "s"));
 }
 
 }  // namespace
@@ -287,7 +308,7 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     if (options.devices) WriteDeviceTable(page, report);
     WriteNext(page, report);
     if (little && report.next_command.empty() && !report.capture_command.empty()) {
-      page.Labelled("Next", 0, kColumn, "capture a timeline:");
+      page.Labelled("Next", 0, kColumn, "Capture a timeline.");
       page.Verbatim(report.capture_command, 2, Ink::kGreen);
     }
   }

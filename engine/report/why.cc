@@ -46,8 +46,7 @@ std::string OutcomeText(Outcome outcome) {
   return "the rule failed";
 }
 
-// How far the value is from the threshold: "2.6 × the threshold, 3.2 % to spare", or "short by 1.2
-// %".
+// How far the value is from the threshold: "3.2 % to spare", "short by 1.2 %".
 std::string MarginText(const Comparison& item) {
   if (!std::isfinite(item.value)) return "";
   double distance = 0;  // to the bound that decides; how much the value would have to change
@@ -60,11 +59,7 @@ std::string MarginText(const Comparison& item) {
   const std::string words = FormatQuantity(distance, item.unit);
   const bool below =
       item.what == "at_least" || (item.what == "between" && item.value < item.threshold);
-  std::string text = item.holds ? words + " to spare" : (below ? "short by " : "over by ") + words;
-  if (item.what != "between" && item.threshold != 0) {
-    text = fmt::format("{:.3g} × the threshold, {}", item.value / item.threshold, text);
-  }
-  return text;
+  return item.holds ? words + " to spare" : (below ? "short by " : "over by ") + words;
 }
 
 std::vector<std::string> ComparisonRow(const Comparison& item, const std::string& rule) {

@@ -267,11 +267,11 @@ class TextChecker {
             Near(name, names_));
       } else if (evidence->second.contains('r')) {
         Say(field, fmt::format("{}: evidence \"{}\" is rows", place, name), "");
-      } else if (evidence->second.contains(kind == "text" ? 'n' : 't')) {
+      } else if (evidence->second.contains(IsText(kind) ? 'n' : 't')) {
         Say(field,
             fmt::format("{}: evidence \"{}\" is a {}", place, name,
-                        kind == "text" ? "number" : "text"),
-            kind == "text" ? "num, count, pct …" : fmt::format("{{{}:text}}", name));
+                        IsText(kind) ? "number" : "text"),
+            IsText(kind) ? "num, count, pct …" : fmt::format("{{{}:text}}", name));
       }
     }
   }

@@ -50,6 +50,15 @@ void AddFact(FactNode& root, const FactInfo& info, bool is_optional) {
   node->is_optional = is_optional;
 }
 
+// What repeats: "step", or what the run is made of where its names say so.
+std::string UnitOfLoop(const Facts& facts) {
+  const Fact* unit = facts.Find("run.unit");
+  const auto* word = unit == nullptr ? nullptr : std::get_if<std::string>(&unit->value);
+  const bool named =
+      word != nullptr && (*word == "request" || *word == "token" || *word == "iteration");
+  return named ? *word : "step";
+}
+
 // Facts "per step" are of all the window where no steps were found: {per:text} says which.
 void AddPer(const Facts& facts, Verdict& verdict) {
   const RuleInfo& rule = *verdict.rule;
@@ -63,7 +72,7 @@ void AddPer(const Facts& facts, Verdict& verdict) {
   }
   const Fact* steps = facts.Find("steps.count");
   const bool known = steps != nullptr && !std::holds_alternative<Absent>(steps->value);
-  verdict.evidence.emplace("per", known ? "per step" : "in the window");
+  verdict.evidence.emplace("per", known ? "per " + UnitOfLoop(facts) : "in the window");
 }
 
 // What applies() says, with `f` on the stack top; false when the verdict is known.

@@ -155,7 +155,7 @@ class Checker {
           fmt::format("evidence \"{}\" for the place {{{}:{}}} of {}", name, name, kind, field);
       if (cell == verdict_.evidence.end()) {
         Say(wanted, Summary(verdict_));
-      } else if (std::holds_alternative<std::string>(cell->second) != (kind == "text")) {
+      } else if (std::holds_alternative<std::string>(cell->second) != IsText(kind)) {
         Say(wanted, Shown(cell->second));
       }
     }

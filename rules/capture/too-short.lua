@@ -12,7 +12,7 @@ return {
   optional   = { "steps.count", "window.reason" },
   thresholds = { "min_steps" },
 
-  symptom = "{found:text} ({reason:text}).",
+  symptom = "{found:text}: {reason:text}.",
   cause   = "The first steps compile, load and allocate. Their shares say little about a long run, and one step cannot show what varies.",
   fixes   = {
     { action = "Mark the steps with ranges and capture ten of them after a warm-up",

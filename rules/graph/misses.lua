@@ -16,7 +16,7 @@ return {
   needs      = { "steps.count", "graph.launches" },
   thresholds = { "min_share", "min_steps" },
 
-  symptom = "{miss:pct} of the steps run without the CUDA graph that the other steps use. The GPU is idle {share:pct} of the time because of that.",
+  symptom = "{miss:pct} of the steps run without the CUDA graph that the other steps use. In them, the GPU is idle for {share:pct} of the time.",
   cause   = "These steps have a batch size or length for which no graph was captured.",
   fixes   = {
     { action  = "Capture more sizes, or pad to captured sizes",

@@ -18,7 +18,7 @@ return {
   cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
   fixes   = {
     { action = "Sample the CPU to see which functions run in these gaps",
-      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --python-sampling=true -o cpu -- COMMAND", language = "bash" },
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND   # of a Python program, add --python-sampling=true", language = "bash" },
     { action = "Name the phases of the loop, so that the report can say which one it is",
       snippet = "with torch.cuda.nvtx.range(\"metrics\"):\n    update_metrics(out, y)", language = "python", ["for"] = { "pytorch" } },
     { action = "Move this code off the launching thread (worker process, background thread, GPU), or run it while the GPU has queued work" },

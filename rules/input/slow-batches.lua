@@ -19,7 +19,7 @@ return {
   optional   = { "input.workers", "input.workers_busy", "input.steps_affected", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what" },
   thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "max_per_round", "min_of_step" },
 
-  symptom = "{count:count} of {loads:count} loads delay the loop far longer than the rest, by up to {max:time}. The GPU is idle {share:pct} of the time because of them.",
+  symptom = "{count:count} of {loads:count} loads delay the loop far longer than the rest, by up to {max:time}. Around them, the GPU is idle for {share:pct} of the time.",
   cause   = "A few samples are larger or harder to decode than the rest: another format, resolution, length or compression.",
   fixes   = {
     { action  = "Time each sample once, look at the slowest, and convert them to the format of the rest",

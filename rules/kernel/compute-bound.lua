@@ -13,7 +13,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.compute.lost" },
   thresholds = { "min_sm", "max_tensor", "min_weight", "winnable" },
 
-  symptom = "Kernels that are limited by the SMs and leave the tensor cores idle take {weight:pct} of the kernel time: {name:text} reaches {sm:pct} of the SMs' peak{above:text}.",
+  symptom = "Kernels that are limited by the SMs and leave the tensor cores idle take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the SMs' peak{above:text}.",
   cause   = "Each operation goes through the ordinary pipes, which do a fraction of what the tensor cores do in the same time.",
   fixes   = {
     { action = "Run matrix products in TF32, bf16 or fp16", snippet = "torch.backends.cuda.matmul.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(x)", language = "python", ["for"] = { "pytorch" } },

@@ -14,13 +14,15 @@ return {
   optional   = { "op.of_top_kernel", "roofline.shapes.hot.top", "roofline.shapes.hot.attained", "roofline.shapes.hot.side" },
   thresholds = { "min_share", "min_window_share" },
 
-  symptom = "One kernel, {name:text}, takes {share:pct} of the kernel time: {count:count} launches with a median of {median:time}{op_text:text}{rate:text}.",
+  symptom = "One kernel, {name:kernel}, takes {share:pct} of the kernel time: {count:count} launches of {median:time}{each:text}{op_text:text}{rate:text}.",
   cause   = "This kernel alone sets how long the GPU is busy. Work on any other kernel can gain little.",
   fixes   = {
     { action = "Profile this kernel with Nsight Compute before you change it: the profile says whether memory, compute or latency limits it",
       snippet = "ncu --set full --kernel-name-base demangled --kernel-name regex:PART_OF_THE_NAME \\\n" ..
                 "    --launch-skip 20 --launch-count 3 -o hot -- COMMAND",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
+    { action = "Profile this kernel with rocprof-compute before you change it: the profile says whether memory, compute or latency limits it",
+      snippet = "rocprof-compute profile --name hot --kernel PART_OF_THE_NAME -- COMMAND", language = "bash", ["for"] = { "amd" } },
     { action = "If it comes from a library (cuBLAS, cuDNN, attention), change what you ask of it: 16-bit types, sizes that are multiples of 64, a larger batch" },
     { action = "If it is generated or written by hand, let a compiler fuse it with the kernels next to it",
       snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
@@ -42,7 +44,7 @@ return {
       rate = "; for the recorded sizes, it reaches about " .. math.floor(100 * known.attained + 0.5) .. " % of what the GPU's " ..
              (known.side == "memory" and "memory" or "peak") .. " allows (most of the time in " .. known.top .. ")"
     end
-    return { rate = rate, name = hot.name, class = hot.class, operator = op, op_text = op and ", most of them from " .. op or "", share = hot.share, window_share = window_share, count = hot.count,
+    return { rate = rate, name = hot.name, class = hot.class, operator = op, op_text = op and ", most of them from " .. op or "", share = hot.share, window_share = window_share, count = hot.count, each = hot.count > 1 and " (median)" or "",
              median = hot.median, rows = top(f.kernel.top, "time", 5) }
   end,
 
@@ -56,7 +58,11 @@ return {
     { name = "a framework's trace names the operator",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, op = { of_top_kernel = "aten::mm" },
                 kernel = { top = { { name = "sgemm_128x64", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },
-      expect = { operator = "aten::mm", op_text = ", most of them from aten::mm" } },
+      expect = { operator = "aten::mm", op_text = ", most of them from aten::mm", each = " (median)" } },
+    { name = "a kernel that is launched once",
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
+                kernel = { top = { { name = "reduce", class = "other", count = 1, time = 9e8, share = 1, median = 9e8 } } } },
+      expect = { count = 1, each = "" } },
     { name = "recorded sizes tell how near it is to its limit",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, op = { of_top_kernel = "aten::mm" },
                 roofline = { shapes = { hot = { top = "aten::mm [64, 64] x [64, 64] in bf16", attained = 0.12, side = "compute" } } },

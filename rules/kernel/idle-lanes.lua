@@ -13,7 +13,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_lanes", "min_weight", "winnable" },
 
-  symptom = "Kernels that use few threads of each warp take {weight:pct} of the kernel time: only {lanes:pct} of the threads per warp do work in {name:text}.",
+  symptom = "Kernels that use few threads of each warp take {weight:pct} of the kernel time: only {lanes:pct} of the threads per warp do work in {name:kernel}.",
   cause   = "Blocks have fewer than 32 threads, or neighboring threads take different branches. An instruction costs the same for 1 thread as for 32.",
   fixes   = {
     { action = "Launch blocks of 128 to 256 threads, a multiple of 32", snippet = "kernel<<<(n + 255) / 256, 256>>>(...);    // not <<<n, 1>>>", language = "cpp", ["for"] = { "c++" } },

@@ -13,7 +13,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_ipc", "min_weight", "winnable" },
 
-  symptom = "Kernels that execute few instructions take {weight:pct} of the kernel time: {name:text} executes only {ipc:num} instructions per cycle on each SM.",
+  symptom = "Kernels that execute few instructions take {weight:pct} of the kernel time: {name:kernel} executes only {ipc:num} instructions per cycle on each SM.",
   cause   = "Warps wait for memory, for barriers, or for results of their own instructions.",
   fixes   = {
     { action = "Find out which stalls dominate in this kernel", snippet = "ncu --section WarpStateStats --section SchedulerStats --csv --page raw --print-units base -- COMMAND", language = "bash" },

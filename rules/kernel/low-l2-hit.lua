@@ -13,7 +13,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.memory.lost" },
   thresholds = { "max_hit", "min_weight", "winnable" },
 
-  symptom = "Kernels that are limited by memory and find little in the L2 cache take {weight:pct} of the kernel time: {name:text} finds {hit:pct} of its sectors there.",
+  symptom = "Kernels that are limited by memory and find little in the L2 cache take {weight:pct} of the kernel time: {name:kernel} finds {hit:pct} of its sectors there.",
   cause   = "Blocks that run at the same time work on distant parts of the data, so each fetches its own copy from device memory.",
   fixes   = {
     { action = "Change the order in which blocks take their tiles, so that neighbors share rows and columns",

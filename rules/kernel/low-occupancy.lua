@@ -14,7 +14,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_occupancy", "max_issue", "min_weight", "winnable" },
 
-  symptom = "Kernels with few warps per SM, which wait, take {weight:pct} of the kernel time: {name:text} keeps {occupancy:pct} of the warps that an SM can hold and uses {issue:pct} of the issue slots. Limited by: {limiter:text}.",
+  symptom = "Kernels with few warps per SM, which wait, take {weight:pct} of the kernel time: {name:kernel} keeps {occupancy:pct} of the warps that an SM can hold and uses {issue:pct} of the issue slots. Limited by: {limiter:text}.",
   cause   = "A scheduler hides the latency of memory and of long instructions by switching to another warp. With few warps, there is none to switch to.",
   fixes   = {
     { action = "If registers limit it: bound them, or use smaller tiles; then check that nothing spills",

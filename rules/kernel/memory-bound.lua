@@ -1,5 +1,15 @@
 -- Device memory limits the kernels: counted, sampled, or estimated from their classes and recorded sizes, in this order. Counted kernels have a headroom
 -- up to what memory can do; below that only moving less data helps, which is worth more than any counter can say.
+local limited = "Kernels that are limited by device memory"
+local little = "Kernels that do little arithmetic per byte"
+
+-- Kernels that leave SMs free wait for something else, and a GPU that is mostly idle has another problem first.
+local function memory_can_limit(f, t, estimated)
+  if f.kernel.narrow.share and not at_most(f.kernel.narrow.share, 1 - t.min_estimated) then return false end
+  if not f.budget.compute or not f.window.time then return true end
+  return at_least(estimated * share(f.budget.compute, f.window.time), t.min_window_share)
+end
+
 return {
   id        = "kernel/memory-bound",
   title     = "Move less data: fuse kernels, reuse data, use smaller types",
@@ -14,10 +24,10 @@ return {
   needs      = { "counter.kernels" },
   optional   = { "kernel.time", "counter.rows", "counter.memory.lost", "counter.time", "sample.compute.dram", "sample.compute.samples",
                  "roofline.low_intensity.share", "roofline.estimates", "roofline.shapes.memory.share", "roofline.shapes.memory.top",
-                 "budget.compute", "window.time" },
-  thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "winnable" },
+                 "kernel.narrow.share", "budget.compute", "window.time" },
+  thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "min_window_share", "winnable" },
 
-  symptom = "Kernels that are limited by device memory take {weight:pct} of the kernel time{name:text} ({part_of:text}).",
+  symptom = "{kernels:text} take {weight:pct} of the kernel time{mostly:text}{name:kernel} ({part_of:text}).",
   cause   = "Each value is fetched, used a few times and written back. The kernels do fewer operations per byte than the GPU can do in the time that the byte takes.",
   fixes   = {
     { action = "Fuse consecutive operations, so that values stay in registers", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
@@ -39,24 +49,23 @@ return {
       local weight = sum(rows, "weight")
       if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
       local worst = top(rows, "weight", 5)
-      return { weight = weight, name = ", mostly " .. worst[1].kernel, part_of = "by counters", dram = worst[1].dram,
+      return { kernels = limited, weight = weight, mostly = ", mostly ", name = worst[1].kernel, part_of = "by counters", dram = worst[1].dram,
                part = share(sum(rows, "lost"), f.counter.memory.lost.time), rows = worst }
     end
     local dram, samples = f.sample.compute.dram, f.sample.compute.samples
     if dram and samples and at_least(samples, t.min_samples) then
       if not at_least(dram, t.min_dram) then return nil end
-      return { weight = 1, name = "", part_of = "by samples of memory traffic while kernels ran", dram = dram, part = 0 }
+      return { kernels = limited, weight = 1, mostly = "", name = "", part_of = "by samples of memory traffic while kernels ran", dram = dram, part = 0 }
     end
     local estimated = f.roofline.low_intensity.share
     local products = f.roofline.shapes.memory.share or 0
-    if estimated and at_least(estimated, t.min_estimated) and 2 * products > estimated then
-      return { weight = estimated, name = ", mostly matrix products such as " .. f.roofline.shapes.memory.top,
+    if not estimated or not at_least(estimated, t.min_estimated) or not memory_can_limit(f, t, estimated) then return nil end
+    if 2 * products > estimated then
+      return { kernels = little, weight = estimated, mostly = ", mostly matrix products such as " .. f.roofline.shapes.memory.top, name = "",
                part_of = "estimated from recorded sizes and kernel classes", part = 0, rows = f.roofline.estimates }
     end
-    if estimated and at_least(estimated, t.min_estimated) then
-      return { weight = estimated, name = "", part_of = "estimated from kernel classes", part = 0, rows = f.roofline.estimates }
-    end
-    return nil
+    return { kernels = little, weight = estimated, mostly = "", name = "", part_of = "estimated from kernel classes", part = 0,
+             rows = f.roofline.estimates }
   end,
 
   -- Only counters say how far the kernels are from the limit.
@@ -70,20 +79,28 @@ return {
     { name = "counted: three quarters of memory's rate",
       facts = { kernel = { time = 1e9 }, roofline = { low_intensity = {} }, sample = { compute = {} },
                 counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "layernorm", weight = 0.7, lost = 1e8, bound = "memory", dram = 0.75 } } } },
-      expect = { weight = 0.7, part_of = "by counters", name = ", mostly layernorm", dram = 0.75, part = 0.5, rows = 1 },
+      expect = { weight = 0.7, part_of = "by counters", kernels = "Kernels that are limited by device memory", mostly = ", mostly ", name = "layernorm", dram = 0.75, part = 0.5, rows = 1 },
       saving = { claims = 2e8 } },
     { name = "sampled", facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = { dram = 0.7, samples = 1000 } } },
       expect = { weight = 1, dram = 0.7, part_of = "by samples of memory traffic while kernels ran" } },
     { name = "estimated: element-wise kernels take most of the time",
       facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "elementwise", time = 8e8 } } } },
-      expect = { weight = 0.8, part_of = "estimated from kernel classes", rows = 1 } },
+      expect = { kernels = "Kernels that do little arithmetic per byte", weight = 0.8, part_of = "estimated from kernel classes", rows = 1 } },
+    { name = "near miss: one block at a time waits for latency, not for memory's rate",
+      facts = { kernel = { time = 1e9, narrow = { share = 1 } }, counter = { kernels = 0 }, sample = { compute = {} },
+                roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "reduction", time = 8e8 } } } },
+      expect = "silent" },
+    { name = "near miss: a GPU that is idle nearly all of the time",
+      facts = { kernel = { time = 1e7, narrow = { share = 0 } }, window = { time = 1e9 }, budget = { compute = 1e7 }, counter = { kernels = 0 },
+                sample = { compute = {} }, roofline = { low_intensity = { share = 1 }, estimates = { { class = "elementwise", time = 1e7 } } } },
+      expect = "silent" },
     { name = "estimated: sizes show that the products read all weights for a row",
       facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "elementwise", time = 2e8 } },
                              shapes = { memory = { share = 0.6, top = "aten::mm [1, 4096] x [4096, 4096] in bf16" } } } },
       expect = { weight = 0.8, part_of = "estimated from recorded sizes and kernel classes",
-                 name = ", mostly matrix products such as aten::mm [1, 4096] x [4096, 4096] in bf16" } },
+                 mostly = ", mostly matrix products such as aten::mm [1, 4096] x [4096, 4096] in bf16", name = "" } },
     { name = "near miss: products that memory limits are too few",
       facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.5 }, shapes = { memory = { share = 0.4, top = "aten::mm" } } } },

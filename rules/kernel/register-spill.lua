@@ -18,7 +18,7 @@ return {
                  "counter.latency.lost", "counter.memory.lost" },
   thresholds = { "min_share", "min_bytes", "min_registers", "min_local", "winnable" },
 
-  symptom = "Kernels that use local memory take {share:pct} of the time. {name:text} uses {use:text} and {registers:count} registers per thread.",
+  symptom = "Kernels that use local memory take {share:pct} of the time. {name:kernel} uses {use:text} and {registers:count} registers per thread.",
   cause   = "Local memory holds what does not fit into registers. It is in device memory behind the caches, so each access costs far more than a register.",
   fixes   = {
     { action = "Find out what the compiler spills, and where",

@@ -23,7 +23,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Attention takes {share:pct} of the time more than good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow attention costs {share:pct} of the time in all.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "one-query", action = "Use a decode kernel that splits the keys across blocks (Flash-Decoding, FlashInfer, FlashMLA), and share keys between heads (GQA)" },
@@ -34,7 +34,9 @@ return {
     { action = "Try the fastest implementation for this GPU: FlashAttention 3 or cuDNN on Hopper and later, AITER or Composable Kernel on MI300",
       snippet = "with torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
+      snippet = "rocprof-compute profile --name slow --kernel NAME -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },
   false_positives = "Masks and windows that hide more than the recorded flags say.",
   references = { "nvidia/gpu-background", "pytorch/tuning-guide" },

@@ -28,7 +28,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Convolutions take {share:pct} of the time more than good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow convolutions cost {share:pct} of the time in all.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "depthwise", action = "Fuse the depthwise convolution with its neighbors (torch.compile), and use channels-last layout and 16-bit types: each moves fewer bytes",
@@ -41,7 +41,9 @@ return {
     { action = "Let the library measure its algorithms, in channels-last layout",
       snippet = "torch.backends.cudnn.benchmark = True   # MIOpen: MIOPEN_FIND_MODE=NORMAL\nmodel = model.to(memory_format=torch.channels_last)", language = "python", ["for"] = { "pytorch" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
+      snippet = "rocprof-compute profile --name slow --kernel NAME -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },
   false_positives = "Convolutions that run once, before the library has measured its algorithms.",
   references = { "pytorch/tuning-guide", "pytorch/channels-last" },

@@ -21,7 +21,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Mixtures of experts take {share:pct} of the time more than good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow mixtures of experts cost {share:pct} of the time in all.",
   cause   = "{why:text}",
   fixes   = {
     { action = "Tune the kernel for these sizes: serving engines keep a table of tile sizes per GPU, and warn when it has no entry",
@@ -29,7 +29,9 @@ return {
     { reason = "few-uses", action = "Run more tokens at once, or spread experts over GPUs (expert parallelism), so that each expert has more of them" },
     { reason = "few-tiles", action = "Store the weights in fewer bytes (FP8, FP4)" },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
+      snippet = "rocprof-compute profile --name slow --kernel NAME -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },
   false_positives = "Routing that is very uneven. How tokens were distributed is not recorded.",
   references = { "nvidia/gpu-background" },

@@ -25,7 +25,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such operators take {share:pct} of the time more than good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow operators of this kind cost {share:pct} of the time in all.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "strided", action = "Keep one layout throughout, and copy once where it must change",
@@ -36,7 +36,9 @@ return {
     { reason = "small", action = "Process many small tensors in one operation (foreach, cat)" },
     { reason = "not-vectorized", action = "Align slices to 16 bytes, and keep both operands in the same type" },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
+      snippet = "rocprof-compute profile --name slow --kernel NAME -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },
   false_positives = "Kernels that share the memory with other kernels on the same GPU.",
   references = { "nvidia/gpu-background", "pytorch/compile" },

@@ -26,7 +26,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Matrix products take {share:pct} of the time more than good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow matrix products cost {share:pct} of the time in all.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "odd-sizes", action = "Pad the odd dimension to a multiple of 64: vocabulary, classes, hidden sizes",
@@ -41,7 +41,9 @@ return {
     { action = "Let the library measure its kernels for these sizes, and update it",
       snippet = "torch.cuda.tunable.enable()   # PyTorch TunableOp\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python", ["for"] = { "pytorch" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash" },
+      snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
+      snippet = "rocprof-compute profile --name slow --kernel NAME -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },
   false_positives = "Products that share the GPU with other streams. Clocks that power or heat holds down.",
   references = { "nvidia/tensor-core-alignment", "nvidia/gpu-background" },

@@ -13,7 +13,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "min_stall", "min_weight", "winnable" },
 
-  symptom = "Kernels whose warps wait at barriers take {weight:pct} of the kernel time: warps of {name:text} spend {stall:pct} of their time there.",
+  symptom = "Kernels whose warps wait at barriers take {weight:pct} of the kernel time: warps of {name:kernel} spend {stall:pct} of their time there.",
   cause   = "Work is uneven among the warps of a block, or the block synchronizes after every small piece of work.",
   fixes   = {
     { action = "Synchronize warps instead of blocks if data stays inside one warp", snippet = "__syncwarp();    // instead of __syncthreads()", language = "cpp", ["for"] = { "c++" } },

@@ -14,7 +14,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "min_stall", "min_weight", "winnable" },
 
-  symptom = "Kernels that wait for memory, although it is not busy, take {weight:pct} of the kernel time: warps of {name:text} spend {stall:pct} of their time waiting for it.",
+  symptom = "Kernels that wait for memory, although it is not busy, take {weight:pct} of the kernel time: warps of {name:kernel} spend {stall:pct} of their time waiting for it.",
   cause   = "Each warp issues one load and waits. Too few loads are in flight to keep memory busy.",
   fixes   = {
     { action = "Keep more loads in flight: unroll, load several elements per thread, use 16-byte accesses",

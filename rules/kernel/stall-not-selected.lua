@@ -12,7 +12,7 @@ return {
   needs      = { "counter.kernels", "counter.rows" },
   thresholds = { "min_stall", "min_weight" },
 
-  symptom = "Warps of {name:text} are ready but not selected {stall:pct} of their time: there are more of them than the schedulers need.",
+  symptom = "Warps of {name:kernel} are ready but not selected {stall:pct} of their time: there are more of them than the schedulers need.",
   cause   = "Each scheduler issues one instruction per cycle, and the other ready warps wait for their turn. Latency is already hidden, so more warps would not help.",
   fixes   = {
     { action = "Leave it: the issue slots are in use" },

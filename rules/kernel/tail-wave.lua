@@ -32,7 +32,7 @@ return {
   optional   = { "kernel.tail.counted" },
   thresholds = { "min_share", "min_wasted", "realistic_part" },
 
-  symptom = "Up to {share:pct} of the time is lost in last waves: {name:text} runs {waves:num} waves of blocks.",
+  symptom = "Up to {share:pct} of the time is lost in last waves: {name:kernel} runs {waves:num} waves of blocks.",
   cause   = "Blocks run in waves as wide as the GPU. If a kernel launches slightly more than a whole number of waves, the last wave takes as long as a full one, with most SMs idle.",
   fixes   = {
     { action = "Launch exactly as many blocks as fit, and let each block loop over tiles (a persistent kernel)",

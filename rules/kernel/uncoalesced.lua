@@ -13,7 +13,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.memory.lost", "counter.latency.lost" },
   thresholds = { "max_useful", "min_weight", "winnable" },
 
-  symptom = "Kernels with scattered memory accesses take {weight:pct} of the kernel time: {name:text} uses only {useful:pct} of the bytes it moves.",
+  symptom = "Kernels with scattered memory accesses take {weight:pct} of the kernel time: {name:kernel} uses only {useful:pct} of the bytes it moves.",
   cause   = "Memory is moved in sectors of 32 bytes. If the threads of a warp do not access adjacent addresses, each of them pays for a whole sector.",
   fixes   = {
     { action = "Let thread i work on element i; where that is a column, transpose through shared memory",

@@ -18,7 +18,7 @@ return {
   evidence       = { "count", "per_step", "time", call = "name" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "{per_step:num} allocations and frees {per:text}, mostly {call:text}. The GPU is idle {share:pct} of the time because of them.",
+  symptom = "{per_step:num} allocations and frees {per:text}, mostly {call:text}. Around them, the GPU is idle for {share:pct} of the time.",
   cause   = "Each call requests memory from the driver or returns it. That is slow, and the call may wait until the GPU has finished.",
   fixes   = {
     { action  = "Allocate once before the loop and reuse the buffers" },

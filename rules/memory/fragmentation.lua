@@ -18,7 +18,7 @@ return {
   optional   = { "memory.growth_steps", "memory.reserved_peak", "memory.allocated_peak" },
   thresholds = { "min_share", "min_per_step", "min_used", "max_growth_steps", "min_unused" },
 
-  symptom = "{used:pct} of the memory is in use, and memory is still allocated and freed {per_step:num} times {per:text} (mostly {call:text}). The GPU is idle {share:pct} of the time because of that{pool_text:text}.",
+  symptom = "{used:pct} of the memory is in use, and memory is still allocated and freed {per_step:num} times {per:text} (mostly {call:text}). Around them, the GPU is idle for {share:pct} of the time{pool_text:text}.",
   cause   = "The allocator holds blocks that do not fit the next request. It returns them to the driver and asks for others.",
   fixes   = {
     { action  = "Let memory segments grow instead of cutting them into fixed pieces",

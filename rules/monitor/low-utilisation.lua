@@ -13,7 +13,7 @@ return {
   optional   = { "monitor.worst.gpu", "monitor.worst.utilization", "monitor.gpus_idle" },
   thresholds = { "max_mean", "min_samples" },
 
-  symptom = "The monitor shows GPUs in use {mean:pct} of the time; {below:pct} of the samples are below the range of busy GPUs. Lowest: {worst:text} with {lowest:pct}.",
+  symptom = "By the monitor, GPUs were in use {mean:pct} of the time{lowest_text:text}.",
   cause   = "Usually the host does not feed the GPU: data loading, launches, or waiting for other ranks. A monitor counts a moment as busy if any kernel runs, so the real use is even lower.",
   fixes   = {
     { action = "Capture a timeline of a few steps: it shows what the GPU waits for",
@@ -30,8 +30,11 @@ return {
   detect = function(f, t)
     if not at_least(f.monitor.samples, t.min_samples) then return nil end
     if not at_most(f.monitor.utilization, t.max_mean) then return nil end
-    return { mean = f.monitor.utilization, below = f.monitor.below, worst = f.monitor.worst.gpu or "GPU",
-             lowest = f.monitor.worst.utilization or f.monitor.utilization, idle = f.monitor.gpus_idle,
+    local lowest = f.monitor.worst.utilization or f.monitor.utilization
+    local lowest_text = #f.monitor.rows > 1 and
+                        "; the lowest is " .. (f.monitor.worst.gpu or "a GPU") .. " with " .. math.floor(100 * lowest + 0.5) .. " %" or ""
+    return { lowest_text = lowest_text, mean = f.monitor.utilization, below = f.monitor.below, worst = f.monitor.worst.gpu or "GPU",
+             lowest = lowest, idle = f.monitor.gpus_idle,
              rows = top(f.monitor.rows, "utilization", 8) }
   end,
 
@@ -39,7 +42,7 @@ return {
     { name = "a GPU that is in use a third of the time",
       facts = { monitor = { gpus = 1, utilization = 0.33, below = 0.9, samples = 600, worst = { gpu = "GPU 0", utilization = 0.33 },
                             rows = { { gpu = "0", utilization = 0.33 } } } },
-      expect = { mean = 0.33, below = 0.9, worst = "GPU 0", lowest = 0.33, rows = 1 } },
+      expect = { lowest_text = "", mean = 0.33, below = 0.9, worst = "GPU 0", lowest = 0.33, rows = 1 } },
     { name = "near miss: busy nearly all of the time",
       facts = { monitor = { gpus = 1, utilization = 0.93, below = 0.1, samples = 600, rows = { { gpu = "0", utilization = 0.93 } } } },
       expect = "silent" },

@@ -13,20 +13,24 @@ return {
 
   loss       = "precision.fp32",
   evidence   = { "count", "speedup", compute_share = "share", name = "top" },
-  optional   = { "hw.known", "hw.peak_tensor_flops", "roofline.shapes.rows" },
-  thresholds = { "min_share", "min_speedup" },
+  optional   = { "hw.known", "hw.compute_capability", "hw.peak_tensor_flops", "roofline.shapes.rows" },
+  thresholds = { "min_share", "min_speedup", "bf16_capability" },
 
-  symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:text}.",
+  symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:kernel}.",
   cause   = "Plain FP32 products run on the ordinary cores. The tensor cores of this GPU have {speedup:num} times their peak rate and are idle meanwhile.",
   fixes   = {
-    { action = "Train in bf16 with autocast: this is the gain stated here. Activations take half the memory, which leaves room for a larger batch. On V100, T4 and RTX 20, use fp16 with a GradScaler",
-      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()",
+    { reason = "bf16", action = "Compute in bf16 with autocast: this is the gain stated here. Activations take half the memory, which leaves room for a larger batch",
+      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)   # in training, the loss as well; backward() stays outside",
       language = "python", ["for"] = { "pytorch" } },
-    { action = "If the types must stay, allow TF32 for FP32 products (Ampere and later): about half the rate of bf16, with 10 bits of mantissa in products",
+    { reason = "fp16", action = "Compute in fp16 with autocast, in training with a gradient scaler: this is the gain stated here. This GPU has no tensor cores for bf16",
+      snippet = "scaler = torch.amp.GradScaler(\"cuda\")\nwith torch.autocast(\"cuda\", dtype=torch.float16):\n    loss = loss_fn(model(x), y)\nscaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()",
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "bf16", action = "If the types must stay, allow TF32 for FP32 products: about half the rate of bf16, with 10 bits of mantissa in products",
       snippet = "torch.set_float32_matmul_precision(\"high\")\ntorch.backends.cudnn.allow_tf32 = True", language = "python", ["for"] = { "pytorch" } },
-    { action = "In CUDA C++, allow TF32 in cuBLAS",
+    { reason = "bf16", action = "In CUDA C++, allow TF32 in cuBLAS",
       snippet = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);", language = "cpp", ["for"] = { "c++" } },
-    { action = "In JAX, allow TF32 for FP32 products",
+    { reason = "fp16", action = "In CUDA C++, store the operands in fp16 and accumulate in FP32 (cublasGemmEx)", ["for"] = { "c++" } },
+    { reason = "bf16", action = "In JAX, allow TF32 for FP32 products",
       snippet = "jax.config.update(\"jax_default_matmul_precision\", \"tensorfloat32\")", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Computations that need full FP32 products, such as many solvers. Check the results after the change.",
@@ -43,6 +47,8 @@ return {
       return row.dtype == "fp32" and row.pipe == "plain" and row.side == "memory" and (row.kind == "product" or row.kind == "convolution")
     end), "time")
     if 2 * moving > f.precision.fp32.lost.time then return nil end
+    -- Tensor cores take bf16 and TF32 from Ampere on; GPUs of AMD give no such number.
+    e.reason = (f.hw.compute_capability or t.bf16_capability) < t.bf16_capability and "fp16" or "bf16"
     return e
   end,
 
@@ -52,8 +58,13 @@ return {
     { name = "nine tenths of the time in sgemm on an A100",
       facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },
                 precision = { fp32 = { share = 0.91, count = 289, top = "ampere_sgemm_128x64_tn", lost = 9.1e8, remedy = true, speedup = 8 } } },
-      expect = { share = 0.91, count = 289, name = "ampere_sgemm_128x64_tn", speedup = 8 },
+      expect = { share = 0.91, count = 289, name = "ampere_sgemm_128x64_tn", speedup = 8, reason = "bf16" },
       saving = { claims = 9.1e8 } },
+    { name = "a V100 has tensor cores for fp16 only",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, compute_capability = 7, peak_tensor_flops = 125e12 },
+                precision = { fp32 = { share = 0.62, count = 289, top = "volta_sgemm_128x64_tn", lost = 5.2e8, remedy = true, speedup = 8 } } },
+      expect = { share = 0.52, reason = "fp16" },
+      saving = { claims = 5.2e8 } },
     { name = "near miss: a few small products are left in FP32",
       facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },
                 precision = { fp32 = { share = 0.05, count = 12, top = "ampere_sgemm_32x32_tn", lost = 5e7, remedy = true, speedup = 8 } } },

@@ -20,7 +20,7 @@ return {
   optional       = { "sync.item.operator", "sync.item.source" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "The host waits for a copy of {bytes:bytes} {way:text}, {per_step:num} times {per:text}. This costs {share:pct} of the GPU time{op_text:text}.",
+  symptom = "The host waits for a copy of {bytes:bytes} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each wait empties the queue, and the GPU is idle until the host has launched enough work again.",
   fixes   = {
     { action  = "Accumulate on the GPU, and read the number every N steps",

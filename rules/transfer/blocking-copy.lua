@@ -2,7 +2,7 @@
 -- The host can queue nothing meanwhile, so the GPU runs dry during the copy and until the host is ahead again.
 return {
   id        = "transfer/blocking-copy",
-  title     = "Replace synchronous copies in the loop with asynchronous ones",
+  title     = "Replace synchronous copies with asynchronous ones",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,7 +16,7 @@ return {
   evidence       = { "count", "bytes", "per_step", "pageable_share" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies ({bytes:bytes} in all, {pageable_share:pct} of it pageable) block the host until the data has moved. This costs {share:pct} of the GPU time.",
+  symptom = "{count:count} copies ({bytes:bytes} in all, {pageable_share:pct} of it pageable) block the host until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "A synchronous copy waits for all earlier work and moves the data. The host can queue nothing meanwhile.",
   fixes   = {
     { action  = "Copy asynchronously from pinned memory on a separate stream, and let the kernels wait for an event",

@@ -16,7 +16,7 @@ return {
                  "copy.slow.remedy", "hw.host_link_bytes_per_s" },
   thresholds = { "min_share", "min_count", "max_of_link" },
 
-  symptom = "{count:count} large pinned copies ({bytes:bytes}) run at {rate:rate}, although the link reaches {link_rate:rate}. This costs {share:pct} of the GPU time.",
+  symptom = "{count:count} large pinned copies ({bytes:bytes}) run at {rate:rate}, although the link reaches {link_rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The link runs with fewer lanes or at an older speed, the host memory is at another socket, or others share the path.",
   fixes   = {
     { action  = "Bind the process and its memory to the socket of its GPU",

@@ -18,7 +18,7 @@ return {
   optional       = { "copy.migration.gpu_faults" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} migrations move {bytes:bytes} of managed memory{faults_text:text}. This costs {share:pct} of the GPU time.",
+  symptom = "{count:count} migrations move {bytes:bytes} of managed memory{faults_text:text}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Pages move only when a kernel or the host touches them, and the one that touches them waits.",
   fixes   = {
     { action  = "Prefetch what a kernel will use, on its stream and before it",

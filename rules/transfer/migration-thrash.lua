@@ -15,7 +15,7 @@ return {
                  "copy.migration.remedy" },
   thresholds = { "min_share", "min_back" },
 
-  symptom = "{back:pct} of the migrated bytes go back to the host. This costs {share:pct} of the GPU time.",
+  symptom = "{back:pct} of the migrated bytes go back to the host. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Pages are evicted from the GPU to make room, or the host touches them between kernels.",
   fixes   = {
     { action  = "Say where the data should stay",

@@ -18,7 +18,7 @@ return {
   optional       = { "hw.host_link_bytes_per_s" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} asynchronous copies ({bytes:bytes} in all) use pageable host memory and reach {rate:rate}. This costs {share:pct} of the GPU time.",
+  symptom = "{count:count} asynchronous copies ({bytes:bytes} in all) use pageable host memory and reach {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The driver stages pageable memory through a small pinned buffer, and the call blocks the host meanwhile.",
   fixes   = {
     { action  = "Pin the loader's buffers and copy without blocking",

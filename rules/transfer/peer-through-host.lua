@@ -16,7 +16,7 @@ return {
   evidence   = { "count", "bytes", devices = "run.devices" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} go from one GPU to another through host memory, {count:count} times. This costs {share:pct} of the GPU time.",
+  symptom = "{bytes:bytes} go from one GPU to another through host memory, {count:count} times. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each byte crosses the host link twice. A direct copy over PCIe crosses it once, and NVLink is faster still.",
   fixes   = {
     { action  = "Copy from device to device, with peer access enabled",

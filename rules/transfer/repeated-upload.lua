@@ -21,7 +21,7 @@ return {
   optional       = { "memory.peak", "memory.capacity" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "{per_step:count} uploads of the same sizes repeat {per:text}: {bytes:bytes} from {memory:text} memory at {rate:rate}. This costs {share:pct} of the GPU time.",
+  symptom = "{per_step:count} uploads of the same sizes repeat {per:text}: {bytes:bytes} from {memory:text} memory at {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The host sends data that the GPU has seen before, such as weights, again and again.",
   fixes   = {
     { action  = "Keep weights and constants on the GPU: turn CPU offloading off if memory suffices",

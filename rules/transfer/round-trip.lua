@@ -18,7 +18,7 @@ return {
   evidence       = { "count", "per_step", "bytes" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} go from the GPU to the host and come back, {count:count} times. This costs {share:pct} of the GPU time.",
+  symptom = "{bytes:bytes} go from the GPU to the host and come back, {count:count} times. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "A part of the computation runs on the CPU in the middle of GPU work.",
   fixes   = {
     { action  = "Do this part on the GPU as well",

@@ -36,6 +36,25 @@ TEST_CASE("a Python program of unknown framework may use any framework") {
   CHECK(Fitting("", {"Python"}) == std::vector<std::string>{"for all", "for PyTorch"});
 }
 
+TEST_CASE("fixes for GPUs of another maker are left out") {
+  using Actions = std::vector<std::string>;
+  const std::vector<Fix> fixes = {{"any GPU", "", "", {}, {}, ""},
+                                  {"with ncu", "", "", {}, {"nvidia"}, ""},
+                                  {"with rocprof", "", "", {}, {"amd"}, ""}};
+  RunInfo run;
+  run.framework = "PyTorch";
+  run.languages = {"Python"};
+  const auto fitting = [&](const std::string& maker) {
+    run.maker = maker;
+    Actions actions;
+    for (const Fix& fix : FixesFor(run, fixes)) actions.push_back(fix.action);
+    return actions;
+  };
+  CHECK(fitting("nvidia") == Actions{"any GPU", "with ncu"});
+  CHECK(fitting("amd") == Actions{"any GPU", "with rocprof"});
+  CHECK(fitting("").size() == fixes.size());
+}
+
 TEST_CASE("nothing is left out where nothing is known, or where nothing would be left") {
   CHECK(Fitting("", {}).size() == kFixes.size());
   CHECK(Fitting("PyTorch", {"Python"}, {kFixes[2]}) == std::vector<std::string>{"for CUDA"});

@@ -88,7 +88,8 @@ TEST_CASE("where a fix wins back far less than its symptom names, the report say
   REQUIRE(sliver != nullptr);
   REQUIRE(whole != nullptr);
   CHECK(sliver->touched_share == Approx(0.4).epsilon(0.001));
-  CHECK(sliver->Seen() == "The GPU waits 40 % of the time for it. Of that, this fix saves 4 %.");
+  CHECK(sliver->Seen() ==
+        "The GPU waits 40 % of the time for it. This fix would save 4 % of the time.");
   CHECK(whole->Seen() == whole->symptom);
 }
 
@@ -125,6 +126,25 @@ TEST_CASE("a symptom of which a cause explains most keeps the rest, and says wha
   REQUIRE(symptom != nullptr);
   CHECK(symptom->saving_share == Approx(0.2).epsilon(0.001));
   CHECK(symptom->explained_by == std::vector<std::string>{"a/cause"});
+}
+
+TEST_CASE("what stands under its cause leaves no hole in the numbers of the others") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/cause",
+                .priority = 80,
+                .claims = {Percent(run, 0, 30)},
+                .explains = {"a/symptom"}});
+  verdicts.Add({.id = "a/symptom",
+                .priority = 20,
+                .claims = {Percent(run, 0, 50)},
+                .kind = RuleKind::kSymptom});
+  verdicts.Add({.id = "a/small", .priority = 10, .claims = {Percent(run, 60, 70)}});
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 3);
+  CHECK(Named(findings, "a/cause")->rank == 1);
+  CHECK(Named(findings, "a/small")->rank == 2);
+  CHECK(Named(findings, "a/symptom")->rank == 3);
 }
 
 TEST_CASE("a claim on two devices is worth the longer of them, never their sum") {

@@ -29,7 +29,7 @@ TEST_CASE("one thing is singular") {
 TEST_CASE("times are shown with three digits in the unit that fits") {
   CHECK(FormatQuantity(0, "ns") == "0 s");
   CHECK(FormatQuantity(7, "ns") == "7.00 ns");
-  CHECK(FormatQuantity(1500, "ns") == "1.50 us");
+  CHECK(FormatQuantity(1500, "ns") == "1.50 µs");
   CHECK(FormatQuantity(428e6, "ns") == "428 ms");
   CHECK(FormatQuantity(0.97e9, "ns") == "970 ms");
   CHECK(FormatQuantity(12.34e9, "ns") == "12.3 s");
@@ -38,7 +38,7 @@ TEST_CASE("times are shown with three digits in the unit that fits") {
 
 TEST_CASE("bytes and rates count in thousands") {
   CHECK(FormatQuantity(25.5e9, "bytes") == "25.5 GB");
-  CHECK(FormatQuantity(4, "bytes") == "4.00 B");
+  CHECK(FormatQuantity(4, "bytes") == "4 B");
   CHECK(FormatQuantity(27.7e9, "bytes_per_s") == "27.7 GB/s");
   CHECK(FormatQuantity(19.5e12, "flop_per_s") == "19.5 TFLOP/s");
   CHECK(FormatQuantity(1.41e9, "hz") == "1.41 GHz");
@@ -47,7 +47,7 @@ TEST_CASE("bytes and rates count in thousands") {
 TEST_CASE("a value just below the next unit does not print four digits") {
   CHECK(FormatQuantity(999.9e3, "ns") == "1.00 ms");
   CHECK(FormatQuantity(999.6e6, "bytes") == "1.00 GB");
-  CHECK(FormatQuantity(99.96e3, "ns") == "100 us");
+  CHECK(FormatQuantity(99.96e3, "ns") == "100 µs");
 }
 
 TEST_CASE("shares are shown in percent, small ones with two digits") {
@@ -55,16 +55,33 @@ TEST_CASE("shares are shown in percent, small ones with two digits") {
   CHECK(FormatQuantity(1, "share") == "100 %");
   CHECK(FormatQuantity(0, "share") == "0 %");
   CHECK(FormatQuantity(0.0042, "share") == "0.42 %");
+  CHECK(FormatQuantity(0.0000375, "share") == "under 0.1 %");
 }
 
 TEST_CASE("counts are whole where they are whole") {
   CHECK(FormatQuantity(223, "count") == "223");
   CHECK(FormatQuantity(2.5, "count") == "2.5");
   CHECK(FormatQuantity(3, "watts") == "3 watts");
+  CHECK(FormatQuantity(999, "count") == "999");
+  CHECK(FormatQuantity(1000, "count") == "1,000");
+  CHECK(FormatQuantity(-1234567, "count") == "-1,234,567");
+  CHECK(FormatQuantity(23712.4, "num") == "23,700");
+}
+
+TEST_CASE("a kernel's name loses what a sentence cannot bear") {
+  CHECK(KernelInWords("void f<int>(float*, int)") == "f<int>");
+  CHECK(KernelInWords("(anonymous namespace)::f(int)") == "(anonymous namespace)::f");
+  CHECK(KernelInWords("foo") == "foo");
+  CHECK(KernelInWords("(a CUDA graph as a whole)") == "(a CUDA graph as a whole)");
+  const std::string arguments = "float, 512, 6, 5, 3, 3, 3, false, std::pair<int, unsigned long>";
+  CHECK(KernelInWords("void lib::g<" + arguments + ">::h<" + arguments + ">(int)") ==
+        "lib::g<…>::h<…>");
+  CHECK(KernelInWords("copy[v1,cw51cXTLSUwv1sDUaKthrqNgqqmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkE]"
+                      "(Array<long long, 1, C>)") == "copy[…]");
 }
 
 TEST_CASE("negative quantities keep their sign and their unit") {
-  CHECK(FormatQuantity(-1500, "ns") == "-1.50 us");
+  CHECK(FormatQuantity(-1500, "ns") == "-1.50 µs");
   CHECK(FormatQuantity(-0.25, "share") == "-25 %");
 }
 

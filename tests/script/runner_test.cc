@@ -85,6 +85,10 @@ TEST_CASE_METHOD(RunnerFixture, "{per:text} says what counts per step are per") 
   CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "in the window");
   facts["steps.count"] = {12.0};
   CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "per step");
+  facts["run.unit"] = {std::string("request")};
+  CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "per request");
+  facts["run.unit"] = {std::string("launch")};
+  CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "per step");
   facts["steps.count"] = {Absent{"no steps were found", "steps"}};
   CHECK(std::get<std::string>(Run(fields).evidence.at("per")) == "in the window");
 }
@@ -231,7 +235,7 @@ TEST_CASE_METHOD(RunnerFixture, "reads and comparisons are recorded for `advise 
 
   REQUIRE(verdict.reads.size() == 2);
   CHECK(verdict.reads[0].name == "copy.bytes");
-  CHECK(verdict.reads[0].shown == "5.00 B");
+  CHECK(verdict.reads[0].shown == "5 B");
   CHECK(verdict.reads[1].shown == "absent: no copies were timed");
 }
 

@@ -231,6 +231,7 @@ Result<Trace> ReadNcuReport(const std::string& path, const ImportOptions& /*opti
   }
   Trace trace;
   trace.producer = "Nsight Compute";
+  trace.path = path;
   Reader(&trace, bytes).Read();
   if (trace.counters.empty()) {
     return Fail("no kernel could be read from the Nsight Compute report", path, kPrint);

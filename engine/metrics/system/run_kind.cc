@@ -297,7 +297,7 @@ Support JudgeSupport(const Basis& basis, const Host& host) {
         run.knowledge.Number("verdict.start_up_share") * devices * static_cast<double>(length);
     if (run.steps.source == "period" && starts && MayBeStartUp(basis)) {
       return {false, mostly,
-              "the capture holds mostly start-up: code is loaded in every repetition seen"};
+              "the capture holds mostly start-up, since code is loaded in every repetition"};
     }
     // Nothing else tells the layers of one pass from steps when only tensors are seen to pile up.
     const bool piles_up = host.memory_reserved_peak > 0 &&
@@ -310,12 +310,14 @@ Support JudgeSupport(const Basis& basis, const Host& host) {
     return {};
   }
   if (mostly)
-    return {false, true, "the capture holds mostly start-up: loading code and allocating memory"};
+    return {false, true,
+            "the capture holds mostly start-up, which loads code and allocates memory"};
   const bool long_enough =
       static_cast<double>(ops) >= run.knowledge.Number("verdict.min_ops") &&
       static_cast<double>(length) >= run.knowledge.Number("verdict.min_window");
   if (!long_enough)
-    return {false, false, "one pass was recorded: no work repeats often enough to be a loop"};
+    return {false, false,
+            "only one pass was recorded, and no work repeats often enough to be a loop"};
   return {};
 }
 
