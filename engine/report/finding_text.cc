@@ -241,6 +241,11 @@ std::string DoubtText(const Report& report) {
   return fmt::format("Tentative: {}.", report.no_verdict_reason);
 }
 
+bool SaysDoubtAgain(const Report& report, const Finding& finding) {
+  const std::string& doubt = report.no_verdict_reason;
+  return !doubt.empty() && finding.symptom.find(doubt) != std::string::npos;
+}
+
 std::string SeverityText(const Finding& finding) {
   return fmt::format("{}{}, confidence {}", SeverityName(finding.severity),
                      finding.tentative ? ", tentative" : "",

@@ -19,6 +19,8 @@ std::vector<std::string> GpuModels(const Report& report);
 std::string EfficiencyText(const EfficiencyInfo& efficiency);
 // Why findings are tentative, in a sentence; "" when they are not.
 std::string DoubtText(const Report& report);
+// Whether a finding only repeats why the others are tentative, which stands below the verdict.
+bool SaysDoubtAgain(const Report& report, const Finding& finding);
 // "critical, tentative, confidence 48 %".
 std::string SeverityText(const Finding& finding);
 

@@ -64,6 +64,14 @@ std::string RunName(const Report& report) {
   return report.inputs.front().path + (more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
+// The path with its file apart: where room is short, the folders are cut, not the name.
+std::string RunPath(const std::string& name) {
+  const std::size_t file = name.rfind('/', name.find(" and ")) + 1;
+  if (file == 0) return "<span class=\"file\">" + HtmlText(name) + "</span>";
+  return fmt::format("<span class=\"folders\">{}</span><span class=\"file\">{}</span>",
+                     HtmlText(name.substr(0, file)), HtmlText(name.substr(file)));
+}
+
 std::string VerdictNotes(const Report& report) {
   std::string html;
   if (const std::string doubt = DoubtText(report); !doubt.empty()) {
@@ -147,14 +155,18 @@ Sorted SortFindings(const Report& report) {
   Sorted sorted;
   for (const Finding& finding : report.findings) {
     if (!finding.explained_by.empty()) continue;
-    (finding.severity == Severity::kInfo ? sorted.good_to_know : sorted.advice).push_back(&finding);
+    if (finding.severity != Severity::kInfo) {
+      sorted.advice.push_back(&finding);
+    } else if (!finding.falls_short && !SaysDoubtAgain(report, finding)) {
+      sorted.good_to_know.push_back(&finding);
+    }
   }
   return sorted;
 }
 
 std::string Ranked(const Sorted& sorted) {
   std::string html =
-      "<section aria-labelledby=\"ranked-title\" class=\"panel\">\n"
+      "<section aria-labelledby=\"ranked-title\" class=\"panel fixes\">\n"
       "<h2 id=\"ranked-title\">What to fix, the most rewarding first</h2>\n";
   if (sorted.advice.empty()) return html + "<p>Nothing to fix was found.</p>\n</section>\n";
   html += "<ol class=\"ranked\" tabindex=\"0\" aria-label=\"Findings by what they save\">\n";
@@ -253,6 +265,7 @@ std::string RenderHtml(const Report& report, const HtmlOptions& options) {
     scripts += HtmlAsset(name);
   }
   return Fill(HtmlAsset("page.html"), {{"title", HtmlText(RunName(report))},
+                                       {"path", RunPath(RunName(report))},
                                        {"css", std::string(HtmlAsset("report.css"))},
                                        {"chips", Chips(report)},
                                        {"verdict", HtmlText(report.verdict)},

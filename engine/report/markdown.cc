@@ -295,7 +295,11 @@ std::string RenderMarkdown(const Report& report, const MarkdownOptions& options)
   std::vector<const Finding*> good_to_know;
   for (const Finding& finding : report.findings) {
     if (!finding.explained_by.empty()) continue;
-    (finding.severity == Severity::kInfo ? good_to_know : advice).push_back(&finding);
+    if (finding.severity != Severity::kInfo) {
+      advice.push_back(&finding);
+    } else if (!finding.falls_short && !SaysDoubtAgain(report, finding)) {
+      good_to_know.push_back(&finding);
+    }
   }
   std::string text = Header(report) + Notes(report) + Budget(report) + FindingTable(advice);
   const auto full = static_cast<std::size_t>(std::max(0, options.top));

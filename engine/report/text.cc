@@ -172,10 +172,12 @@ void WritePlan(Page& page, const Report& report) {
   };
   const double window =
       static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
-  std::vector<std::string> stages = {time(window) + (report.step_count > 0 ? " per step" : "")};
+  std::string steps = StepsInWords(report.run);
+  steps.pop_back();
+  std::vector<std::string> stages = {time(window) + (report.step_count > 0 ? " per " + steps : "")};
   for (std::size_t i = 0; i < std::min(report.plan.size(), kPlanShown); ++i)
-    stages.push_back(time(report.plan[i].after_seconds));
-  page.Parts("Fixed in this order", kColumn, stages, " → ");
+    stages.push_back("→ " + time(report.plan[i].after_seconds));
+  page.Parts("Fixed in this order", kColumn, stages, " ");
 }
 
 void WriteNext(Page& page, const Report& report) {
@@ -230,12 +232,6 @@ void WriteNotChecked(Page& page, const Report& report) {
       from = to + 1;
     }
   }
-}
-
-// Whether a finding only repeats why the others are tentative, which stands below the verdict.
-bool SaysDoubtAgain(const Report& report, const Finding& finding) {
-  const std::string& doubt = report.no_verdict_reason;
-  return !doubt.empty() && finding.symptom.find(doubt) != std::string::npos;
 }
 
 void WriteFindings(Page& page, const Report& report, const TextOptions& options) {
