@@ -168,7 +168,7 @@ TEST_CASE("whatif names an unknown rule, and one that did not fire with the reas
   CHECK_THAT(unknown.err, Contains("did you mean input/no-workers?"));
   const Ran silent = RunAdvise(folder, "whatif " + Simulated(kPair) + " --fix launch/bound");
   CHECK(silent.status == 2);
-  CHECK_THAT(silent.err, Contains("launch/bound did not fire") && Contains("input/no-workers"));
+  CHECK_THAT(silent.err, Contains("launch/bound found nothing") && Contains("input/no-workers"));
 }
 
 }  // namespace
