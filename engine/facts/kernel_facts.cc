@@ -206,6 +206,11 @@ void DeclareVariation(Catalog* catalog) {
                 "Share of the kernel time in kernels that were compared between the halves of the "
                 "window.",
                 &KernelVariation::slowing_share);
+  variation.Add(
+      "kernel.slowing.sigma", "num",
+      "By how many standard errors the kernel time of steps differs between the halves of "
+      "the window, as it varies from step to step.",
+      &KernelVariation::slowing_sigma);
   variation.AddLoss("kernel.slowing", kChange,
                     {"",
                      "Time of kernels in the second half of the window beyond the median of the "

@@ -1,5 +1,6 @@
 -- The same kernels with the same grids take longer in the second half of the window than in the first: the device got
--- slower (heat, power), or their data grew (sequence, sparsity, fragmentation of a cache).
+-- slower (heat, power), or their data grew (sequence, sparsity, fragmentation of a cache). Steps whose work varies
+-- differ between the halves by chance, too: the difference must stand out against the variation from step to step.
 return {
   id        = "kernel/slowing-down",
   title     = "Find out why kernels get slower over time",
@@ -10,9 +11,9 @@ return {
   priority  = 27,
   knowledge = { "K-O7", "K-I3" },
 
-  needs      = { "window.device_time", "kernel.slowing.ratio", "kernel.slowing.share", "kernel.slowing.lost",
-                 "kernel.slowing.remedy" },
-  thresholds = { "min_ratio", "min_compared" },
+  needs      = { "window.device_time", "kernel.slowing.ratio", "kernel.slowing.share", "kernel.slowing.sigma",
+                 "kernel.slowing.lost", "kernel.slowing.remedy" },
+  thresholds = { "min_ratio", "min_compared", "min_sigma" },
 
   symptom = "The same kernels took {ratio:num} times as long in the second half of the window as in the first half.",
   cause   = "The GPU became slower, or the kernels' data grew.",
@@ -30,7 +31,10 @@ return {
   end,
 
   detect = function(f, t)
-    if not at_least(f.kernel.slowing.ratio, t.min_ratio) or not at_least(f.kernel.slowing.share, t.min_compared) then return nil end
+    if not at_least(f.kernel.slowing.ratio, t.min_ratio) or not at_least(f.kernel.slowing.share, t.min_compared)
+       or not at_least(f.kernel.slowing.sigma, t.min_sigma) then
+      return nil
+    end
     return { ratio = f.kernel.slowing.ratio, share = share(f.kernel.slowing.lost.time, f.window.device_time) }
   end,
 
@@ -39,17 +43,20 @@ return {
 
   tests = {
     { name = "a GPU that got hot",
-      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.9, lost = 1e8, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.9, sigma = 12, lost = 1e8, remedy = true } } },
       expect = { ratio = 1.3, share = 0.1 },
       saving = { claims = 1e8 } },
     { name = "near miss: three percent",
-      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.03, share = 0.9, lost = 2e7, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.03, share = 0.9, sigma = 12, lost = 2e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: sequences of varying length, which happen to be longer in the second half",
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.17, share = 0.9, sigma = 1.8, lost = 8e7, remedy = true } } },
       expect = "silent" },
     { name = "near miss: few kernels could be compared",
-      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.2, lost = 2e7, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.2, sigma = 12, lost = 2e7, remedy = true } } },
       expect = "silent" },
     { name = "nothing to compare",
-      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 0, share = 0, lost = 0, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 0, share = 0, sigma = 0, lost = 0, remedy = true } } },
       expect = "not_applicable" },
     { name = "no kernels",
       facts = {},

@@ -41,5 +41,37 @@ TEST_CASE("kernels that get slower in the second half are seen, with what that c
         Approx(1.0));
 }
 
+// Steps of eight kernels; all of a step take `factor(i)` of 20 us.
+template <typename F>
+TraceBuilder ScaledSteps(int steps, F factor) {
+  TraceBuilder story;
+  Repeat(steps, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    const auto length = static_cast<Nanos>(factor(i) * 20e3);
+    for (Nanos k = 0; k < 8; ++k) {
+      const Nanos from = at + 10_us + k * 100_us;
+      story.Launch("kernel " + std::to_string(k), {from - 8_us, from - 4_us},
+                   {from, from + length});
+    }
+  });
+  return story;
+}
+
+TEST_CASE("steps with more work take longer in all their kernels: none of them varies") {
+  const Analysed run(ScaledSteps(20, [](int i) { return i % 7 == 3 ? 3.0 : 1.0; }));
+  CHECK(run->kernel_variation.varying.count == 0);
+}
+
+TEST_CASE("halves that differ by chance are told from a GPU that gets slower") {
+  // The same steps in another order: scattered, then sorted.
+  const auto scattered = [](int i) { return 1 + 0.05 * ((i * 7) % 20); };
+  const auto sorted = [](int i) { return 1 + 0.05 * i; };
+  CHECK(std::abs(Analysed(ScaledSteps(20, scattered))->kernel_variation.slowing_sigma) < 2);
+  CHECK(Analysed(ScaledSteps(20, sorted))->kernel_variation.slowing_sigma > 5);
+  // Nothing varies but between the halves.
+  const Analysed run(KernelSteps(20, [](int i) { return i < 10 ? 100_us : 150_us; }));
+  CHECK(run->kernel_variation.slowing_sigma > 100);
+}
+
 }  // namespace
 }  // namespace advise

@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/kernel_variation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -9,6 +10,15 @@
 
 namespace advise {
 namespace {
+
+// The step that an op belongs to: where ranges of the host mark steps, the one that launched it,
+// which may end before the op runs. kNone for none.
+std::uint32_t StepOf(const Run& run, std::uint32_t op) {
+  const Steps& steps = run.steps;
+  const std::uint32_t call = run.trace.ops.call[op];
+  const bool by_launch = steps.source != "period" && call != kNone;
+  return steps.At(by_launch ? run.trace.calls.start[call] : run.trace.ops.start[op]);
+}
 
 // The same kernel with the same grid may still do other work (a longer inner dimension of a
 // product): in a loop it is the launch at the same place of each step that compares.
@@ -29,11 +39,10 @@ class Likes {
     std::vector<Places> places(run.trace.devices.size() * shapes);
     std::vector<std::uint32_t> group_of(kernels.size(), kNone);
     std::uint32_t groups = 0;
-    std::size_t step = steps.first_steady;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const std::uint32_t op = kernels[i];
-      while (step < steps.all.size() && ops.start[op] >= steps.all[step].end) ++step;
-      if (step >= steps.all.size() || ops.start[op] < steps.all[step].start) continue;
+      const std::uint32_t step = StepOf(run, op);
+      if (step < steps.first_steady || step >= steps.all.size()) continue;
       Places& place = places[ops.device[op] * shapes + ops.detail[op]];
       if (place.step != step) place.step = step, place.met = 0;
       if (place.met == place.groups.size()) place.groups.push_back(groups++);
@@ -74,6 +83,74 @@ class Likes {
   std::vector<Nanos> lengths_;  // side by side, as no column of the trace has them
 };
 
+// How long the kernels of each step take, as a multiple of what their places usually take.
+class Paces {
+ public:
+  Paces(const Run& run, const Likes& likes, std::size_t enough)
+      : run_(run),
+        ratios_(run.steps.all.size()),
+        taken_(run.steps.all.size(), 0),
+        usual_(run.steps.all.size(), 0) {
+    for (std::size_t group = 0; group < likes.size(); ++group) {
+      const std::span<const std::uint32_t> ops = likes.Ops(group);
+      if (ops.size() < enough) continue;
+      const std::span<const Nanos> lengths = likes.Lengths(group);
+      const auto median =
+          static_cast<double>(Median(std::vector<Nanos>(lengths.begin(), lengths.end())));
+      if (median <= 0) continue;
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        const std::uint32_t step = StepOf(run, ops[i]);
+        const auto length = static_cast<double>(lengths[i]);
+        ratios_[step].push_back(static_cast<float>(length / median));
+        taken_[step] += length;
+        usual_[step] += median;
+      }
+    }
+    const double least = run.knowledge.Number("kernel.pace_kernels");
+    for (std::vector<float>& ratios : ratios_) {
+      const bool tells = static_cast<double>(ratios.size()) >= least;
+      pace_.push_back(tells ? static_cast<double>(Median(std::move(ratios))) : 1.0);
+    }
+  }
+
+  // Of the kernels of this op's step: the median multiple. 1 where they are too few to tell.
+  double Of(std::uint32_t op) const { return pace_[StepOf(run_, op)]; }
+
+  // Welch's t of the steps after `middle` against those before it, by their kernel time.
+  double Sigma(Nanos middle) const {
+    std::vector<double> before;
+    std::vector<double> after;
+    for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
+      if (usual_[step] <= 0) continue;
+      auto& half = run_.steps.all[step].start < middle ? before : after;
+      half.push_back(taken_[step] / usual_[step]);
+    }
+    if (before.size() < 2 || after.size() < 2) return 0;
+    const auto [mean_before, error_before] = MeanAndError(before);
+    const auto [mean_after, error_after] = MeanAndError(after);
+    const double error = std::sqrt(error_before + error_after);
+    const double apart = mean_after - mean_before;
+    return apart / std::max(error, std::abs(apart) / kMostSigma);
+  }
+
+ private:
+  static constexpr double kMostSigma = 1000;  // where nothing varies
+
+  // And the squared standard error of the mean.
+  static std::pair<double, double> MeanAndError(const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+    double squares = 0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return {mean, squares / (count - 1) / count};
+  }
+
+  const Run& run_;
+  std::vector<std::vector<float>> ratios_;  // by step, of single kernels
+  std::vector<double> taken_, usual_;       // by step, ns
+  std::vector<double> pace_;                // by step
+};
+
 class VariationFinder {
  public:
   VariationFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels)
@@ -96,6 +173,7 @@ class VariationFinder {
     double before = 0;
     double after = 0;
     const Likes likes(run_, kernels_);
+    const Paces paces(run_, likes, enough_);
     for (std::size_t group = 0; group < likes.size(); ++group) {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
       if (ops.size() < enough_) continue;
@@ -105,6 +183,8 @@ class VariationFinder {
         const auto length = static_cast<double>(lengths[i]);
         if (length <= factor * static_cast<double>(median)) continue;
         const std::uint32_t op = ops[i];
+        const double pace = std::max(1.0, paces.Of(op));
+        if (length <= factor * pace * static_cast<double>(median)) continue;
         varying.Count(trace_.ops.start[op], 0, lengths[i] - median);
         varying.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + median, trace_.ops.end[op]);
         varying.remedy().scaled_ops.emplace_back(
@@ -136,6 +216,7 @@ class VariationFinder {
     for (const std::uint32_t op : kernels_) all += Length(op);
     result_.slowing_ratio = before > 0 ? after / before : 0;
     result_.slowing_share = all > 0 ? std::min(1.0, compared / all) : 0;
+    result_.slowing_sigma = before > 0 ? paces.Sigma(middle) : 0;
     result_.varying = varying.Build();
     result_.varying_rows = ByTime(rows);
     result_.slowing = slowing.Build();

@@ -9,11 +9,16 @@
 namespace advise {
 
 struct KernelVariation {
-  Loss varying;  // time of launches beyond twice the median of the same place of the step
+  // Time of launches beyond twice what the same place of the step usually takes, where the other
+  // kernels of that step do not take longer alike: then the step has more to do.
+  Loss varying;
   std::vector<KernelRow> varying_rows;
   Loss slowing;  // time of the second half beyond the median of the first, same kernel and grid
   double slowing_ratio = 0;  // of the medians, weighted by time; 0 unknown
   double slowing_share = 0;  // of the kernel time that could be compared
+  // By how many standard errors the halves differ, as the kernel time of single steps varies; 0
+  // unknown.
+  double slowing_sigma = 0;
 };
 
 // `kernels`: of the window, in time order, without communication. O(kernels).
