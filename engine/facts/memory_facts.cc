@@ -31,6 +31,9 @@ void DeclareMemoryFacts(Catalog* catalog) {
                &Host::alloc);
   host.Add("memory.alloc.name", "name", "The allocating or freeing call that costs most.",
            &Host::alloc_name);
+  host.Add("memory.alloc.late_share", "share",
+           "Share of the allocations and frees that lie in the second half of the window.",
+           &Host::alloc_late_share);
   host.AddLoss(
       "memory.free_burst", kOfGaps,
       {"runs of six or more frees of device memory, in the steady loop",

@@ -1,6 +1,6 @@
 -- cudaMalloc, cudaFree and their pinned-host variants in the steady state. They take tens to hundreds of microseconds,
 -- and cudaFree and pinned allocations wait for the GPU, so that the queue runs empty. A caching or stream-ordered
--- allocator asks the driver once and recycles.
+-- allocator asks the driver once and recycles. Caches fill in the first steps: calls of a loop go on to its end.
 return {
   id        = "memory/alloc-in-loop",
   title     = "Allocate before the loop and reuse memory",
@@ -15,8 +15,8 @@ return {
   needs_loop     = true,
   loss           = "memory.alloc",
   not_applicable = "the window has no allocations or frees",
-  evidence       = { "count", "per_step", "time", call = "name" },
-  thresholds     = { "min_share", "min_per_step" },
+  evidence       = { "count", "per_step", "time", "late_share", call = "name" },
+  thresholds     = { "min_share", "min_per_step", "min_late_share" },
 
   symptom = "{per_step:num} allocations and frees {per:text}, mostly {call:text}. Around them, the GPU is idle for {share:pct} of the time.",
   cause   = "Each call requests memory from the driver or returns it. That is slow, and the call may wait until the GPU has finished.",
@@ -44,16 +44,20 @@ import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "eight buffers are allocated and freed a step",
       facts = { window = { device_time = 1e9 },
-                memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, name = "cudaFree", lost = 1e8, remedy = true } } },
-      expect = { share = 0.1, count = 320, per_step = 16, time = 1.2e8, call = "cudaFree" },
+                memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, name = "cudaFree", lost = 1e8, remedy = true } } },
+      expect = { share = 0.1, count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, call = "cudaFree" },
       saving = { claims = 1e8, confidence = 0.85 } },
     { name = "near miss: the cache still grows now and then",
       facts = { window = { device_time = 1e9 },
-                memory = { alloc = { count = 4, per_step = 0, time = 2e7, name = "cudaMalloc", lost = 2e7, remedy = true } } },
+                memory = { alloc = { count = 4, per_step = 0, time = 2e7, late_share = 0.5, name = "cudaMalloc", lost = 2e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: the cache fills in the first steps of the window",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 17, per_step = 17, time = 2e7, late_share = 0.06, name = "cudaMalloc", lost = 2e7, remedy = true } } },
       expect = "silent" },
     { name = "near miss: behind a full queue",
       facts = { window = { device_time = 1e9 },
-                memory = { alloc = { count = 320, per_step = 16, time = 3e7, name = "cudaMalloc", lost = 1e6, remedy = true } } },
+                memory = { alloc = { count = 320, per_step = 16, time = 3e7, late_share = 0.5, name = "cudaMalloc", lost = 1e6, remedy = true } } },
       expect = "silent" },
     { name = "none in the window", facts = { window = { device_time = 1e9 }, memory = { alloc = { count = 0 } } },
       expect = "not_applicable" },

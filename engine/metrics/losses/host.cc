@@ -43,6 +43,8 @@ class HostFinder {
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     Cuts cuts;
     std::map<StringId, double> names;
+    const Nanos middle = run_.window.start + run_.window.Length() / 2;
+    double late = 0;
     for (const std::uint32_t thread : run_.launching_threads) {
       for (std::uint32_t c = run_.calls_of_thread[thread].first;
            c < run_.calls_of_thread[thread].last; ++c) {
@@ -50,6 +52,7 @@ class HostFinder {
         const Nanos length = trace_.calls.end[c] - trace_.calls.start[c];
         loss.Count(trace_.calls.start[c], 0, length);
         names[trace_.calls.name[c]] += static_cast<double>(length);
+        if (trace_.calls.start[c] >= middle) late += 1;
         blamed[c] = 1;
         loss.remedy().unblocked_calls.push_back(c);
         cuts[thread].push_back({trace_.calls.start[c], trace_.calls.end[c]});
@@ -67,6 +70,8 @@ class HostFinder {
       if (time > most) most = time, result_.alloc_name = trace_.strings[name];
     }
     result_.alloc = loss.Build();
+    if (result_.alloc.count > 0)
+      result_.alloc_late_share = late / static_cast<double>(result_.alloc.count);
   }
 
   template <typename Keep>

@@ -17,6 +17,7 @@ struct NamedTime {
 struct Host {
   Loss alloc;
   std::string alloc_name;
+  double alloc_late_share = 0;  // of these calls, in the second half of the window
   Loss jit;
   Loss lock;
   Loss compute;  // long gaps of unseen code
