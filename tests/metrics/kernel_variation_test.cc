@@ -62,6 +62,20 @@ TEST_CASE("steps with more work take longer in all their kernels: none of them v
   CHECK(run->kernel_variation.varying.count == 0);
 }
 
+TEST_CASE("where the ranges of a thread ahead shift against its launches, places do not compare") {
+  TraceBuilder story;
+  // Per step one long launch and five short ones; from step 14 on, a step's range begins earlier.
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    const Nanos ahead = i < 14 ? 0 : 350_us;
+    story.Range("step " + std::to_string(i), {at - ahead, at + 950_us - (i < 13 ? 0 : 350_us)});
+    for (Nanos k = 0; k < 6; ++k) {
+      const Nanos from = at + 10_us + k * 150_us;
+      story.Launch("gemm", {from - 8_us, from - 4_us}, {from, from + (k == 0 ? 120_us : 30_us)});
+    }
+  });
+  CHECK(Analysed(story)->kernel_variation.varying.count == 0);
+}
+
 TEST_CASE("halves that differ by chance are told from a GPU that gets slower") {
   // The same steps in another order: scattered, then sorted.
   const auto scattered = [](int i) { return 1 + 0.05 * ((i * 7) % 20); };

@@ -22,6 +22,8 @@ std::uint32_t StepOf(const Run& run, std::uint32_t op) {
 
 // The same kernel with the same grid may still do other work (a longer inner dimension of a
 // product): in a loop it is the launch at the same place of each step that compares.
+// Places compare only where each step makes as many launches; else ranges mark the steps of another
+// thread than the one that launches, say, and what is third in one step is fifth in the next.
 // Groups of launches by device, shape and place, in that order.
 class Likes {
  public:
@@ -32,9 +34,21 @@ class Likes {
     const std::size_t shapes = run.trace.shapes.size();
     // By device and shape: how often met in the step at hand, and the group of each place.
     struct Places {
-      std::size_t step = 0;
+      std::uint32_t step = 0;
       std::size_t met = 0;
+      std::size_t usual = 0;  // launches per step, between the first and the last step
+      bool regular = true;
       std::vector<std::uint32_t> groups;
+
+      void Enter(std::uint32_t next, std::uint32_t first) {
+        if (next == step) return;
+        if (step > first) {
+          if (usual == 0) usual = met;
+          regular = regular && met == usual && next == step + 1;
+        }
+        step = next;
+        met = 0;
+      }
     };
     std::vector<Places> places(run.trace.devices.size() * shapes);
     std::vector<std::uint32_t> group_of(kernels.size(), kNone);
@@ -44,9 +58,13 @@ class Likes {
       const std::uint32_t step = StepOf(run, op);
       if (step < steps.first_steady || step >= steps.all.size()) continue;
       Places& place = places[ops.device[op] * shapes + ops.detail[op]];
-      if (place.step != step) place.step = step, place.met = 0;
+      place.Enter(step, static_cast<std::uint32_t>(steps.first_steady));
       if (place.met == place.groups.size()) place.groups.push_back(groups++);
       group_of[i] = place.groups[place.met++];
+    }
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const std::uint32_t op = kernels[i];
+      if (!places[ops.device[op] * shapes + ops.detail[op]].regular) group_of[i] = kNone;
     }
     // Numbered anew in the order of devices, shapes and places, then sorted by counting.
     std::vector<std::uint32_t> number(groups);
