@@ -148,6 +148,7 @@ class Paces {
     const auto [mean_after, error_after] = MeanAndError(after);
     const double error = std::sqrt(error_before + error_after);
     const double apart = mean_after - mean_before;
+    if (apart == 0) return 0;
     return apart / std::max(error, std::abs(apart) / kMostSigma);
   }
 
