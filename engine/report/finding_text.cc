@@ -25,8 +25,10 @@ double WindowSeconds(const Report& report) {
   return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
 }
 
-// How much it saves if only it is fixed, where its saving is notably less or more; else "".
+// How much it saves if only it is fixed, where its saving is notably less or more; else "". Nothing
+// stands above the first of the plan.
 std::string ByItself(const Finding& finding) {
+  if (finding.turn == 1) return "";
   const double apart = std::abs(finding.alone_share - finding.saving_share);
   if (apart < kApart || apart < kApartOf * finding.AtStake()) return "";
   return FormatQuantity(finding.alone_share, "share") + " by itself";

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "engine/report/facts_text.h"
+#include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
 #include "engine/report/shell.h"
 #include "engine/report/why.h"
@@ -57,6 +58,16 @@ TEST_CASE("notes that say again what stands above, or whose fix wins nothing, ar
   CHECK_THAT(text, !Contains("No steps were found"));
   CHECK_THAT(text, !Contains("The GPU waits 40 %"));
   CHECK_THAT(text, Contains("and 1 finding of less weight (all of them: --format json)"));
+}
+
+TEST_CASE("the first of the plan has no findings above it") {
+  const auto sample = MakeSampleReport();
+  Finding finding = sample->report.findings.front();
+  finding.alone_share = finding.saving_share / 2;
+  finding.turn = 1;
+  CHECK_THAT(SavingText(sample->report, finding), !Contains("above"));
+  finding.turn = 2;
+  CHECK_THAT(SavingText(sample->report, finding), Contains("after the findings above"));
 }
 
 TEST_CASE("the report opens with the run and its verdict") {
