@@ -18,6 +18,21 @@ constexpr std::int64_t kShifts = 4096;  // tried to either side
 constexpr std::int64_t kNear = 64;      // shifts looked at beside a guess that fits
 constexpr std::size_t kReferences = 4;  // aligned ranks tried for one that does not match the first
 
+// When a shift fits, and when it is the only one.
+struct FitRules {
+  explicit FitRules(const Knowledge& knowledge)
+      : at_once(static_cast<Nanos>(knowledge.Number("cluster.align_at_once"))),
+        least(static_cast<std::size_t>(knowledge.Number("cluster.align_least"))),
+        overlap(knowledge.Number("cluster.align_overlap")),
+        unlike(knowledge.Number("cluster.align_unlike")),
+        distinct(knowledge.Number("cluster.align_distinct")) {}
+  Nanos at_once;      // a fit this good needs no search
+  std::size_t least;  // events of one kind and stream that tell an offset
+  double overlap;     // of the events of the rank with fewer that must meet one
+  double unlike;      // of the pairs, that may be of different kinds
+  double distinct;    // times as far off: any other shift
+};
+
 struct Event {
   Nanos end = 0;
   const std::string* kind = nullptr;
@@ -75,17 +90,20 @@ struct Fit {
   // as well as the true one.
   Nanos runner_up = std::numeric_limits<Nanos>::max();
   Nanos rough = std::numeric_limits<Nanos>::max();  // deviation over all kinds together
-  bool Distinct() const { return rough <= runner_up / 4; }
+  bool Distinct(const FitRules& rules) const {
+    return rules.distinct * static_cast<double>(rough) <= static_cast<double>(runner_up);
+  }
 };
 
 // How well `other` shifted by `shift` events fits `first`.
 std::optional<Fit> Try(const std::vector<Event>& first, const std::vector<Event>& other,
-                       std::int64_t shift) {
+                       std::int64_t shift, const FitRules& rules) {
   const std::int64_t from = std::max<std::int64_t>(0, -shift);
   const std::int64_t to = std::min(static_cast<std::int64_t>(first.size()),
                                    static_cast<std::int64_t>(other.size()) - shift);
-  const auto smaller = static_cast<std::int64_t>(std::min(first.size(), other.size()));
-  if (to - from < std::max<std::int64_t>(3, smaller / 4)) return std::nullopt;
+  const auto least = static_cast<std::int64_t>(
+      rules.overlap * static_cast<double>(std::min(first.size(), other.size())));
+  if (to - from < std::max<std::int64_t>(3, least)) return std::nullopt;
   const std::int64_t stride =
       std::max<std::int64_t>(1, (to - from) / static_cast<std::int64_t>(kSampled));
   std::vector<Nanos> offsets;
@@ -97,7 +115,8 @@ std::optional<Fit> Try(const std::vector<Event>& first, const std::vector<Event>
     offsets.push_back(a.end - b.end);
     if (offsets.size() == 8 && unlike > 4) return std::nullopt;
   }
-  if (10 * unlike > offsets.size()) return std::nullopt;
+  if (static_cast<double>(unlike) > rules.unlike * static_cast<double>(offsets.size()))
+    return std::nullopt;
   Fit fit;
   fit.offset = Median(offsets);
   std::vector<Nanos> deviations;
@@ -110,8 +129,7 @@ std::optional<Fit> Try(const std::vector<Event>& first, const std::vector<Event>
 // kinds in the same order all the same, and what they do not share ends a little apart. The offset
 // is that of the kind and stream whose ends fit best.
 void Refine(const std::vector<Event>& first, const std::vector<Event>& other, std::int64_t shift,
-            Fit* fit) {
-  constexpr std::size_t kLeast = 8;
+            const FitRules& rules, Fit* fit) {
   std::map<std::pair<std::string, std::uint16_t>, std::vector<Nanos>> offsets;
   const std::int64_t from = std::max<std::int64_t>(0, -shift);
   const std::int64_t to = std::min(static_cast<std::int64_t>(first.size()),
@@ -123,7 +141,7 @@ void Refine(const std::vector<Event>& first, const std::vector<Event>& other, st
   }
   if (offsets.size() < 2) return;
   for (auto& [key, list] : offsets) {
-    if (list.size() < kLeast) continue;
+    if (list.size() < rules.least) continue;
     const Nanos offset = Median(list);
     for (Nanos& one : list) one = std::abs(one - offset);
     const Nanos deviation = Median(std::move(list));
@@ -133,16 +151,16 @@ void Refine(const std::vector<Event>& first, const std::vector<Event>& other, st
   }
 }
 
-// The likeliest shift. `guess` is tried first, and taken at once when it fits to `at_once`.
+// The likeliest shift. `guess` is tried first, and taken when it fits at once.
 Fit Best(const std::vector<Event>& first, const std::vector<Event>& other, std::int64_t guess,
-         const Utc& utc, Nanos at_once) {
+         const Utc& utc, const FitRules& rules) {
   Fit best;
   const auto most = static_cast<std::int64_t>(std::max(first.size(), other.size()));
   std::int64_t shift_of_best = 0;
   std::int64_t until = std::min(kShifts, most);
   for (std::int64_t step = 0; step <= until; ++step) {
     for (const std::int64_t shift : {guess + step, guess - step}) {
-      auto fit = Try(first, other, shift);
+      auto fit = Try(first, other, shift, rules);
       if (fit) fit->cost = utc.Cost(fit->offset, fit->deviation);
       if (fit && fit->cost < best.cost) {
         const Nanos beaten = std::min(best.deviation, best.runner_up);
@@ -155,11 +173,11 @@ Fit Best(const std::vector<Event>& first, const std::vector<Event>& other, std::
       if (step == 0) break;
     }
     // Shifts by a few steps tell whether another one fits as well.
-    if (step == 0 && best.deviation <= at_once) until = std::min(until, kNear);
+    if (step == 0 && best.deviation <= rules.at_once) until = std::min(until, kNear);
   }
   best.rough = best.deviation;
   if (best.deviation < std::numeric_limits<Nanos>::max()) {
-    Refine(first, other, shift_of_best, &best);
+    Refine(first, other, shift_of_best, rules, &best);
   }
   return best;
 }
@@ -194,9 +212,7 @@ bool AlignBySends(const std::vector<const RankSummary*>& speaker, std::uint32_t 
                   const Knowledge& knowledge, Clocks* clocks) {
   const std::vector<Nanos> sends = SendsOf(*speaker[clock]);
   if (sends.empty()) return false;
-  CoincideRules rules;
-  rules.together = static_cast<Nanos>(knowledge.Number("cluster.late_least"));
-  rules.stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
+  CoincideRules rules(knowledge);
   for (std::uint32_t near = 1; near <= clock; near *= 2) {
     const std::uint32_t other = clock - near;
     if (speaker[other] == nullptr || !clocks->Known(other)) continue;
@@ -230,8 +246,8 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
   clocks.source.assign(count, ClockSource::kApart);
   if (count == 0) return clocks;
   clocks.source[ranks.front().clock] = ClockSource::kOne;
+  const FitRules rules(knowledge);
   const auto within = static_cast<Nanos>(knowledge.Number("cluster.align_within"));
-  const auto at_once = static_cast<Nanos>(knowledge.Number("cluster.align_at_once"));
   const auto stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
   const auto sharp = static_cast<Nanos>(knowledge.Number("cluster.late_least"));
   const auto near_utc = static_cast<Nanos>(knowledge.Number("cluster.utc_within"));
@@ -264,10 +280,10 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
           const RankSummary& against = *speaker[reference];
           const Utc utc = UtcBetween(own, against, knowledge);
           const std::int64_t guess = utc.known ? GuessShift(other, events, utc.offset) : 0;
-          const Fit fit = Best(other, events, guess, utc, at_once);
+          const Fit fit = Best(other, events, guess, utc, rules);
           if (fit.deviation > within || fit.cost >= best.cost) return;
           const bool agrees = !utc.known || std::abs(fit.offset - utc.offset) <= stray;
-          if (!agrees && !fit.Distinct()) return;
+          if (!agrees && !fit.Distinct(rules)) return;
           best = fit;
           best_reference = reference;
         };

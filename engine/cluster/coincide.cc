@@ -5,18 +5,12 @@
 #include <cstdlib>
 
 #include "engine/base/median.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 namespace {
 
 constexpr std::size_t kSampled = 96;  // events of the second clock that are looked at
-constexpr std::size_t kLeast = 8;     // events that must coincide
-// An inner stage of a pipeline shares half of its sends with each neighbour.
-constexpr double kLeastShare = 0.3;
-constexpr double kCandidate = 0.5;  // of the most events that coincide
-constexpr double kDistinct = 2;     // times less sharp than the sharpest: another offset
-constexpr Nanos kResolution = 200;  // of time stamps
-
 struct Peak {
   std::size_t begin = 0;  // differences that lie together
   std::size_t count = 0;
@@ -24,6 +18,15 @@ struct Peak {
 };
 
 }  // namespace
+
+CoincideRules::CoincideRules(const Knowledge& knowledge)
+    : together(static_cast<Nanos>(knowledge.Number("cluster.late_least"))),
+      least(static_cast<std::size_t>(knowledge.Number("cluster.align_least"))),
+      least_share(knowledge.Number("cluster.coincide_share")),
+      candidate_share(knowledge.Number("cluster.coincide_candidate")),
+      distinct(knowledge.Number("cluster.coincide_distinct")),
+      resolution(static_cast<Nanos>(knowledge.Number("cluster.clock_resolution"))),
+      stray(static_cast<Nanos>(knowledge.Number("cluster.utc_stray"))) {}
 
 std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
                                     const std::vector<Nanos>& second, const CoincideRules& rules) {
@@ -49,7 +52,7 @@ std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
   for (std::size_t end = 0; end < differences.size(); ++end) {
     while (differences[end] - differences[begin] > rules.together) ++begin;
     const std::size_t count = end + 1 - begin;
-    if (count < kLeast) continue;
+    if (count < rules.least) continue;
     const Nanos middle = differences[begin + count / 2];
     if (!peaks.empty() && middle - peaks.back().middle <= rules.together) {
       if (count > peaks.back().count) peaks.back() = {begin, count, middle};
@@ -60,7 +63,7 @@ std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
   const auto best = std::max_element(
       peaks.begin(), peaks.end(), [](const Peak& a, const Peak& b) { return a.count < b.count; });
   if (best == peaks.end() ||
-      static_cast<double>(best->count) < kLeastShare * static_cast<double>(sampled)) {
+      static_cast<double>(best->count) < rules.least_share * static_cast<double>(sampled)) {
     return std::nullopt;
   }
   // Other offsets fit as well: by a micro-batch, or by a transfer from one stage to the next. But
@@ -68,7 +71,8 @@ std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
   std::vector<Coincidence> candidates;
   std::vector<double> blur;
   for (const Peak& peak : peaks) {
-    if (static_cast<double>(peak.count) < kCandidate * static_cast<double>(best->count)) continue;
+    if (static_cast<double>(peak.count) < rules.candidate_share * static_cast<double>(best->count))
+      continue;
     const auto from = differences.begin() + static_cast<std::ptrdiff_t>(peak.begin);
     std::vector<Nanos> together(from, from + static_cast<std::ptrdiff_t>(peak.count));
     Coincidence one;
@@ -76,13 +80,13 @@ std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
     for (Nanos& difference : together) difference = std::abs(difference - one.offset);
     one.deviation = Median(std::move(together));
     candidates.push_back(one);
-    blur.push_back(static_cast<double>(one.deviation + kResolution) /
+    blur.push_back(static_cast<double>(one.deviation + rules.resolution) /
                    static_cast<double>(peak.count));
   }
   const double sharpest = *std::min_element(blur.begin(), blur.end());
   std::optional<Coincidence> chosen;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
-    if (blur[c] > kDistinct * sharpest) continue;
+    if (blur[c] > rules.distinct * sharpest) continue;
     if (chosen && !rules.guess) return std::nullopt;
     if (!chosen ||
         std::abs(candidates[c].offset - *rules.guess) < std::abs(chosen->offset - *rules.guess)) {

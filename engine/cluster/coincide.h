@@ -10,15 +10,24 @@
 
 namespace advise {
 
+class Knowledge;
+
 struct Coincidence {
   Nanos offset = 0;     // to be added to times of the second clock
   Nanos deviation = 0;  // median, of the events that coincide
 };
 
 struct CoincideRules {
-  Nanos together = 0;          // events that are one end so close together
+  explicit CoincideRules(const Knowledge& knowledge);
+
+  Nanos together;          // events that are one end so close together
+  std::size_t least;       // events that must coincide
+  double least_share;      // of the events, that must coincide
+  double candidate_share;  // of the most events that coincide, at another offset that may be meant
+  double distinct;         // times less sharp than the sharpest: another offset
+  Nanos resolution;        // of time stamps
   std::optional<Nanos> guess;  // what UTC says
-  Nanos stray = 0;  // by how much UTC may be wrong; without a guess all offsets are tried
+  Nanos stray;  // by how much UTC may be wrong; without a guess all offsets are tried
 };
 
 // Ends in ascending order. Nothing when no offset stands out: too few events coincide, or as many

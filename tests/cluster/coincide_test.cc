@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "tests/support/analysed.h"
+
 namespace advise {
 namespace {
 
@@ -27,9 +29,15 @@ Sends Pipeline(Nanos offset) {
   return sends;
 }
 
+CoincideRules RulesOf(std::optional<Nanos> guess) {
+  CoincideRules rules(ShippedKnowledge());
+  rules.guess = guess;
+  return rules;
+}
+
 TEST_CASE("half of the sends are shared: the offset is where they end together") {
   const Sends sends = Pipeline(7'200'000'000'000);
-  const auto found = Coincide(sends.first, sends.second, {5'000, std::nullopt, 0});
+  const auto found = Coincide(sends.first, sends.second, RulesOf(std::nullopt));
   REQUIRE(found);
   CHECK(std::abs(found->offset - 7'200'000'000'000) <= 2'000);
   CHECK(found->deviation <= 2'000);
@@ -40,7 +48,7 @@ TEST_CASE("sends of another run never coincide") {
   std::vector<Nanos> other;
   Nanos now = 0;
   for (Nanos i = 0; i < 240; ++i) other.push_back(now += 2'100'000 + (i * i * 6101) % 900'000);
-  CHECK_FALSE(Coincide(sends.first, other, {5'000, std::nullopt, 0}));
+  CHECK_FALSE(Coincide(sends.first, other, RulesOf(std::nullopt)));
 }
 
 TEST_CASE("a clockwork of equal micro-batches: only the hosts' clocks tell which is which") {
@@ -48,8 +56,8 @@ TEST_CASE("a clockwork of equal micro-batches: only the hosts' clocks tell which
   for (Nanos i = 0; i < 100; ++i) first.push_back(i * 5'000'000);
   std::vector<Nanos> second = first;
   for (Nanos& end : second) end -= 1'000'000'000;
-  CHECK_FALSE(Coincide(first, second, {5'000, std::nullopt, 0}));
-  const auto found = Coincide(first, second, {5'000, Nanos{1'000'400'000}, 1'000'000'000});
+  CHECK_FALSE(Coincide(first, second, RulesOf(std::nullopt)));
+  const auto found = Coincide(first, second, RulesOf(Nanos{1'000'400'000}));
   REQUIRE(found);
   CHECK(found->offset == 1'000'000'000);
 }

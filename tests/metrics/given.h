@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/metrics/kernels/shape_work.h"
+#include "tests/support/analysed.h"
 
 namespace advise {
 
@@ -23,6 +24,11 @@ inline OperatorInputs Given(const std::vector<Sizes>& sizes, ElementType type,
   }
   inputs.values = std::move(values);
   return inputs;
+}
+
+inline std::optional<ShapeWork> WorkOf(std::string_view operator_name, const OperatorInputs& inputs,
+                                       const CallHints& hints = {}) {
+  return WorkOf(operator_name, inputs, SizeLimits(ShippedKnowledge()), hints);
 }
 
 }  // namespace advise

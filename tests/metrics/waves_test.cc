@@ -64,7 +64,8 @@ TEST_CASE("a launch of another size tells how many blocks run at once") {
 
 TEST_CASE("counts that do not fit are not used") {
   const auto per_wave = [](std::vector<KernelCounters> counters) {
-    return CountedBlocksPerWave(OneKernel(250, std::move(counters)).trace).at(0);
+    return CountedBlocksPerWave(OneKernel(250, std::move(counters)).trace, ShippedKnowledge())
+        .at(0);
   };
   CHECK(per_wave({Counted("stencil", 400, 4)}) == Approx(100));
   CHECK(per_wave({Counted("other", 400, 4)}) == 0);

@@ -26,11 +26,6 @@ double Elements(const OperatorTensor& tensor) {
 
 std::string Words(const Sizes& sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
 
-double Tiles(double rows, double columns) {
-  constexpr double kSide = 128;  // of the tiles that libraries prefer for large products
-  return std::ceil(rows / kSide) * std::ceil(columns / kSide);
-}
-
 const OperatorTensor& Call::Tensor(int at) const {
   static const OperatorTensor kNothing;
   const auto i = static_cast<std::size_t>(at);

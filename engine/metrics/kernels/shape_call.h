@@ -17,16 +17,17 @@ double Product(const Sizes& sizes);
 // Elements in memory: what is repeated by a stride of 0 lies there once.
 double Elements(const OperatorTensor& tensor);
 std::string Words(const Sizes& sizes);  // "[8, 64]"
-double Tiles(double rows, double columns);
 
 // One call of an operator: its arguments by position, and what else is known of it.
 class Call {
  public:
-  Call(std::string_view name, const OperatorInputs& inputs, const CallHints& hints)
-      : name_(name), inputs_(inputs), hints_(hints) {}
+  Call(std::string_view name, const OperatorInputs& inputs, const SizeLimits& limits,
+       const CallHints& hints)
+      : name_(name), inputs_(inputs), limits_(limits), hints_(hints) {}
 
   std::string_view name() const { return name_; }
   const CallHints& hints() const { return hints_; }
+  const SizeLimits& limits() const { return limits_; }
   const OperatorTensor& Tensor(int at) const;  // an empty one where there is none
   int tensors() const { return static_cast<int>(inputs_.tensors.size()); }
   bool HasRank(int at, std::size_t rank) const;
@@ -42,6 +43,7 @@ class Call {
  private:
   std::string_view name_;
   const OperatorInputs& inputs_;
+  const SizeLimits& limits_;
   const CallHints& hints_;
 };
 

@@ -1,8 +1,10 @@
 #include "engine/metrics/kernels/shape_work.h"
 
 #include <array>
+#include <cmath>
 #include <utility>
 
+#include "engine/knowledge/knowledge.h"
 #include "engine/metrics/kernels/shape_call.h"
 
 namespace advise {
@@ -66,9 +68,21 @@ OperatorWork OperatorWorkOf(std::string_view name) {
              : OperatorWork::kUnnamed;
 }
 
+SizeLimits::SizeLimits(const Knowledge& knowledge)
+    : tile_side(knowledge.Number("work.tile_side")),
+      row_bytes(knowledge.Number("work.row_bytes")),
+      short_row(knowledge.Number("work.short_row")),
+      long_row(knowledge.Number("work.long_row")),
+      few_rows(knowledge.Number("work.few_rows")),
+      short_sequence(knowledge.Number("work.short_sequence")) {}
+
+double SizeLimits::Tiles(double rows, double columns) const {
+  return std::ceil(rows / tile_side) * std::ceil(columns / tile_side);
+}
+
 std::optional<ShapeWork> WorkOf(std::string_view operator_name, const OperatorInputs& inputs,
-                                const CallHints& hints) {
-  const work::Call call(operator_name, inputs, hints);
+                                const SizeLimits& limits, const CallHints& hints) {
+  const work::Call call(operator_name, inputs, limits, hints);
   if (work::IsExperts(operator_name)) return work::ExpertsWork(call);
   if (work::IsConvolution(operator_name)) return work::ConvolutionWork(call);
   if (work::IsAttention(operator_name)) return work::AttentionWork(call);

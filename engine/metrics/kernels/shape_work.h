@@ -14,6 +14,8 @@
 
 namespace advise {
 
+class Knowledge;
+
 enum class WorkKind {
   kProduct,
   kConvolution,
@@ -53,6 +55,19 @@ struct ShapeWork {
   std::string trait;
 };
 
+// From which sizes on work has a trait, and the tiles that it is cut into.
+struct SizeLimits {
+  explicit SizeLimits(const Knowledge& knowledge);
+  double Tiles(double rows, double columns) const;
+
+  double tile_side;       // of the tiles that libraries prefer for large products
+  double row_bytes;       // of the rows that stay on the SM that reads them
+  double short_row;       // elements of rows that are shorter than a block of threads
+  double long_row;        // elements of rows that one block of threads takes long for …
+  double few_rows;        // … and that leave the device idle when there are no more
+  double short_sequence;  // keys of attention
+};
+
 // What is known of a call beside its inputs.
 struct CallHints {
   ElementType type = ElementType::kUnknown;  // where the inputs do not say
@@ -70,7 +85,7 @@ OperatorWork OperatorWorkOf(std::string_view operator_name);  // O(1)
 // Nothing when the work cannot be told: sizes that do not fit each other, options that were not
 // recorded (a convolution's strides), an unknown type. O(arguments).
 std::optional<ShapeWork> WorkOf(std::string_view operator_name, const OperatorInputs& inputs,
-                                const CallHints& hints = {});
+                                const SizeLimits& limits, const CallHints& hints = {});
 
 double ElementBytes(ElementType type);   // 0 unknown
 const char* TypeName(ElementType type);  // "bf16", "" unknown: the words of kernels' precision

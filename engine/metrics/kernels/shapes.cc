@@ -36,6 +36,7 @@ class ShapeFinder {
         trace_(basis.run.trace),
         hardware_(hardware),
         roof_(basis.run.knowledge, hardware),
+        limits_(basis.run.knowledge),
         operators_(trace_.operators.inputs.empty() ? trace_.ranges : trace_.operators) {}
 
   ShapeRows Find() {
@@ -247,7 +248,7 @@ class ShapeFinder {
                        output == output_of_row_.end() ? std::uint32_t{kNone} : output->second};
     const auto [found, is_new] = works_.try_emplace(key);
     if (is_new) {
-      found->second = WorkOf(trace_.strings[name], trace_.operator_inputs[inputs], hints);
+      found->second = WorkOf(trace_.strings[name], trace_.operator_inputs[inputs], limits_, hints);
     }
     return found->second;
   }
@@ -346,6 +347,7 @@ class ShapeFinder {
   const Trace& trace_;
   const Hardware& hardware_;
   Roof roof_;
+  SizeLimits limits_;
   const RangeTable& operators_;
   std::vector<Name> names_;
   std::vector<Instance> instances_;

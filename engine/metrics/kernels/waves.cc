@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/knowledge/knowledge.h"
 #include "engine/metrics/kernels/counters.h"
 
 namespace advise {
@@ -29,7 +30,8 @@ bool SameGpu(const Trace& trace, const std::string& name) {
 
 }  // namespace
 
-std::vector<double> CountedBlocksPerWave(const Trace& trace) {
+std::vector<double> CountedBlocksPerWave(const Trace& trace, const Knowledge& knowledge) {
+  const double same_wave = knowledge.Number("kernel.same_wave");
   std::vector<double> per_wave(trace.shapes.size(), 0);
   std::map<std::pair<std::string, double>, std::vector<CountedWave>> counted;
   for (const KernelCounters& launch : trace.counters) {
@@ -50,7 +52,7 @@ std::vector<double> CountedBlocksPerWave(const Trace& trace) {
     const auto [least, most] = std::minmax_element(
         launches.begin(), launches.end(),
         [](const CountedWave& a, const CountedWave& b) { return a.per_wave < b.per_wave; });
-    if (most->per_wave <= least->per_wave * 1.01) {
+    if (most->per_wave <= least->per_wave * same_wave) {
       per_wave[s] = launches.front().per_wave;
       continue;
     }

@@ -7,9 +7,11 @@
 
 namespace advise {
 
+class Knowledge;
+
 // Blocks a wave of each of the trace's shapes; 0 where no counted launch tells: one of the same
 // kernel and block size, on a GPU of the same name, and of the same grid where launches differ.
 // O(counted launches + shapes).
-std::vector<double> CountedBlocksPerWave(const Trace& trace);
+std::vector<double> CountedBlocksPerWave(const Trace& trace, const Knowledge& knowledge);
 
 }  // namespace advise

@@ -151,14 +151,13 @@ std::optional<ShapeWork> AttentionWork(const Call& call) {
   // Backward computes the scores again and has four more products of the same sizes.
   work.flops = formula.backward ? forward * 2.5 : forward;
   work.bytes = (formula.backward ? 2 * (inputs + result) : inputs + result) * bytes;
-  work.tiles = e->batch * e->heads * Tiles(e->queries, 1);
+  work.tiles = e->batch * e->heads * call.limits().Tiles(e->queries, 1);
   work.depth = e->keys;
   work.shape = fmt::format("{} by {}{}", Words(query), Words(call.Tensor(q + 1).sizes),
                            *causal ? " causal" : "");
-  constexpr double kShort = 512;
   if (e->queries == 1) {
     work.trait = "one-query";
-  } else if (e->keys <= kShort) {
+  } else if (e->keys <= call.limits().short_sequence) {
     work.trait = "short-sequence";
   }
   return work;

@@ -104,7 +104,8 @@ bool IsResult(const Sizes& sizes, const Sizes& input, const Sizes& weight) {
   return sizes.size() == input.size() && sizes[0] == input[0] && sizes[1] == weight[0];
 }
 
-ShapeWork Counted(const Sizes& input, const Sizes& weight, const Window& window, ElementType type) {
+ShapeWork Counted(const SizeLimits& limits, const Sizes& input, const Sizes& weight,
+                  const Window& window, ElementType type) {
   ShapeWork work;
   work.kind = WorkKind::kConvolution;
   work.type = type;
@@ -115,7 +116,7 @@ ShapeWork Counted(const Sizes& input, const Sizes& weight, const Window& window,
   work.flops = 2 * results * work.depth;
   work.bytes = (Product(input) * window.input_used + Product(weight) + results) * bytes;
   const double groups = static_cast<double>(input[1]) / static_cast<double>(weight[1]);
-  work.tiles = groups * Tiles(pixels, static_cast<double>(weight[0]) / groups);
+  work.tiles = groups * limits.Tiles(pixels, static_cast<double>(weight[0]) / groups);
   work.shape = fmt::format("{} * {}", Words(input), Words(weight));
   if (window.out != window.in) work.shape += fmt::format(" to {}", Words(window.out));
   work.trait = TraitOf(input, weight);
@@ -197,7 +198,7 @@ std::optional<ShapeWork> ConvolutionWork(const Call& call) {
     if (backward && !fits) return {};
   }
   if (!window || large[1] % weight[1] != 0) return {};
-  ShapeWork work = Counted(large, weight, *window, type);
+  ShapeWork work = Counted(call.limits(), large, weight, *window, type);
   if (!backward) return work;
   if (old) {
     // Which gradients were asked for stands last; both where it was not recorded.

@@ -24,17 +24,15 @@ const MemoryFormula* FormulaOf(std::string_view name) {
 bool IsForeach(std::string_view name) { return name.starts_with("aten::_foreach_"); }
 
 // Long rows do not stay on the SM that reads them: they are read twice.
-constexpr double kRowOnChip = 128 * 1024;
-
-double LastPassAgain(double row_bytes) { return row_bytes > kRowOnChip ? 2 : 1; }
+double LastPassAgain(const Call& call, double row_bytes) {
+  return row_bytes > call.limits().row_bytes ? 2 : 1;
+}
 
 // Rows of neighbouring elements that are worked on together.
-const char* RowTrait(double rows, double length) {
-  constexpr double kShort = 64;
-  constexpr double kFewRows = 64;
-  constexpr double kLong = 16384;
-  if (length <= kShort) return "short-rows";
-  return rows <= kFewRows && length >= kLong ? "long-rows" : "";
+const char* RowTrait(const Call& call, double rows, double length) {
+  const SizeLimits& limits = call.limits();
+  if (length <= limits.short_row) return "short-rows";
+  return rows <= limits.few_rows && length >= limits.long_row ? "long-rows" : "";
 }
 
 // Whether neighbours in one tensor are no neighbours in another: one of them is walked in strides.
@@ -135,7 +133,7 @@ std::optional<ShapeWork> Normalization(const Call& call, const MemoryFormula& fo
   const double x = call.Bytes(0);
   const auto row = RowElements(call, formula);
   if (!row || *row <= 0) return {};
-  const double again = LastPassAgain(*row * ElementBytes(call.Type(0)));
+  const double again = LastPassAgain(call, *row * ElementBytes(call.Type(0)));
   double bytes = 0;
   if (formula.flow == Flow::kNormGrad) {
     bytes = 2 * x * again + x;  // gradient and input in, gradient out
@@ -146,7 +144,7 @@ std::optional<ShapeWork> Normalization(const Call& call, const MemoryFormula& fo
     bytes = again * x + x;
   }
   auto work = Made(call, formula.kind, 0, elements * 4, bytes);
-  if (work && formula.flow != Flow::kBatchNorm) work->trait = RowTrait(elements / *row, *row);
+  if (work && formula.flow != Flow::kBatchNorm) work->trait = RowTrait(call, elements / *row, *row);
   return work;
 }
 
@@ -160,10 +158,10 @@ std::optional<ShapeWork> Softmax(const Call& call, const MemoryFormula& formula)
   if (at < 0) at += static_cast<std::int64_t>(sizes.size());
   if (at < 0 || at >= static_cast<std::int64_t>(sizes.size())) return {};
   const auto row = static_cast<double>(sizes[static_cast<std::size_t>(at)]);
-  const double again = LastPassAgain(row * ElementBytes(call.Type(0)));
+  const double again = LastPassAgain(call, row * ElementBytes(call.Type(0)));
   auto work =
       Made(call, formula.kind, 0, Product(sizes) * 5, gradient ? 2 * x * again + x : again * x + x);
-  if (work && row > 0) work->trait = RowTrait(Product(sizes) / row, row);
+  if (work && row > 0) work->trait = RowTrait(call, Product(sizes) / row, row);
   return work;
 }
 
@@ -308,7 +306,7 @@ std::optional<ShapeWork> MemoryWork(const Call& call) {
       auto work = Made(call, formula.kind, 0, elements, x + call.Bytes(1));
       if (work && !call.Tensor(0).sizes.empty()) {
         const auto last = static_cast<double>(call.Tensor(0).sizes.back());
-        work->trait = RowTrait(elements / std::max(1.0, last), last);
+        work->trait = RowTrait(call, elements / std::max(1.0, last), last);
       }
       return work;
     }

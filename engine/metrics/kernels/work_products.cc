@@ -102,7 +102,7 @@ ShapeWork Counted(const Call& call, const Dimensions& d, ElementType type, doubl
   work.flops = 2 * d.batch * d.m * d.n * d.k;
   work.bytes = operand_bytes + d.batch * d.m * d.n * ResultBytes(call, type);
   if (d.batch == 1) work.uses = std::min(d.m, d.n);
-  work.tiles = d.batch * Tiles(d.m, d.n);
+  work.tiles = d.batch * call.limits().Tiles(d.m, d.n);
   work.depth = d.k;
   return work;
 }
@@ -190,7 +190,7 @@ std::optional<ShapeWork> Grouped(const Call& call, int a, int b, bool transposed
   const double weights = groups * static_cast<double>(k * n) * ElementBytes(type);
   ShapeWork work = Counted(call, d, type, (call.Bytes(a) + weights) * Packed(type));
   work.uses = std::min(d.m / groups, d.n);
-  work.tiles = groups * Tiles(d.m / groups, d.n);
+  work.tiles = groups * call.limits().Tiles(d.m / groups, d.n);
   work.shape = fmt::format("{} x {}", Words(left), Words(right));
   work.trait = "grouped";
   return work;
@@ -295,7 +295,7 @@ std::optional<ShapeWork> ExpertsWork(const Call& call) {
   const double reached = experts * (1 - std::pow(1 - each / experts, tokens));
   work.bytes = reached * weights * bytes + moved;
   work.least_bytes = each * weights * bytes + moved;
-  work.tiles = reached * Tiles(tokens * each / reached, static_cast<double>(w1[1]));
+  work.tiles = reached * call.limits().Tiles(tokens * each / reached, static_cast<double>(w1[1]));
   work.depth = hidden;
   work.shape = fmt::format("{} to {} of {} experts of {}", Words(call.Tensor(x).sizes), each,
                            experts, Words({w1[1], w1[2]}));

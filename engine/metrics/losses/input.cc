@@ -33,6 +33,19 @@ class InputFinder {
   }
 
  private:
+  enum class LoaderName { kOther, kInProcess, kOfWorkers };
+
+  LoaderName LoaderNameOf(StringId name) {
+    const auto [known, is_new] = loader_names_.try_emplace(name, LoaderName::kOther);
+    if (!is_new) return known->second;
+    const auto is = [&](const char* family) {
+      return run_.knowledge.IsOfFamily(FamilyKind::kRange, family, trace_.strings[name]);
+    };
+    if (is("loader_in_process")) known->second = LoaderName::kInProcess;
+    if (is("loader_of_workers")) known->second = LoaderName::kOfWorkers;
+    return known->second;
+  }
+
   // PyTorch's data loader names its class in the range around it: with worker processes the range
   // is a wait for them, without it is the loading itself.
   void LoaderRanges() {
@@ -43,9 +56,9 @@ class InputFinder {
       std::vector<Interval> waits;
       for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
            ++i) {
-        const std::string& name = trace_.strings[trace_.ranges.name[i]];
-        own = own || name.find("_SingleProcessDataLoaderIter") != std::string::npos;
-        if (name.find("_MultiProcessingDataLoaderIter") == std::string::npos) continue;
+        const LoaderName name = LoaderNameOf(trace_.ranges.name[i]);
+        own = own || name == LoaderName::kInProcess;
+        if (name != LoaderName::kOfWorkers) continue;
         waits.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
         workers = true;
       }
@@ -303,6 +316,7 @@ class InputFinder {
   Nanos worker_time_ = 0;
   std::vector<Load> loads_;
   std::vector<IntervalSet> by_workers_;  // per thread: in a loader that has workers
+  std::map<StringId, LoaderName> loader_names_;
   Input result_;
 };
 

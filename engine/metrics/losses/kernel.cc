@@ -107,7 +107,7 @@ class KernelFinder {
     double fill = 0;
     double fill_time = 0;
     std::vector<Nanos> alone = Alone();
-    const std::vector<double> per_wave = CountedBlocksPerWave(trace_);
+    const std::vector<double> per_wave = CountedBlocksPerWave(trace_, run_.knowledge);
     const double alone_share = run_.knowledge.Number("kernel.alone_share");
     const double most_waves = run_.knowledge.Number("kernel.tail_waves");
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
