@@ -57,6 +57,7 @@ struct HardwareEntry {
   std::string compute_capability;
   std::string architecture;
   std::map<std::string, HardwareFact, std::less<>> facts;
+  std::string set_by;  // the site's file, "" as shipped
 };
 
 // What a kernel's name tells.
@@ -144,12 +145,9 @@ class Knowledge {
   const std::map<std::string, Reference, std::less<>>& references() const { return references_; }
   const std::map<std::string, KnowledgeRow, std::less<>>& rows() const { return rows_; }
   const std::vector<HardwareEntry>& hardware() const { return hardware_; }
-  // The entry whose match covers `device_name` (the most literal pattern wins) or whose id it is,
-  // or nullptr. Never another GPU's.
+  // The entry whose match covers `device_name` (the most literal pattern wins, then a site's own)
+  // or whose id it is, or nullptr. Never another GPU's.
   const HardwareEntry* FindHardware(std::string_view device_name) const;
-  // What may be assumed of any GPU, for use when FindHardware knows nothing; nullptr when kb/ has
-  // no such file.
-  const HardwareEntry* FallbackHardware() const;
 
   // Classes of names; each is matched once per distinct name by the caller.
   KernelClass ClassifyKernel(std::string_view demangled_name) const;

@@ -75,7 +75,7 @@ void KnowledgeLoader::Read(const std::string& path, const Result<TomlNode>& pars
   }
   TomlReader reader(path, errors_);
   if (InFolder(path, "kb/thresholds/")) return ReadThresholds(reader, *parsed, Stem(path));
-  if (InFolder(path, "kb/hardware/")) return ReadHardware(reader, *parsed, Stem(path));
+  if (InFolder(path, "kb/hardware/")) return ReadHardware(reader, *parsed, "");
   if (path == "kb/metrics.toml") return ReadNumbers(reader, *parsed, "");
   if (path == "kb/ranking.toml") return ReadNumbers(reader, *parsed, "ranking.");
   if (path == "kb/references.toml") return ReadReferences(reader, *parsed);
@@ -139,22 +139,18 @@ void KnowledgeLoader::ReadNumbers(TomlReader& reader, const TomlNode& table,
 }
 
 void KnowledgeLoader::ReadHardware(TomlReader& reader, const TomlNode& root,
-                                   const std::string& id) {
+                                   const std::string& site) {
   HardwareEntry made;
+  made.set_by = site;
   reader.OnlyFields(root, {"id", "match", "compute_capability", "architecture", "facts"});
   made.id = reader.Text(root, "id");
-  if (made.id != id) {
+  if (made.id != Stem(reader.path())) {
     reader.Problem(root, fmt::format("field \"id\": wanted \"{}\" (the file's name), got \"{}\"",
-                                     id, made.id));
+                                     Stem(reader.path()), made.id));
   }
-  const bool fallback = id == "fallback";
   made.match = reader.Texts(root, "match");
-  if (made.match.empty() != fallback) {
-    reader.Problem(root, fallback ? "field \"match\": the fallback must match nothing"
-                                  : "field \"match\" is empty");
-  }
-  made.compute_capability = reader.Text(
-      root, "compute_capability", fallback ? TomlReader::Need::kMay : TomlReader::Need::kMust);
+  if (made.match.empty()) reader.Problem(root, "field \"match\" is empty");
+  made.compute_capability = reader.Text(root, "compute_capability");
   made.architecture = reader.Text(root, "architecture");
   if (const TomlNode* facts = root.Find("facts"); facts != nullptr && reader.WantTable(*facts)) {
     for (const TomlNode& entry : facts->items) {
@@ -165,12 +161,34 @@ void KnowledgeLoader::ReadHardware(TomlReader& reader, const TomlNode& root,
       fact.unit = reader.Choice(entry, "unit", KnownUnits());
       fact.kind = reader.Choice(entry, "kind", {"spec", "measured", "assumed"});
       fact.source = reader.Text(entry, "source");
+      if (!site.empty()) CheckHardwareFact(reader, entry, fact);
       made.facts.emplace(entry.key, std::move(fact));
     }
   } else if (facts == nullptr) {
     reader.Problem(root, "missing table [facts]");
   }
+  std::erase_if(knowledge_.hardware_,
+                [&](const HardwareEntry& known) { return !site.empty() && known.id == made.id; });
   knowledge_.hardware_.push_back(std::move(made));
+}
+
+void KnowledgeLoader::CheckHardwareFact(TomlReader& reader, const TomlNode& entry,
+                                        const HardwareFact& fact) {
+  std::map<std::string, std::string> units;  // of the facts that shipped GPUs have
+  std::vector<std::string> names;
+  for (const HardwareEntry& known : knowledge_.hardware_) {
+    for (const auto& [name, of_known] : known.facts) {
+      if (units.emplace(name, of_known.unit).second) names.push_back(name);
+    }
+  }
+  const auto unit = units.find(entry.key);
+  if (unit == units.end()) {
+    reader.Problem(entry, fmt::format("\"{}\": no GPU has such a fact", entry.key),
+                   Suggestion(entry.key, names));
+  } else if (unit->second != fact.unit) {
+    reader.Problem(entry, fmt::format("{}: wanted the unit \"{}\", got \"{}\"", entry.key,
+                                      unit->second, fact.unit));
+  }
 }
 
 void KnowledgeLoader::ReadReferences(TomlReader& reader, const TomlNode& root) {

@@ -23,6 +23,9 @@ class KnowledgeLoader {
 
   // `site`: the file of a site that adds to the shipped ones, else "".
   void ReadFamilies(TomlReader& reader, const TomlNode& root, const std::string& site);
+  // The GPU that a file describes; the file's name is its id. That of a site takes the place of a
+  // shipped one, and has no facts that no shipped one has.
+  void ReadHardware(TomlReader& reader, const TomlNode& root, const std::string& site);
   // A table of value, unit, range, why, source. Also for thresholds that a site adds for its rules.
   static Threshold ReadNumber(TomlReader& reader, const TomlNode& table, std::string name);
 
@@ -31,7 +34,7 @@ class KnowledgeLoader {
 
   void ReadThresholds(TomlReader& reader, const TomlNode& root, const std::string& area);
   void ReadNumbers(TomlReader& reader, const TomlNode& table, const std::string& prefix);
-  void ReadHardware(TomlReader& reader, const TomlNode& root, const std::string& id);
+  void CheckHardwareFact(TomlReader& reader, const TomlNode& entry, const HardwareFact& fact);
   void ReadReferences(TomlReader& reader, const TomlNode& root);
   void ReadRows(TomlReader& reader, const TomlNode& root);
   void ReadCapture(TomlReader& reader, const TomlNode& root);

@@ -125,22 +125,18 @@ const HardwareEntry* Knowledge::FindHardware(std::string_view device_name) const
   const HardwareEntry* best = nullptr;
   std::size_t best_length = 0;
   for (const HardwareEntry& entry : hardware_) {
-    if (!entry.match.empty() && NamePattern(entry.id).Matches(key)) return &entry;
+    if (NamePattern(entry.id).Matches(key)) return &entry;
     for (const std::string& glob : entry.match) {
       const NamePattern pattern(glob);
-      if (pattern.LiteralLength() > best_length && pattern.Matches(key)) {
+      const bool longer = pattern.LiteralLength() > best_length ||
+                          (!entry.set_by.empty() && pattern.LiteralLength() == best_length);
+      if (longer && pattern.Matches(key)) {
         best = &entry;
         best_length = pattern.LiteralLength();
       }
     }
   }
   return best;
-}
-
-const HardwareEntry* Knowledge::FallbackHardware() const {
-  const auto found = std::find_if(hardware_.begin(), hardware_.end(),
-                                  [](const HardwareEntry& entry) { return entry.match.empty(); });
-  return found == hardware_.end() ? nullptr : &*found;
 }
 
 std::vector<Error> Knowledge::CheckExamples() const {

@@ -92,6 +92,10 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
   if (!parsed) return {parsed.error()};
   std::vector<Error> errors;
   TomlReader reader(site.path, errors);
+  if (parsed->Find("match") != nullptr) {  // a GPU in a file of its own, as kb/hardware has them
+    KnowledgeLoader(*this, errors).ReadHardware(reader, *parsed, site.path);
+    return errors;
+  }
   reader.OnlyFields(*parsed, {"thresholds", "numbers", "rules", "families"});
 
   // Tables nest as the writer likes: names are joined on the way down.
@@ -208,6 +212,9 @@ std::vector<std::string> Knowledge::SiteChanges(const std::string& day) const {
   for (const EnvironmentSwitch& one : switches_) {
     if (one.set_by.empty()) continue;
     lines.push_back(fmt::format("environment.{} is {} ({})", one.name, one.variable, one.set_by));
+  }
+  for (const HardwareEntry& gpu : hardware_) {
+    if (!gpu.set_by.empty()) lines.push_back(fmt::format("GPU {} ({})", gpu.id, gpu.set_by));
   }
   for (const SuppressedRule& rule : suppressed(day)) {
     lines.push_back(fmt::format("{} is off{}: {} ({})", rule.id,

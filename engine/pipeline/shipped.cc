@@ -93,10 +93,20 @@ Result<std::vector<Knowledge::File>> ShippedFiles() {
 Result<std::vector<Knowledge::File>> SiteFiles(const std::string& config, bool here) {
   std::string home = Environment("XDG_CONFIG_HOME");
   if (home.empty() && !Environment("HOME").empty()) home = Environment("HOME") + "/.config";
-  std::vector<std::string> paths = {"/etc/advise/site.toml"};
-  if (!home.empty()) paths.push_back(home + "/advise/site.toml");
-  if (here) paths.emplace_back("advise.toml");
+  std::vector<std::string> paths;
   std::vector<Knowledge::File> files;
+  std::vector<std::string> folders = {"/etc/advise"};
+  if (!home.empty()) folders.push_back(home + "/advise");
+  for (const std::string& folder : folders) {
+    std::error_code failed;
+    if (fs::is_directory(folder + "/hardware", failed)) {
+      auto gpus = ReadTree(folder + "/hardware", folder + "/hardware/", ".toml");
+      if (!gpus) return tl::make_unexpected(gpus.error());
+      std::move(gpus->begin(), gpus->end(), std::back_inserter(files));
+    }
+    paths.push_back(folder + "/site.toml");
+  }
+  if (here) paths.emplace_back("advise.toml");
   for (const std::string& path : paths) {
     std::error_code failed;
     if (!fs::exists(path, failed) || failed) continue;

@@ -115,19 +115,17 @@ any = ["pt_data_worker*"]
 
 TEST_CASE("the most literal hardware pattern wins, and no match is nothing") {
   const auto entry = [](const std::string& id, const std::string& match) {
-    const std::string capability = id == "fallback" ? "" : "9.0";
-    return Knowledge::File{"kb/hardware/" + id + ".toml",
-                           "id = \"" + id + "\"\nmatch = [" + match + "]\ncompute_capability = \"" +
-                               capability + "\"\narchitecture = \"x\"\n[facts]\n"};
+    return Knowledge::File{"kb/hardware/" + id + ".toml", "id = \"" + id + "\"\nmatch = [" + match +
+                                                              "]\ncompute_capability = \"9.0\"\n"
+                                                              "architecture = \"x\"\n[facts]\n"};
   };
-  const Knowledge knowledge = LoadKb(
-      {entry("a100", "\"*A100*\""), entry("a100-pcie", "\"*A100*PCIE*\""), entry("fallback", "")});
+  const Knowledge knowledge =
+      LoadKb({entry("a100", "\"*A100*\""), entry("a100-pcie", "\"*A100*PCIE*\"")});
   CHECK(knowledge.FindHardware("NVIDIA A100-PCIE-40GB")->id == "a100-pcie");
   CHECK(knowledge.FindHardware("NVIDIA A100-SXM4")->id == "a100");
   CHECK(knowledge.FindHardware("A100-pcie")->id == "a100-pcie");
   CHECK(knowledge.FindHardware("NVIDIA H100") == nullptr);
   CHECK(knowledge.FindHardware("") == nullptr);
-  CHECK(knowledge.FallbackHardware()->id == "fallback");
 }
 
 TEST_CASE("the quick test of patterns never hides a match") {

@@ -39,6 +39,31 @@ TEST_CASE("a site sets thresholds, in any of the TOML spellings") {
   }
 }
 
+TEST_CASE("a site adds a GPU by a file of its own, and puts one in the place of a shipped one") {
+  const auto gpu = [](const std::string& path, const std::string& match, const std::string& fact) {
+    const std::string id = path.substr(path.rfind('/') + 1, path.size() - path.rfind('/') - 6);
+    return Knowledge::File{path, "id = \"" + id + "\"\nmatch = [\"" + match +
+                                     "\"]\ncompute_capability = \"9.0\"\narchitecture = \"x\"\n" +
+                                     "[facts." + fact + "]\nvalue = 2e9\nunit = \"hz\"\n" +
+                                     "kind = \"measured\"\nsource = \"our own clocks\"\n"};
+  };
+  Knowledge knowledge = LoadKb({gpu("kb/hardware/h100.toml", "*H100*", "boost_clock_hz")});
+  const std::string ours = "/etc/advise/hardware/";
+  CHECK(Lines(knowledge.ApplySite(gpu(ours + "x1.toml", "Our X1*", "boost_clock_hz"))).empty());
+  REQUIRE(knowledge.FindHardware("Our X1 80GB") != nullptr);
+  CHECK(knowledge.FindHardware("Our X1 80GB")->facts.at("boost_clock_hz").value == 2e9);
+  CHECK(knowledge.SiteChanges() ==
+        std::vector<std::string>{"GPU x1 (/etc/advise/hardware/x1.toml)"});
+
+  CHECK(Lines(knowledge.ApplySite(gpu(ours + "h100.toml", "*H100*", "boost_clock_hz"))).empty());
+  CHECK(knowledge.hardware().size() == 2);
+  CHECK(knowledge.FindHardware("NVIDIA H100")->set_by == ours + "h100.toml");
+
+  const auto wrong = Lines(knowledge.ApplySite(gpu(ours + "x2.toml", "X2", "boost_clock")));
+  REQUIRE(wrong.size() == 1);
+  CHECK_THAT(wrong[0], Contains("no GPU has such a fact") && Contains("boost_clock_hz"));
+}
+
 TEST_CASE("later settings win") {
   Knowledge knowledge = Sample();
   const auto site = [](const std::string& path, const std::string& value) {
