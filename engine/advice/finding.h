@@ -49,7 +49,7 @@ struct RuleInfo {
   std::string effort;  // flag | code | design
   Risk risk = Risk::kNothing;
   int priority =
-      50;  // claims are served from high to low: how specific the rule's evidence is, 0..100
+      50;  // claims are settled from high to low: how specific the rule's evidence is, 0..100
   std::vector<std::string> explains;
   std::vector<std::string> knowledge;
   std::vector<std::string> needs;     // facts that must be there
@@ -125,7 +125,7 @@ struct Where {
 };
 
 // What became of the time that a fired rule claims.
-struct ClaimFate {
+struct ClaimResult {
   const RuleInfo* rule = nullptr;
   Nanos claimed = 0;                                        // device time, summed
   Nanos gain = 0;                                           // of the fix alone

@@ -270,7 +270,7 @@ class JobFixes : public FixList {
     return Shared(a.cuts.comm, b.cuts.comm) + Shared(a.cuts.other, b.cuts.other);
   }
 
-  // Nothing is left of it, because the cause, served before it, took the same time.
+  // Nothing is left of it, because the cause, settled before it, took the same time.
   bool LostTo(const Candidate& effect, const Candidate& cause) const override {
     const Item& lost = ItemOf(effect);
     return effect.alone > 0 && 2 * effect.saving < effect.alone &&

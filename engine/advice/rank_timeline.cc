@@ -17,12 +17,12 @@ constexpr int kLanes = 3;            // rows of collectives of a rank
 
 std::string TimeText(Nanos ns) { return FormatQuantity(static_cast<double>(ns), "ns"); }
 
-class Painter {
+class TimelineBuilder {
  public:
-  Painter(const Cluster& cluster, const Finding& finding)
+  TimelineBuilder(const Cluster& cluster, const Finding& finding)
       : cluster_(cluster), ranks_(cluster.ranks), job_(cluster.job), finding_(finding) {}
 
-  std::optional<FindingTimeline> Paint() {
+  std::optional<FindingTimeline> Build() {
     if (ranks_.size() < 2) return std::nullopt;
     FindExample();
     if (job_.has_steps && job_.steps > 0) {
@@ -287,7 +287,7 @@ class Painter {
 }  // namespace
 
 std::optional<FindingTimeline> RankTimeline(const Cluster& cluster, const Finding& finding) {
-  return Painter(cluster, finding).Paint();
+  return TimelineBuilder(cluster, finding).Build();
 }
 
 }  // namespace advise

@@ -80,22 +80,22 @@ class TraceFixes : public FixList {
     }
   }
 
-  // Of ranked candidates, in the order in which they were served.
-  std::vector<ClaimFate> Fates() const {
-    std::vector<ClaimFate> fates;
+  // Of ranked candidates, in the order in which they were settled.
+  std::vector<ClaimResult> ClaimResults() const {
+    std::vector<ClaimResult> claim_results;
     for (const Candidate& candidate : candidates()) {
       const Claim& claim = ClaimOf(candidate);
       if (claim.claimed <= 0) continue;
-      ClaimFate fate{candidate.rule, claim.claimed, candidate.alone, candidate.saving, {}};
+      ClaimResult result{candidate.rule, claim.claimed, candidate.alone, candidate.saving, {}};
       for (const Candidate& other : candidates()) {
         const Nanos took = &other == &candidate ? 0 : TakenBy(other, claim);
-        if (took > 0) fate.taken_by.emplace_back(other.rule, took);
+        if (took > 0) result.taken_by.emplace_back(other.rule, took);
       }
-      std::stable_sort(fate.taken_by.begin(), fate.taken_by.end(),
+      std::stable_sort(result.taken_by.begin(), result.taken_by.end(),
                        [](const auto& a, const auto& b) { return a.second > b.second; });
-      fates.push_back(std::move(fate));
+      claim_results.push_back(std::move(result));
     }
-    return fates;
+    return claim_results;
   }
 
  private:
@@ -399,11 +399,11 @@ const char* OutcomeName(Outcome outcome) {
 }
 
 std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& analysis,
-                          const Knowledge& knowledge, std::vector<ClaimFate>* fates) {
+                          const Knowledge& knowledge, std::vector<ClaimResult>* claim_results) {
   TraceFixes fixes(verdicts, analysis, knowledge);
   std::vector<Finding> findings = fixes.Rank();
   analysis.ReleaseReplay();
-  if (fates != nullptr) *fates = fixes.Fates();
+  if (claim_results != nullptr) *claim_results = fixes.ClaimResults();
   return findings;
 }
 

@@ -1,7 +1,7 @@
 // From verdicts to a ranked fix list whose savings never overlap.
 //
-// Each fired rule names the time it claims on devices. Claims are served from the most to the least
-// specific evidence (RuleInfo::priority); what one took, the next cannot claim again. What a
+// Each fired rule names the time it claims on devices. Claims are settled from the most to the
+// least specific evidence (RuleInfo::priority); what one took, the next cannot claim again. What a
 // finding saves is what the replay of its fix wins until the next bound shows, never more than its
 // claim.
 #pragma once
@@ -17,8 +17,9 @@ namespace advise {
 // Findings in the order to work on them; those of severity info come last. Pointers into `verdicts`
 // are kept (Finding::rule), not the verdicts themselves. O(findings x claims + one replay a
 // finding).
-// `fates`, when given, gets one entry a fired rule that claims time.
+// `claim_results`, when given, gets one entry a fired rule that claims time.
 std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& analysis,
-                          const Knowledge& knowledge, std::vector<ClaimFate>* fates = nullptr);
+                          const Knowledge& knowledge,
+                          std::vector<ClaimResult>* claim_results = nullptr);
 
 }  // namespace advise

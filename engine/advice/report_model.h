@@ -133,8 +133,8 @@ struct Report {
   // Of the times of all GPU work as captured, whatever names, clocks and windows say; reports of
   // one capture share it. 0 without GPU work.
   std::uint64_t work_digest = 0;
-  std::vector<Verdict> verdicts;  // of every rule and scope, for `advise why`
-  std::vector<ClaimFate> fates;   // of every fired rule that claims time, for `advise why`
+  std::vector<Verdict> verdicts;           // of every rule and scope, for `advise why`
+  std::vector<ClaimResult> claim_results;  // of every fired rule that claims time, for `advise why`
   std::shared_ptr<const ReportViews> views;  // for formats that draw; null for the others
 };
 

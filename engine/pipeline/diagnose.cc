@@ -62,7 +62,7 @@ Judgment JudgeRank(const Session& session, const DiagnoseOptions& options,
                              DayOf(analysis.run.trace.utc_origin_ns));
   Say(options, "ranking");
   replay.get();
-  judged.findings = Rank(judged.verdicts, analysis, knowledge, &judged.fates);
+  judged.findings = Rank(judged.verdicts, analysis, knowledge, &judged.claim_results);
   return judged;
 }
 
@@ -162,7 +162,7 @@ Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions&
   Report report = ReportOfTrace(analysis, session.facts, *judged.facts, inputs);
   report.verdicts = std::move(judged.verdicts);
   report.findings = std::move(judged.findings);
-  report.fates = std::move(judged.fates);
+  report.claim_results = std::move(judged.claim_results);
   Conclude(knowledge, DayOf(trace.utc_origin_ns), apart ? &judged.ranks : nullptr, &report);
   if (options.inspect) options.inspect(analysis, &report);
   return SavedReport{std::move(report), std::move(judged.ranks.ranks)};

@@ -15,8 +15,8 @@ struct Judgment {
   Cluster ranks;
   std::unique_ptr<Facts> facts;
   std::vector<Verdict> verdicts;
-  std::vector<Finding> findings;  // ranked
-  std::vector<ClaimFate> fates;   // of what is ranked by one replay
+  std::vector<Finding> findings;           // ranked
+  std::vector<ClaimResult> claim_results;  // of what is ranked by one replay
 };
 
 // The ranks of all parts together: rules that compare ranks are asked of them, and what the parts

@@ -303,14 +303,14 @@ std::string RenderWhyJson(const Report& report, const std::string& rule) {
     if (item.rule == rule) how.push_back(JsonText(item.how));
   }
   Json claims = Json::array();
-  for (const ClaimFate& fate : report.fates) {
-    if (fate.rule == nullptr || fate.rule->id != rule) continue;
+  for (const ClaimResult& result : report.claim_results) {
+    if (result.rule == nullptr || result.rule->id != rule) continue;
     Json taken = Json::array();
-    for (const auto& [taker, time] : fate.taken_by)
+    for (const auto& [taker, time] : result.taken_by)
       taken.push_back({{"rule", JsonText(taker->id)}, {"ns", time}});
-    claims.push_back({{"claimed_ns", fate.claimed},
-                      {"gain_ns", fate.gain},
-                      {"saving_ns", fate.saving},
+    claims.push_back({{"claimed_ns", result.claimed},
+                      {"gain_ns", result.gain},
+                      {"saving_ns", result.saving},
                       {"taken_by", taken}});
   }
   return PrintJson({{"schema", 1},

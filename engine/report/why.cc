@@ -118,7 +118,7 @@ void WriteVerdict(Page& page, const Verdict& verdict) {
 }
 
 // What ranking made of it: the finding, or the rule that took its time.
-void WriteFate(Page& page, const Report& report, const std::string& rule, bool fired) {
+void WriteClaimResult(Page& page, const Report& report, const std::string& rule, bool fired) {
   bool found = false;
   for (const Finding& finding : report.findings) {
     if (finding.rule == nullptr || finding.rule->id != rule) continue;
@@ -141,11 +141,11 @@ void WriteFate(Page& page, const Report& report, const std::string& rule, bool f
       takers.push_back(finding.rule->id);
     }
   }
-  const auto fate = std::find_if(
-      report.fates.begin(), report.fates.end(),
-      [&](const ClaimFate& one) { return one.rule != nullptr && one.rule->id == rule; });
-  if (takers.empty() && fate != report.fates.end() && !fate->taken_by.empty()) {
-    for (const auto& [taker, time] : fate->taken_by) takers.push_back(taker->id);
+  const auto result = std::find_if(
+      report.claim_results.begin(), report.claim_results.end(),
+      [&](const ClaimResult& one) { return one.rule != nullptr && one.rule->id == rule; });
+  if (takers.empty() && result != report.claim_results.end() && !result->taken_by.empty()) {
+    for (const auto& [taker, time] : result->taken_by) takers.push_back(taker->id);
     page.Wrapped(fmt::format("It is not in the report: {} took the time it claims.",
                              fmt::join(takers, ", ")));
     return;
@@ -158,22 +158,22 @@ void WriteFate(Page& page, const Report& report, const std::string& rule, bool f
 
 // Whose claims came before this rule's, and what was left.
 void WriteClaims(Page& page, const Report& report, const std::string& rule) {
-  for (const ClaimFate& fate : report.fates) {
-    if (fate.rule == nullptr || fate.rule->id != rule) continue;
+  for (const ClaimResult& result : report.claim_results) {
+    if (result.rule == nullptr || result.rule->id != rule) continue;
     page.Blank();
     page.Line("  " + page.Paint("the time it claims", Ink::kDim));
     page.Labelled("claimed on GPUs", 4, kClaimColumn,
-                  FormatQuantity(static_cast<double>(fate.claimed), "ns"));
+                  FormatQuantity(static_cast<double>(result.claimed), "ns"));
     page.Labelled("its fix alone would save", 4, kClaimColumn,
-                  FormatQuantity(static_cast<double>(fate.gain), "ns"));
-    for (const auto& [taker, time] : fate.taken_by) {
+                  FormatQuantity(static_cast<double>(result.gain), "ns"));
+    for (const auto& [taker, time] : result.taken_by) {
       page.Labelled(
           "taken by " + taker->id, 4, kClaimColumn,
           FormatQuantity(static_cast<double>(time), "ns") +
-              (taker->priority > fate.rule->priority ? " (more specific)" : " (wins more)"));
+              (taker->priority > result.rule->priority ? " (more specific)" : " (wins more)"));
     }
     page.Labelled("left to save", 4, kClaimColumn,
-                  FormatQuantity(static_cast<double>(fate.saving), "ns"));
+                  FormatQuantity(static_cast<double>(result.saving), "ns"));
   }
 }
 
@@ -198,7 +198,7 @@ std::string RenderWhyText(const Report& report, const std::string& rule, int wid
     return page.text();
   }
   WriteClaims(page, report, rule);
-  WriteFate(page, report, rule, fired);
+  WriteClaimResult(page, report, rule, fired);
   for (const NotChecked& item : report.not_checked) {
     if (item.rule != rule || item.how.empty()) continue;
     page.Blank();

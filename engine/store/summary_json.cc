@@ -99,10 +99,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Where, ranks, devices, steps, ph
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentative, confidence,
                                                 confidence_from, turn, saving_s, saving_share,
-                                                alone_share, touched_share, falls_short, comm_share, basis,
-                                                where, symptom, cause, fixes, evidence, explains,
-                                                explained_by)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimFate, claimed, gain, saving)
+                                                alone_share, touched_share, falls_short, comm_share,
+                                                basis, where, symptom, cause, fixes, evidence,
+                                                explains, explained_by)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimResult, claimed, gain, saving)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunInfo, kind, unit, units, framework, languages,
                                                 maker)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(EfficiencyInfo, measured_share, mfu, bandwidth,
@@ -264,10 +264,10 @@ Json SummaryToJson(const SavedReport& saved) {
   for (const char* list : {"findings", "verdicts", "claims"}) json[list] = Json::array();
   for (const Finding& finding : report.findings) json["findings"].push_back(WithRule(finding));
   for (const Verdict& verdict : report.verdicts) json["verdicts"].push_back(WithRule(verdict));
-  for (const ClaimFate& fate : report.fates) {
-    Json one = WithRule(fate);
+  for (const ClaimResult& result : report.claim_results) {
+    Json one = WithRule(result);
     one["taken_by"] = Json::array();
-    for (const auto& [rule, time] : fate.taken_by) one["taken_by"].push_back({rule->id, time});
+    for (const auto& [rule, time] : result.taken_by) one["taken_by"].push_back({rule->id, time});
     json["claims"].push_back(std::move(one));
   }
   return json;
@@ -283,12 +283,12 @@ SavedReport SummaryFromJson(const Json& json, const Vocabulary& known,
   report.findings = OfRules<Finding>(json.at("findings"), known, unknown);
   report.verdicts = OfRules<Verdict>(json.at("verdicts"), known, nullptr);
   for (const Json& item : json.at("claims")) {
-    for (ClaimFate& fate : OfRules<ClaimFate>(Json::array({item}), known, nullptr)) {
+    for (ClaimResult& result : OfRules<ClaimResult>(Json::array({item}), known, nullptr)) {
       for (const Json& taken : item.at("taken_by")) {
         const RuleInfo* rule = known.find_rule(taken.at(0).get<std::string>());
-        if (rule != nullptr) fate.taken_by.emplace_back(rule, taken.at(1).get<Nanos>());
+        if (rule != nullptr) result.taken_by.emplace_back(rule, taken.at(1).get<Nanos>());
       }
-      report.fates.push_back(std::move(fate));
+      report.claim_results.push_back(std::move(result));
     }
   }
   return saved;

@@ -78,7 +78,7 @@ Activity ActivityOfCall(CallClass call_class) {
   }
 }
 
-HostPainter::HostPainter(const Run& run, std::uint32_t thread)
+HostActivity::HostActivity(const Run& run, std::uint32_t thread)
     : run_(run),
       calls_(run.calls_of_thread[thread]),
       ranges_(run.ranges_of_thread[thread]),
@@ -91,7 +91,7 @@ HostPainter::HostPainter(const Run& run, std::uint32_t thread)
   if (!os_.empty()) first_event_ = std::min(first_event_, trace.os_calls.start[os_.first]);
 }
 
-void HostPainter::Admit(Nanos before) {
+void HostActivity::Admit(Nanos before) {
   const Trace& trace = run_.trace;
   const auto admit = [&](const auto& table, RowRange* rows, auto slot_of) {
     while (rows->first < rows->last && table.start[rows->first] < before) {
@@ -115,7 +115,7 @@ void HostPainter::Admit(Nanos before) {
   });
 }
 
-std::vector<HostPiece> HostPainter::Paint(Nanos from, Nanos to) {
+std::vector<HostPiece> HostActivity::Pieces(Nanos from, Nanos to) {
   std::erase_if(active_, [from](const Event& e) { return e.end <= from; });
   Admit(to);
   struct Edge {

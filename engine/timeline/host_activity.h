@@ -42,14 +42,14 @@ struct HostPiece {
   Phase phase = Phase::kUnnamed;
 };
 
-// Walks one thread forward in time. Calls to Paint must come with ascending, non-overlapping [from,
-// to). All calls together are O(events of the thread x log(nesting)).
-class HostPainter {
+// Walks one thread forward in time. Calls to Pieces must come with ascending, non-overlapping
+// [from, to). All calls together are O(events of the thread x log(nesting)).
+class HostActivity {
  public:
-  HostPainter(const Run& run, std::uint32_t thread);
+  HostActivity(const Run& run, std::uint32_t thread);
 
   // Pieces that cover [from, to) exactly, in order; neighbours differ.
-  std::vector<HostPiece> Paint(Nanos from, Nanos to);
+  std::vector<HostPiece> Pieces(Nanos from, Nanos to);
 
   // When the thread is first seen doing anything; the end of time when never.
   Nanos FirstEvent() const { return first_event_; }
@@ -64,7 +64,7 @@ class HostPainter {
 
   const Run& run_;
   RowRange calls_, ranges_, os_, overheads_;  // what is still ahead
-  std::vector<Event> active_;                 // may reach into what is still to be painted
+  std::vector<Event> active_;                 // may reach into what is still to come
   Nanos first_event_;
 };
 

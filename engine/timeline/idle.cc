@@ -87,8 +87,8 @@ class Explainer {
 
  private:
   void ExplainDevice(std::uint32_t d) {
-    painters_.clear();
-    painters_.resize(run_.trace.threads.size());
+    hosts_.clear();
+    hosts_.resize(run_.trace.threads.size());
     const OpTable& ops = run_.trace.ops;
     const std::vector<std::uint32_t>& device_ops = run_.ops_of_device[d];
     std::size_t next = 0;
@@ -156,9 +156,9 @@ class Explainer {
   // The host was late: what did the launching thread do?
   void Host(const Gap& gap, Nanos start, Nanos end) {
     if (end <= start) return;
-    HostPainter& painter = Painter(gap.thread);
+    HostActivity& host = HostOf(gap.thread);
     // Before its thread did anything at all, the device had nobody to work for.
-    const Nanos seen = std::clamp(painter.FirstEvent(), start, end);
+    const Nanos seen = std::clamp(host.FirstEvent(), start, end);
     Add(gap, seen, IdleCause::kNoWorkQueued);
     if (seen < end) Tell(gap, gap.thread, seen, end, 0);
   }
@@ -166,7 +166,7 @@ class Explainer {
   // What the thread did; and where it waited for another thread, what that one did.
   void Tell(const Gap& gap, std::uint32_t thread, Nanos start, Nanos end, int depth) {
     constexpr int kDeepest = 3;
-    const std::vector<HostPiece> pieces = Painter(thread).Paint(start, end);
+    const std::vector<HostPiece> pieces = HostOf(thread).Pieces(start, end);
     // Who polls sleeps again and again; one sleep waits for nothing but its own end.
     const bool polls = std::count_if(pieces.begin(), pieces.end(), [](const HostPiece& piece) {
                          return piece.activity == Activity::kSleep;
@@ -221,7 +221,7 @@ class Explainer {
     const Nanos loaded =
         IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[CallOf(run_.trace, gap)]) : start;
     Add(gap, loaded, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
-    for (const HostPiece& piece : Painter(gap.thread).Paint(loaded, end)) {
+    for (const HostPiece& piece : HostOf(gap.thread).Pieces(loaded, end)) {
       const IdleCause cause = CauseOf(piece);
       const bool inside_call = cause == IdleCause::kJitOrModuleLoad ||
                                cause == IdleCause::kProfilerOverhead ||
@@ -277,10 +277,10 @@ class Explainer {
     return ends;
   }
 
-  HostPainter& Painter(std::uint32_t thread) {
-    std::optional<HostPainter>& painter = painters_[thread];
-    if (!painter) painter.emplace(run_, thread);
-    return *painter;
+  HostActivity& HostOf(std::uint32_t thread) {
+    std::optional<HostActivity>& host = hosts_[thread];
+    if (!host) host.emplace(run_, thread);
+    return *host;
   }
 
   const Run& run_;
@@ -295,7 +295,7 @@ class Explainer {
       first_launch_;  // (process, kernel) -> its first op
   Idle idle_;
   Nanos told_ = 0;  // up to where the gap at hand is explained
-  std::vector<std::optional<HostPainter>> painters_;
+  std::vector<std::optional<HostActivity>> hosts_;
 };
 
 }  // namespace

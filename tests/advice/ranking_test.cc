@@ -277,11 +277,12 @@ TEST_CASE("who took the time of a claim is kept, the largest first") {
   verdicts.Add({.id = "a/small", .priority = 90, .claims = {Percent(run, 0, 10)}});
   verdicts.Add({.id = "a/large", .priority = 80, .claims = {Percent(run, 10, 40)}});
   verdicts.Add({.id = "a/vague", .priority = 10, .claims = {Percent(run, 0, 50)}});
-  std::vector<ClaimFate> fates;
-  Rank(verdicts.list(), *run, ShippedKnowledge(), &fates);
-  const auto vague = std::find_if(fates.begin(), fates.end(),
-                                  [](const ClaimFate& fate) { return fate.rule->id == "a/vague"; });
-  REQUIRE(vague != fates.end());
+  std::vector<ClaimResult> claim_results;
+  Rank(verdicts.list(), *run, ShippedKnowledge(), &claim_results);
+  const auto vague =
+      std::find_if(claim_results.begin(), claim_results.end(),
+                   [](const ClaimResult& result) { return result.rule->id == "a/vague"; });
+  REQUIRE(vague != claim_results.end());
   REQUIRE(vague->taken_by.size() == 2);
   CHECK(vague->taken_by[0].first->id == "a/large");
   CHECK(vague->taken_by[1].first->id == "a/small");

@@ -142,7 +142,8 @@ TEST_CASE("why gives margins and says who took the claimed time") {
   CHECK_THAT(text, Contains("short by 2"));
   CHECK_THAT(text, Contains("over by 3"));
   CHECK_THAT(text, Contains("2 to spare"));
-  sample->report.fates = {{sample->report.verdicts[1].rule, 400, 300, 0, {{fired.rule, 400}}}};
+  sample->report.claim_results = {
+      {sample->report.verdicts[1].rule, 400, 300, 0, {{fired.rule, 400}}}};
   sample->report.findings[0].explains.clear();
   sample->report.findings.erase(sample->report.findings.begin() + 2);
   CHECK_THAT(RenderWhyText(sample->report, "sync/host-busy-wait", 200, false),
