@@ -18,25 +18,42 @@
 namespace advise {
 namespace {
 
+// What the report is written with, whatever the format.
+struct RenderOptions {
+  TextOptions text;
+  int json_top = -1;  // findings in the JSON report; -1 all
+  bool brief = false;
+  bool facts = false;
+};
+
+std::string RenderJsonReport(const Report& report, const RenderOptions& options) {
+  if (options.brief) return RenderBriefJson(report, options.json_top, kBriefBytes);
+  return options.text.quiet ? RenderBriefJson(report, options.json_top, 0)
+                            : RenderJson(report, {options.facts, options.json_top});
+}
+
 // What the report can be written as.
 struct Format {
   const char* name;
   bool draws;  // shows charts and timelines: needs Report::views
-  std::string (*render)(const Report& report, const TextOptions& options);
+  std::string (*render)(const Report& report, const RenderOptions& options);
 };
 
 const std::array<Format, 5> kFormats = {{
-    {"text", false, RenderText},
-    {"json", false, [](const Report& report, const TextOptions&) { return RenderJson(report); }},
+    {"text", false,
+     [](const Report& report, const RenderOptions& options) {
+       return RenderText(report, options.text);
+     }},
+    {"json", false, RenderJsonReport},
     {"markdown", false,
-     [](const Report& report, const TextOptions& options) {
-       return RenderMarkdown(report, {options.top, options.reports_argument});
+     [](const Report& report, const RenderOptions& options) {
+       return RenderMarkdown(report, {options.text.top, options.text.reports_argument});
      }},
     {"html", true,
-     [](const Report& report, const TextOptions& options) {
-       return RenderHtml(report, {options.reports_argument});
+     [](const Report& report, const RenderOptions& options) {
+       return RenderHtml(report, {options.text.reports_argument});
      }},
-    {"sarif", true, [](const Report& report, const TextOptions&) { return RenderSarif(report); }},
+    {"sarif", true, [](const Report& report, const RenderOptions&) { return RenderSarif(report); }},
 }};
 
 class DiagnoseCommand : public Command {
@@ -59,16 +76,18 @@ class DiagnoseCommand : public Command {
     std::vector<std::string> names;
     for (const Format& format : kFormats) names.emplace_back(format.name);
     AddOutputOptions(app, run_.output, names);
-    top_ = app.add_option("--top", text_.top,
+    top_ = app.add_option("--top", render_.text.top,
                           "number of findings to show in full; the rest get one line each")
                ->check(WholeNumber(0, 1'000'000))
                ->type_name("N");
-    app.add_flag("--devices", text_.devices, "show where the time went on each GPU");
-    app.add_flag("--all-fixes", text_.all_fixes,
+    app.add_flag("--devices", render_.text.devices, "show where the time went on each GPU");
+    app.add_flag("--all-fixes", render_.text.all_fixes,
                  "show every fix, also those for other frameworks and languages");
-    app.add_flag("--quiet,-q", text_.quiet, "show only the verdict and one line per finding");
-    app.add_flag("--brief", brief_, "JSON in 4 KB: the verdict and what to do, for a coding agent");
-    app.add_flag("--facts", facts_, "the facts of the run in the JSON report, too");
+    app.add_flag("--quiet,-q", render_.text.quiet,
+                 "show only the verdict and one line per finding");
+    app.add_flag("--brief", render_.brief,
+                 "JSON in 4 KB: the verdict and what to do, for a coding agent");
+    app.add_flag("--facts", render_.facts, "the facts of the run in the JSON report, too");
     AddSelectionOptions(app, run_.diagnose);
     AddSiteOptions(app, run_.diagnose);
     app.add_option("--fail-on", fail_on_,
@@ -86,14 +105,14 @@ class DiagnoseCommand : public Command {
                        "info, low, medium, high or critical"},
                       kWrongUsage);
     }
-    if (brief_) run_.output.format = "json";
+    if (render_.brief) run_.output.format = "json";
     std::set<std::string> known;
     if (!baseline_.empty()) {
       auto rules = ReadBaseline(baseline_);
       if (!rules) return Complain(rules.error(), kUnreadableInput);
       known = std::move(*rules);
     }
-    if (text_.quiet) run_.progress = run_.progress == "auto" ? "never" : run_.progress;
+    if (render_.text.quiet) run_.progress = run_.progress == "auto" ? "never" : run_.progress;
     if (ChosenFormat().draws) {
       run_.diagnose.draw = true;
       run_.diagnose.inspect = [](const Analysis& analysis, Report* report) {
@@ -115,17 +134,14 @@ class DiagnoseCommand : public Command {
   }
 
   std::string Render(const Report& report) {
+    TextOptions& text = render_.text;
     for (const std::string& path : run_.diagnose.reports) {
-      text_.reports_argument += (text_.reports_argument.empty() ? "" : " ") + ShellQuote(path);
+      text.reports_argument += (text.reports_argument.empty() ? "" : " ") + ShellQuote(path);
     }
-    if (run_.output.format == "json") {
-      const int top = top_->count() > 0 ? text_.top : -1;
-      if (brief_) return RenderBriefJson(report, top, kBriefBytes);
-      return text_.quiet ? RenderBriefJson(report, top, 0) : RenderJson(report, {facts_, top});
-    }
-    text_.width = run_.output.Width();
-    text_.color = run_.output.Color();
-    return ChosenFormat().render(report, text_);
+    if (top_->count() > 0) render_.json_top = text.top;
+    text.width = run_.output.Width();
+    text.color = run_.output.Color();
+    return ChosenFormat().render(report, render_);
   }
 
   // A rule that failed is reported even when others fired: its silence means nothing.
@@ -152,10 +168,8 @@ class DiagnoseCommand : public Command {
   }
 
   RunOptions run_;
-  TextOptions text_;
+  RenderOptions render_;
   CLI::Option* top_ = nullptr;
-  bool brief_ = false;
-  bool facts_ = false;
   std::string fail_on_;
   std::string baseline_;
 };

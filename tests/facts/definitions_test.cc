@@ -2,7 +2,7 @@
 #include <map>
 #include <sstream>
 
-#include "engine/facts/retired.h"
+#include "tests/facts/retired.h"
 #include "tests/facts/runs.h"
 
 namespace advise {
