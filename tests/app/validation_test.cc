@@ -40,6 +40,23 @@ std::vector<std::string> CellsOf(const std::string& row) {
   return cells;
 }
 
+// The lines of the document, those of one item of a list joined; with the number of the first.
+std::vector<std::pair<int, std::string>> ItemsOf(std::istream& document) {
+  std::vector<std::pair<int, std::string>> items;
+  int number = 0;
+  for (std::string line; std::getline(document, line);) {
+    ++number;
+    const std::size_t text = line.find_first_not_of(' ');
+    const bool goes_on = text != std::string::npos && text >= 2 && line[text] != '-';
+    if (goes_on && !items.empty()) {
+      items.back().second += line.substr(text - 1);
+    } else {
+      items.emplace_back(number, line);
+    }
+  }
+  return items;
+}
+
 // Sections "### A1 folder/file" with a line "- Says: … Findings: `rule` severity 12 %, …."; and
 // tables "| # | Capture | … | Findings above info, with saving | …" ("Trace" for PyTorch traces).
 std::vector<Quoted> QuotedFindings() {
@@ -49,9 +66,8 @@ std::vector<Quoted> QuotedFindings() {
   std::string file;
   std::string kind;
   std::size_t column = 0;
-  int number = 0;
-  for (std::string line; std::getline(in, line);) {
-    const std::string place = "docs/validation.md:" + std::to_string(++number);
+  for (const auto& [number, line] : ItemsOf(in)) {
+    const std::string place = "docs/validation.md:" + std::to_string(number);
     std::smatch match;
     if (line.starts_with("##")) {
       file = std::regex_match(line, match, heading) ? match[1].str() : "";
