@@ -119,15 +119,17 @@ TraceBuilder Loading(const std::vector<Nanos>& before) {
 
 TEST_CASE(
     "a loop that loads code in each repetition is a loop; one in which that fades is starting") {
-  const Analysed always(Loading(std::vector<Nanos>(12, 9_ms)), kAuto);
+  const Analysed always(Loading(std::vector<Nanos>(12, 30_ms)), kAuto);
   CHECK(always->kind.kind != KindOfRun::kStartUp);
   CHECK(always->support.verdict);
   const Analysed starts(
-      Loading({40_ms, 36_ms, 30_ms, 24_ms, 19_ms, 14_ms, 10_ms, 7_ms, 3_ms, 1_ms, 0, 0}), kAuto);
+      Loading({90_ms, 80_ms, 66_ms, 50_ms, 39_ms, 30_ms, 22_ms, 14_ms, 6_ms, 2_ms, 0, 0}), kAuto);
   CHECK(starts->kind.kind == KindOfRun::kStartUp);
   CHECK_FALSE(starts->support.verdict);
-  const Analysed few(Loading(std::vector<Nanos>(5, 9_ms)), kAuto);
+  const Analysed few(Loading(std::vector<Nanos>(5, 100_ms)), kAuto);
   CHECK(few->kind.kind == KindOfRun::kStartUp);
+  const Analysed brief(Loading(std::vector<Nanos>(12, 8_ms)), kAuto);
+  CHECK(brief->kind.kind == KindOfRun::kStartUp);
 }
 
 TEST_CASE("weights on their way before the first kernel are start-up; later copies are not") {

@@ -246,16 +246,17 @@ bool IsStartUp(IdleCause cause) {
 }
 
 // Whether repetitions that are full of loading and allocating may be the start of a run: they are
-// few, and unless they are very few, it fades towards the last ones. In a loop that compiles or
-// allocates it goes on as it began.
+// few, and unless they are very few or soon over, it fades towards the last ones. In a loop that
+// compiles or allocates it goes on as it began.
 bool MayBeStartUp(const Basis& basis) {
   const Run& run = basis.run;
   const auto repetitions = static_cast<double>(run.steps.all.size());
   if (repetitions >= run.knowledge.Number("verdict.start_up_steps")) return false;
   if (repetitions < run.knowledge.Number("verdict.start_up_passes")) return true;
+  const auto length = static_cast<double>(run.window.Length());
+  if (length < run.knowledge.Number("verdict.start_up_time")) return true;
   const double last = run.knowledge.Number("verdict.start_up_last");
-  const Nanos from =
-      run.window.end - static_cast<Nanos>(last * static_cast<double>(run.window.Length()));
+  const Nanos from = run.window.end - static_cast<Nanos>(last * length);
   Nanos all = 0;
   Nanos late = 0;
   for (const GapPiece piece : basis.idle.pieces) {
