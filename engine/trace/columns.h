@@ -57,6 +57,12 @@ struct Columns<OsCallTable> {
       std::tuple(&OsCallTable::start, &OsCallTable::end, &OsCallTable::thread, &OsCallTable::name);
 };
 template <>
+struct Columns<MpiTable> {
+  static constexpr auto all = std::tuple(&MpiTable::start, &MpiTable::end, &MpiTable::thread,
+                                         &MpiTable::name, &MpiTable::kind, &MpiTable::sent,
+                                         &MpiTable::received, &MpiTable::peer, &MpiTable::tag);
+};
+template <>
 struct Columns<SchedTable> {
   static constexpr auto all =
       std::tuple(&SchedTable::time, &SchedTable::thread, &SchedTable::cpu, &SchedTable::on);

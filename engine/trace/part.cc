@@ -214,6 +214,8 @@ class Cutter {
     Ranges(from_.python_frames, &to_.python_frames);
     const Rows os = OfThreads(from_.os_calls.thread);
     KeepRows(from_.os_calls, os, &to_.os_calls);
+    const Rows mpi = OfThreads(from_.mpi.thread);
+    KeepRows(from_.mpi, mpi, &to_.mpi);
     const Rows sched = OfThreads(from_.sched.thread);
     KeepRows(from_.sched, sched, &to_.sched);
     const Rows samples = OfThreads(from_.samples.thread);

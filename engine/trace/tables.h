@@ -20,6 +20,7 @@
 #include "engine/trace/counters.h"
 #include "engine/trace/diagnostics.h"
 #include "engine/trace/monitor.h"
+#include "engine/trace/mpi.h"
 #include "engine/trace/operator_inputs.h"
 #include "engine/trace/strings.h"
 #include "engine/trace/topology.h"
@@ -307,6 +308,7 @@ struct Trace {
   EventTable events;
   RangeTable ranges;
   OsCallTable os_calls;
+  MpiTable mpi;
   SchedTable sched;
   SampleTable samples;
   MemoryTable memory;

@@ -283,6 +283,9 @@ std::string Describe(const Trace& t) {
   Print(out, "ranges.domain", t.ranges.domain);
   Print(out, "os.start", t.os_calls.start);
   Print(out, "os.name", t.os_calls.name);
+  Print(out, "mpi.start", t.mpi.start);
+  Print(out, "mpi.kind", t.mpi.kind);
+  Print(out, "mpi.sent", t.mpi.sent);
   Print(out, "sched.time", t.sched.time);
   Print(out, "sched.thread", t.sched.thread);
   Print(out, "samples.time", t.samples.time);

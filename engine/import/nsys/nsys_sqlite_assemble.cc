@@ -96,6 +96,7 @@ class Assembler {
     visit(all_.ranges.log);
     visit(all_.nccl.log);
     visit(all_.os_calls.log);
+    visit(all_.mpi.log);
     visit(all_.sched.log);
     visit(all_.samples.log);
     visit(all_.overheads.log);
@@ -150,6 +151,7 @@ void Assembler::ResolveNames(Reader& reader) {
   for (NcclRows::Call& call : all_.nccl.rows.calls) call.name = nccl(call.name);
 
   Names(table, all_.os_calls.log, pool).Replace(all_.os_calls.rows.calls.name);
+  Names(table, all_.mpi.log, pool).Replace(all_.mpi.rows.calls.name);
   const Names samples(table, all_.samples.log, pool);
   samples.Replace(all_.samples.rows.samples.symbol);
   samples.Replace(all_.samples.rows.samples.module);
@@ -165,8 +167,8 @@ void Assembler::ListProcessesAndThreads() {
   std::set<std::int64_t> threads;
   for (const ThreadKeys* keys :
        {&all_.calls.rows.threads, &all_.ranges.rows.threads, &all_.nccl.rows.threads,
-        &all_.os_calls.rows.threads, &all_.sched.rows.threads, &all_.samples.rows.threads,
-        &all_.overheads.rows.threads}) {
+        &all_.os_calls.rows.threads, &all_.mpi.rows.threads, &all_.sched.rows.threads,
+        &all_.samples.rows.threads, &all_.overheads.rows.threads}) {
     threads.insert(keys->keys().begin(), keys->keys().end());
   }
   // Trimmed reports may lack globalPid: with one process that makes calls, all work is its own.
@@ -332,6 +334,8 @@ void Assembler::MoveTables() {
   trace_.operator_inputs = all_.ranges.rows.inputs.Take();
   MapThreads(all_.os_calls.rows.threads, all_.os_calls.rows.calls.thread);
   trace_.os_calls = std::move(all_.os_calls.rows.calls);
+  MapThreads(all_.mpi.rows.threads, all_.mpi.rows.calls.thread);
+  trace_.mpi = std::move(all_.mpi.rows.calls);
   MapThreads(all_.sched.rows.threads, all_.sched.rows.sched.thread);
   trace_.sched = std::move(all_.sched.rows.sched);
   MapThreads(all_.samples.rows.threads, all_.samples.rows.samples.thread);
@@ -407,7 +411,7 @@ void Assembler::CloseOpenRanges() {
   Nanos last = std::numeric_limits<Nanos>::min();
   for (const std::vector<Nanos>* times :
        {&trace_.ops.end, &trace_.calls.end, &trace_.syncs.end, &trace_.os_calls.end,
-        &trace_.overheads.end, &trace_.ranges.start, &ends}) {
+        &trace_.mpi.end, &trace_.overheads.end, &trace_.ranges.start, &ends}) {
     for (const Nanos time : *times) {
       if (time != kOpenEnd) last = std::max(last, time);
     }
@@ -442,6 +446,7 @@ void Assemble(AllRows all, Reader& reader, int jobs, Trace& trace) {
   assembler.JoinCalls();
   assembler.JoinCollectives();
   assembler.CloseOpenRanges();
+  JoinMpi(trace);
   assembler.MergeLogs();
 }
 

@@ -23,6 +23,7 @@ struct AllRows {
   Logged<RangeRows> ranges;
   Logged<NcclRows> nccl;
   Logged<OsCallRows> os_calls;
+  Logged<MpiRows> mpi;
   Logged<SchedRows> sched;
   Logged<SampleRows> samples;
   Logged<OverheadRows> overheads;

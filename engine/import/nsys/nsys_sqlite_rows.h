@@ -122,6 +122,16 @@ struct OsCallRows {
 };
 OsCallRows ReadOsCalls(Reader& reader);
 
+// nsys_sqlite_mpi.cc
+struct MpiRows {
+  MpiTable calls;  // in the order of the tables; `sent` is the size that the row names
+  ThreadKeys threads;
+};
+MpiRows ReadMpi(Reader& reader);
+// Sorts and completes the trace's calls of MPI, which have its own threads and names, and takes
+// those among its ranges.
+void JoinMpi(Trace& trace);
+
 struct SchedRows {
   SchedTable sched;  // sorted
   ThreadKeys threads;
