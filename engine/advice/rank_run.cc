@@ -151,7 +151,7 @@ class JobFixes : public FixList {
     if (share <= 0) return;
     const Job& job = cluster_.job;
     double communication = share * comm_share;
-    const double other = share - communication;
+    const double other = std::max(0.0, share - communication - WaitedIn(rule, r));
     if (communication > 0) {
       double exposed = 0;
       double length = 0;
@@ -172,6 +172,18 @@ class JobFixes : public FixList {
             static_cast<Nanos>(part * static_cast<double>(job.length[r * job.steps + s]));
       }
     }
+  }
+
+  // The share of its steps that a rank waits for others in MPI: theirs to win, not its own.
+  double WaitedIn(const RuleInfo& rule, std::size_t rank) const {
+    if (rule.id != "comm/mpi-late-rank" && rule.id != "comm/mpi-imbalance") return 0;
+    const Job& job = cluster_.job;
+    double waited = 0, length = 0;
+    for (std::size_t s = 0; s < job.steps; ++s) {
+      waited += static_cast<double>(job.waited[rank * job.steps + s]);
+      length += static_cast<double>(job.length[rank * job.steps + s]);
+    }
+    return length > 0 ? waited / length : 0;
   }
 
   // A report that holds several ranks says of which it found something.

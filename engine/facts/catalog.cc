@@ -23,6 +23,7 @@ Catalog Declare(const Knowledge& knowledge) {
   DeclareInputFacts(&catalog);
   DeclareHostFacts(&catalog);
   DeclareCommFacts(&catalog);
+  DeclareMpiFacts(&catalog);
   DeclareCaptureFacts(&catalog);
   DeclareEnvironmentFacts(knowledge, &catalog);
   DeclareHardwareFacts(&catalog);

@@ -336,6 +336,7 @@ void DeclarePrecisionFacts(Catalog* catalog);  // precision
 void DeclareFamilyFacts(const Knowledge& knowledge, Catalog* catalog);  // family, calls, ranges, os
 void DeclareMemoryFacts(Catalog* catalog);                              // memory
 void DeclareInputFacts(Catalog* catalog);                               // input
+void DeclareMpiFacts(Catalog* catalog);                                 // mpi
 void DeclareHostFacts(Catalog* catalog);                                // host
 void DeclareCommFacts(Catalog* catalog);     // comm, rank.late, rank.idle
 void DeclareCaptureFacts(Catalog* catalog);  // capture

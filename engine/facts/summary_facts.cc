@@ -42,6 +42,8 @@ void DeclareSummaryFacts(Catalog* catalog) {
                 RowsOf(&Summaries::ranges, "ns"));
   summaries.Add("summary.os_calls", "rows", "OS calls that begin in the window by name" + columns,
                 RowsOf(&Summaries::os_calls, "ns"));
+  summaries.Add("summary.mpi", "rows", "MPI calls that begin in the window by name" + columns,
+                RowsOf(&Summaries::mpi, "ns"));
 }
 
 }  // namespace advise::facts

@@ -106,6 +106,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] {
         stalls = FindStalls(shared);
         moves = FindMoves(shared);
+        mpi = FindMpi(shared);
         graphs = FindGraphs(shared);
       },
       [&] { launches = FindLaunches(shared); },

@@ -25,6 +25,7 @@
 #include "engine/metrics/losses/kernel_variation.h"
 #include "engine/metrics/losses/launch.h"
 #include "engine/metrics/losses/moves.h"
+#include "engine/metrics/losses/mpi.h"
 #include "engine/metrics/losses/number_formats.h"
 #include "engine/metrics/losses/replication.h"
 #include "engine/metrics/losses/serving.h"
@@ -105,6 +106,7 @@ struct Analysis {
   NumberFormats number_formats;
   Graphs graphs;
   Moves moves;
+  Mpi mpi;  // empty unless calls of MPI were recorded
   Stalls stalls;
   Counters counters;  // empty unless a kernel profiler's output was given
   KernelEfficiency efficiency;

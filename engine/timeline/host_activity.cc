@@ -33,6 +33,23 @@ Activity ActivityOfOs(OsClass os_class) {
   return Activity::kCode;
 }
 
+// What MPI does inside a call (polling, files, copies of its own) is part of the call.
+Activity ActivityOfMpi(MpiKind kind) {
+  switch (kind) {
+    case MpiKind::kSend:
+    case MpiKind::kReceive:
+    case MpiKind::kExchange:
+    case MpiKind::kWait:
+    case MpiKind::kCollective:
+      return Activity::kMpi;
+    case MpiKind::kFile:
+      return Activity::kFileIo;
+    case MpiKind::kOther:
+      break;
+  }
+  return Activity::kCode;
+}
+
 }  // namespace
 
 // Names as the profiler's overhead tables print them; what is not CUDA's own work is the
@@ -83,12 +100,14 @@ HostActivity::HostActivity(const Run& run, std::uint32_t thread)
       calls_(run.calls_of_thread[thread]),
       ranges_(run.ranges_of_thread[thread]),
       os_(run.os_of_thread[thread]),
+      mpi_(run.mpi_of_thread[thread]),
       overheads_(run.overheads_of_thread[thread]),
       first_event_(std::numeric_limits<Nanos>::max()) {
   const Trace& trace = run.trace;
   if (!calls_.empty()) first_event_ = std::min(first_event_, trace.calls.start[calls_.first]);
   if (!ranges_.empty()) first_event_ = std::min(first_event_, trace.ranges.start[ranges_.first]);
   if (!os_.empty()) first_event_ = std::min(first_event_, trace.os_calls.start[os_.first]);
+  if (!mpi_.empty()) first_event_ = std::min(first_event_, trace.mpi.start[mpi_.first]);
 }
 
 void HostActivity::Admit(Nanos before) {
@@ -106,6 +125,8 @@ void HostActivity::Admit(Nanos before) {
   admit(trace.os_calls, &os_, [&](std::uint32_t i) {
     return activity_slot(ActivityOfOs(run_.names.Os(trace.os_calls.name[i])));
   });
+  admit(trace.mpi, &mpi_,
+        [&](std::uint32_t i) { return activity_slot(ActivityOfMpi(trace.mpi.kind[i])); });
   admit(trace.overheads, &overheads_, [&](std::uint32_t i) {
     return activity_slot(ActivityOfOverhead(trace.strings[trace.overheads.name[i]]));
   });

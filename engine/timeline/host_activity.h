@@ -28,12 +28,13 @@ enum class Activity : std::uint8_t {
   kFileIo,
   kSync,          // waiting for the GPU by a synchronize call
   kBlockingCopy,  // a copy or memset call that returns when the data has moved
+  kMpi,           // in a call of MPI that moves data or waits for it
   kAllocation,
   kModuleLoad,
   kJit,
   kProfiler,
 };
-inline constexpr std::size_t kActivityCount = 20;
+inline constexpr std::size_t kActivityCount = 21;
 
 struct HostPiece {
   Nanos start = 0;
@@ -63,8 +64,8 @@ class HostActivity {
   void Admit(Nanos before);
 
   const Run& run_;
-  RowRange calls_, ranges_, os_, overheads_;  // what is still ahead
-  std::vector<Event> active_;                 // may reach into what is still to come
+  RowRange calls_, ranges_, os_, mpi_, overheads_;  // what is still ahead
+  std::vector<Event> active_;                       // may reach into what is still to come
   Nanos first_event_;
 };
 

@@ -21,12 +21,14 @@ IdleCause CauseOf(const HostPiece& piece) {
     case Activity::kSync:
     case Activity::kBlockingCopy:
       return IdleCause::kHostSync;
+    case Activity::kMpi:
+      return IdleCause::kPeerWait;
     default:
       break;
   }
   if (piece.phase == Phase::kDataLoading) return IdleCause::kDataLoading;
   if (piece.phase == Phase::kCompilation) return IdleCause::kJitOrModuleLoad;
-  // Inside a call of a communication library (MPI) the thread waits for its peer.
+  // Inside a range named after a communication library the thread waits for its peer.
   if (piece.phase == Phase::kCommunication && piece.activity == Activity::kCode)
     return IdleCause::kPeerWait;
   switch (piece.activity) {

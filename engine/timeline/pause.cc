@@ -19,6 +19,7 @@ Interval PauseAround(const Run& run, std::uint32_t thread, Nanos time) {
   };
   narrow(run.trace.calls, run.calls_of_thread[thread]);
   narrow(run.trace.os_calls, run.os_of_thread[thread]);
+  narrow(run.trace.mpi, run.mpi_of_thread[thread]);
   if (pause.start > time) pause.end = pause.start = time;
   return pause;
 }

@@ -15,6 +15,16 @@ Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
     collected[process][phase].push_back({ranges.start[i], ranges.end[i]});
     known_[phase] = true;
   }
+  const MpiTable& mpi = run.trace.mpi;
+  for (std::uint32_t i = 0; i < mpi.size(); ++i) {
+    if (mpi.kind[i] == MpiKind::kOther || mpi.kind[i] == MpiKind::kFile) continue;
+    if (mpi.thread[i] == kNone) continue;
+    const std::uint32_t process = run.trace.threads[mpi.thread[i]].process;
+    const auto phase = static_cast<std::size_t>(Phase::kCommunication);
+    if (process == kNone) continue;
+    collected[process][phase].push_back({mpi.start[i], mpi.end[i]});
+    known_[phase] = true;
+  }
   for (std::size_t p = 0; p < sets_.size(); ++p) {
     for (std::size_t phase = 1; phase < kCount; ++phase) {
       sets_[p][phase] = IntervalSet::Of(std::move(collected[p][phase]));

@@ -12,6 +12,7 @@ Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
       calls_of_thread(RowsByThread(trace_in.calls.thread, trace_in.threads.size())),
       ranges_of_thread(RowsByThread(trace_in.ranges.thread, trace_in.threads.size())),
       os_of_thread(RowsByThread(trace_in.os_calls.thread, trace_in.threads.size())),
+      mpi_of_thread(RowsByThread(trace_in.mpi.thread, trace_in.threads.size())),
       overheads_of_thread(RowsByThread(trace_in.overheads.thread, trace_in.threads.size())),
       ops_of_device(trace_in.devices.size()) {
   auto named = std::async(std::launch::async, [this] { names = Names(trace, knowledge); });

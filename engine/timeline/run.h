@@ -59,6 +59,7 @@ struct Run {
   std::vector<RowRange> calls_of_thread;        // per thread
   std::vector<RowRange> ranges_of_thread;
   std::vector<RowRange> os_of_thread;
+  std::vector<RowRange> mpi_of_thread;
   std::vector<RowRange> overheads_of_thread;
   std::vector<std::vector<std::uint32_t>> ops_of_device;  // in time order
   std::vector<std::uint32_t> active_devices;              // devices with ops

@@ -14,6 +14,7 @@ void TraceBuilder::ForEachTime(Change change) {
   all(&ops_);
   all(&ranges_);
   all(&os_calls_);
+  all(&mpi_);
   all(&overheads_);
 }
 
@@ -34,7 +35,8 @@ inline TraceBuilder& TraceBuilder::SwapDevices(std::uint32_t a, std::uint32_t b)
   return *this;
 }
 
-inline std::vector<std::uint32_t> TraceBuilder::ByThread(const std::vector<NamedRow>& rows) {
+template <typename Row>
+std::vector<std::uint32_t> TraceBuilder::ByThread(const std::vector<Row>& rows) {
   std::vector<std::uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -95,6 +97,18 @@ inline std::vector<std::uint32_t> TraceBuilder::BuildCalls(Trace* trace) const {
   trace->ranges.payload.assign(ranges_.size(), 0);
   named(os_calls_, &trace->os_calls);
   named(overheads_, &trace->overheads);
+  for (const std::uint32_t i : ByThread(mpi_)) {
+    const MpiRow& row = mpi_[i];
+    trace->mpi.start.push_back(row.when.start);
+    trace->mpi.end.push_back(row.when.end);
+    trace->mpi.thread.push_back(row.thread);
+    trace->mpi.name.push_back(trace->strings.Intern(row.name));
+    trace->mpi.kind.push_back(MpiKindOf(row.name));
+    trace->mpi.sent.push_back(row.sent);
+    trace->mpi.received.push_back(row.received);
+    trace->mpi.peer.push_back(row.peer);
+    trace->mpi.tag.push_back(-1);
+  }
   return row_of_call;
 }
 

@@ -153,6 +153,12 @@ class TraceBuilder {
     os_calls_.push_back({thread_, when, name});
     return *this;
   }
+  // A call of MPI; -1 for sizes and peers that are not known.
+  TraceBuilder& Mpi(const std::string& name, Interval when, std::int64_t sent = -1,
+                    std::int64_t received = -1, std::int32_t peer = -1) {
+    mpi_.push_back({{thread_, when, name}, sent, received, peer});
+    return *this;
+  }
   TraceBuilder& Overhead(const std::string& name, Interval when) {
     overheads_.push_back({thread_, when, name});
     return *this;
@@ -178,6 +184,10 @@ class TraceBuilder {
     std::string name;
   };
   using NamedRow = CallRow;
+  struct MpiRow : NamedRow {
+    std::int64_t sent, received;
+    std::int32_t peer;
+  };
   struct OpRow {
     Interval when;
     OpKind kind = OpKind::kKernel;
@@ -237,7 +247,8 @@ class TraceBuilder {
   void BuildOps(const std::vector<std::uint32_t>& row_of_call, Trace* trace) const;
 
   // The order that tables of threads have: (thread, start, -end).
-  static std::vector<std::uint32_t> ByThread(const std::vector<NamedRow>& rows);
+  template <typename Row>
+  static std::vector<std::uint32_t> ByThread(const std::vector<Row>& rows);
 
   std::vector<std::pair<std::string, int>> processes_;
   std::vector<std::pair<std::uint32_t, std::string>> threads_;  // process, name
@@ -247,6 +258,7 @@ class TraceBuilder {
   std::vector<CallRow> calls_;
   std::vector<OpRow> ops_;
   std::vector<NamedRow> ranges_, os_calls_, overheads_;
+  std::vector<MpiRow> mpi_;
   std::uint32_t process_ = 0, thread_ = 0, device_ = 0;
   std::int64_t stream_ = 7;
   int cores_ = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -162,8 +163,7 @@ class Cutter {
     for (const std::uint32_t call : launchers_) launching.insert(trace_.calls.thread[call]);
     for (std::uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
       if (options_.device != kNone && !launching.contains(thread) && !MayMatter(thread)) continue;
-      AddRow(thread, "ranges",
-             Ranges(trace_.ranges, run_.ranges_of_thread[thread], ExcerptKind::kRange), &rows);
+      AddRow(thread, "ranges", RangesAndMpi(thread), &rows);
       if (!operators.empty()) {
         AddRow(thread, "operators",
                Ranges(trace_.operators, operators[thread], ExcerptKind::kOperator), &rows);
@@ -213,7 +213,21 @@ class Cutter {
     rows->push_back(std::move(row));
   }
 
-  std::vector<ExcerptEvent> Ranges(const RangeTable& table, RowRange rows, ExcerptKind kind) const {
+  std::vector<ExcerptEvent> RangesAndMpi(std::uint32_t thread) const {
+    std::vector<ExcerptEvent> events =
+        Ranges(trace_.ranges, run_.ranges_of_thread[thread], ExcerptKind::kRange);
+    std::vector<ExcerptEvent> calls =
+        Ranges(trace_.mpi, run_.mpi_of_thread[thread], ExcerptKind::kRange);
+    if (calls.empty()) return events;
+    events.insert(events.end(), std::make_move_iterator(calls.begin()),
+                  std::make_move_iterator(calls.end()));
+    std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.start, -a.end) < std::pair(b.start, -b.end);
+    });
+    return events;
+  }
+
+  std::vector<ExcerptEvent> Ranges(const auto& table, RowRange rows, ExcerptKind kind) const {
     std::vector<ExcerptEvent> events;
     for (std::uint32_t r = rows.first; r < rows.last; ++r) {
       if (table.start[r] >= end_) break;

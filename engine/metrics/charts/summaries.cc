@@ -157,6 +157,7 @@ Summaries Summarize(const Run& run) {
   const auto itself = [](StringId name) { return name; };
   result.calls = lengths(trace.calls, itself, texts, text);
   result.os_calls = lengths(trace.os_calls, itself, texts, text);
+  result.mpi = lengths(trace.mpi, itself, texts, text);
 
   std::vector<std::string> plain;  // names of ranges without numbers
   std::map<std::string, std::size_t> known;

@@ -28,6 +28,7 @@ struct Summaries {
   std::vector<SummaryRow> copy_sizes;  // the same in bytes
   std::vector<SummaryRow> ranges;      // by name with digits replaced by #
   std::vector<SummaryRow> os_calls;
+  std::vector<SummaryRow> mpi;  // calls of MPI
 };
 
 inline constexpr std::size_t kSummaryRows = 40;  // a table; names are many, and the rest is small

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/metrics/losses/mpi.h"
 #include "engine/metrics/losses/repeated_uploads.h"
 #include "engine/timeline/blocking_calls.h"
 
@@ -264,7 +265,7 @@ class CopyFinder {
             run_.steps.At(trace_.ops.start[op]) == run_.steps.At(trace_.ops.start[down]) ||
             (run_.steps.source == "period" &&
              trace_.ops.end[op] - trace_.ops.start[down] <= run_.steps.Median());
-        if (!in_time || !same_step) continue;
+        if (!in_time || !same_step || SentByMpi(down, op)) continue;
         const bool same = trace_.ops.device[op] == trace_.ops.device[down];
         LossBuilder& loss = same ? trip : through;
         loss.Count(trace_.ops.start[down], static_cast<double>(bytes), Length(op) + Length(down));
@@ -283,6 +284,14 @@ class CopyFinder {
     }
     result_.roundtrip = trip.Build();
     result_.through_host = through.Build();
+  }
+
+  // MPI took what came down and brought what goes up: an exchange with another rank, no round trip.
+  bool SentByMpi(std::uint32_t down, std::uint32_t up) const {
+    const std::uint32_t a = trace_.ops.call[down];
+    const std::uint32_t b = trace_.ops.call[up];
+    return a != kNone && b != kNone &&
+           UsesMpi(run_, trace_.calls.thread[b], trace_.calls.end[a], trace_.calls.start[b]);
   }
 
   // Idle time between the two ways, when the host works on the data there.

@@ -66,7 +66,7 @@ void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
       if (by == kNone || calls[by] == 0) continue;
       if (piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
           piece.cause == IdleCause::kJitOrModuleLoad ||
-          piece.cause == IdleCause::kProfilerOverhead) {
+          piece.cause == IdleCause::kProfilerOverhead || piece.activity == Activity::kMpi) {
         continue;
       }
       const std::uint32_t step = steps.outliers.empty() ? kNone : steps.At(piece.start);

@@ -78,8 +78,8 @@ class LossBuilder {
   void AddOp(std::uint32_t op);  // the op's whole time, within the window
   void AddExposed(
       std::uint32_t op);  // the part of a copy, memset or collective that nothing better covers
-  void AddBlamed(const std::vector<std::uint8_t>&
-                     calls);  // gaps whose blocking call is marked, less input and compile time
+  void AddBlamed(const std::vector<std::uint8_t>& calls);  // gaps whose blocking call is marked,
+                                                           // less input, MPI and compile time
   Remedy& remedy() { return *loss_.remedy; }
   std::int64_t count() const { return loss_.count; }
   Loss Build();

@@ -31,6 +31,7 @@ class Signs {
     seen.clear();
     Column("range", trace_.ranges.name, &seen);
     Column("range", trace_.ranges.domain, &seen);
+    Column("range", trace_.mpi.name, &seen);
     seen.clear();
     Column("operator", trace_.operators.name, &seen);
     seen.clear();

@@ -1,0 +1,270 @@
+#include "engine/metrics/losses/mpi.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace advise {
+namespace {
+
+bool IsMessage(MpiKind kind) {
+  return kind == MpiKind::kSend || kind == MpiKind::kReceive || kind == MpiKind::kExchange;
+}
+
+class MpiFinder {
+ public:
+  explicit MpiFinder(const Basis& basis)
+      : basis_(basis),
+        run_(basis.run),
+        mpi_(basis.run.trace.mpi),
+        small_bytes_(static_cast<std::int64_t>(run_.knowledge.Number("mpi.small_message"))),
+        late_(basis),
+        uneven_(basis),
+        transfer_(basis),
+        small_(basis),
+        file_(basis) {}
+
+  Mpi Find() {
+    result_.late = result_.uneven = result_.transfer = result_.small = result_.staged =
+        result_.file = LossBuilder(basis_).Build();
+    if (mpi_.size() == 0) return std::move(result_);
+    EstimateNeeds();
+    FindSmall();
+    DivideGaps();
+    Count();
+    Staged();
+    return std::move(result_);
+  }
+
+ private:
+  // ---- how long each call would take if nobody were late
+  void EstimateNeeds() {
+    needed_.assign(mpi_.size(), 0);
+    const std::unordered_map<StringId, Nanos> usual = QuickCalls();
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const RowRange rows = run_.mpi_of_thread[thread];
+      Posted posted;
+      for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+        Posted moves;
+        moves.Add(mpi_.sent[row], &moves.sent);
+        moves.Add(mpi_.received[row], &moves.received);
+        if (IsMessage(mpi_.kind[row])) posted.Add(moves);
+        if (mpi_.kind[row] == MpiKind::kWait) {
+          moves = posted;
+          posted = {};
+        }
+        const Nanos needs = NeedOf(moves);
+        const bool known = moves.known || IsBarrier(row);
+        needed_[row] = known ? needs : std::max(needs, usual.at(mpi_.name[row]));
+      }
+    }
+  }
+
+  // What calls move. Both directions travel at once.
+  struct Posted {
+    std::int64_t messages = 0, sent = 0, received = 0;
+    bool known = false;  // how much
+    void Add(std::int64_t size, std::int64_t* bytes) {
+      if (size < 0) return;
+      ++messages;
+      *bytes += size;
+      known = true;
+    }
+    void Add(const Posted& other) {
+      messages += other.messages;
+      sent += other.sent;
+      received += other.received;
+      known = known || other.known;
+    }
+  };
+  Nanos NeedOf(const Posted& moves) const {
+    const double rate = run_.knowledge.Number("mpi.rate") / kNanosPerSecond;
+    const auto further = static_cast<double>(std::max<std::int64_t>(moves.messages - 1, 0));
+    return static_cast<Nanos>(run_.knowledge.Number("mpi.latency") +
+                              further * run_.knowledge.Number("mpi.further_message") +
+                              static_cast<double>(std::max(moves.sent, moves.received)) / rate);
+  }
+
+  bool IsBarrier(std::uint32_t row) const {  // it moves nothing
+    return run_.trace.strings[mpi_.name[row]].find("arrier") != std::string::npos;
+  }
+
+  // By function: how long the quick calls of it take, which wait for nobody.
+  std::unordered_map<StringId, Nanos> QuickCalls() const {
+    std::map<StringId, std::vector<Nanos>> lengths;
+    for (std::size_t row = 0; row < mpi_.size(); ++row)
+      lengths[mpi_.name[row]].push_back(mpi_.end[row] - mpi_.start[row]);
+    std::unordered_map<StringId, Nanos> quick;
+    for (auto& [name, all] : lengths) {
+      const auto at = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 10);
+      std::nth_element(all.begin(), at, all.end());
+      quick[name] = *at;
+    }
+    return quick;
+  }
+
+  // ---- messages that could travel with the first one to the same rank in a step
+  void FindSmall() {
+    spare_.assign(mpi_.size(), 0);
+    StepCounter all(run_), small(run_);
+    std::vector<double> sizes;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const RowRange rows = run_.mpi_of_thread[thread];
+      std::set<std::pair<bool, std::int32_t>> met;  // sent or received, peer; in this step
+      std::uint32_t step = kNone;
+      double posted = 0, spare = 0;
+      for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+        if (!basis_.InLoop(mpi_.start[row])) continue;
+        const std::uint32_t at = run_.steps.At(mpi_.start[row]);
+        if (at != step) met.clear();
+        step = at;
+        if (mpi_.kind[row] == MpiKind::kWait) {
+          spare_[row] = posted > 0 ? spare / posted : 0;
+          posted = spare = 0;
+        }
+        if (!IsMessage(mpi_.kind[row])) continue;
+        const bool sends = mpi_.kind[row] != MpiKind::kReceive;
+        const std::int64_t bytes = sends ? mpi_.sent[row] : mpi_.received[row];
+        posted += 1;
+        if (sends) {
+          all.Count(mpi_.start[row]);
+          if (bytes >= 0) sizes.push_back(static_cast<double>(bytes));
+        }
+        if (bytes < 0 || bytes >= small_bytes_) continue;
+        if (sends) small.Count(mpi_.start[row]);
+        if (met.insert({sends, mpi_.peer[row]}).second) continue;
+        spare_[row] = 1;
+        spare += 1;
+      }
+    }
+    result_.messages_per_step = all.PerStep();
+    result_.small_per_step = small.PerStep();
+    if (!sizes.empty()) result_.message_median_bytes = Median(std::move(sizes));
+  }
+
+  // ---- idle time inside calls
+  void DivideGaps() {
+    std::uint32_t last_gap = kNone;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const bool moves = piece.activity == Activity::kMpi;
+      if ((!moves && piece.activity != Activity::kFileIo) || !basis_.InLoop(piece.start)) continue;
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+      if (thread == kNone) continue;
+      const RowRange rows = run_.mpi_of_thread[thread];
+      const auto first = mpi_.start.begin() + rows.first;
+      const auto last = mpi_.start.begin() + rows.last;
+      auto at = std::upper_bound(first, last, piece.start);
+      if (at != first) --at;
+      for (; at != last && *at < piece.end; ++at) {
+        const auto row = static_cast<std::uint32_t>(at - mpi_.start.begin());
+        if ((mpi_.kind[row] == MpiKind::kFile) == moves || mpi_.kind[row] == MpiKind::kOther)
+          continue;
+        Divide(row, piece, last_gap != piece.gap);
+        last_gap = piece.gap;
+      }
+    }
+    Finish(&late_, &cuts_[&late_], &result_.late);
+    Finish(&uneven_, &cuts_[&uneven_], &result_.uneven);
+    Finish(&transfer_, &cuts_[&transfer_], &result_.transfer);
+    Finish(&small_, &cuts_[&small_], &result_.small);
+    Finish(&file_, &cuts_[&file_], &result_.file);
+  }
+
+  // The part of the piece inside the call: first it waits, then its messages travel.
+  void Divide(std::uint32_t row, const GapPiece& piece, bool new_gap) {
+    const Nanos start = std::max(piece.start, mpi_.start[row]);
+    const Nanos end = std::min(piece.end, mpi_.end[row]);
+    if (end <= start) return;
+    const std::uint32_t thread = mpi_.thread[row];
+    idle_[mpi_.name[row]] += static_cast<double>(end - start);
+    if (mpi_.kind[row] == MpiKind::kFile) {
+      Lose(&file_, thread, piece.device, start, end, new_gap);
+      return;
+    }
+    const Nanos arrived = std::clamp(mpi_.end[row] - needed_[row], start, end);
+    LossBuilder* waits = mpi_.kind[row] == MpiKind::kCollective ? &uneven_ : &late_;
+    Lose(waits, thread, piece.device, start, arrived, new_gap);
+    const auto spare = static_cast<Nanos>(spare_[row] * static_cast<double>(end - arrived));
+    Lose(&small_, thread, piece.device, arrived, arrived + spare, new_gap);
+    Lose(&transfer_, thread, piece.device, arrived, end, new_gap);
+  }
+
+  void Lose(LossBuilder* loss, std::uint32_t thread, std::uint32_t device, Nanos start, Nanos end,
+            bool new_gap) {
+    if (end <= start) return;
+    if (new_gap || loss->count() == 0) loss->Count(start, 0, end - start);
+    loss->AddSpan(device, start, end);
+    cuts_[loss][thread].push_back({start, end});
+  }
+
+  using Cuts = std::map<std::uint32_t, std::vector<Interval>>;
+  static void Finish(LossBuilder* loss, Cuts* cuts, Loss* result) {
+    for (auto& [thread, intervals] : *cuts)
+      loss->remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+    *result = loss->Build();
+  }
+
+  // ---- what functions there are
+  void Count() {
+    std::map<StringId, MpiFunction> functions;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const RowRange rows = run_.mpi_of_thread[thread];
+      for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+        if (!basis_.InWindow(mpi_.start[row])) continue;
+        ++result_.count;
+        MpiFunction& function = functions[mpi_.name[row]];
+        ++function.count;
+        function.time_ns += static_cast<double>(mpi_.end[row] - mpi_.start[row]);
+        function.bytes += static_cast<double>(std::max<std::int64_t>(mpi_.sent[row], 0) +
+                                              std::max<std::int64_t>(mpi_.received[row], 0));
+      }
+    }
+    for (auto& [name, function] : functions) {
+      function.name = run_.trace.strings[name];
+      const auto idle = idle_.find(name);
+      if (idle != idle_.end()) function.idle_ns = idle->second;
+      result_.functions.push_back(function);
+    }
+    std::stable_sort(result_.functions.begin(), result_.functions.end(),
+                     [](const MpiFunction& a, const MpiFunction& b) {
+                       return std::pair(-a.idle_ns, -a.time_ns) < std::pair(-b.idle_ns, -b.time_ns);
+                     });
+  }
+
+  // MPI that takes GPU memory needs neither copy; the host still waits until the data is computed.
+  void Staged() {
+    LossBuilder loss(basis_);
+    const OpTable& ops = run_.trace.ops;
+    const StagedCopies copies = FindStagedCopies(basis_);
+    std::vector<std::uint32_t> all;
+    std::merge(copies.down.begin(), copies.down.end(), copies.up.begin(), copies.up.end(),
+               std::back_inserter(all));
+    for (const std::uint32_t op : all) {
+      loss.Count(ops.start[op], static_cast<double>(run_.trace.copies.bytes[ops.detail[op]]),
+                 ops.end[op] - ops.start[op]);
+      loss.AddExposed(op);
+      loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+      if (ops.call[op] != kNone) loss.remedy().unblocked_calls.push_back(ops.call[op]);
+    }
+    result_.staged = loss.Build();
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const MpiTable& mpi_;
+  std::int64_t small_bytes_;
+  std::vector<Nanos> needed_;  // by row
+  std::vector<double> spare_;  // by row: the share of its messages that need not travel alone
+  LossBuilder late_, uneven_, transfer_, small_, file_;
+  std::map<LossBuilder*, Cuts> cuts_;
+  std::unordered_map<StringId, double> idle_;  // by function
+  Mpi result_;
+};
+
+}  // namespace
+
+Mpi FindMpi(const Basis& basis) { return MpiFinder(basis).Find(); }
+
+}  // namespace advise

@@ -1,0 +1,201 @@
+// Calls of MPI: idle time in them goes to late ranks, to the transfer, or to small messages; copies
+// that only feed MPI are told from those that the host works on.
+#include "engine/metrics/losses/mpi.h"
+
+#include "tests/support/analysed.h"
+
+namespace advise {
+namespace {
+
+// One step of a solver: a kernel, an exchange with `bytes` each way that ends `waited` after the
+// kernel, the next kernel.
+TraceBuilder& ExchangeAt(TraceBuilder& story, Nanos at, std::int64_t bytes, Nanos waited) {
+  return story.Launch("step", {at, at + 5_us}, {at + 10_us, at + 1000_us})
+      .Sync({at + 6_us, at + 1000_us})
+      .Mpi("MPI_Irecv", {at + 1000_us, at + 1001_us}, -1, bytes, 1)
+      .Mpi("MPI_Isend", {at + 1001_us, at + 1002_us}, bytes, -1, 1)
+      .Mpi("MPI_Waitall", {at + 1002_us, at + 1002_us + waited});
+}
+
+TEST_CASE("the GPU waits for a peer while the launching thread is in MPI") {
+  TraceBuilder story;
+  ExchangeAt(story, 0, 1_MiB, 898_us).OsCall("poll", {1100_us, 1800_us});
+  story.Launch("next", {1900_us, 1905_us}, {1910_us, 3000_us});
+  const Analysed run(story);
+  // What MPI does inside (polling) is part of the call.
+  CHECK(run.Causes() == "launch 10000, peer_wait 900000");
+}
+
+TEST_CASE("what a wait takes beyond the needs of its messages is a late rank") {
+  TraceBuilder story;
+  ExchangeAt(story, 0, 5'000'000, 3998_us);  // a millisecond at the least rate
+  story.Launch("next", {5000_us, 5005_us}, {5010_us, 6000_us});
+  const Analysed run(story);
+  const Mpi& mpi = run->mpi;
+  // 20 us of latency, 5 us for the second message, 1000 us for the bytes.
+  CHECK(mpi.late.lost->Total() == 3998_us - 1025_us);
+  CHECK(mpi.transfer.lost->Total() == 1025_us + 2_us);  // with the two calls that start it
+  CHECK(mpi.uneven.lost->Total() == 0);
+  CHECK(mpi.late.count == 1);
+  REQUIRE(mpi.functions.size() == 3);
+  CHECK(mpi.functions[0].name == "MPI_Waitall");
+  CHECK(mpi.functions[0].idle_ns == Approx(3998_us));
+  CHECK(mpi.count == 3);
+}
+
+TEST_CASE("near miss: a wait that ends when its messages can be there is nobody's fault") {
+  TraceBuilder story;
+  ExchangeAt(story, 0, 5'000'000, 998_us);
+  story.Launch("next", {2000_us, 2005_us}, {2010_us, 3000_us});
+  const Analysed run(story);
+  CHECK(run->mpi.late.lost->Total() == 0);
+  CHECK(run->mpi.transfer.lost->Total() == 1000_us);
+}
+
+TEST_CASE("a collective that takes longer than its data needs waits for the last rank") {
+  const Analysed run(TraceBuilder()
+                         .Launch("step", {0_us, 5_us}, {10_us, 1000_us})
+                         .Sync({6_us, 1000_us})
+                         .Mpi("MPI_Allreduce", {1000_us, 3000_us}, 8, 8)
+                         .Mpi("MPI_Barrier", {3000_us, 4000_us})
+                         .Launch("next", {4000_us, 4005_us}, {4010_us, 5000_us}));
+  CHECK(run->mpi.uneven.lost->Total() ==
+        3000_us - 25_us - 1_ns - 20_us);  // a nanosecond for 8 bytes
+  CHECK(run->mpi.transfer.lost->Total() == 45_us + 1_ns);
+  CHECK(run->mpi.late.lost->Total() == 0);
+}
+
+TEST_CASE("without sizes, the quick calls of a function tell what it needs") {
+  TraceBuilder story;
+  for (int i = 0; i < 10; ++i) {
+    const Nanos at = i * 10_ms;
+    const Nanos waited = i == 5 ? 5000_us : 500_us;
+    story.Launch("step", {at, at + 5_us}, {at + 10_us, at + 1000_us})
+        .Sync({at + 6_us, at + 1000_us})
+        .Mpi("MPI_Recv", {at + 1000_us, at + 1000_us + waited})
+        .Launch("rest", {at + 1000_us + waited, at + 1005_us + waited},
+                {at + 1010_us + waited, at + 9999_us});
+  }
+  const Analysed run(story);
+  CHECK(run->mpi.late.lost->Total() == 4500_us);
+  CHECK(run->mpi.message_median_bytes == -1);
+}
+
+TEST_CASE("small messages to one rank could travel as one") {
+  TraceBuilder story;
+  story.Launch("step", {0_us, 5_us}, {10_us, 1000_us}).Sync({6_us, 1000_us});
+  for (int i = 0; i < 20; ++i) {
+    const Nanos at = 1000_us + i * 20_us;
+    story.Mpi("MPI_Send", {at, at + 20_us}, 512, -1, i % 2);
+  }
+  story.Launch("next", {1400_us, 1405_us}, {1410_us, 3000_us});
+  const Analysed run(story);
+  CHECK(run->mpi.messages_per_step == 20);
+  CHECK(run->mpi.small_per_step == 20);
+  CHECK(run->mpi.message_median_bytes == 512);
+  CHECK(run->mpi.small.lost->Total() == 18 * 20_us);  // one stays for each of the two
+}
+
+TEST_CASE("near miss: large messages do not gain by travelling as one") {
+  TraceBuilder story;
+  story.Launch("step", {0_us, 5_us}, {10_us, 1000_us}).Sync({6_us, 1000_us});
+  for (int i = 0; i < 20; ++i) {
+    const Nanos at = 1000_us + i * 20_us;
+    story.Mpi("MPI_Send", {at, at + 20_us}, 512_KiB, -1, 0);
+  }
+  story.Launch("next", {1400_us, 1405_us}, {1410_us, 3000_us});
+  const Analysed run(story);
+  CHECK(run->mpi.small.lost->Total() == 0);
+  CHECK(run->mpi.small_per_step == 0);
+}
+
+// Data goes down, `between` happens, data of the same size goes up.
+template <typename Between>
+Analysed DownAndUp(Between between) {
+  TraceBuilder story;
+  story.Launch("pack", {0_us, 5_us}, {10_us, 100_us})
+      .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 205_us}, {100_us, 200_us}, "cudaMemcpy");
+  between(story);
+  story.CopyToGpu(2_MiB, MemoryKind::kPinned, {900_us, 1005_us}, {905_us, 1000_us}, "cudaMemcpy")
+      .Launch("unpack", {1010_us, 1015_us}, {1020_us, 3000_us});
+  return Analysed(story);
+}
+
+TEST_CASE("copies around an exchange of their bytes are staged for MPI, and no round trip") {
+  const Analysed run = DownAndUp([](TraceBuilder& story) {
+    story.Mpi("MPI_Sendrecv", {210_us, 890_us}, 2_MiB, 2_MiB, 1);
+  });
+  CHECK(run->mpi.staged.count == 2);
+  CHECK(run->mpi.staged.bytes == Approx(4_MiB));
+  CHECK(run->mpi.staged.lost->Total() == 195_us);  // the copies; the message stays
+  CHECK(run->copies.roundtrip.count == 0);
+}
+
+TEST_CASE("calls of MPI without sizes stage what goes down and comes up around them") {
+  const Analysed run = DownAndUp([](TraceBuilder& story) {
+    story.Mpi("MPI_Isend", {210_us, 215_us}).Mpi("MPI_Waitall", {220_us, 890_us});
+  });
+  CHECK(run->mpi.staged.count == 2);
+  CHECK(run->copies.roundtrip.count == 0);
+}
+
+TEST_CASE("near miss: without MPI between the two ways it is a round trip") {
+  const Analysed run = DownAndUp([](TraceBuilder& story) {
+    story.Mpi("MPI_Comm_rank", {210_us, 211_us}).Mpi("MPI_Barrier", {1100_us, 1200_us});
+  });
+  CHECK(run->mpi.staged.count == 0);
+  CHECK(run->copies.roundtrip.count == 1);
+}
+
+TEST_CASE("near miss: MPI that moves a few bytes meanwhile does not move the copies") {
+  const Analysed run = DownAndUp([](TraceBuilder& story) {
+    story.Mpi("MPI_Allreduce", {210_us, 890_us}, 8, 8);
+  });
+  CHECK(run->mpi.staged.count == 0);
+}
+
+TEST_CASE("near miss: what the host computes with between copy and message is not only carried") {
+  const Analysed run = DownAndUp([](TraceBuilder& story) {
+    story.Mpi("MPI_Recv", {210_us, 300_us}, -1, 2_MiB, 1)
+        .Mpi("MPI_Send", {700_us, 800_us}, 2_MiB, -1, 1);
+  });
+  CHECK(run->mpi.staged.count == 0);
+  CHECK(run->copies.roundtrip.count == 0);
+}
+
+TEST_CASE("receives may be posted before the data goes down, and results go down with it") {
+  TraceBuilder story;
+  story.Launch("pack", {0_us, 5_us}, {10_us, 100_us})
+      .Mpi("MPI_Irecv", {6_us, 7_us}, -1, 1_MiB, 1)
+      .CopyFromGpu(64_MiB, MemoryKind::kPinned, {8_us, 10_us}, {100_us, 3000_us})  // a result
+      .CopyFromGpu(1_MiB, MemoryKind::kPinned, {11_us, 12_us}, {3000_us, 3050_us})
+      .Sync({13_us, 3060_us})
+      .Mpi("MPI_Isend", {3060_us, 3062_us}, 1_MiB, -1, 1)
+      .Mpi("MPI_Waitall", {3062_us, 3300_us})
+      .CopyToGpu(1_MiB, MemoryKind::kPinned, {3300_us, 3302_us}, {3305_us, 3355_us})
+      .Launch("unpack", {3303_us, 3304_us}, {3360_us, 9000_us});
+  const Analysed run(story);
+  CHECK(run->mpi.staged.count == 2);
+  CHECK(run->mpi.staged.bytes == Approx(2_MiB));
+}
+
+TEST_CASE("files that MPI writes are file input and output, not waiting for a peer") {
+  const Analysed run(TraceBuilder()
+                         .Launch("step", {0_us, 5_us}, {10_us, 1000_us})
+                         .Sync({6_us, 1000_us})
+                         .Mpi("MPI_File_write_all", {1000_us, 5000_us}, 1_MiB)
+                         .Launch("next", {5000_us, 5005_us}, {5010_us, 6000_us}));
+  CHECK(run.Causes() == "file_io 4000000, launch 10000");
+  CHECK(run->mpi.file.lost->Total() == 4000_us);
+  CHECK(run->mpi.late.lost->Total() == 0);
+}
+
+TEST_CASE("a run without MPI loses nothing to it") {
+  const Analysed run(TraceBuilder().Launch("step", {0_us, 5_us}, {10_us, 1000_us}));
+  CHECK(run->mpi.count == 0);
+  CHECK(run->mpi.late.lost->Total() == 0);
+  CHECK(run->mpi.staged.count == 0);
+}
+
+}  // namespace
+}  // namespace advise
