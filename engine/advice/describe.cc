@@ -33,13 +33,23 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict) {
       });
 }
 
-// Whether what was found gives the reason that the fix is for.
-bool Fits(const Fix& fix, const Verdict& verdict) {
+// Whether the first and worst of what was found has the reason that the fix is for, if any.
+bool FitsTheWorst(const Fix& fix, const Verdict& verdict) {
   if (fix.reason.empty()) return true;
-  const Cell wanted = fix.reason;
   const auto own = verdict.evidence.find("reason");
-  if (own != verdict.evidence.end() && own->second == wanted) return true;
-  const std::pair<std::string, Cell> cell("reason", wanted);
+  if (fix.reason.starts_with('!')) {
+    return own == verdict.evidence.end() || own->second != Cell(fix.reason.substr(1));
+  }
+  return own == verdict.evidence.end() || own->second == Cell(fix.reason);
+}
+
+// Whether anything that was found gives the reason that the fix is for.
+bool Fits(const Fix& fix, const Verdict& verdict) {
+  const auto own = verdict.evidence.find("reason");
+  if (own != verdict.evidence.end() && FitsTheWorst(fix, verdict)) return true;
+  if (fix.reason.empty()) return true;
+  if (fix.reason.starts_with('!')) return FitsTheWorst(fix, verdict);
+  const std::pair<std::string, Cell> cell("reason", Cell(fix.reason));
   for (const auto& [name, rows] : verdict.tables) {
     for (const Row& row : rows) {
       if (std::find(row.begin(), row.end(), cell) != row.end()) return true;
@@ -62,6 +72,8 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
     }
     fixes.push_back(std::move(fix));
   }
+  std::stable_partition(fixes.begin(), fixes.end(),
+                        [&](const Fix& fix) { return FitsTheWorst(fix, verdict); });
   return fixes;
 }
 

@@ -35,7 +35,8 @@ struct Fix {
   // empty: all.
   std::vector<std::string> programs = {};
   // The fix is shown when evidence "reason", or that column of a row in the evidence, is this;
-  // empty: always.
+  // "!odd-sizes": unless the evidence itself gives that reason; empty: always. Fixes for what only
+  // rows give come last.
   std::string reason = {};
 };
 

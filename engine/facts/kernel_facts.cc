@@ -88,8 +88,9 @@ void DeclareGrids(Catalog* catalog) {
       "kernel.small_grid.share", "share",
       "Share of the compute time in kernels with fewer blocks than SMs and nothing else running.",
       [](const Kernels& k) { return ShareOf(k.small_grid.time_ns, k.compute_ns); });
-  kernels.AddLoss("kernel.small_grid", kLost,
-                  {"", "Time of kernels with fewer blocks than SMs and nothing else running.", ""},
+  kernels.AddLoss("kernel.small_grid", kChange,
+                  {"", "Time of kernels with fewer blocks than SMs and nothing else running.",
+                   "The work of these kernels is spread over more SMs, until memory is the limit."},
                   &Kernels::small_grid);
   kernels.Add("kernel.small_grid.median_blocks", "count",
               "Median blocks of kernels with fewer blocks than SMs, weighted by time.",

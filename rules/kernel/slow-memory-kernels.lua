@@ -5,6 +5,7 @@ local why = {
   ["short-rows"] = "Rows are so short that most threads of a block have nothing to do.",
   ["long-rows"] = "There are few rows, and each is long, so only a few blocks work.",
   ["not-vectorized"] = "The kernel moves one element at a time: addresses, types or strides do not allow wide loads.",
+  ["compiled"] = "A compiler made this kernel. Its block sizes may not fit this GPU, or other kernels compete for memory.",
   ["small"] = "Each kernel moves little data and ends before memory reaches its full rate.",
   [""] = "The sizes do not explain it. Possible reasons: too many passes over the data, atomic updates, or other kernels that compete for memory.",
 }
@@ -30,7 +31,9 @@ return {
   fixes   = {
     { reason = "strided", action = "Keep one layout throughout, and copy once where it must change",
       snippet = "x = x.contiguous()", language = "python", ["for"] = { "pytorch" } },
-    { action = "Compile the part of the model around it: fused kernels move each value once",
+    { reason = "compiled", action = "Let the compiler measure block sizes and reductions for this GPU, and update it",
+      snippet = 'model = torch.compile(model, mode="max-autotune")\ntorch._inductor.config.coordinate_descent_tuning = True', language = "python", ["for"] = { "pytorch" } },
+    { reason = "!compiled", action = "Compile the part of the model around it: fused kernels move each value once",
       snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
     { reason = "short-rows", action = "Use a kernel that processes many short rows per block (Triton, Apex, Liger), or move the short dimension" },
     { reason = "small", action = "Process many small tensors in one operation (foreach, cat)" },

@@ -21,6 +21,10 @@ return {
   symptom = "{per_step:num} allocations and frees {per:text}, mostly {call:text}. Around them, the GPU is idle for {share:pct} of the time.",
   cause   = "Each call requests memory from the driver or returns it. That is slow, and the call may wait until the GPU has finished.",
   fixes   = {
+    { action  = "In PyTorch, leave the caching allocator on and do not empty it in the loop",
+      snippet = [[# remove torch.cuda.empty_cache() from the loop; unset PYTORCH_NO_CUDA_MEMORY_CACHING (AMD: PYTORCH_NO_HIP_MEMORY_CACHING)
+import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   # before CUDA starts; for varying shapes]],
+      language = "python", ["for"] = { "pytorch" } },
     { action  = "Allocate once before the loop and reuse the buffers" },
     { action  = "In CUDA C++, allocate in stream order from a pool that keeps its memory",
       snippet = [[cudaMemPool_t pool;
@@ -29,10 +33,6 @@ uint64_t keep = UINT64_MAX;
 cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
 cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]],
       language = "cpp", ["for"] = { "c++" } },
-    { action  = "In PyTorch, leave the caching allocator on and do not empty it in the loop",
-      snippet = [[# remove torch.cuda.empty_cache() from the loop; unset PYTORCH_NO_CUDA_MEMORY_CACHING
-import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   # before CUDA starts; for varying shapes]],
-      language = "python", ["for"] = { "pytorch" } },
     { action = "Pin host buffers once; pinning for each copy costs more than the copy" },
   },
   false_positives = "Caches that still grow in the first steps.",

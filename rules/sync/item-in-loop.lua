@@ -23,23 +23,23 @@ return {
   symptom = "The host waits for a copy of {bytes:bytes} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each wait empties the queue, and the GPU is idle until the host has launched enough work again.",
   fixes   = {
-    { action  = "Accumulate on the GPU, and read the number every N steps",
+    { reason = "read", action  = "Accumulate on the GPU, and read the number every N steps",
       snippet = [[total += loss.detach()               # instead of: total += loss.item()
 if step % 100 == 0:
     print(total.item() / 100); total.zero_()]],
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "Decide on the GPU instead of branching on a value",
+    { reason = "read", action  = "Decide on the GPU instead of branching on a value",
       snippet = [[x = torch.where(mask, a, b)          # instead of: if mask.any(): ...
 x = x * scale_tensor                 # instead of: x * scale_tensor.item()]],
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "Create small tensors on the GPU, or keep one pinned buffer for them",
+    { reason = "sent", action  = "Create small tensors on the GPU, or keep one pinned buffer for them",
       snippet = [[n = torch.full((1,), length, device=device)      # no copy from the host
 staging = torch.empty(1, pin_memory=True)        # once; then, in the loop:
 staging[0] = length; n = staging.to(device, non_blocking=True)   # before its next use: wait for the copy's event]],
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Let PyTorch point at the lines that wait",
       snippet = 'torch.cuda.set_sync_debug_mode("warn")', language = "python", ["for"] = { "pytorch" } },
-    { action = "In CUDA C++, keep the value on the device, and read it every N steps from pinned memory",
+    { reason = "read", action = "In CUDA C++, keep the value on the device, and read it every N steps from pinned memory",
       snippet = "if (step % 100 == 0) {\n  cudaMemcpyAsync(host_value, value, sizeof(float), cudaMemcpyDeviceToHost, stream);   // host_value: pinned\n  cudaEventRecord(copied, stream);                                                     // read it after this event\n}", language = "cpp", ["for"] = { "c++" } },
     { action = "With OpenACC or OpenMP, keep scalars on the device, and update the host copy every N steps", ["for"] = { "openacc", "openmp", "fortran" } },
   },
@@ -49,8 +49,11 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
   detect = function(f, t, e)
     local direction = f.sync.item.direction
     e.way = "from or to the GPU"
-    if direction == "d2h" or direction == "device to host" then e.way = "from the GPU" end
-    if direction == "h2d" or direction == "host to device" then e.way = "to the GPU" end
+    if direction == "device to host" then e.way = "from the GPU" end
+    if direction == "host to device" then e.way = "to the GPU" end
+    e.ways = {}
+    if e.way ~= "to the GPU" then table.insert(e.ways, { reason = "read" }) end
+    if e.way ~= "from the GPU" then table.insert(e.ways, { reason = "sent" }) end
     e.op_text = e.operator and "; most come from " .. e.operator .. (e.source and " in " .. e.source or "")
       or e.source and "; most come from " .. e.source or ""
     return e
@@ -78,7 +81,7 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
       expect = { share = 0.07, way = "to the GPU" } },
     { name = "near miss: every step, behind a full queue",
       facts = { window = { device_time = 1e9 },
-                sync = { item = { count = 20, per_step = 1, median_bytes = 4, direction = "d2h", lost = 2e6, remedy = true } } },
+                sync = { item = { count = 20, per_step = 1, median_bytes = 4, direction = "device to host", lost = 2e6, remedy = true } } },
       expect = "silent" },
     { name = "near miss: the loss is logged every fiftieth step",
       facts = { window = { device_time = 1e9 },

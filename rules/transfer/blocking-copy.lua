@@ -14,6 +14,7 @@ return {
   loss           = "copy.blocking",
   not_applicable = "no copy blocks the host",
   evidence       = { "count", "bytes", "per_step", "pageable_share" },
+  optional       = { "steps.count" },
   thresholds     = { "min_share", "min_count" },
 
   symptom = "{count:count} copies ({bytes:bytes} in all, {pageable_share:pct} of it pageable) block the host until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
@@ -29,14 +30,20 @@ cudaStreamWaitEvent(compute_stream, copied, 0);]],
       snippet = [[loader = DataLoader(dataset, pin_memory=True)     # pinning a tensor in each step costs more than it wins
 x = x.to(device, non_blocking=True)]],
       language = "python", ["for"] = { "pytorch" } },
-    { action = "Use two buffers in turn, so that one is copied while kernels use the other" },
-    { action = "Fetch results every N steps, or after the next step's work has been queued" },
+    { reason = "loop", action = "Use two buffers in turn, so that one is copied while kernels use the other" },
+    { reason = "pass", action = "Split large copies into pieces, so that kernels work on one piece while the next one arrives" },
+    { reason = "loop", action = "Fetch results every N steps, or after the next step's work has been queued" },
   },
   false_positives = "A program whose next input depends on this result on the host must wait for it.",
   references = { "cuda-best-practices/overlap", "cuda-runtime/sync-behavior", "pytorch/pinned-memory" },
 
+  detect = function(f, t, e)
+    e.reason = (f.steps.count or 0) > 0 and "loop" or "pass"
+    return e
+  end,
+
   saving = { confidence = 0.8,
-             basis = "asynchronous copies from pinned memory, uploads on a separate stream, and the host free meanwhile" },
+             basis = "asynchronous copies from pinned memory, uploads in a loop on a separate stream, and the host free meanwhile" },
 
   tests = {
     { name = "a quarter of the run waits for cudaMemcpy",

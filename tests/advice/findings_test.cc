@@ -117,8 +117,9 @@ TEST_CASE("a fix for one reason is shown when the evidence or a row of it gives 
   const auto fix = [](const char* action, const char* reason) {
     return Fix{.action = action, .snippet = "", .language = "", .links = {}, .reason = reason};
   };
-  verdicts.rule(0).fixes = {fix("Pad", "odd-sizes"), fix("Batch", "few-tiles"),
-                            fix("Fuse", "strided"), fix("Measure", "")};
+  verdicts.rule(0).fixes = {fix("Pad", "odd-sizes"),     fix("Batch", "few-tiles"),
+                            fix("Fuse", "strided"),      fix("Measure", ""),
+                            fix("Compile", "!compiled"), fix("Grow", "!odd-sizes")};
   verdict.evidence = {{"reason", std::string("odd-sizes")}};
   verdict.tables = {{"rows", {{{"reason", std::string("few-tiles")}}}},
                     {"others", {{{"op", std::string("strided")}}}}};
@@ -126,7 +127,7 @@ TEST_CASE("a fix for one reason is shown when the evidence or a row of it gives 
   REQUIRE(findings.size() == 1);
   std::vector<std::string> shown;
   for (const Fix& one : findings[0].fixes) shown.push_back(one.action);
-  CHECK(shown == std::vector<std::string>{"Pad", "Batch", "Measure"});
+  CHECK(shown == std::vector<std::string>{"Pad", "Measure", "Compile", "Batch"});
 }
 
 TEST_CASE("links of a fix are those of the rule's references") {

@@ -36,6 +36,26 @@ TEST_CASE("a call that holds the host by its name is blocking, whatever its memo
   }
 }
 
+TEST_CASE("an upload of a loop can run a batch ahead, that of a single pass cannot") {
+  const auto passes = [](int count) {
+    TraceBuilder story;
+    for (Nanos at = 0; at < count * 10_ms; at += 10_ms) {
+      story.CopyToGpu(64_MiB, MemoryKind::kPageable, {at, at + 5_ms}, {at + 20_us, at + 4990_us},
+                      "cudaMemcpy");
+      story.Launch("gemm", {at + 5010_us, at + 5015_us}, {at + 5020_us, at + 6_ms});
+      story.Launch("add", {at + 5016_us, at + 5018_us}, {at + 6_ms, at + 7_ms});
+      story.Launch("norm", {at + 5019_us, at + 5021_us}, {at + 7_ms, at + 8_ms});
+    }
+    return story;
+  };
+  const Analysed once(passes(1), kAuto);
+  CHECK(once->copies.blocking.count == 1);
+  CHECK(once->copies.blocking.remedy->detached_ops.empty());
+  const Analysed loop(passes(12), kAuto);
+  REQUIRE(loop->run.steps.known());
+  CHECK_FALSE(loop->copies.blocking.remedy->detached_ops.empty());
+}
+
 TEST_CASE("a blocking copy owns the gap before it, not those between kernels it waited for") {
   const Analysed run(TraceBuilder()
                          .Launch("first", {0_us, 5_us}, {10_us, 100_us})

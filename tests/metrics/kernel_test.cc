@@ -85,6 +85,22 @@ TEST_CASE("a kernel with fewer blocks than SMs that runs alone has a small grid"
   CHECK(run->kernels.small_grid_rows[0].name == "narrow");
 }
 
+TEST_CASE("more blocks shorten a kernel to what memory and its start leave") {
+  const Analysed run =
+      Line().Add("narrow", 103_us, {.blocks = 6}).Add("short", 3_us, {.blocks = 6}).Run();
+  const Remedy& remedy = *run->kernels.small_grid.remedy;
+  REQUIRE(remedy.scaled_ops.size() == 2);
+  // Of 100 us beyond the start of 3 us a tenth is left: 60 SMs of 100 saturate the memory.
+  CHECK(remedy.scaled_ops[0].second == Approx(13.0 / 103).epsilon(1e-3));
+  CHECK(remedy.scaled_ops[1].second == 1);
+}
+
+TEST_CASE("a kernel that only waits for a time to pass has no work to spread") {
+  const Analysed run =
+      Line().Add("at::cuda::(anonymous namespace)::spin_kernel(long)", 100_us, {.blocks = 1}).Run();
+  CHECK(run->kernels.small_grid.count == 0);
+}
+
 TEST_CASE("narrow kernels side by side fill the device together") {
   TraceBuilder story;
   for (int stream = 0; stream < 4; ++stream) {

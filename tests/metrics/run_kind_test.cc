@@ -132,6 +132,30 @@ TEST_CASE(
   CHECK(brief->kind.kind == KindOfRun::kStartUp);
 }
 
+TEST_CASE("buffers that are freed in every step are no start-up") {
+  // Of each step of 10 ms, 9 ms are a free.
+  const auto loop = [](bool every_step) {
+    TraceBuilder story;
+    Nanos at = 100_us;
+    for (int i = 0; i < 4; ++i) {
+      for (const char* name : {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32}) {
+        story.Launch(name, {at - 60_us, at - 57_us}, {at, at + 200_us});
+        at += 210_us;
+      }
+      const Nanos taken = every_step || i == 0 ? 9_ms : 100_us;
+      story.Call("cudaFree", {at, at + taken - 70_us});
+      at += taken;
+    }
+    return story;
+  };
+  const Analysed frees(loop(true), kAuto);
+  REQUIRE(frees->run.steps.known());
+  CHECK_FALSE(frees->support.start_up);
+  CHECK(frees->support.verdict);
+  const Analysed fills(loop(false), kAuto);
+  CHECK_FALSE(fills->support.verdict);
+}
+
 TEST_CASE("weights on their way before the first kernel are start-up; later copies are not") {
   TraceBuilder story;
   story.CopyToGpu(64_MiB, MemoryKind::kPinned, {0_us, 5_us}, {10_us, 3_ms});

@@ -237,6 +237,23 @@ TEST_CASE("kernels of a few microseconds stand at the floor of what a kernel tak
   CHECK_FALSE(shapes.IsBelow(shapes.rows[0]));
 }
 
+TEST_CASE("why a product may stay below its roof follows from its tiles and its sums") {
+  const auto reason = [](std::vector<std::int64_t> a, std::vector<std::int64_t> b) {
+    SizedStory s;
+    s.story.Launch(kMatrixBf16, {12_us, 14_us}, {100_us, 9000_us});
+    s.Operator(a.size() == 3 ? "aten::bmm" : "aten::mm", {10_us, 18_us}, {a, b});
+    const ShapeRows& shapes = s.Analyse().shapes;
+    REQUIRE(shapes.rows.size() == 1);
+    return shapes.rows[0].reason;
+  };
+  CHECK(reason({256, 131072}, {131072, 512}) == "few-tiles");  // 8 tiles on 108 SMs
+  CHECK(reason({1536, 8192}, {8192, 1024}) == "");             // 96 tiles are nearly enough
+  CHECK(reason({512, 256}, {256, 512}) == "short-sums");       // nothing to split
+  CHECK(reason({8, 512, 64}, {8, 64, 512}) == "short-sums");
+  CHECK(reason({16, 4096}, {4096, 4096}) == "few-uses");
+  CHECK(reason({128, 1, 512}, {128, 512, 1024}) == "few-uses");
+}
+
 TEST_CASE("without sizes nothing is estimated") {
   SizedStory s;
   s.story.Launch(kMatrixBf16, {12_us, 14_us}, {100_us, 600_us});

@@ -123,33 +123,52 @@ void Roof::PlaceGood(const ShapeWork& work, const Peaks& peaks, bool cached, Sha
   row->recoverable_ns = row->time_ns * (1 - row->reached);
 }
 
-const char* ReasonOf(const ShapeWork& work, const ShapeRow& row, const Knowledge& knowledge,
-                     double sm_count) {
-  const bool computes = row.side == "compute";
-  const double full = knowledge.Number("roofline.full_waves") * sm_count;
-  if (IsArithmetic(work.kind)) {
-    if (work.trait == "depthwise") return "depthwise";
-    if (work.type == ElementType::kFloat64) return "fp64-units";
-    if (work.type == ElementType::kFloat32 && !row.tensor) return "fp32-units";
-    if (row.odd > 0 && row.tensor) return "odd-sizes";
-    if (work.trait == "few-channels") return "few-channels";
-    if (work.trait == "one-query" || work.trait == "short-sequence") {
-      return work.trait == "one-query" ? "one-query" : "short-sequence";
-    }
-    const bool few = sm_count > 0 && work.tiles > 0 && work.tiles < full;
-    if (work.uses > 0 && work.uses <= knowledge.Number("roofline.few_uses")) return "few-uses";
-    if (few) return "few-tiles";
-    if (work.trait == "odd-channels") return "odd-channels";
-    if (work.trait == "grouped") return "grouped";
-    return computes || work.kind == WorkKind::kExperts ? "" : "few-uses";
-  }
+namespace {
+
+const char* ReasonOfProduct(const ShapeWork& work, bool computes, bool few_tiles,
+                            const Knowledge& knowledge) {
+  if (work.uses > 0 && work.uses <= knowledge.Number("roofline.few_uses")) return "few-uses";
+  // Without long sums there is nothing to split among more SMs.
+  if (few_tiles && work.depth >= knowledge.Number("roofline.long_sum")) return "few-tiles";
+  if (work.trait == "grouped") return "grouped";
+  if (computes) return "";
+  if (work.narrow > 0 && work.depth < work.narrow) return "short-sums";
+  return work.narrow <= knowledge.Number("roofline.few_uses") ? "few-uses" : "";
+}
+
+const char* ReasonOfMovement(const ShapeWork& work, const ShapeRow& row,
+                             const Knowledge& knowledge) {
   if (work.trait == "strided") return "strided";
   if (work.trait == "short-rows" || work.trait == "long-rows") {
     return work.trait == "short-rows" ? "short-rows" : "long-rows";
   }
-  const bool small = row.bytes < knowledge.Number("roofline.small_bytes");
-  if (small) return "small";
-  return knowledge.ClassifyKernel(row.kernel).Has("not-vectorized") ? "not-vectorized" : "";
+  if (row.bytes < knowledge.Number("roofline.small_bytes")) return "small";
+  const KernelClass& kernel = knowledge.ClassifyKernel(row.kernel);
+  if (kernel.Has("not-vectorized")) return "not-vectorized";
+  return kernel.family == "triton" || kernel.family == "xla" ? "compiled" : "";
+}
+
+}  // namespace
+
+const char* ReasonOf(const ShapeWork& work, const ShapeRow& row, const Knowledge& knowledge,
+                     double sm_count) {
+  if (!IsArithmetic(work.kind)) return ReasonOfMovement(work, row, knowledge);
+  if (work.trait == "depthwise") return "depthwise";
+  if (work.type == ElementType::kFloat64) return "fp64-units";
+  if (work.type == ElementType::kFloat32 && !row.tensor) return "fp32-units";
+  if (row.odd > 0 && row.tensor) return "odd-sizes";
+  if (work.trait == "few-channels") return "few-channels";
+  if (work.trait == "one-query") return "one-query";
+  if (work.trait == "short-sequence") return "short-sequence";
+  const bool computes = row.side == "compute";
+  const double full = knowledge.Number("roofline.full_waves") * sm_count;
+  const bool few = sm_count > 0 && work.tiles > 0 && work.tiles < full;
+  if (work.kind == WorkKind::kProduct) return ReasonOfProduct(work, computes, few, knowledge);
+  if (work.uses > 0 && work.uses <= knowledge.Number("roofline.few_uses")) return "few-uses";
+  if (few) return "few-tiles";
+  if (work.trait == "odd-channels") return "odd-channels";
+  if (work.trait == "grouped") return "grouped";
+  return computes || work.kind != WorkKind::kConvolution ? "" : "few-uses";
 }
 
 }  // namespace advise

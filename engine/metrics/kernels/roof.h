@@ -44,9 +44,9 @@ class Roof {
 };
 
 // Why kernels on such sizes may stay below their roof, the most telling first: "fp64-units",
-// "fp32-units", "odd-sizes", "few-tiles", "few-uses", "depthwise", "few-channels", "odd-channels",
-// "grouped", "short-sequence", "one-query", "small", "strided", "short-rows", "long-rows",
-// "not-vectorized"; "" where sizes do not tell.
+// "fp32-units", "odd-sizes", "few-tiles", "few-uses", "short-sums", "compiled", "depthwise",
+// "few-channels", "odd-channels", "grouped", "short-sequence", "one-query", "small", "strided",
+// "short-rows", "long-rows", "not-vectorized"; "" where sizes do not tell.
 const char* ReasonOf(const ShapeWork& work, const ShapeRow& row, const Knowledge& knowledge,
                      double sm_count);
 

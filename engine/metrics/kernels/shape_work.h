@@ -44,6 +44,7 @@ struct ShapeWork {
   // Of single products: the smaller of the rows and the columns of the result (how often an element
   // of the larger operand is used); 0 for batches of products and other work.
   double uses = 0;
+  double narrow = 0;  // of products: the smaller of the rows and the columns of each result
   // Of products: a distance between rows in memory that is no multiple of 16 bytes, in elements;
   // 0 when all are, or when sizes alone do not tell.
   double odd = 0;

@@ -101,7 +101,8 @@ ShapeWork Counted(const Call& call, const Dimensions& d, ElementType type, doubl
   work.type = type;
   work.flops = 2 * d.batch * d.m * d.n * d.k;
   work.bytes = operand_bytes + d.batch * d.m * d.n * ResultBytes(call, type);
-  if (d.batch == 1) work.uses = std::min(d.m, d.n);
+  work.narrow = std::min(d.m, d.n);
+  if (d.batch == 1) work.uses = work.narrow;
   work.tiles = d.batch * call.limits().Tiles(d.m, d.n);
   work.depth = d.k;
   return work;
@@ -143,7 +144,7 @@ std::optional<ShapeWork> Vector(const Call& call, int a) {
   work.flops = 2 * Product(matrix);
   work.bytes = (Elements(call.Tensor(a)) + static_cast<double>(matrix[0] + matrix[1])) * bytes;
   work.shape = fmt::format("{} x {}", Words(matrix), Words(vector));
-  work.uses = 1;
+  work.uses = work.narrow = 1;
   work.depth = static_cast<double>(matrix[1]);
   return work;
 }

@@ -162,7 +162,8 @@ class CopyFinder {
       loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
       Release(call, &blamed, &loss);
       // An upload that need not be waited for can run on a stream of its own, one batch ahead.
-      if (kind == CopyKind::kBlocking && Direction(op) == CopyDirection::kHostToDevice)
+      if (kind == CopyKind::kBlocking && run_.steps.known() &&
+          Direction(op) == CopyDirection::kHostToDevice)
         loss.remedy().detached_ops.push_back(op);
     }
     loss.AddBlamed(blamed);

@@ -22,6 +22,7 @@ class KernelFinder {
         phases_(phases),
         tensor_speedup_(tensor_speedup),
         room_share_(run_.knowledge.Number("kernel.room_share")),
+        start_ns_(run_.knowledge.Number("roofline.kernel_start")),
         tail_waste_(run_.knowledge.Number("kernel.tail_waste")) {
     kernels_.reserve(trace_.ops.size());
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
@@ -95,6 +96,16 @@ class KernelFinder {
     return sms * std::clamp(std::floor(threads_per_sm / std::max<double>(1, threads)), 1.0, 32.0);
   }
 
+  // What is left of a kernel's time when its work is spread over more SMs: until memory is at full
+  // rate, and without what every kernel takes to start and end.
+  float Widened(std::uint32_t op, double fill) const {
+    const double left = std::clamp(fill / run_.knowledge.Number("kernel.saturating_fill"),
+                                   1 - run_.knowledge.Number("kernel.widened_part"), 1.0);
+    const double fixed = std::min(start_ns_, Length(op));
+    const double length = std::max(1.0, Length(op));
+    return static_cast<float>((fixed + (Length(op) - fixed) * left) / length);
+  }
+
   // Kernels with fewer blocks than the device has SMs, and the last partial wave of larger ones.
   void Grids() {
     LossBuilder small(basis_);
@@ -103,6 +114,7 @@ class KernelFinder {
     Tallies tail_rows(run_);
     Tallies spilling(run_);
     const ShapeSet persistent = WithTrait("persistent");
+    const ShapeSet waits = Named({"wait"});
     std::map<double, double> time_of_blocks;  // of the small ones
     double fill = 0;
     double fill_time = 0;
@@ -122,9 +134,10 @@ class KernelFinder {
         row.registers = shape.registers;
         result_.spilling_ns += Length(op);
       }
-      if (sms <= 0 || blocks <= 0 || In(persistent, op)) continue;
+      if (sms <= 0 || blocks <= 0 || In(persistent, op) || In(waits, op)) continue;
       if (blocks < sms && static_cast<double>(alone[i]) >= alone_share * Length(op)) {
         Count(op, &small);
+        small.remedy().scaled_ops.emplace_back(op, Widened(op, blocks / sms));
         small_rows.Add(op).blocks = blocks;
         time_of_blocks[blocks] += Length(op);
         fill += blocks / sms * Length(op);
@@ -333,6 +346,7 @@ class KernelFinder {
   const Phases& phases_;
   double tensor_speedup_;
   double room_share_;
+  double start_ns_;
   double tail_waste_;
   std::vector<std::uint32_t> kernels_;  // ops of the window, in time order
   Kernels result_;

@@ -268,6 +268,23 @@ bool MayBeStartUp(const Basis& basis) {
   return 2 * static_cast<double>(late) < last * static_cast<double>(all);
 }
 
+// Whether the GPUs wait for allocation in the last of the steady steps as in those before: caches
+// that fill up ask for less and less.
+bool AllocationRecurs(const Basis& basis) {
+  const Steps& steps = basis.run.steps;
+  if (!steps.known() || steps.steady_count() < 2) return false;
+  const Step& last = steps.all.back();
+  const Nanos first = steps.all[steps.first_steady].start;
+  Nanos before = 0;
+  Nanos in_last = 0;
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (piece.cause != IdleCause::kAllocation || piece.start < first) continue;
+    (piece.start >= last.start ? in_last : before) += piece.Length();
+  }
+  const auto others = static_cast<Nanos>(steps.steady_count()) - 1;
+  return in_last > 0 && 2 * in_last * others >= before;
+}
+
 }  // namespace
 
 Support JudgeSupport(const Basis& basis, const Host& host) {
@@ -279,9 +296,11 @@ Support JudgeSupport(const Basis& basis, const Host& host) {
   const auto length = run.window.Length();
   Nanos starting = 0;
   Nanos all = 0;
+  const bool recurs = AllocationRecurs(basis);
   for (const std::uint32_t d : run.active_devices) {
-    starting += basis.idle.by_device[d][static_cast<std::size_t>(IdleCause::kJitOrModuleLoad)] +
-                basis.idle.by_device[d][static_cast<std::size_t>(IdleCause::kAllocation)];
+    const auto& idle = basis.idle.by_device[d];
+    starting += idle[static_cast<std::size_t>(IdleCause::kJitOrModuleLoad)];
+    if (!recurs) starting += idle[static_cast<std::size_t>(IdleCause::kAllocation)];
     all += basis.times[d].idle.Total();
   }
   const bool mostly = all > 0 && 2 * starting > all && 4 * starting > length;
