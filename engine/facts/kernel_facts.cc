@@ -150,6 +150,11 @@ void DeclareSequences(Catalog* catalog) {
       {"transposes and layout conversions", "Time of transposes and layout conversions.",
        "Transposes and layout conversions are gone."},
       &Kernels::layout);
+  kernels.AddLoss(
+      "kernel.waiting", kOfKernels,
+      {"kernels that only wait for a time or a flag",
+       "Time of kernels that only wait for a time or a flag.", "Kernels that only wait are gone."},
+      &Kernels::waiting);
   kernels.AddLoss("kernel.optimizer", kPerStep | kChange,
                   {"small kernels of the optimizer phase (or of a per-tensor update pattern)",
                    "Time of small optimizer kernels, and of the gaps between them.",

@@ -76,6 +76,15 @@ double Attained(const Report& report) {
   return 0;
 }
 
+// Sizes of operators were recorded, but not which GPU they ran on.
+bool OnlyPeaksAreMissing(const Report& report) {
+  const bool unnamed = std::all_of(report.devices.begin(), report.devices.end(),
+                                   [](const DeviceBudget& device) { return device.name.empty(); });
+  const Rows* rows = FactRows(report, "roofline.shapes.rows");
+  return unnamed && rows != nullptr && !rows->empty() &&
+         FactNumber(report, "roofline.rated.time").value_or(0) <= 0;
+}
+
 }  // namespace
 
 void FillRun(Report* report) {
@@ -191,14 +200,22 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     return;
   }
   if (!LosesNothingBetweenKernels(*report, knowledge)) {
+    const Time time = TimeOf(*report);
+    const bool waits_for_ranks = time.comm > time.idle && report->inputs.size() == 1;
+    const std::string units = report->run.unit == "pass"     ? "passes"
+                              : report->run.unit == "launch" ? "rounds"
+                                                             : report->run.unit + "s";
+    const bool enough = report->no_verdict_reason.empty();
     report->next_step =
-        report->no_verdict_reason.empty()
-            ? "Record what the host does while the GPU waits."
-            : fmt::format(
-                  "Record ten {} after a warm-up, and what the host does while the GPU waits.",
-                  report->run.unit == "pass"     ? "passes"
-                  : report->run.unit == "launch" ? "rounds"
-                                                 : report->run.unit + "s");
+        waits_for_ranks && enough ? "Record every rank: one alone does not show who is late."
+        : waits_for_ranks         ? fmt::format(
+                                        "Record ten {} of every rank after a warm-up: one alone does not "
+                                                "show who is late.",
+                                        units)
+        : enough ? "Record what the host does while the GPU waits."
+                 : fmt::format(
+                       "Record ten {} after a warm-up, and what the host does while the GPU waits.",
+                       units);
     report->next_command = torch ? "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, "
                                    "active=10), with_stack=True)"
                                  : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree "
@@ -206,7 +223,13 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     return;
   }
   if (report->healthy) return;
-  const MeasureCommand measure = CommandToMeasure(*report);
+  if (OnlyPeaksAreMissing(*report)) {
+    report->next_step =
+        "Name the GPU: with its peaks, the recorded sizes tell how well kernels run.";
+    report->next_command = "advise --gpu NAME REPORT   # such as H100 or MI300X";
+    return;
+  }
+  const MeasureCommand measure = CommandToMeasure(*report, knowledge);
   report->next_step = measure.step;
   report->next_command = measure.command;
 }

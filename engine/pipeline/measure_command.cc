@@ -16,6 +16,19 @@ constexpr std::size_t kMostKernels = 3;
 constexpr double kEnoughShare = 0.8;
 constexpr double kLaunchesOfEach = 3;  // what varies shows in three
 
+// Libraries that run on AMD's GPUs only.
+constexpr std::array<std::string_view, 7> kAmdFamilies = {
+    "rocblas", "miopen", "composable-kernel", "aiter", "rocprim", "rccl", "hipblaslt"};
+
+bool HasKernelsOfAmd(const Rows& rows, const Knowledge& knowledge) {
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    const auto* name = CellOf<std::string>(row, "name");
+    return name != nullptr &&
+           std::find(kAmdFamilies.begin(), kAmdFamilies.end(),
+                     knowledge.ClassifyKernel(*name).family) != kAmdFamilies.end();
+  });
+}
+
 }  // namespace
 
 bool IsAmd(const Report& report) {
@@ -60,10 +73,12 @@ std::string CountWord(std::size_t count) {
   return count < kWords.size() ? kWords[count] : std::to_string(count);
 }
 
-MeasureCommand CommandToMeasure(const Report& report) {
+MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge) {
   MeasureCommand made;
-  const Rows* rows = FactRows(report, "summary.kernels");
+  const Rows* rows = FactRows(report, "efficiency.unmeasured");
+  if (rows == nullptr || rows->empty()) rows = FactRows(report, "summary.kernels");
   if (rows == nullptr) return made;
+  const bool amd = IsAmd(report) || HasKernelsOfAmd(*rows, knowledge);
   std::vector<std::string> functions;
   double launches = 0;
   for (const Row& row : *rows) {
@@ -78,11 +93,11 @@ MeasureCommand CommandToMeasure(const Report& report) {
       functions.push_back(function);
   }
   if (functions.empty()) return made;
-  const char* const tool = IsAmd(report) ? "rocprof-compute" : "Nsight Compute";
+  const char* const tool = amd ? "rocprof-compute" : "Nsight Compute";
   made.step = made.kernels == 1
                   ? fmt::format("Measure this kernel with {}.", tool)
                   : fmt::format("Measure these {} kernels with {}.", CountWord(made.kernels), tool);
-  if (IsAmd(report)) {
+  if (amd) {
     made.command = fmt::format("rocprof-compute profile --name run --kernel {} -- COMMAND",
                                fmt::join(functions, " "));
     return made;

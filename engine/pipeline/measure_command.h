@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/advice/report_model.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 
@@ -18,8 +19,9 @@ struct MeasureCommand {
 // Whether the GPUs are AMD's, by their names or by what captured them.
 bool IsAmd(const Report& report);
 
-// From the fact summary.kernels: the fewest kernels, three at most, that take most of the time.
-MeasureCommand CommandToMeasure(const Report& report);
+// The fewest kernels, three at most, that take most of the time that nobody measured (the facts
+// efficiency.unmeasured and summary.kernels).
+MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge);
 
 // The name of a kernel's function: "void at::native::foo<4, float>(int)" is "foo". What tools that
 // measure kernels match by default.

@@ -209,15 +209,19 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
       return "no time is lost between kernels. What runs inside the CUDA graphs was not recorded";
     }
     if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
-      const MeasureCommand measure = CommandToMeasure(report);
+      const MeasureCommand measure = CommandToMeasure(report, knowledge);
       const std::string kernels =
           measure.kernels == 0
               ? ""
               : fmt::format(": {} kernel{} take{} {}", CountWord(measure.kernels),
                             measure.kernels == 1 ? "" : "s", measure.kernels == 1 ? "s" : "",
                             Percent(std::min(1.0, measure.share)));
-      return fmt::format("no time is lost between kernels. How well they run was not measured{}",
-                         kernels);
+      const bool nothing_lost = time.idle < knowledge.Number("verdict.nothing_lost") * time.all;
+      const std::string first = nothing_lost ? "no time is lost between kernels"
+                                             : fmt::format("{} {} busy {} of the time", who, are,
+                                                           pct(time.all - time.idle));
+      return fmt::format("{}. How well {} run was not measured{}", first,
+                         nothing_lost ? "they" : "the kernels", kernels);
     }
     return fmt::format(
         "{} {} busy {} of the time; how well the kernels run was measured for {} of "

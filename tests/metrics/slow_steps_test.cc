@@ -53,6 +53,14 @@ TEST_CASE("two slow steps that differ much are no rhythm") {
   CHECK(run->step_stats.outlier_excess_ns == Approx(220e6).epsilon(0.05));
 }
 
+TEST_CASE("two slow steps are no rhythm when the third that it asks for is not slow") {
+  const auto steps = [](int count) {
+    return Steps(count, [](int n) { return n == 10 || n == 21 ? 20_ms : Nanos{0}; });
+  };
+  CHECK(Analysed(steps(40), kAuto)->step_stats.stall_every == 0);  // 32 is due
+  CHECK(Analysed(steps(31), kAuto)->step_stats.stall_every == 11);
+}
+
 TEST_CASE("a slow step claims the idle time that others do not have, not its own work") {
   TraceBuilder story;
   Nanos at = 0;

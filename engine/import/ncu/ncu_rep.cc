@@ -230,6 +230,7 @@ Result<Trace> ReadNcuReport(const std::string& path, const ImportOptions& /*opti
                 "copy it again; or " + std::string(kPrint));
   }
   Trace trace;
+  trace.path = path;
   trace.producer = "Nsight Compute";
   trace.path = path;
   Reader(&trace, bytes).Read();

@@ -208,12 +208,17 @@ class KernelFinder {
   void ByClass() {
     LossBuilder layout(basis_);
     LossBuilder cast(basis_);
+    LossBuilder waiting(basis_);
+    const ShapeSet waits = Named({"wait"});
     const ShapeSet moves = run_.names.Shapes(
         [](const KernelClass& c) { return c.name == "transpose" || c.Has("layout"); });
     const ShapeSet casts =
         run_.names.Shapes([](const KernelClass& c) { return c.name == "cast" || c.Has("cast"); });
     for (const std::uint32_t op : kernels_) {
-      if (In(moves, op)) {
+      if (In(waits, op)) {
+        Count(op, &waiting);
+        waiting.remedy().scaled_ops.emplace_back(op, 0.0F);
+      } else if (In(moves, op)) {
         Count(op, &layout);
         layout.remedy().scaled_ops.emplace_back(op, 0.0F);
       } else if (In(casts, op)) {
@@ -224,6 +229,7 @@ class KernelFinder {
     }
     result_.layout = layout.Build();
     result_.cast = cast.Build();
+    result_.waiting = waiting.Build();
   }
 
   // Runs of element-wise kernels on one stream: each reads and writes memory that one kernel would

@@ -244,6 +244,11 @@ class StepFinder {
     }
     const std::size_t every = Median(apart);
     if (every < 2) return 0;
+    // Where the rhythm goes on, before the first and after the last of them, steps are slow, too:
+    // two that are alike may be chance, so that none may be missing.
+    const std::size_t due = (slow.front() - run_.steps.first_steady) / every + 1 +
+                            (Steps().size() - 1 - slow.front()) / every;
+    if (slow.size() == 2 && due > slow.size()) return 0;
     const auto even = static_cast<std::size_t>(std::count_if(
         apart.begin(), apart.end(), [every](std::size_t steps) { return steps % every == 0; }));
     const double least = run_.knowledge.Number("step.periodic_share");
