@@ -31,6 +31,14 @@ TEST_CASE("element-wise operators read each operand and write one result") {
       WorkOf("triton_poi_fused_add_0", Given({big, big, big, {}}, kBf16), Class("elementwise"));
   REQUIRE(fused);
   CHECK(fused->bytes == 3.0 * 2 * 1024 * 1024);
+  const auto gated =
+      WorkOf("triton_poi_fused_mul_silu_0", Given({big, big, {}}, kBf16), Class("elementwise"));
+  REQUIRE(gated);
+  CHECK(gated->bytes == 3.0 * 2 * 1024 * 1024);  // its result is one of the operands
+  const auto alone =
+      WorkOf("triton_poi_fused_silu_0", Given({big, big, {}}, kBf16), Class("elementwise"));
+  REQUIRE(alone);
+  CHECK(alone->bytes == 2.0 * 2 * 1024 * 1024);
   CHECK_FALSE(WorkOf("aten::nonsense", Given({big}, kFp32), Class("other")));
   const auto copy = WorkOf("aten::copy_", Given({big, big}, kBf16));
   REQUIRE(copy);

@@ -104,6 +104,25 @@ std::optional<ShapeWork> Made(const Call& call, WorkKind kind, int main, double 
   return work;
 }
 
+// A compiled kernel is given what it writes. When it combines two operands and is given two
+// tensors, both of the full size, one of them is also its result: read and written.
+bool WorksInPlace(const Call& call, double elements) {
+  if (!call.name().starts_with("triton_poi_")) return false;
+  constexpr std::array<std::string_view, 4> kOfTwo = {"_mul", "_add", "_sub", "_div"};
+  if (std::none_of(kOfTwo.begin(), kOfTwo.end(), [&](std::string_view name) {
+        return call.name().find(name) != std::string_view::npos;
+      })) {
+    return false;
+  }
+  int tensors = 0;
+  for (int i = 0; i < call.tensors(); ++i) {
+    if (call.Tensor(i).sizes.empty()) continue;
+    if (Product(call.Tensor(i).sizes) != elements) return false;  // the other operand
+    ++tensors;
+  }
+  return tensors == 2;
+}
+
 // Reads each tensor, writes a result of broadcast sizes. Operators of libraries are given their
 // results as arguments; in place, the first is read and written.
 std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
@@ -116,6 +135,7 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
     if (ElementBytes(call.Type(i)) == 0) return {};
     bytes += call.Bytes(i);
   }
+  if (WorksInPlace(call, elements)) bytes += call.Bytes(main);
   const bool makes_result = call.name().starts_with("aten::") || call.tensors() == 1;
   if (makes_result && Ends(call.name(), "_")) {
     bytes += call.Bytes(0);
