@@ -31,9 +31,9 @@ std::string GpuOf(const std::string& file) {
   return file.find("AMD-AGI__TraceLens/unit_tests") == std::string::npos ? "" : " --gpu MI300X";
 }
 
-struct Facts {
+struct KernelFacts {
   std::map<std::string, Json> by_name;
-  explicit Facts(const Json& printed) {
+  explicit KernelFacts(const Json& printed) {
     for (const Json& fact : printed["facts"]) by_name[fact["name"]] = fact;
   }
   double Number(const std::string& name) const {
@@ -45,7 +45,7 @@ struct Facts {
 
 // The rated operator that takes most of the time, when it runs below 60 % of its roof, takes 5 % of
 // the window, and does more than start and end kernels; null otherwise.
-Json MainOperatorFarBelowItsRoof(const Facts& facts) {
+Json MainOperatorFarBelowItsRoof(const KernelFacts& facts) {
   const auto found = facts.by_name.find("roofline.shapes.rows");
   if (found == facts.by_name.end() || !found->second.contains("rows")) return nullptr;
   for (const Json& row : found->second["rows"]) {  // most time first
@@ -121,7 +121,7 @@ TEST_CASE("real captures: kernels are known, and operators far below their roof 
     const std::string given = "'" + file + "'" + GpuOf(file) + " --format json";
     const Ran ran = RunAdvise(folder, "facts --tables " + given);
     if (ran.status != 0) continue;  // other formats lie beside the captures
-    const Facts facts(Json::parse(ran.out));
+    const KernelFacts facts(Json::parse(ran.out));
     kernel_ns += facts.Number("kernel.time");
     unknown_ns += facts.Number("kernel.time") * facts.Number("kernel.unknown.share");
     const Json row = MainOperatorFarBelowItsRoof(facts);
