@@ -51,7 +51,8 @@ void FixList::Specify() {
   }
 }
 
-// What a fix is worth is asked again only when it may be the next: others seldom make it worth more.
+// What a fix is worth is asked again only when it may be the next: others seldom make it worth
+// more.
 void FixList::Plan() {
   struct Open {
     Candidate* candidate;

@@ -9,9 +9,9 @@
 
 namespace advise {
 
-// A quantity as people read it: "428 ms", "25.5 GB", "93 %", "12,345". `unit` is one of ns, s, share, bytes,
-// bytes_per_s, flop_per_s, count, hz, flop_per_byte, name; an unknown unit is printed after the
-// number.
+// A quantity as people read it: "428 ms", "25.5 GB", "93 %", "12,345". `unit` is one of ns, s,
+// share, bytes, bytes_per_s, flop_per_s, count, hz, flop_per_byte, name; an unknown unit is printed
+// after the number.
 std::string FormatQuantity(double value, std::string_view unit);
 
 // Fills "{name:kind}" places of a template. kind: pct (share), time (ns), bytes, rate (bytes/s),

@@ -114,13 +114,14 @@ std::string SideSentence(const Analysis& analysis) {
     if (top.bound == "latency") limit = "It is near no limit of the GPU, so latency limits it";
     const std::string name = KernelInWords(top.name);
     const std::size_t kernels = analysis.counters.kernels.size();
-    if (kernels == 1) return fmt::format("Counters were given for one kernel, {}. {}.", name, limit);
+    if (kernels == 1)
+      return fmt::format("Counters were given for one kernel, {}. {}.", name, limit);
     if (top.weight <= 0) {
       return fmt::format("Counters were given for {} kernels, without the time that each takes.",
                          kernels);
     }
-    return fmt::format("Counters were given for {} kernels. {} takes {} of their time. {}.", kernels,
-                       name, Percent(top.weight), limit);
+    return fmt::format("Counters were given for {} kernels. {} takes {} of their time. {}.",
+                       kernels, name, Percent(top.weight), limit);
   }
   if (!trace.monitor.empty()) {
     const MonitorSummary& monitor = analysis.monitor;

@@ -51,7 +51,8 @@ struct Remedy {
 
   void Join(const Remedy& other);
   bool ChangesNothing() const { return Extent() == 0; }
-  // Calls and ops that change, and nanoseconds of host code: less of it, where anything is left out.
+  // Calls and ops that change, and nanoseconds of host code: less of it, where anything is left
+  // out.
   std::int64_t Extent() const;
 };
 
