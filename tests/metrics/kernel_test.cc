@@ -99,6 +99,9 @@ TEST_CASE("a kernel that only waits for a time to pass has no work to spread") {
   const Analysed run =
       Line().Add("at::cuda::(anonymous namespace)::spin_kernel(long)", 100_us, {.blocks = 1}).Run();
   CHECK(run->kernels.small_grid.count == 0);
+  CHECK(run->kernels.waiting.count == 1);
+  // When the last kernel goes, what the host does before it would seem to be won, too.
+  CHECK(run->kernels.waiting.remedy->reach_ns == 100_us);
 }
 
 TEST_CASE("narrow kernels side by side fill the device together") {

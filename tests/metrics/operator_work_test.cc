@@ -39,6 +39,11 @@ TEST_CASE("element-wise operators read each operand and write one result") {
       WorkOf("triton_poi_fused_silu_0", Given({big, big, {}}, kBf16), Class("elementwise"));
   REQUIRE(alone);
   CHECK(alone->bytes == 2.0 * 2 * 1024 * 1024);
+  // A library's operator that is given its input and small tables beside it makes its result.
+  const auto moved = WorkOf("fbgemm::recat_embedding_grad_output_mixed_D_batch",
+                            Given({big, {27}, {28}}, kFp32), Class("copy"));
+  REQUIRE(moved);
+  CHECK(moved->bytes == 4.0 * (2 * 1024 * 1024 + 27 + 28));
   CHECK_FALSE(WorkOf("aten::nonsense", Given({big}, kFp32), Class("other")));
   const auto copy = WorkOf("aten::copy_", Given({big, big}, kBf16));
   REQUIRE(copy);

@@ -104,6 +104,15 @@ std::optional<ShapeWork> Made(const Call& call, WorkKind kind, int main, double 
   return work;
 }
 
+int FullSized(const Call& call, double elements) {
+  int tensors = 0;
+  for (int i = 0; i < call.tensors(); ++i) {
+    const auto& sizes = call.Tensor(i).sizes;
+    tensors += !sizes.empty() && Product(sizes) == elements ? 1 : 0;
+  }
+  return tensors;
+}
+
 // A compiled kernel is given what it writes. When it combines two operands and is given two
 // tensors, both of the full size, one of them is also its result: read and written.
 bool WorksInPlace(const Call& call, double elements) {
@@ -115,12 +124,8 @@ bool WorksInPlace(const Call& call, double elements) {
     return false;
   }
   int tensors = 0;
-  for (int i = 0; i < call.tensors(); ++i) {
-    if (call.Tensor(i).sizes.empty()) continue;
-    if (Product(call.Tensor(i).sizes) != elements) return false;  // the other operand
-    ++tensors;
-  }
-  return tensors == 2;
+  for (int i = 0; i < call.tensors(); ++i) tensors += call.Tensor(i).sizes.empty() ? 0 : 1;
+  return tensors == 2 && FullSized(call, elements) == 2;
 }
 
 // Reads each tensor, writes a result of broadcast sizes. Operators of libraries are given their
@@ -136,7 +141,9 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
     bytes += call.Bytes(i);
   }
   if (WorksInPlace(call, elements)) bytes += call.Bytes(main);
-  const bool makes_result = call.name().starts_with("aten::") || call.tensors() == 1;
+  // What is given one tensor of the full size reads it and writes another, or writes it again.
+  const bool only_one = kind != kR && FullSized(call, elements) == 1;
+  const bool makes_result = call.name().starts_with("aten::") || call.tensors() == 1 || only_one;
   if (makes_result && Ends(call.name(), "_")) {
     bytes += call.Bytes(0);
   } else if (makes_result) {

@@ -218,6 +218,7 @@ class KernelFinder {
       if (In(waits, op)) {
         Count(op, &waiting);
         waiting.remedy().scaled_ops.emplace_back(op, 0.0F);
+        waiting.remedy().reach_ns += trace_.ops.end[op] - trace_.ops.start[op];
       } else if (In(moves, op)) {
         Count(op, &layout);
         layout.remedy().scaled_ops.emplace_back(op, 0.0F);
@@ -229,6 +230,7 @@ class KernelFinder {
     }
     result_.layout = layout.Build();
     result_.cast = cast.Build();
+    waiting.remedy().reach_reason = "the time of these kernels";
     result_.waiting = waiting.Build();
   }
 
