@@ -50,7 +50,7 @@ struct RuleInfo {
   std::string effort;  // flag | code | design
   Risk risk = Risk::kNothing;
   int priority =
-      50;  // claims are settled from high to low: how specific the rule's evidence is, 0..100
+      50;  // how specific the evidence is, 0..100: of two fixes that make one change, who has it
   std::vector<std::string> explains;
   std::vector<std::string> knowledge;
   std::vector<std::string> needs;     // facts that must be there
