@@ -2,6 +2,7 @@
 # Installs the packages that building and testing need (Debian, Ubuntu). Does nothing when they are
 # all there. Run as root, or as a user who may use sudo.
 #   --tidy       clang-tidy, too
+#   --static     what scripts/static-libraries.sh needs, too
 #   --browser    Chromium, too: the tests open HTML reports in it, and skip that where it cannot be had
 set -euo pipefail
 
@@ -17,9 +18,10 @@ for option in "$@"; do
   case "$option" in
     --tidy) packages+=(clang clang-tidy) ;;
     --browser) browser=yes ;;
+    --static) packages+=(dpkg-dev nasm make) ;; # only for scripts/static-libraries.sh
     --site) packages+=(python3-sphinx python3-myst-parser) ;; # only for scripts/make-site.sh
     *)
-      echo "usage: scripts/setup.sh [--tidy] [--browser] [--site]" >&2
+      echo "usage: scripts/setup.sh [--tidy] [--browser] [--static] [--site]" >&2
       exit 2
       ;;
   esac

@@ -25,6 +25,8 @@ for option in "$@"; do
 done
 
 if [ $tidy = yes ]; then scripts/setup.sh --browser --tidy; else scripts/setup.sh --browser; fi
+# Without them the program is no single file, and its test is left out.
+scripts/static-libraries.sh || echo "test.sh: no archives of all libraries: the test of the one file is left out" >&2
 configure_and_build dev
 ctest --preset dev
 if [ $quick = no ]; then

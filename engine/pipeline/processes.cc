@@ -1,8 +1,10 @@
 #include "engine/pipeline/processes.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +21,9 @@ bool Launched() {
     if (size != nullptr && std::atoi(size) > 1) return true;
     if (size != nullptr) return false;
   }
+  // Slurm may set up PMIx for a step of one task, too.
+  const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (tasks != nullptr && std::atoi(tasks) == 1) return false;
   return std::getenv("PMIX_RANK") != nullptr;
 }
 
@@ -26,6 +31,20 @@ std::string Folder() {
   std::array<char, 4096> path{};
   const ssize_t size = readlink("/proc/self/exe", path.data(), path.size() - 1);
   return size <= 0 ? "" : std::filesystem::path(path.data()).parent_path().string();
+}
+
+// Whether this is the program without a dynamic linker: what it loads would bring a second C
+// library.
+bool AllInOneFile() {
+  const auto asks_for_linker = [](dl_phdr_info* program, std::size_t, void* asks) {
+    *static_cast<bool*>(asks) =
+        std::any_of(program->dlpi_phdr, program->dlpi_phdr + program->dlpi_phnum,
+                    [](const auto& part) { return part.p_type == PT_INTERP; });
+    return 1;  // the program itself comes first
+  };
+  bool asks = true;
+  dl_iterate_phdr(asks_for_linker, &asks);
+  return !asks;
 }
 
 template <typename Function>
@@ -42,6 +61,11 @@ Processes& Processes::All() {
 
 Processes::Processes() {
   if (!Launched()) return;
+  if (AllInOneFile()) {
+    problem_ =
+        "started by an MPI launcher, but this program holds its C library and cannot load MPI";
+    return;
+  }
   const std::string folder = Folder();
   std::string tried;
   for (const std::string& path :

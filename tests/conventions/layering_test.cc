@@ -62,6 +62,7 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "scrub
                                                 {"zstd.h", {"store"}},
                                                 {"mpi.h", {"pipeline"}},
                                                 {"dlfcn.h", {"pipeline"}},
+                                                {"link.h", {"pipeline"}},
                                                 {"google/protobuf/", {"import"}},
                                                 {"spawn.h", {"import"}}};
 
