@@ -6,11 +6,21 @@
 #include <nlohmann/json.hpp>
 
 namespace advise {
+namespace {
+
+constexpr std::array<Severity, 5> kSeverities = {Severity::kInfo, Severity::kLow, Severity::kMedium,
+                                                 Severity::kHigh, Severity::kCritical};
+
+}  // namespace
+
+std::vector<std::string> SeverityNames() {
+  std::vector<std::string> names;
+  for (const Severity severity : kSeverities) names.emplace_back(SeverityName(severity));
+  return names;
+}
 
 std::optional<Severity> SeverityFromName(const std::string& name) {
-  constexpr std::array<Severity, 5> kAll = {Severity::kInfo, Severity::kLow, Severity::kMedium,
-                                            Severity::kHigh, Severity::kCritical};
-  for (const Severity severity : kAll) {
+  for (const Severity severity : kSeverities) {
     if (name == SeverityName(severity)) return severity;
   }
   return std::nullopt;

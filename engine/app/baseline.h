@@ -12,6 +12,9 @@
 
 namespace advise {
 
+// From "info" to "critical".
+std::vector<std::string> SeverityNames();
+
 // "medium" → kMedium; nullopt for no such level.
 std::optional<Severity> SeverityFromName(const std::string& name);
 

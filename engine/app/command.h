@@ -42,6 +42,7 @@ std::unique_ptr<Command> MakeWhatIfCommand();
 std::unique_ptr<Command> MakeSliceCommand();
 std::unique_ptr<Command> MakeCompletionsCommand();
 std::unique_ptr<Command> MakeManualCommand();
+std::unique_ptr<Command> MakeHelpCommand();
 
 // Every command there is, the main job first.
 std::vector<std::unique_ptr<Command>> AllCommands();
@@ -50,7 +51,9 @@ std::vector<std::unique_ptr<Command>> AllCommands();
 int Complain(const Error& error, ExitCode code);
 int Complain(const std::vector<Error>& errors, ExitCode code);
 
-// Runs the command that the arguments name. Never throws.
+// Runs the command that the arguments name; the first is the program itself. Never throws.
+int RunWords(int argc, const char* const* argv);
+// The same, as one of the processes of a launcher; for main() alone.
 int RunProgram(int argc, const char* const* argv);
 
 }  // namespace advise

@@ -16,6 +16,7 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeRulesCommand());
   commands.push_back(MakeCompletionsCommand());
   commands.push_back(MakeManualCommand());
+  commands.push_back(MakeHelpCommand());
   return commands;
 }
 

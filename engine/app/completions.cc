@@ -1,5 +1,5 @@
-// Completions for bash, zsh and fish. Rule names come from the program when they are asked for, so
-// that site rules are among them.
+// Completions for bash, zsh and fish. Rules, settings, exercises and GPUs come from the program
+// when they are asked for, so that those of a site are among them.
 #include <fmt/format.h>
 
 #include "engine/app/usage_model.h"
@@ -7,10 +7,27 @@
 namespace advise {
 namespace {
 
-constexpr const char* kRuleNames =
-    "advise rules list --format json 2>/dev/null | sed -n 's/^ *\"id\": \"\\(.*\\)\",*$/\\1/p'";
+// What `advise completions --list` is asked for; "" when there is no list.
+const char* ListOf(Completion completion) {
+  switch (completion) {
+    case Completion::kRules:
+      return "rules";
+    case Completion::kRulesAndAreas:
+      return "selections";
+    case Completion::kSettings:
+      return "settings";
+    case Completion::kExercises:
+      return "exercises";
+    case Completion::kGpus:
+      return "gpus";
+    case Completion::kFiles:
+    case Completion::kNothing:
+      return "";
+  }
+  return "";
+}
 
-bool TakesRule(const OptionUsage& option) { return option.value_name.starts_with("RULE"); }
+bool HasList(const OptionUsage& option) { return *ListOf(option.completion) != '\0'; }
 
 // Inside single quotes of a shell.
 std::string Quoted(const std::string& text) {
@@ -27,66 +44,61 @@ std::string Flags(const CommandUsage& command) {
   return words;
 }
 
-std::string Names(const std::vector<CommandUsage>& commands) {
+std::string Names(const std::vector<CommandUsage>& commands, const char* between = " ") {
   std::string words;
   for (const CommandUsage& command : commands) {
-    if (!command.name.empty()) words += (words.empty() ? "" : " ") + command.name;
+    if (!command.name.empty()) words += (words.empty() ? "" : between) + command.name;
   }
   return words;
 }
 
 // ---- bash
 
+std::string BashAction(const OptionUsage& option) {
+  constexpr const char* kFiles = "$(compgen -f -- \"$word\")";
+  if (!option.choices.empty()) {
+    return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))",
+                       fmt::join(option.choices, " "));
+  }
+  if (HasList(option)) {
+    const bool file_too = option.completion == Completion::kExercises;
+    const bool goes_on = option.completion == Completion::kSettings;
+    return fmt::format("{}COMPREPLY=($(compgen -W \"$(_advise_list {})\" -- \"$word\"){})",
+                       goes_on ? "compopt -o nospace 2>/dev/null; " : "", ListOf(option.completion),
+                       file_too ? std::string(" ") + kFiles : "");
+  }
+  return option.completion == Completion::kNothing ? "COMPREPLY=()"
+                                                   : fmt::format("COMPREPLY=({})", kFiles);
+}
+
 // What completes the value of each option, as the arms of a `case` on the word before.
 std::string BashValues(const CommandUsage& command) {
   std::string arms;
   for (const OptionUsage& option : command.options) {
     if (option.positional || option.value_name.empty() || option.names.empty()) continue;
-    std::string action = "COMPREPLY=($(compgen -f -- \"$word\"))";
-    if (!option.choices.empty()) {
-      action = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))",
-                           fmt::join(option.choices, " "));
-    } else if (TakesRule(option)) {
-      action = "COMPREPLY=($(compgen -W \"$(_advise_rules)\" -- \"$word\"))";
-    } else if (option.value_name == "N" || option.value_name == "NAME" ||
-               option.value_name == "WINDOW") {
-      action = "COMPREPLY=()";
-    }
-    arms += fmt::format("        {}) {}; return ;;\n", fmt::join(option.names, "|"), action);
+    arms += fmt::format("        {}) {}; return ;;\n", fmt::join(option.names, "|"),
+                        BashAction(option));
   }
   return arms;
 }
 
-std::string BashArm(const CommandUsage& command) {
-  bool rule = false;
-  for (const OptionUsage& option : command.options)
-    rule = rule || (option.positional && TakesRule(option));
-  std::string arm =
-      fmt::format("    {})\n      case \"$before\" in\n{}      esac\n",
-                  command.name.empty() ? "''" : Quoted(command.name), BashValues(command));
+// `words`: those that name the command, `depth` how many they are.
+std::string BashArm(const CommandUsage& command, const std::string& words, int depth) {
+  std::string arm = fmt::format("    {})\n      case \"$before\" in\n{}      esac\n", Quoted(words),
+                                BashValues(command));
   arm += fmt::format(
       "      if [[ $word == -* ]]; then\n        COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n",
       Flags(command));
   if (!command.commands.empty()) {
-    arm += fmt::format(
-        "      elif [[ $COMP_CWORD -eq 2 ]]; then\n"
-        "        COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n",
-        Names(command.commands));
-    arm +=
-        "      elif [[ ${COMP_WORDS[2]} == show ]]; then\n"
-        "        COMPREPLY=($(compgen -W \"$(_advise_rules)\" -- \"$word\"))\n";
-  }
-  if (rule) {
-    arm +=
-        "      elif [[ $COMP_CWORD -eq 2 ]]; then\n"
-        "        COMPREPLY=($(compgen -W \"$(_advise_rules)\" -- \"$word\"))\n";
+    arm += fmt::format("      else\n        COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n",
+                       Names(command.commands));
+    return arm + "      fi ;;\n";
   }
   for (const OptionUsage& option : command.options) {
-    if (!option.positional || option.choices.empty()) continue;
-    arm += fmt::format(
-        "      else\n        COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n      fi ;;\n",
-        fmt::join(option.choices, " "));
-    return arm;
+    if (!option.positional || (option.choices.empty() && !HasList(option))) continue;
+    arm += fmt::format("      elif [[ $COMP_CWORD -eq {} ]]; then\n        {}\n", depth + 1,
+                       BashAction(option));
+    break;  // what follows the first word are files
   }
   return arm + "      else\n        COMPREPLY=($(compgen -f -- \"$word\"))\n      fi ;;\n";
 }
@@ -94,22 +106,30 @@ std::string BashArm(const CommandUsage& command) {
 std::string Bash(const std::vector<CommandUsage>& usage) {
   std::string text = fmt::format(
       "# bash completion for advise; made by: advise completions bash\n"
-      "_advise_rules() {{\n  {}\n}}\n\n"
+      "_advise_list() {{\n  advise completions --list \"$1\" 2>/dev/null\n}}\n\n"
       "_advise() {{\n"
       "  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command=''\n"
       "  compopt -o filenames 2>/dev/null\n"
       "  if [[ $COMP_CWORD -eq 1 && $word != -* ]]; then\n"
       "    COMPREPLY=($(compgen -W '{}' -- \"$word\") $(compgen -f -- \"$word\"))\n    return\n  "
       "fi\n"
-      "  case \"${{COMP_WORDS[1]}}\" in\n",
-      kRuleNames, Names(usage));
-  std::string names;
+      "  case \"${{COMP_WORDS[1]}}\" in\n    {}) command=${{COMP_WORDS[1]}} ;;\n  esac\n",
+      Names(usage), Names(usage, "|"));
   for (const CommandUsage& command : usage) {
-    if (!command.name.empty()) names += (names.empty() ? "" : "|") + command.name;
+    if (command.commands.empty()) continue;
+    text += fmt::format(
+        "  if [[ $command == {} && $COMP_CWORD -gt 2 ]]; then\n"
+        "    case \"${{COMP_WORDS[2]}}\" in\n"
+        "      {}) command=\"$command ${{COMP_WORDS[2]}}\" ;;\n    esac\n  fi\n",
+        command.name, Names(command.commands, "|"));
   }
-  text +=
-      fmt::format("    {}) command=${{COMP_WORDS[1]}} ;;\n  esac\n  case \"$command\" in\n", names);
-  for (const CommandUsage& command : usage) text += BashArm(command);
+  text += "  case \"$command\" in\n";
+  for (const CommandUsage& command : usage) {
+    text += BashArm(command, command.name, command.name.empty() ? 0 : 1);
+    for (const CommandUsage& job : command.commands) {
+      text += BashArm(job, command.name + " " + job.name, 2);
+    }
+  }
   return text + "  esac\n}\ncomplete -F _advise advise\n";
 }
 
@@ -124,12 +144,12 @@ std::string ZshText(const std::string& text) {
   return safe;
 }
 
+// An action that begins with a space is called with its own words only.
 std::string ZshAction(const OptionUsage& option) {
   if (!option.choices.empty()) return fmt::format("({})", fmt::join(option.choices, " "));
-  if (TakesRule(option)) return "_advise_rules";
-  const bool free = option.value_name == "N" || option.value_name == "NAME" ||
-                    option.value_name == "WINDOW" || option.value_name == "LEVEL";
-  return free ? " " : "_files";
+  if (option.completion == Completion::kExercises) return "_advise_exercises";
+  if (HasList(option)) return fmt::format(" _advise_list {}", ListOf(option.completion));
+  return option.completion == Completion::kNothing && !option.positional ? " " : "_files";
 }
 
 std::string ZshArguments(const CommandUsage& command, const std::string& indent) {
@@ -152,11 +172,12 @@ std::string ZshArguments(const CommandUsage& command, const std::string& indent)
 }
 
 std::string Zsh(const std::vector<CommandUsage>& usage) {
-  std::string text = fmt::format(
+  std::string text =
       "#compdef advise\n# zsh completion for advise; made by: advise completions zsh\n"
-      "_advise_rules() {{\n  local -a rules\n  rules=(${{(f)\"$({})\"}})\n  compadd -a "
-      "rules\n}}\n\n",
-      kRuleNames);
+      "_advise_list() {\n  local -a items ends\n  [[ $1 == settings ]] && ends=(-S '')\n"
+      "  items=(${(f)\"$(advise completions --list $1 2>/dev/null)\"})\n"
+      "  compadd \"${ends[@]}\" -a items\n}\n"
+      "_advise_exercises() {\n  _advise_list exercises\n  _files\n}\n\n";
   text += "_advise() {\n  local -a commands\n  commands=(\n";
   for (const CommandUsage& command : usage) {
     if (command.name.empty()) continue;
@@ -195,10 +216,10 @@ std::string FishOption(const OptionUsage& option, const std::string& condition) 
   if (!option.value_name.empty()) line += " -r";
   if (!option.choices.empty()) {
     line += " -f -a " + Quoted(fmt::format("{}", fmt::join(option.choices, " ")));
-  } else if (TakesRule(option)) {
-    line += " -f -a '(__advise_rules)'";
+  } else if (HasList(option)) {
+    line += fmt::format(" -f -a '(__advise_list {})'", ListOf(option.completion));
   } else if (!option.value_name.empty()) {
-    line += " -F";
+    line += option.completion == Completion::kNothing ? " -f" : " -F";
   }
   return line + " -d " + Quoted(option.text) + "\n";
 }
@@ -211,18 +232,18 @@ std::string FishOptions(const CommandUsage& command, const std::string& conditio
     } else if (!option.choices.empty()) {
       text += fmt::format("complete -c advise -n {} -f -a {}\n", Quoted(condition),
                           Quoted(fmt::format("{}", fmt::join(option.choices, " "))));
-    } else if (TakesRule(option)) {
-      text += fmt::format("complete -c advise -n {} -a '(__advise_rules)'\n", Quoted(condition));
+    } else if (HasList(option)) {
+      text += fmt::format("complete -c advise -n {} -a '(__advise_list {})'\n", Quoted(condition),
+                          ListOf(option.completion));
     }
   }
   return text;
 }
 
 std::string Fish(const std::vector<CommandUsage>& usage) {
-  std::string text = fmt::format(
+  std::string text =
       "# fish completion for advise; made by: advise completions fish\n"
-      "function __advise_rules\n  {}\nend\n",
-      kRuleNames);
+      "function __advise_list\n  advise completions --list $argv[1] 2>/dev/null\nend\n";
   const std::string names = Names(usage);
   const std::string none = fmt::format("not __fish_seen_subcommand_from {}", names);
   for (const CommandUsage& command : usage) {

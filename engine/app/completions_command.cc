@@ -1,7 +1,10 @@
 // `advise completions` and `advise manual`: what packages install beside the program.
 #include "engine/app/command.h"
-#include "engine/app/output.h"
+#include "engine/app/options.h"
+#include "engine/app/selection.h"
+#include "engine/app/submission.h"
 #include "engine/app/usage_model.h"
+#include "engine/pipeline/session.h"
 
 namespace advise {
 namespace {
@@ -20,15 +23,49 @@ class CompletionsCommand : public Command {
            "advise completions fish > ~/.config/fish/completions/advise.fish";
   }
   void AddOptions(CLI::App& app) override {
-    app.add_option("SHELL", shell_, "bash, zsh or fish")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    app.add_option("SHELL", shell_, "bash, zsh or fish")->check(OneOf({"bash", "zsh", "fish"}));
+    app.add_option("--list", list_, "what completions offer, one per line")
+        ->check(OneOf({"rules", "selections", "settings", "exercises", "gpus"}))
+        ->type_name("KIND");
+    AddSiteOptions(app, site_);
     app.add_option("--output,-o", output_.path, "write to this file")->type_name("FILE");
   }
-  int Run() override { return Write(RenderCompletions(ReadUsage(), shell_), output_); }
+
+  int Run() override {
+    if (!list_.empty()) return List();
+    if (shell_.empty()) {
+      return Complain({"no shell is named", "", "bash, zsh or fish"}, kWrongUsage);
+    }
+    return Write(RenderCompletions(ReadUsage(), shell_), output_);
+  }
 
  private:
+  int List() const {
+    const auto session = OpenSession(site_);
+    if (!session) return session.error();
+    std::vector<std::string> words;
+    if (list_ == "rules" || list_ == "selections") {
+      for (const RuleInfo* rule : RuleInfos(*session)) words.push_back(rule->id);
+      const std::vector<std::string> areas = AreasOf(words);
+      if (list_ == "selections") words.insert(words.begin(), areas.begin(), areas.end());
+    } else if (list_ == "settings") {
+      const Knowledge& knowledge = *session->knowledge;
+      for (const auto* numbers : {&knowledge.thresholds(), &knowledge.numbers()}) {
+        for (const auto& [name, number] : *numbers) words.push_back(name + "=");
+      }
+    } else if (list_ == "gpus") {
+      for (const HardwareEntry& gpu : session->knowledge->hardware()) words.push_back(gpu.id);
+    } else {
+      for (const Knowledge::File& file : ShippedExercises()) words.push_back(ExerciseId(file.path));
+    }
+    std::string text;
+    for (const std::string& word : words) text += word + "\n";
+    return Write(text, output_);
+  }
+
   std::string shell_;
+  std::string list_;
+  DiagnoseOptions site_;
   OutputOptions output_;
 };
 

@@ -92,6 +92,7 @@ class DiagnoseCommand : public Command {
     AddSiteOptions(app, run_.diagnose);
     app.add_option("--fail-on", fail_on_,
                    "exit with 1 when a finding is at least info, low, medium, high, critical")
+        ->check(OneOf(SeverityNames()))
         ->type_name("LEVEL");
     app.add_option("--baseline", baseline_,
                    "exit with 1 only for findings that this JSON report does not have")
@@ -99,12 +100,7 @@ class DiagnoseCommand : public Command {
   }
 
   int Run() override {
-    const auto level = SeverityFromName(fail_on_.empty() ? "low" : fail_on_);
-    if (!level) {
-      return Complain({"there is no level \"" + fail_on_ + "\"", "--fail-on",
-                       "info, low, medium, high or critical"},
-                      kWrongUsage);
-    }
+    const Severity level = *SeverityFromName(fail_on_.empty() ? "low" : fail_on_);
     if (render_.brief) run_.output.format = "json";
     std::set<std::string> known;
     if (!baseline_.empty()) {
@@ -124,7 +120,7 @@ class DiagnoseCommand : public Command {
     const Report& report = (*diagnosis)->report;
     const auto written = WriteOutput(Render(report), run_.output, run_.diagnose.reports);
     if (!written) return Complain(written.error(), kWrongUsage);
-    return Judge(report, *level, known);
+    return Judge(report, level, known);
   }
 
  private:

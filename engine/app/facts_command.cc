@@ -54,8 +54,8 @@ class FactsCommand : public Command {
 
  private:
   int List(bool json) const {
-    const auto session = LoadSession(run_.diagnose);
-    if (!session) return Complain(session.error(), kBrokenRules);
+    const auto session = OpenSession(run_.diagnose);
+    if (!session) return session.error();
     return Write(json
                      ? RenderFactCatalogJson(session->facts)
                      : RenderFactCatalog(session->facts, run_.output.Width(), run_.output.Color()));

@@ -73,7 +73,8 @@ class GradeCommand : public Command {
         ->check(WholeNumber(1, 256))
         ->type_name("N");
     app.add_option("--progress", run_.progress, "show progress on stderr: auto, always, never")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
+        ->check(OneOf({"auto", "always", "never"}))
+        ->type_name("WHEN");
     AddSiteOptions(app, run_.diagnose);
     AddOutputOptions(app, run_.output, {"text", "json", "csv", "html"});
   }
@@ -81,8 +82,8 @@ class GradeCommand : public Command {
   int Run() override {
     // Settings that lie where the submissions do are not the teacher's.
     run_.diagnose.ignore_working_directory = true;
-    auto session = LoadSession(run_.diagnose);
-    if (!session) return Complain(session.error(), kBrokenRules);
+    auto session = OpenSession(run_.diagnose);
+    if (!session) return session.error();
     if (list_) return List();
     if (exercise_.empty()) {
       return Complain({"no exercise is named", "", "see: advise grade --list"}, kWrongUsage);
@@ -105,25 +106,13 @@ class GradeCommand : public Command {
     return written ? code : Complain(written.error(), kWrongUsage);
   }
 
-  // Path and text of each shipped exercise.
-  static std::vector<Knowledge::File> Shipped() {
-    std::vector<Knowledge::File> exercises;
-    const auto files = ShippedFiles();
-    if (!files) return exercises;
-    for (const Knowledge::File& file : *files) {
-      if (file.path.starts_with("kb/exercises/")) exercises.push_back(file);
-    }
-    return exercises;
-  }
-  static std::string IdOf(const std::string& path) { return fs::path(path).stem().string(); }
-
   int List() const {
     std::string text;
     OrderedJson json = OrderedJson::array();
-    for (const Knowledge::File& file : Shipped()) {
+    for (const Knowledge::File& file : ShippedExercises()) {
       const Result<TomlNode> root = ParseToml(file.path, file.text);
       const TomlNode* title = root ? root->Find("title") : nullptr;
-      const std::string id = IdOf(file.path);
+      const std::string id = ExerciseId(file.path);
       const std::string name = title == nullptr ? "" : title->text;
       text += fmt::format("{:<24} {}\n", id, name);
       json.push_back({{"id", JsonText(id)}, {"title", JsonText(name)}});
@@ -143,8 +132,8 @@ class GradeCommand : public Command {
     } else {
       std::vector<std::string> ids;
       bool found = false;
-      for (const Knowledge::File& known : Shipped()) {
-        ids.push_back(IdOf(known.path));
+      for (const Knowledge::File& known : ShippedExercises()) {
+        ids.push_back(ExerciseId(known.path));
         if (ids.back() != exercise_ && known.path != exercise_) continue;
         file = known;
         found = true;

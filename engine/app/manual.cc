@@ -85,9 +85,12 @@ std::string RenderManual(const std::vector<CommandUsage>& usage, const std::stri
       "file is broken\n"
       ".SH ENVIRONMENT\n.TP\nADVISE_SHARE\na folder with rules/ and kb/ to use in place of those "
       "built in\n"
+      ".TP\nADVISE_RULES\nfolders of site rules, separated by colons\n"
       ".TP\nNO_COLOR\nno color, whatever the terminal supports\n"
       ".SH FILES\n.TP\n/etc/advise/site.toml, $XDG_CONFIG_HOME/advise/site.toml, "
       "./advise.toml\nsettings of the site; later ones win\n"
+      ".TP\n/etc/advise/rules, $XDG_CONFIG_HOME/advise/rules\nrules of the site, with their settings "
+      "in advise.toml\n"
       ".SH EXAMPLES\n";
   for (const CommandUsage& command : usage) {
     for (const std::string& example : command.examples) text += ".nf\n" + Roff(example) + "\n.fi\n";

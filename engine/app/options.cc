@@ -1,5 +1,6 @@
 #include "engine/app/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include "engine/app/command.h"
 #include "engine/app/selection.h"
+#include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/session.h"
 
@@ -44,6 +46,20 @@ CLI::Option* AddListOption(CLI::App& app, const std::string& flags,
   return app.add_option(flags, values, text)->allow_extra_args(false)->type_name(type);
 }
 
+CLI::Validator OneOf(const std::vector<std::string>& values) {
+  std::string list;
+  for (const std::string& value : values) list += (list.empty() ? "" : ",") + value;
+  const auto check = [values](const std::string& text) -> std::string {
+    if (std::find(values.begin(), values.end(), text) != values.end()) return "";
+    std::string known;
+    for (const std::string& value : values) known += (known.empty() ? "" : ", ") + value;
+    const std::string near = DidYouMean(text, values);
+    return "\"" + text + "\" is none of " + known +
+           (near.empty() ? "" : " (did you mean " + near + "?)");
+  };
+  return CLI::Validator(check, "{" + list + "}", "choice");
+}
+
 CLI::Validator WholeNumber(int lowest, int highest) {
   const auto check = [lowest, highest](const std::string& text) -> std::string {
     int value = 0;
@@ -66,14 +82,16 @@ void AddReportOptions(CLI::App& app, RunOptions& options) {
                  "seconds from the start of the trace")
       ->check(CLI::Validator(CheckWindow, "", "window"))
       ->type_name("WINDOW");
-  app.add_option("--gpu", diagnose.gpu, "the GPU's name, if the report does not contain it")
-      ->type_name("NAME");
+  app.add_option("--gpu", diagnose.gpu,
+                 "the GPU, if the report does not name it; a name or an id of the knowledge base")
+      ->type_name("GPU");
   diagnose.jobs = DefaultJobs();
   app.add_option("--jobs,-j", diagnose.jobs, "number of parallel jobs")
       ->check(WholeNumber(1, 256))
       ->type_name("N");
   app.add_option("--progress", options.progress, "show progress on stderr: auto, always, never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(OneOf({"auto", "always", "never"}))
+      ->type_name("WHEN");
 }
 
 void AddSelectionOptions(CLI::App& app, DiagnoseOptions& options) {
@@ -88,15 +106,34 @@ void AddSiteOptions(CLI::App& app, DiagnoseOptions& options) {
   app.add_option("--config", options.config, "a file of site settings")->type_name("FILE");
   AddListOption(app, "--set", options.set, "NAME=VALUE",
                 "one site setting; repeatable, later wins");
+  app.add_flag("--no-site", options.no_site,
+               "only the rules and settings that options name: none of /etc/advise, of the user's "
+               "configuration, of ADVISE_RULES, of the current folder");
 }
 
 void AddOutputOptions(CLI::App& app, OutputOptions& options,
                       const std::vector<std::string>& formats) {
   app.add_option("--format", options.format, "output format")
-      ->check(CLI::IsMember(formats))
+      ->check(OneOf(formats))
       ->type_name("FORMAT");
   app.add_option("--output,-o", options.path, "write to this file")->type_name("FILE");
   app.add_flag("--no-color", options.no_color, "no color (also: NO_COLOR=1)");
+}
+
+tl::expected<Session, int> OpenSession(const DiagnoseOptions& options) {
+  const auto fail = [](int code) { return tl::unexpected<int>(code); };
+  auto session = LoadSession(options);
+  if (!session) return fail(Complain(session.error(), kBrokenRules));
+  std::vector<std::string> ids;
+  for (const RuleInfo* rule : RuleInfos(*session)) ids.push_back(rule->id);
+  for (const auto& [name, list] :
+       {std::pair{"--only", &options.only}, std::pair{"--skip", &options.skip}}) {
+    const auto known = CheckSelection(name, *list, ids);
+    if (!known) return fail(Complain(known.error(), kWrongUsage));
+  }
+  const auto gpu = CheckGpu(options.gpu, *session->knowledge);
+  if (!gpu) return fail(Complain(gpu.error(), kWrongUsage));
+  return std::move(*session);
 }
 
 tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& options) {
@@ -106,15 +143,8 @@ tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& opt
   }
   auto reports = ExpandReports(options.diagnose.reports);
   if (!reports) return fail(Complain(reports.error(), kUnreadableInput));
-  auto session = LoadSession(options.diagnose);
-  if (!session) return fail(Complain(session.error(), kBrokenRules));
-  std::vector<std::string> ids;
-  for (const RuleInfo* rule : RuleInfos(*session)) ids.push_back(rule->id);
-  for (const auto& [name, list] :
-       {std::pair{"--only", &options.diagnose.only}, std::pair{"--skip", &options.diagnose.skip}}) {
-    const auto known = CheckSelection(name, *list, ids);
-    if (!known) return fail(Complain(known.error(), kWrongUsage));
-  }
+  auto session = OpenSession(options.diagnose);
+  if (!session) return fail(session.error());
 
   auto diagnosis = std::make_unique<Diagnosis>(Diagnosis{std::move(*session), Report(), {}});
   Progress progress(options.progress);

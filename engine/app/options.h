@@ -18,7 +18,7 @@ struct RunOptions {
 };
 
 void AddReportOptions(CLI::App& app, RunOptions& options);
-// --rules, --config, --set: what rules and settings are in force.
+// --rules, --config, --set, --no-site: what rules and settings are in force.
 void AddSiteOptions(CLI::App& app, DiagnoseOptions& options);
 // --format (one of `formats`), -o, --no-color.
 void AddOutputOptions(CLI::App& app, OutputOptions& options,
@@ -32,8 +32,15 @@ CLI::Option* AddListOption(CLI::App& app, const std::string& flags,
 // --only and --skip.
 void AddSelectionOptions(CLI::App& app, DiagnoseOptions& options);
 
+// One of few values; a check for CLI::Option::check that names the nearest one.
+CLI::Validator OneOf(const std::vector<std::string>& values);
+
 // A whole number from `lowest` to `highest`; a check for CLI::Option::check with a short message.
 CLI::Validator WholeNumber(int lowest, int highest);
+
+// The rules and settings of these options; --only, --skip and --gpu name what there is. Or the exit
+// code, the complaint being printed already.
+tl::expected<Session, int> OpenSession(const DiagnoseOptions& options);
 
 // A finished diagnosis, with the session that its verdicts point into; or the exit code, the
 // complaint being printed already.

@@ -1,4 +1,5 @@
 // Picks the command that the first word names, parses its options, runs it.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -28,7 +29,7 @@ std::string Indented(const std::string& lines) {
 std::string Footer(const Command& command, const std::vector<std::unique_ptr<Command>>& all) {
   std::string footer = "Examples:\n" + Indented(command.Examples());
   if (!command.Name().empty()) return footer;
-  footer += "\nOther commands (advise COMMAND --help):\n";
+  footer += "\nOther commands (advise help COMMAND):\n";
   for (const auto& other : all) {
     if (other->Name().empty()) continue;
     std::string name = other->Name();
@@ -50,18 +51,39 @@ bool LooksLikeCommand(const std::string& word) {
   return word.front() != '-' && !std::filesystem::exists(word, failed);
 }
 
-std::string OptionHint(const CLI::App& app, const std::string& message) {
-  const std::size_t dashes = message.rfind("--");
-  const bool unknown = message.find("not expected") != std::string::npos;
-  if (dashes == std::string::npos || !unknown) return "";
-  const std::size_t end = message.find_first_of(" =\n", dashes);
-  const std::string given = message.substr(dashes, end - dashes);
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
+// The job of the command that was named, or the command itself.
+const CLI::App& Innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  return named.empty() ? app : Innermost(*named.front());
+}
+
+std::string Guess(const std::string& given, const std::vector<std::string>& names) {
   const std::string near = DidYouMean(given, names);
   return near.empty() || near == given ? "" : "did you mean " + near + "? ";
+}
+
+// For an option or a job of the command that does not exist: the nearest that does.
+std::string Hint(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App& innermost = Innermost(app);
+  std::vector<std::string> options;
+  for (const CLI::Option* option : innermost.get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  std::vector<std::string> jobs;
+  for (const CLI::App* job : innermost.get_subcommands([](const CLI::App*) { return true; })) {
+    jobs.push_back(job->get_name());
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool is_option = word.starts_with("--") && word.size() > 2;
+    if (!is_option && (jobs.empty() || word.starts_with("-"))) continue;
+    const std::string name = word.substr(0, word.find('='));
+    const std::string guess = Guess(name, is_option ? options : jobs);
+    const bool known =
+        is_option && std::find(options.begin(), options.end(), name) != options.end();
+    if (!known && !guess.empty()) return guess;
+  }
+  return "";
 }
 
 int ParseAndRun(Command& command, const std::vector<std::unique_ptr<Command>>& all, int argc,
@@ -78,9 +100,9 @@ int ParseAndRun(Command& command, const std::vector<std::unique_ptr<Command>>& a
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app.exit(problem);
-    return Complain(
-        {problem.what(), "", OptionHint(app, problem.what()) + "see: " + name + " --help"},
-        kWrongUsage);
+    const bool value = dynamic_cast<const CLI::ValidationError*>(&problem) != nullptr;
+    const std::string hint = value ? "" : Hint(app, argc, argv);
+    return Complain({problem.what(), "", hint + "see: " + name + " --help"}, kWrongUsage);
   }
   return command.Run();
 }
@@ -99,9 +121,7 @@ int Complain(const std::vector<Error>& errors, ExitCode code) {
   return code;
 }
 
-namespace {
-
-int RunHere(int argc, const char* const* argv) {
+int RunWords(int argc, const char* const* argv) {
   try {
     const auto commands = AllCommands();
     const std::string word = argc > 1 ? argv[1] : "";
@@ -128,8 +148,6 @@ int RunHere(int argc, const char* const* argv) {
   }
 }
 
-}  // namespace
-
 int RunProgram(int argc, const char* const* argv) {
   Processes& processes = Processes::All();
   if (!processes.problem().empty()) {
@@ -137,7 +155,7 @@ int RunProgram(int argc, const char* const* argv) {
         {processes.problem(), "", "build with an MPI, or run advise without the launcher"},
         kWrongUsage);
   }
-  const int code = RunHere(argc, argv);
+  const int code = RunWords(argc, argv);
   processes.Leave();
   return code;
 }

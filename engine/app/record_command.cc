@@ -152,7 +152,7 @@ class RecordCommand : public Command {
     app.add_option("--level", request_.level,
                    "light: kernels, copies, calls, ranges; standard: also OS calls, memory and "
                    "libraries; full: also hardware counters, CPU samples, page faults")
-        ->check(CLI::IsMember({"light", "standard", "full"}));
+        ->check(OneOf({"light", "standard", "full"}));
     app.add_option("--delay", request_.delay_s, "seconds to wait before recording, for start-up")
         ->check(CLI::Range(0.0, 1e6))
         ->type_name("S");
@@ -166,7 +166,7 @@ class RecordCommand : public Command {
         ->type_name("NAME");
     app.add_flag("--force", request_.force, "overwrite reports of that name");
     app.add_option("--launcher", launcher_, "auto, none, srun, mpirun or torchrun")
-        ->check(CLI::IsMember({"auto", "none", "srun", "mpirun", "torchrun"}));
+        ->check(OneOf({"auto", "none", "srun", "mpirun", "torchrun"}));
     app.add_option("--rank-variable", rank_variable_,
                    "environment variable with a process's rank, when the launcher is not known")
         ->type_name("NAME");
@@ -176,7 +176,7 @@ class RecordCommand : public Command {
     app.add_flag("--no-diagnosis", no_diagnosis_, "capture only");
     app.add_flag("--per-rank", per_rank_, "")->group("");
     app.add_option("--format", format_, "of --dry-run")
-        ->check(CLI::IsMember({"text", "json"}))
+        ->check(OneOf({"text", "json"}))
         ->type_name("FORMAT");
   }
 

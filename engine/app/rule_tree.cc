@@ -6,6 +6,7 @@
 
 #include "engine/facts/catalog.h"
 #include "engine/pipeline/session.h"
+#include "engine/pipeline/site.h"
 
 namespace advise {
 namespace {
@@ -73,9 +74,13 @@ tl::expected<RuleTree, std::vector<Error>> LoadRuleTree(const std::string& path,
   if (!shipped) return fail(shipped.error());
   std::vector<Knowledge::File> site;
   if (any_of_site) {
-    auto files = SiteFiles(options.config);
+    std::error_code failed;
+    const fs::path folder = fs::is_directory(path, failed)     ? fs::path(path)
+                            : fs::path(path).has_parent_path() ? fs::path(path).parent_path()
+                                                               : fs::path(".");
+    auto files = ReadSite(options, folder.string());
     if (!files) return fail(files.error());
-    site = std::move(*files);
+    site = std::move(files->settings);
   }
   auto knowledge =
       LoadKnowledge(*shipped, site, any_of_site ? options.set : std::vector<std::string>());

@@ -91,7 +91,8 @@ class RulesCommand : public Command {
     new_ = Job(app, "new", "create a working rule to start from, with tests",
                "advise rules new site/my-rule --dir site-rules");
     new_->add_option("RULE", target_, "area/name, or site/name")->required();
-    new_->add_option("--dir", directory_, "the folder to write to (default: the current one)");
+    new_->add_option("--dir", directory_, "the folder to write to (default: the current one)")
+        ->type_name("DIR");
     check_ = Job(app, "check", "check every field and function of rule files",
                  "advise rules check rules/");
     check_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
@@ -100,17 +101,19 @@ class RulesCommand : public Command {
     test_->add_option("PATH", target_, "a rule file, or a folder of them")->required();
     docs_ = Job(app, "docs", "write the reference of rules and facts, as Markdown",
                 "advise rules docs -o pages");
-    docs_->add_option("-o,--output", directory_,
-                      "the folder to write to: rules.md, rules/<area>/<name>.md, facts.md, and "
-                      "facts.d.lua for editors (default: the rules, to the terminal)");
+    docs_
+        ->add_option("-o,--output", directory_,
+                     "the folder to write to: rules.md, rules/<area>/<name>.md, facts.md, and "
+                     "facts.d.lua for editors (default: the rules, to the terminal)")
+        ->type_name("DIR");
   }
 
   int Run() override {
     if (new_->parsed()) return New();
     if (check_->parsed()) return Check();
     if (test_->parsed()) return Test();
-    const auto session = LoadSession(site_);
-    if (!session) return Complain(session.error(), kBrokenRules);
+    const auto session = OpenSession(site_);
+    if (!session) return session.error();
     if (docs_->parsed()) return Docs(*session);
     return list_->parsed() ? List(*session) : Show(*session);
   }
@@ -132,11 +135,6 @@ class RulesCommand : public Command {
 
   int List(const Session& session) const {
     const std::vector<const RuleInfo*> rules = RuleInfos(session);
-    std::vector<std::string> ids;
-    ids.reserve(rules.size());
-    for (const RuleInfo* rule : rules) ids.push_back(rule->id);
-    const auto known = CheckSelection("--only", site_.only, ids);
-    if (!known) return Complain(known.error(), kWrongUsage);
     std::vector<RulePage> pages;
     for (const RuleInfo* rule : rules) {
       const bool wanted = site_.only.empty() || std::any_of(site_.only.begin(), site_.only.end(),
@@ -146,8 +144,8 @@ class RulesCommand : public Command {
       if (wanted) pages.push_back(PageOf(session, *rule));
     }
     return Write(output_.format == "json"
-                     ? RenderRulesJson(pages)
-                     : RenderRulesText(pages, output_.Width(), output_.Color()));
+                     ? RenderRulesJson(pages, session.site)
+                     : RenderRulesText(pages, session.site, output_.Width(), output_.Color()));
   }
 
   int Show(const Session& session) const {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/app/command.h"
+#include "engine/app/options.h"
 #include "engine/app/output.h"
 #include "engine/report/json_value.h"
 #include "engine/scrub/scrub.h"
@@ -30,10 +31,10 @@ class ScrubCommand : public Command {
         ->type_name("");
     app.add_option("--output,-o", output_, "the copy, a new file")->required()->type_name("FILE");
     app.add_option("--format", format_, "of the summary")
-        ->check(CLI::IsMember({"text", "json"}))
+        ->check(OneOf({"text", "json"}))
         ->type_name("FORMAT");
     app.add_option("--progress", progress_, "show progress on stderr: auto, always, never")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
+        ->check(OneOf({"auto", "always", "never"}));
   }
 
   int Run() override {

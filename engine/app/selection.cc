@@ -1,11 +1,27 @@
 #include "engine/app/selection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "engine/base/text.h"
 
 namespace advise {
+namespace {
+
+// "NVIDIA H100" as "nvidiah100".
+std::string Letters(const std::string& name) {
+  std::string letters;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) letters += static_cast<char>(std::tolower(byte));
+  }
+  return letters;
+}
+
+}  // namespace
 
 bool Selects(const std::string& name, const std::string& rule_id) {
   return rule_id == name || rule_id.starts_with(name + "/");
@@ -17,23 +33,45 @@ Result<void> CheckSelection(const std::string& option, const std::vector<std::st
     const bool known = std::any_of(rule_ids.begin(), rule_ids.end(),
                                    [&](const std::string& id) { return Selects(name, id); });
     if (known) continue;
-    std::set<std::string> candidates(rule_ids.begin(), rule_ids.end());
-    for (const std::string& id : rule_ids) {
-      for (std::size_t slash = id.find('/'); slash != std::string::npos;
-           slash = id.find('/', slash + 1)) {
-        candidates.insert(id.substr(0, slash));
-      }
-      // A rule that is named without its area.
-      if (id.ends_with("/" + name)) {
-        return Fail("there is no rule or area \"" + name + "\"", option,
-                    "did you mean " + id + "?");
-      }
-    }
-    const std::string near = DidYouMean(name, {candidates.begin(), candidates.end()});
+    std::vector<std::string> candidates = AreasOf(rule_ids);
+    candidates.insert(candidates.end(), rule_ids.begin(), rule_ids.end());
+    const std::string near = DidYouMean(name, candidates);
     return Fail("there is no rule or area \"" + name + "\"", option,
                 near.empty() ? "all of them: advise rules list" : "did you mean " + near + "?");
   }
   return {};
+}
+
+std::vector<std::string> AreasOf(const std::vector<std::string>& rule_ids) {
+  std::set<std::string> areas;
+  for (const std::string& id : rule_ids) {
+    for (std::size_t slash = id.find('/'); slash != std::string::npos;
+         slash = id.find('/', slash + 1)) {
+      areas.insert(id.substr(0, slash));
+    }
+  }
+  return {areas.begin(), areas.end()};
+}
+
+Result<void> CheckGpu(const std::string& name, const Knowledge& knowledge) {
+  if (name.empty() || knowledge.FindHardware(name) != nullptr) return {};
+  const std::string letters = Letters(name);
+  std::vector<std::string> near;
+  std::vector<std::string> all;
+  for (const HardwareEntry& gpu : knowledge.hardware()) {
+    all.push_back(gpu.id);
+    if (!letters.empty() && Letters(gpu.id).find(letters) != std::string::npos) {
+      near.push_back(gpu.id);
+    }
+  }
+  if (near.empty()) {
+    const std::string nearest = DidYouMean(name, all);
+    near = nearest.empty() ? all : std::vector<std::string>{nearest};
+  }
+  std::sort(near.begin(), near.end());
+  return Fail(
+      "there is no GPU \"" + name + "\" in the knowledge base", "--gpu",
+      fmt::format("{}: {}", near.size() == all.size() ? "it has" : "near", fmt::join(near, ", ")));
 }
 
 }  // namespace advise

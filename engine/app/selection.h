@@ -1,10 +1,11 @@
-// --only and --skip: names of rules and areas, checked before anything runs.
+// --only, --skip and --gpu: names of rules, areas and GPUs, checked before anything runs.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 
@@ -14,5 +15,11 @@ bool Selects(const std::string& name, const std::string& rule_id);
 // Fails on the first name that selects none of the rules, with the nearest that would.
 Result<void> CheckSelection(const std::string& option, const std::vector<std::string>& names,
                             const std::vector<std::string>& rule_ids);
+
+// The areas of these rules, each once: "transfer", "site", "site/transfer".
+std::vector<std::string> AreasOf(const std::vector<std::string>& rule_ids);
+
+// Fails on a GPU that the knowledge base does not have, with those that come near. "" is none.
+Result<void> CheckGpu(const std::string& name, const Knowledge& knowledge);
 
 }  // namespace advise

@@ -15,8 +15,8 @@ tl::expected<std::unique_ptr<SeveralRuns>, int> DiagnoseRuns(const RunOptions& o
     if (!reports) return fail(Complain(reports.error(), kUnreadableInput));
     files.push_back(std::move(*reports));
   }
-  auto session = LoadSession(options.diagnose);
-  if (!session) return fail(Complain(session.error(), kBrokenRules));
+  auto session = OpenSession(options.diagnose);
+  if (!session) return fail(session.error());
   auto made = std::make_unique<SeveralRuns>(SeveralRuns{std::move(*session), {}});
   Progress progress(options.progress);
   for (std::size_t i = 0; i < runs.size(); ++i) {

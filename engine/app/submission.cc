@@ -10,6 +10,7 @@
 #include "engine/base/text.h"
 #include "engine/grade/answers.h"
 #include "engine/import/importer.h"
+#include "engine/pipeline/session.h"
 
 namespace advise {
 namespace {
@@ -102,5 +103,17 @@ Result<Submission> ReadSubmission(const std::string& path, std::uint64_t size_li
   if (submission.reports.empty()) std::swap(submission.reports, submission.before);
   return submission;
 }
+
+std::vector<Knowledge::File> ShippedExercises() {
+  std::vector<Knowledge::File> exercises;
+  const auto files = ShippedFiles();
+  if (!files) return exercises;
+  for (const Knowledge::File& file : *files) {
+    if (file.path.starts_with("kb/exercises/")) exercises.push_back(file);
+  }
+  return exercises;
+}
+
+std::string ExerciseId(const std::string& path) { return fs::path(path).stem().string(); }
 
 }  // namespace advise

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 
@@ -22,5 +23,9 @@ struct Submission {
 // a link, and on more than is allowed. Files named (or in a folder named) before… or baseline… are
 // the run before.
 Result<Submission> ReadSubmission(const std::string& path, std::uint64_t size_limit);
+
+// Path and text of each shipped exercise, and the id that a path stands for.
+std::vector<Knowledge::File> ShippedExercises();
+std::string ExerciseId(const std::string& path);
 
 }  // namespace advise

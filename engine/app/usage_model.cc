@@ -28,6 +28,18 @@ std::vector<std::string> ChoicesOf(const CLI::Option& option) {
   return open == std::string::npos ? std::vector<std::string>() : Split(type.substr(open), "{},");
 }
 
+Completion CompletionOf(const std::string& value_name) {
+  if (value_name == "RULE|AREA") return Completion::kRulesAndAreas;
+  if (value_name.starts_with("RULE")) return Completion::kRules;
+  if (value_name == "NAME=VALUE") return Completion::kSettings;
+  if (value_name == "EXERCISE") return Completion::kExercises;
+  if (value_name == "GPU") return Completion::kGpus;
+  const bool file = value_name.starts_with("FILE") || value_name.starts_with("DIR") ||
+                    value_name.starts_with("PATH") || value_name.starts_with("REPORT") ||
+                    value_name.starts_with("SUBMISSION");
+  return file ? Completion::kFiles : Completion::kNothing;
+}
+
 OptionUsage ReadOption(const CLI::Option& option) {
   OptionUsage usage;
   usage.positional = option.nonpositional() ? false : option.get_positional();
@@ -43,6 +55,7 @@ OptionUsage ReadOption(const CLI::Option& option) {
     type = type.substr(0, type.find(':'));
     usage.value_name = type.empty() || type == "TEXT" ? "VALUE" : type;
   }
+  usage.completion = CompletionOf(usage.value_name);
   return usage;
 }
 
@@ -70,6 +83,16 @@ std::vector<CommandUsage> ReadUsage() {
     command->AddOptions(app);
     usage.push_back(ReadApp(app, command->Name(), command->Summary()));
     usage.back().examples = Split(command->Examples(), "\n");
+  }
+  std::vector<std::string> names;
+  for (const CommandUsage& command : usage) {
+    if (!command.name.empty()) names.push_back(command.name);
+  }
+  for (CommandUsage& command : usage) {
+    if (command.name != "help") continue;
+    for (OptionUsage& option : command.options) {
+      if (option.positional) option.choices = names;
+    }
   }
   return usage;
 }

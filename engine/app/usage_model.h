@@ -7,11 +7,15 @@
 
 namespace advise {
 
+// What completes a value that is not one of few.
+enum class Completion { kFiles, kNothing, kRules, kRulesAndAreas, kSettings, kExercises, kGpus };
+
 struct OptionUsage {
   std::vector<std::string> names;    // "--format", "-f"; empty for a positional argument
   std::string value_name;            // "FILE"; "" for a flag
   std::string text;                  // what it does
   std::vector<std::string> choices;  // values it takes, where they are few
+  Completion completion = Completion::kFiles;
   bool positional = false;
   bool repeatable = false;
 };

@@ -201,8 +201,8 @@ class WhatIfCommand : public Command {
   }
 
   int ReplayNamed() {
-    const auto session = LoadSession(run_.diagnose);
-    if (!session) return Complain(session.error(), kBrokenRules);
+    const auto session = OpenSession(run_.diagnose);
+    if (!session) return session.error();
     for (const std::string& fix : fixes_) {
       const auto rule = FindRule(*session, fix);
       if (!rule) return Complain(rule.error(), kWrongUsage);

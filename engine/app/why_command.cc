@@ -29,8 +29,8 @@ class WhyCommand : public Command {
   int Run() override {
     const bool json = run_.output.format == "json";
     // A misspelt rule is told before a large report is read.
-    const auto session = LoadSession(run_.diagnose);
-    if (!session) return Complain(session.error(), kBrokenRules);
+    const auto session = OpenSession(run_.diagnose);
+    if (!session) return session.error();
     const auto rule = FindRule(*session, rule_);
     if (!rule) return Complain(rule.error(), kWrongUsage);
     const auto diagnosis = RunDiagnosis(run_);

@@ -9,9 +9,37 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace advise {
 namespace {
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+// Letters to insert, to leave out, to change, or to swap with their neighbor, whatever their case.
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  const std::string from = Lower(a);
+  const std::string to = Lower(b);
+  std::vector<std::size_t> before;  // the row above the last one
+  std::vector<std::size_t> last(to.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::vector<std::size_t> row(to.size() + 1, i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t change = last[j] + (from[i] == to[j] ? 0 : 1);
+      row[j + 1] = std::min({change, last[j + 1] + 1, row[j] + 1});
+      const bool swapped = i > 0 && j > 0 && from[i] == to[j - 1] && from[i - 1] == to[j];
+      if (swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
+    }
+    before = std::exchange(last, std::move(row));
+  }
+  return last.back();
+}
 
 struct Scale {
   double at_least;
@@ -246,21 +274,17 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& ca
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    std::vector<std::size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < candidate.size(); ++j) {
-        const std::size_t substitute = diagonal + (word[i] == candidate[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({substitute, row[j] + 1, diagonal + 1});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
+    const std::size_t distance = EditDistance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
       best = candidate;
     }
+  }
+  constexpr std::size_t kTelling = 4;
+  if (!best.empty() || word.size() < kTelling) return best;
+  for (const std::string& candidate : candidates) {
+    const bool holds = Lower(candidate).find(Lower(word)) != std::string::npos;
+    if (holds && (best.empty() || candidate.size() < best.size())) best = candidate;
   }
   return best;
 }

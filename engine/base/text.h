@@ -32,8 +32,8 @@ bool IsText(std::string_view kind);
 // The names of all "{name:kind}" places, as (name, kind), in order.
 std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view text);
 
-// The candidate nearest to `word` by edit distance, or "" when none is near (more than a third of
-// the word differs).
+// The candidate nearest to `word` by edit distance; when more than a third of the word differs from
+// each, the shortest one that holds it; or "".
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
 
 // Valid UTF-8 without control characters: what a trace calls a name may be anything.

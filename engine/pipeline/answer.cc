@@ -226,7 +226,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   if (OnlyPeaksAreMissing(*report)) {
     report->next_step =
         "Name the GPU: with its peaks, the recorded sizes tell how well kernels run.";
-    report->next_command = "advise --gpu NAME REPORT   # such as H100 or MI300X";
+    report->next_command = "advise --gpu NAME REPORT   # such as h100-sxm or mi300x";
     return;
   }
   const MeasureCommand measure = CommandToMeasure(*report, knowledge);

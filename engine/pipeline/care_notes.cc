@@ -12,6 +12,23 @@ std::string SomeRanksNote(int world, int shown) {
       world, shown);
 }
 
+namespace {
+
+// The name in the report, where --gpu puts the figures of another GPU in the place of its own; "".
+std::string ReplacedGpu(const Analysis& analysis) {
+  const Run& run = analysis.run;
+  const Trace& trace = run.trace;
+  if (trace.devices.empty()) return "";
+  const std::size_t first = run.active_devices.empty() ? 0 : run.active_devices.front();
+  const std::string& recorded = trace.devices[first].name;
+  const std::string& used = analysis.hardware.name;
+  if (recorded.empty() || recorded == used) return "";
+  const bool same = run.knowledge.FindHardware(recorded) == run.knowledge.FindHardware(used);
+  return same ? "" : recorded;
+}
+
+}  // namespace
+
 std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   std::vector<std::string> notes;
   const Trace& trace = analysis.run.trace;
@@ -46,6 +63,11 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
     notes.emplace_back(
         fmt::format("{} is not in the knowledge base: tensor and link rates are unknown",
                     SafeText(analysis.hardware.name)));
+  }
+  if (const std::string replaced = ReplacedGpu(analysis); !replaced.empty()) {
+    notes.push_back(
+        fmt::format("the report names {}; the peaks used are those of {}, given with --gpu",
+                    SafeText(replaced), SafeText(analysis.hardware.name)));
   }
   const auto count = [](std::size_t n) { return FormatQuantity(static_cast<double>(n), "count"); };
   std::size_t launched = 0;

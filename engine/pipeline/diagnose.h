@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/advice/report_model.h"
+#include "engine/advice/site_source.h"
 #include "engine/base/error.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/metrics/analysis.h"
@@ -23,6 +24,7 @@ struct DiagnoseOptions {
   std::vector<std::string> only;     // rule ids or areas; empty: all
   std::vector<std::string> skip;     // rule ids or areas
   std::vector<std::string> rule_dirs;     // site rules
+  bool no_site = false;                   // no rules and settings but those that options name
   std::vector<std::string> set;           // "NAME=VALUE", later wins
   std::string config;                     // one more site file, "" none
   bool ignore_working_directory = false;  // leave ./advise.toml out
@@ -44,6 +46,7 @@ struct Session {
   std::unique_ptr<const Knowledge> knowledge;  // never null; the rules point to it
   RuleSet rules;
   std::vector<FactInfo> facts;  // every fact that there is
+  std::vector<SiteSource> site;
 };
 
 // All problems of rules and configuration at once (exit 4).

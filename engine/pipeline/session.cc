@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/facts/catalog.h"
+#include "engine/pipeline/site.h"
 
 namespace advise {
 namespace {
@@ -47,20 +48,15 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   };
   auto shipped = ShippedFiles();
   if (!shipped) return fail(shipped.error());
-  const auto site = SiteFiles(options.config, !options.ignore_working_directory);
+  auto site = ReadSite(options);
   if (!site) return fail(site.error());
   std::vector<Knowledge::File> kb;  // read beside the rules, whose texts move on
   std::copy_if(shipped->begin(), shipped->end(), std::back_inserter(kb), IsKnowledge);
   std::vector<RuleFile> rules = RuleFilesOf(std::move(*shipped), false);
-  for (const std::string& directory : options.rule_dirs) {
-    auto files = ReadTree(directory, directory + "/", ".lua");
-    if (!files) return fail(files.error());
-    std::vector<RuleFile> more = RuleFilesOf(std::move(*files), true);
-    std::move(more.begin(), more.end(), std::back_inserter(rules));
-  }
+  std::move(site->rules.begin(), site->rules.end(), std::back_inserter(rules));
   // Rules are compiled beside the reading of the knowledge that they are checked against.
-  auto reading =
-      std::async(std::launch::async, [&] { return LoadKnowledge(kb, *site, options.set); });
+  auto reading = std::async(std::launch::async,
+                            [&] { return LoadKnowledge(kb, site->settings, options.set); });
   CompiledRules compiled(std::move(rules), InlineTests::kNotRead);
   auto knowledge = reading.get();
   if (!knowledge) return tl::make_unexpected(knowledge.error());
@@ -74,7 +70,8 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   }
   std::vector<Error> unknown = (*knowledge)->CheckSuppressed(ids);
   if (!unknown.empty()) return tl::make_unexpected(std::move(unknown));
-  return Session{std::move(*knowledge), std::move(*set), std::move(facts)};
+  return Session{std::move(*knowledge), std::move(*set), std::move(facts),
+                 std::move(site->sources)};
 }
 
 std::vector<const RuleInfo*> RuleInfos(const Session& session) {
@@ -87,12 +84,7 @@ Result<const RuleInfo*> FindRule(const Session& session, const std::string& id) 
   const RuleInfo* rule = session.rules.Find(id);
   if (rule != nullptr) return rule;
   std::vector<std::string> ids;
-  for (const RuleInfo& known : session.rules.rules()) {
-    ids.push_back(known.id);
-    if (known.id.ends_with("/" + id)) {
-      return Fail("there is no rule \"" + id + "\"", "", "did you mean " + known.id + "?");
-    }
-  }
+  for (const RuleInfo& known : session.rules.rules()) ids.push_back(known.id);
   const std::string near = DidYouMean(id, ids);
   return Fail("there is no rule \"" + id + "\"", "",
               near.empty() ? "all of them: advise rules list" : "did you mean " + near + "?");

@@ -33,11 +33,6 @@ std::vector<RuleFile> RuleFilesOf(std::vector<Knowledge::File> files, bool of_si
 
 Result<std::string> ReadTextFile(const std::string& path);
 
-// The site files that exist, in the order they apply: GPUs in hardware/*.toml of /etc/advise and of
-// $XDG_CONFIG_HOME/advise, then the settings: site.toml of both, ./advise.toml (when `here`),
-// `config`, which may be a GPU as well. Fails when `config` cannot be read.
-Result<std::vector<Knowledge::File>> SiteFiles(const std::string& config, bool here = true);
-
 // Every rule that is in force, by id; those that the site left out, too.
 std::vector<const RuleInfo*> RuleInfos(const Session& session);
 

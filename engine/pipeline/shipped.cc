@@ -1,4 +1,4 @@
-// Finds the files that a session is made of: shipped rules and knowledge, site settings.
+// Finds the files that every session is made of: shipped rules and knowledge.
 #include <unistd.h>
 
 #include <algorithm>
@@ -88,38 +88,6 @@ Result<std::vector<Knowledge::File>> ShippedFiles() {
   }
   const std::string beside = ProgramDirectory() + "/../share/advise";
   return HoldsShare(beside) ? ReadShare(beside) : EmbeddedFiles();
-}
-
-Result<std::vector<Knowledge::File>> SiteFiles(const std::string& config, bool here) {
-  std::string home = Environment("XDG_CONFIG_HOME");
-  if (home.empty() && !Environment("HOME").empty()) home = Environment("HOME") + "/.config";
-  std::vector<std::string> paths;
-  std::vector<Knowledge::File> files;
-  std::vector<std::string> folders = {"/etc/advise"};
-  if (!home.empty()) folders.push_back(home + "/advise");
-  for (const std::string& folder : folders) {
-    std::error_code failed;
-    if (fs::is_directory(folder + "/hardware", failed)) {
-      auto gpus = ReadTree(folder + "/hardware", folder + "/hardware/", ".toml");
-      if (!gpus) return tl::make_unexpected(gpus.error());
-      std::move(gpus->begin(), gpus->end(), std::back_inserter(files));
-    }
-    paths.push_back(folder + "/site.toml");
-  }
-  if (here) paths.emplace_back("advise.toml");
-  for (const std::string& path : paths) {
-    std::error_code failed;
-    if (!fs::exists(path, failed) || failed) continue;
-    auto text = ReadTextFile(path);
-    if (!text) return tl::make_unexpected(text.error());
-    files.push_back({path, *text});
-  }
-  if (!config.empty()) {
-    auto text = ReadTextFile(config);
-    if (!text) return Fail("the configuration file cannot be read", config, "given with --config");
-    files.push_back({config, *text});
-  }
-  return files;
 }
 
 }  // namespace advise

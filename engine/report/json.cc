@@ -321,10 +321,18 @@ std::string RenderWhyJson(const Report& report, const std::string& rule) {
                     {"capture", how}});
 }
 
-std::string RenderRulesJson(const std::vector<RulePage>& rules) {
+std::string RenderRulesJson(const std::vector<RulePage>& rules,
+                            const std::vector<SiteSource>& sources) {
   Json list = Json::array();
   for (const RulePage& rule : rules) list.push_back(RuleObject(rule));
-  return PrintJson({{"schema", 1}, {"rules", list}});
+  Json site = Json::array();
+  for (const SiteSource& source : sources) {
+    site.push_back({{"path", JsonText(source.path)},
+                    {"kind", source.kind == SiteSource::kSettings ? "settings" : "rules"},
+                    {"named_by", JsonText(source.named_by)},
+                    {"rules", source.rules}});
+  }
+  return PrintJson({{"schema", 1}, {"rules", list}, {"site", site}});
 }
 
 std::string RenderRuleJson(const RulePage& page) {

@@ -32,7 +32,8 @@ std::string RenderFactCatalogJson(const std::vector<FactInfo>& catalog);
 // The verdicts of one rule: what it read, compared and concluded.
 std::string RenderWhyJson(const Report& report, const std::string& rule);
 
-std::string RenderRulesJson(const std::vector<RulePage>& rules);
+std::string RenderRulesJson(const std::vector<RulePage>& rules,
+                            const std::vector<SiteSource>& sources);
 std::string RenderRuleJson(const RulePage& page);
 
 }  // namespace advise

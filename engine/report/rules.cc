@@ -26,7 +26,8 @@ std::string WithPlaces(const std::string& text) {
 
 }  // namespace
 
-std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool color) {
+std::string RenderRulesText(const std::vector<RulePage>& rules,
+                            const std::vector<SiteSource>& sources, int width, bool color) {
   Page page(width, color);
   int column = 0;
   for (const RulePage& item : rules) column = std::max(column, DisplayWidth(item.rule->id) + 4);
@@ -40,9 +41,21 @@ std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool 
     std::string words = item.rule->title;
     if (item.rule->status != "stable") words += " [" + item.rule->status + "]";
     if (!item.suppressed.empty()) words += " [left out by the site: " + item.suppressed + "]";
+    if (!item.rule->replaces.empty()) words += " [replaces " + item.rule->replaces + "]";
+    if (item.rule->id.starts_with("site/")) words += " [" + item.rule->path + "]";
     page.Labelled(item.rule->id, 2, column, words);
   }
   page.Blank();
+  std::string label = "Of the site";
+  for (const SiteSource& source : sources) {
+    const std::string what =
+        source.kind == SiteSource::kSettings
+            ? "settings"
+            : fmt::format("{} rule{}", source.rules, source.rules == 1 ? "" : "s");
+    page.Labelled(label, 0, kColumn,
+                  fmt::format("{}: {}, from {}", source.path, what, source.named_by));
+    label.clear();
+  }
   page.Line(fmt::format("{} rules. For the page of a rule: advise rules show RULE", rules.size()));
   return page.text();
 }

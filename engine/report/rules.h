@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/advice/finding.h"
+#include "engine/advice/site_source.h"
 
 namespace advise {
 
@@ -32,8 +33,9 @@ struct RulePage {
   Verdict example;                // the rule's verdict on that test's facts
 };
 
-// One line a rule, by area.
-std::string RenderRulesText(const std::vector<RulePage>& rules, int width, bool color);
+// One line per rule, by area; then what the site adds, and from where.
+std::string RenderRulesText(const std::vector<RulePage>& rules,
+                            const std::vector<SiteSource>& sources, int width, bool color);
 // The reference page of a rule as Markdown, and the index of all pages by area. Links go to pages
 // beside: an area's folder holds a page a rule.
 std::string RenderRuleMarkdown(const RulePage& item);

@@ -19,7 +19,8 @@ namespace advise {
 struct RuleFile {
   std::string path;  // "rules/transfer/pageable-copy.lua"
   std::string text;
-  bool of_site = false;  // from a folder given with --rules: its id begins with "site/"
+  bool of_site = false;  // from a folder of a site: its id begins with "site/"
+  int folder = 0;        // of a site: of two rules with the same id, that of the higher one counts
 };
 
 using FactCatalogue = std::map<std::string, FactInfo, std::less<>>;

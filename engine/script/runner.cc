@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <lua.hpp>
+#include <map>
 #include <mutex>
 #include <numeric>
 
@@ -189,6 +190,19 @@ void Check(LoadedRule& rule, const Knowledge& knowledge, const FactCatalogue& ca
   }
 }
 
+// A rule of a folder gives way to one with the same id in a later folder.
+void LeaveOutReplaced(std::vector<std::unique_ptr<LoadedRule>>& rules) {
+  std::map<std::string, int> latest;
+  for (const auto& rule : rules) {
+    if (rule->failed) continue;
+    int& folder = latest.emplace(rule->info.id, 0).first->second;
+    folder = std::max(folder, rule->file.folder);
+  }
+  std::erase_if(rules, [&](const auto& rule) {
+    return !rule->failed && rule->file.folder > 0 && rule->file.folder < latest.at(rule->info.id);
+  });
+}
+
 }  // namespace
 
 CompiledRules::CompiledRules(std::vector<RuleFile> files, InlineTests shipped)
@@ -217,6 +231,7 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
   std::vector<std::unique_ptr<LoadedRule>> read = std::move(compiled.rules_);
   SideBySide(read.size(), StartThreads(),
              [&](std::size_t i) { Check(*read[i], knowledge, *names); });
+  LeaveOutReplaced(read);
   std::vector<Error> errors;
   std::vector<RuleInfo> rules;
   std::vector<std::unique_ptr<LoadedRule>> loaded;
@@ -244,7 +259,9 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
     }
     if (std::find(replaced.begin(), replaced.end(), rule.replaces) != replaced.end()) {
       errors.push_back(
-          {fmt::format("replaces: another rule replaces \"{}\"", rule.replaces), rule.path, ""});
+          {fmt::format("replaces: another rule replaces \"{}\"", rule.replaces), rule.path,
+           "`advise rules list` tells where rules come from; --no-site leaves out those that no "
+           "option names"});
     }
     replaced.push_back(rule.replaces);
   }

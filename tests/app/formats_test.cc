@@ -27,6 +27,7 @@ TEST_CASE("completions are programs that their shells accept") {
     CHECK(RunAdvise(folder, "-n completions", shell).status == 0);
   }
   CHECK(RunAdvise(folder, "completions tcsh").status == 2);
+  CHECK(RunAdvise(folder, "completions").status == 2);
 }
 
 TEST_CASE("bash completes commands, formats and rules") {
@@ -45,6 +46,16 @@ TEST_CASE("bash completes commands, formats and rules") {
   CHECK_THAT(complete("advise slice run.sqlite --fi", 3), Contains("--finding"));
   CHECK_THAT(complete("advise rules s", 2), Contains("show"));
   CHECK_THAT(complete("advise run.sqlite adv", 2), Contains("advise.bash"));
+  CHECK(complete("advise run.sqlite --fail-on h", 3) == "high\n");
+  CHECK(complete("advise help comp", 2) == "compare\ncompletions\n");
+  CHECK_THAT(complete("advise rules list --only trans", 4),
+             Contains("transfer\n") && Contains("transfer/pageable-copy\n"));
+  CHECK_THAT(complete("advise rules show input/no-w", 3), StartsWith("input/no-workers"));
+  CHECK_THAT(complete("advise rules list --no", 3), Contains("--no-site"));
+  CHECK(complete("advise run.sqlite --set transfer/pageable-copy.min_sh", 3) ==
+        "transfer/pageable-copy.min_share=\n");
+  CHECK(complete("advise run.sqlite --gpu mi30", 3) == "mi300x\n");
+  CHECK_THAT(complete("advise grade loader-no-w", 2), StartsWith("loader-no-workers"));
 }
 
 TEST_CASE("the manual page names every command and every option of the help text") {
@@ -58,7 +69,7 @@ TEST_CASE("the manual page names every command and every option of the help text
     if (c != '\\') plain += c;
   }
   for (const char* words :
-       {"", "facts", "why", "slice", "rules", "rules list", "rules new", "completions"}) {
+       {"", "facts", "why", "slice", "rules", "rules list", "rules new", "completions", "help"}) {
     const std::string help = RunAdvise(folder, std::string(words) + " --help").out;
     CHECK_THAT(help, Contains("Examples:"));
     for (std::size_t at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {
@@ -103,6 +114,17 @@ TEST_CASE("every format says the same findings") {
     CHECK_THAT(markdown.out, Contains("advise why " + rule + " run.sqlite"));
   }
   CHECK(RunAdvise(folder, run + " --format html").out == html.out);
+}
+
+TEST_CASE("--gpu says in the report what it replaces") {
+  const Folder folder;
+  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  const auto report = [&](const std::string& gpu) {
+    return RunAdvise(folder, run + " --format markdown --gpu " + gpu).out;
+  };
+  const std::string said = "the report names NVIDIA A100-SXM4-80GB";
+  CHECK_THAT(report("h100-sxm"), Contains(said) && Contains("h100-sxm, given with --gpu"));
+  CHECK_THAT(report("a100-80-sxm"), !Contains(said));
 }
 
 TEST_CASE("a slice holds the GPU work of its window, counted in SQL") {

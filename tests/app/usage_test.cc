@@ -24,6 +24,19 @@ TEST_CASE("help and version are no errors") {
   CHECK(RunAdvise(folder, "rules new --help").status == 0);
 }
 
+TEST_CASE("help of a command is its --help") {
+  const Folder folder;
+  for (const char* words : {"", "facts", "rules", "rules new", "help"}) {
+    const Ran help = RunAdvise(folder, std::string("help ") + words);
+    INFO(words);
+    CHECK(help.status == 0);
+    CHECK(help.out == RunAdvise(folder, std::string(words) + " --help").out);
+  }
+  const Ran misspelt = RunAdvise(folder, "help cmpare");
+  CHECK(misspelt.status == 2);
+  CHECK_THAT(misspelt.err, Contains("did you mean compare?"));
+}
+
 TEST_CASE("wrong usage exits with 2 and one line that says what to do") {
   const Folder folder;
   folder.Write("run.sqlite", "x");
@@ -51,6 +64,39 @@ TEST_CASE("commands that do not exist are unknown, with the nearest that does") 
 TEST_CASE("a misspelt option is told the right one") {
   const Folder folder;
   CHECK_THAT(RunAdvise(folder, "run.sqlite --formt json").err, Contains("did you mean --format?"));
+}
+
+TEST_CASE("misspelt jobs, their options, values and settings are told the right ones") {
+  const Folder folder;
+  folder.Write("run.sqlite", "x");
+  const auto [arguments, near] = GENERATE(table<const char*, const char*>(
+      {{"rules lst", "list"},
+       {"rules list --ony transfer", "--only"},
+       {"run.sqlite --format htm", "html"},
+       {"run.sqlite --fail-on hgih", "high"},
+       {"completions bsh", "bash"},
+       {"run.sqlite --only pageable-copy", "transfer/pageable-copy"},
+       {"run.sqlite --set transfer/pageable-copy.min_shar=1", "transfer/pageable-copy.min_share"},
+       {"why pageable-copy run.sqlite", "transfer/pageable-copy"},
+       {"grade loader-no-worker", "loader-no-workers"}}));
+  const Ran ran = RunAdvise(folder, arguments);
+  INFO(arguments << " → " << ran.err);
+  CHECK(ran.status >= 2);
+  CHECK(IsOneLine(ran.err));
+  CHECK((ran.err.find(std::string("did you mean ") + near + "?") != std::string::npos ||
+         ran.err.find(std::string("did you mean \"") + near + "\"?") != std::string::npos));
+}
+
+TEST_CASE("a GPU that nobody knows is refused, with those that come near") {
+  const Folder folder;
+  folder.Write("run.sqlite", "x");
+  const Ran near = RunAdvise(folder, "run.sqlite --gpu H10");
+  CHECK(near.status == 2);
+  CHECK(IsOneLine(near.err));
+  CHECK_THAT(near.err, Contains("h100-pcie, h100-sxm") && !Contains("mi300x"));
+  CHECK_THAT(RunAdvise(folder, "run.sqlite --gpu 'RTX 4080 Ti'").err, Contains("rtx-2080-ti"));
+  CHECK_THAT(RunAdvise(folder, "run.sqlite --gpu quantum").err, Contains("mi300x"));
+  CHECK(RunAdvise(folder, "run.sqlite --gpu MI300X").status == 3);  // known: now the report
 }
 
 TEST_CASE("a misspelt rule or area is told the right one") {

@@ -147,6 +147,14 @@ TEST_CASE("a misspelt word brings up the nearest candidate") {
   CHECK(DidYouMean("min_shrae", known) == "min_share");
   CHECK(DidYouMean("min_cout", known) == "min_count");
   CHECK(DidYouMean("min_share", known) == "min_share");
+  CHECK(DidYouMean("hgih", {"low", "high"}) == "high");  // two letters swapped are one slip
+  CHECK(DidYouMean("Max_Bytes", known) == "max_bytes");
+}
+
+TEST_CASE("a part of a name brings up the shortest name that has it") {
+  const std::vector<std::string> known = {"comm/pageable-copies", "transfer/pageable", "sync/spin"};
+  CHECK(DidYouMean("pageable", known) == "transfer/pageable");
+  CHECK(DidYouMean("spi", known).empty());  // too short to mean one thing
 }
 
 TEST_CASE("nothing is suggested when nothing is near") {

@@ -134,7 +134,7 @@ TEST_CASE("the example rules of a site pass, and run on a report") {
   CHECK(ran.status == 0);
   const Ran list = RunAdvise(folder, "rules list --rules " + rules + config);
   CHECK(list.out.find("site/missing-ranges") != std::string::npos);
-  CHECK(list.out.find("capture/no-ranges") == std::string::npos);  // replaced
+  CHECK(list.out.find("\n  capture/no-ranges") == std::string::npos);  // replaced
 }
 
 TEST_CASE("a rule that is off until a day is judged by the day of the capture") {
