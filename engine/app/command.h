@@ -43,6 +43,7 @@ std::unique_ptr<Command> MakeSliceCommand();
 std::unique_ptr<Command> MakeCompletionsCommand();
 std::unique_ptr<Command> MakeManualCommand();
 std::unique_ptr<Command> MakeHelpCommand();
+std::unique_ptr<Command> MakeMcpCommand();
 
 // Every command there is, the main job first.
 std::vector<std::unique_ptr<Command>> AllCommands();
@@ -50,6 +51,21 @@ std::vector<std::unique_ptr<Command>> AllCommands();
 // "advise: where: what (hint)" on stderr, always one line; returns `code`.
 int Complain(const Error& error, ExitCode code);
 int Complain(const std::vector<Error>& errors, ExitCode code);
+
+// While one lives, complaints of this process are kept in it and not printed.
+class HearComplaints {
+ public:
+  HearComplaints();
+  ~HearComplaints();
+  HearComplaints(const HearComplaints&) = delete;
+  HearComplaints& operator=(const HearComplaints&) = delete;
+
+  const std::string& text() const { return text_; }  // one line each
+
+ private:
+  friend int Complain(const Error& error, ExitCode code);
+  std::string text_;
+};
 
 // Runs the command that the arguments name; the first is the program itself. Never throws.
 int RunWords(int argc, const char* const* argv);

@@ -89,7 +89,8 @@ std::string RenderManual(const std::vector<CommandUsage>& usage, const std::stri
       ".TP\nNO_COLOR\nno color, whatever the terminal supports\n"
       ".SH FILES\n.TP\n/etc/advise/site.toml, $XDG_CONFIG_HOME/advise/site.toml, "
       "./advise.toml\nsettings of the site; later ones win\n"
-      ".TP\n/etc/advise/rules, $XDG_CONFIG_HOME/advise/rules\nrules of the site, with their settings "
+      ".TP\n/etc/advise/rules, $XDG_CONFIG_HOME/advise/rules\nrules of the site, with their "
+      "settings "
       "in advise.toml\n"
       ".SH EXAMPLES\n";
   for (const CommandUsage& command : usage) {

@@ -151,7 +151,9 @@ tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& opt
   DiagnoseOptions files = options.diagnose;
   files.reports = *reports;
   if (progress.on()) files.progress = [&](const std::string& stage) { progress.Stage(stage); };
-  auto saved = Diagnose(diagnosis->session, files);
+  auto saved = options.kept == nullptr ? Diagnose(diagnosis->session, files)
+                                       : DiagnoseTrace(diagnosis->session, files,
+                                                       options.kept->trace, options.kept->inputs);
   if (!saved) return fail(Complain(saved.error(), kUnreadableInput));
   diagnosis->report = std::move(saved->report);
   diagnosis->ranks = std::move(saved->ranks);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/app/output.h"
 #include "engine/cluster/rank_summary.h"
@@ -10,11 +12,18 @@
 
 namespace advise {
 
+// A trace that was read before, and the files that it was made of.
+struct KeptTrace {
+  Trace trace;
+  std::vector<InputInfo> inputs;
+};
+
 // REPORT… and what changes how reports are read: --window, --gpu, --jobs, --progress.
 struct RunOptions {
   DiagnoseOptions diagnose;
   OutputOptions output;
   std::string progress = "auto";
+  std::shared_ptr<const KeptTrace> kept;  // judged in place of the reports; null: they are read
 };
 
 void AddReportOptions(CLI::App& app, RunOptions& options);

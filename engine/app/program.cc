@@ -15,6 +15,8 @@
 namespace advise {
 namespace {
 
+HearComplaints* hearer = nullptr;  // commands run one at a time
+
 std::string Indented(const std::string& lines) {
   std::string text;
   std::size_t at = 0;
@@ -109,7 +111,14 @@ int ParseAndRun(Command& command, const std::vector<std::unique_ptr<Command>>& a
 
 }  // namespace
 
+HearComplaints::HearComplaints() { hearer = this; }
+HearComplaints::~HearComplaints() { hearer = nullptr; }
+
 int Complain(const Error& error, ExitCode code) {
+  if (hearer != nullptr) {
+    hearer->text_ += SafeText(error.Line()) + "\n";
+    return code;
+  }
   // One of several processes speaks for all.
   if (Processes::All().number() > 0) return code;
   std::fprintf(stderr, "advise: %s\n", SafeText(error.Line()).c_str());

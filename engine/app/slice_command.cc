@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "engine/advice/views.h"
+#include "engine/app/answers.h"
 #include "engine/app/command.h"
 #include "engine/app/options.h"
 #include "engine/report/slice.h"
@@ -15,43 +16,27 @@
 namespace advise {
 namespace {
 
-class SliceCommand : public Command {
+// Makes the slice of one finding of one run.
+class Slicer {
  public:
-  std::string Name() const override { return "slice"; }
-  std::string Summary() const override {
-    return "Writes the time around a finding's worst example as a trace for Perfetto.";
-  }
-  std::string Examples() const override {
-    return "advise slice run.sqlite --finding 1 -o slice.json\n"
-           "advise slice run.sqlite --finding 2 --only transfer -o slice.json";
-  }
+  Slicer(RunOptions run, int finding) : run_(std::move(run)), finding_(finding) {}
 
-  void AddOptions(CLI::App& app) override {
-    AddReportOptions(app, run_);
-    AddSelectionOptions(app, run_.diagnose);
-    AddSiteOptions(app, run_.diagnose);
-    app.add_option("--finding,-n", finding_, "the finding's number in the report (default: 1)")
-        ->check(WholeNumber(1, 1'000'000))
-        ->type_name("N");
-    app.add_option("--output,-o", run_.output.path, "write to this file (default: standard output)")
-        ->type_name("FILE");
-  }
-
-  int Run() override {
+  tl::expected<SliceText, int> Make() {
+    const auto fail = [](int code) { return tl::unexpected<int>(code); };
     Seen seen;
     run_.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
       seen.Note(analysis, *report, finding_);
     };
     const auto diagnosis = RunDiagnosis(run_);
-    if (!diagnosis) return diagnosis.error();
+    if (!diagnosis) return fail(diagnosis.error());
     const Report& report = (*diagnosis)->report;
     const auto finding = std::find_if(report.findings.begin(), report.findings.end(),
                                       [&](const Finding& one) { return one.rank == finding_; });
     if (finding == report.findings.end()) {
-      return Complain({fmt::format("there is no finding {}: the report has {}", finding_,
-                                   report.findings.size()),
-                       "--finding", "the numbers are those of: advise REPORT"},
-                      kWrongUsage);
+      return fail(Complain({fmt::format("there is no finding {}: the report has {}", finding_,
+                                        report.findings.size()),
+                            "--finding", "the numbers are those of: advise REPORT"},
+                           kWrongUsage));
     }
     if (seen.reports != 1) {
       // Several reports were judged together: the slice is of the one that shows the finding worst.
@@ -59,18 +44,11 @@ class SliceCommand : public Command {
       const int found = worst == seen.worst.end()
                             ? SliceAtEvidence(report, *finding, &seen.slice)
                             : SliceOf(report, *finding, worst->second.path, &seen.slice);
-      if (found != kAnalysed) return found;
+      if (found != kAnalysed) return fail(found);
     }
     const FindingSlice& slice = seen.slice;
-    if (slice.excerpt.rows.empty()) return NoTime("take another one");
-    const auto written = WriteOutput(RenderSlice(slice), run_.output, run_.diagnose.reports);
-    if (!written) return Complain(written.error(), kWrongUsage);
-    if (slice.excerpt.left_out > 0) {
-      std::fprintf(stderr,
-                   "advise: the slice holds the %zu longest events; %zu short ones were left out\n",
-                   kSliceEvents, slice.excerpt.left_out);
-    }
-    return kAnalysed;
+    if (slice.excerpt.rows.empty()) return fail(NoTime("take another one"));
+    return SliceText{RenderSlice(slice), slice.excerpt.rows.size(), slice.excerpt.left_out};
   }
 
  private:
@@ -161,10 +139,54 @@ class SliceCommand : public Command {
   }
 
   RunOptions run_;
+  int finding_;
+};
+
+class SliceCommand : public Command {
+ public:
+  std::string Name() const override { return "slice"; }
+  std::string Summary() const override {
+    return "Writes the time around a finding's worst example as a trace for Perfetto.";
+  }
+  std::string Examples() const override {
+    return "advise slice run.sqlite --finding 1 -o slice.json\n"
+           "advise slice run.sqlite --finding 2 --only transfer -o slice.json";
+  }
+
+  void AddOptions(CLI::App& app) override {
+    AddReportOptions(app, run_);
+    AddSelectionOptions(app, run_.diagnose);
+    AddSiteOptions(app, run_.diagnose);
+    app.add_option("--finding,-n", finding_, "the finding's number in the report (default: 1)")
+        ->check(WholeNumber(1, 1'000'000))
+        ->type_name("N");
+    app.add_option("--output,-o", run_.output.path, "write to this file (default: standard output)")
+        ->type_name("FILE");
+  }
+
+  int Run() override {
+    const auto slice = SliceAnswer(run_, finding_);
+    if (!slice) return slice.error();
+    const auto written = WriteOutput(slice->json, run_.output, run_.diagnose.reports);
+    if (!written) return Complain(written.error(), kWrongUsage);
+    if (slice->left_out > 0) {
+      std::fprintf(stderr,
+                   "advise: the slice holds the %zu longest events; %zu short ones were left out\n",
+                   kSliceEvents, slice->left_out);
+    }
+    return kAnalysed;
+  }
+
+ private:
+  RunOptions run_;
   int finding_ = 1;
 };
 
 }  // namespace
+
+tl::expected<SliceText, int> SliceAnswer(RunOptions run, int finding) {
+  return Slicer(std::move(run), finding).Make();
+}
 
 std::unique_ptr<Command> MakeSliceCommand() { return std::make_unique<SliceCommand>(); }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/advice/whatif.h"
+#include "engine/app/answers.h"
 #include "engine/app/command.h"
 #include "engine/app/options.h"
 #include "engine/base/text.h"
@@ -166,6 +167,34 @@ std::string PlanJson(const Report& report) {
        {"plan", steps}});
 }
 
+// The first named rule that did not fire, and why not; "" when all did.
+std::string NotFired(const Report& report, const std::vector<std::string>& fixes) {
+  for (const std::string& fix : fixes) {
+    const Verdict* last = nullptr;
+    bool fired = false;
+    for (const Verdict& verdict : report.verdicts) {
+      if (verdict.rule->id != fix) continue;
+      last = &verdict;
+      fired = fired || verdict.outcome == Outcome::kFired;
+    }
+    if (fired) continue;
+    if (last == nullptr) return fix + " was not run: the site or --only, --skip left it out";
+    const std::string why = last->reason.empty() ? OutcomeName(last->outcome) : last->reason;
+    return last->outcome == Outcome::kFine ? fix + " found nothing to fix in this report"
+                                           : fix + " found nothing in this report: " + why;
+  }
+  return "";
+}
+
+std::string Fired(const Report& report) {
+  std::string list;
+  for (const Finding& finding : report.findings) {
+    if (finding.rule == nullptr || finding.severity == Severity::kInfo) continue;
+    list += (list.empty() ? "" : ", ") + finding.rule->id;
+  }
+  return list.empty() ? "this report has no finding to fix" : "findings: " + list;
+}
+
 class WhatIfCommand : public Command {
  public:
   std::string Name() const override { return "whatif"; }
@@ -187,86 +216,19 @@ class WhatIfCommand : public Command {
     AddOutputOptions(app, run_.output, {"text", "json"});
   }
 
-  int Run() override { return fixes_.empty() ? PrintPlan() : ReplayNamed(); }
-
- private:
-  // The findings of the report in the order to work on them.
-  int PrintPlan() {
-    const auto diagnosis = RunDiagnosis(run_);
-    if (!diagnosis) return diagnosis.error();
-    const Report& report = (*diagnosis)->report;
-    return Print(run_.output.format == "json"
-                     ? PlanJson(report)
-                     : PlanText(report, run_.output.Width(), run_.output.Color()));
-  }
-
-  int ReplayNamed() {
-    const auto session = OpenSession(run_.diagnose);
-    if (!session) return session.error();
-    for (const std::string& fix : fixes_) {
-      const auto rule = FindRule(*session, fix);
-      if (!rule) return Complain(rule.error(), kWrongUsage);
-    }
-    const auto files = ExpandReports(run_.diagnose.reports);
-    if (files && !AreOneTrace(*files)) {
-      return Complain({"one report is replayed at a time", "",
-                       "name the report of one rank, and the report itself, not its facts file"},
-                      kWrongUsage);
-    }
-    run_.diagnose.ranks_apart = false;  // one replay spans all ranks of the report
-    WhatIf result;
-    std::string problem;
-    run_.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
-      std::vector<const Verdict*> fixed;
-      for (const Verdict& verdict : report->verdicts) {
-        const bool named =
-            std::find(fixes_.begin(), fixes_.end(), verdict.rule->id) != fixes_.end();
-        if (named && verdict.outcome == Outcome::kFired) fixed.push_back(&verdict);
-      }
-      problem = NotFired(*report);
-      if (problem.empty()) result = ReplayFixes(fixed, analysis);
-    };
-    const auto diagnosis = RunDiagnosis(run_);
-    if (!diagnosis) return diagnosis.error();
-    if (!problem.empty()) {
-      return Complain({problem, "--fix", Fired((*diagnosis)->report)}, kWrongUsage);
-    }
-    return Print(run_.output.format == "json"
-                     ? Json(result)
-                     : Text(result, run_.output.Width(), run_.output.Color()));
-  }
-
-  int Print(const std::string& text) {
-    const auto written = WriteOutput(text, run_.output, run_.diagnose.reports);
+  int Run() override {
+    const Answer answer = fixes_.empty() ? Plan() : WhatIfAnswer(run_, fixes_);
+    if (!answer) return answer.error();
+    const auto written = WriteOutput(*answer, run_.output, run_.diagnose.reports);
     return written ? kAnalysed : Complain(written.error(), kWrongUsage);
   }
 
-  // The first named rule that did not fire, and why not; "" when all did.
-  std::string NotFired(const Report& report) const {
-    for (const std::string& fix : fixes_) {
-      const Verdict* last = nullptr;
-      bool fired = false;
-      for (const Verdict& verdict : report.verdicts) {
-        if (verdict.rule->id != fix) continue;
-        last = &verdict;
-        fired = fired || verdict.outcome == Outcome::kFired;
-      }
-      if (fired) continue;
-      if (last == nullptr) return fix + " was not run: the site or --only, --skip left it out";
-      const std::string why = last->reason.empty() ? OutcomeName(last->outcome) : last->reason;
-      return last->outcome == Outcome::kFine ? fix + " found nothing to fix in this report"
-                                             : fix + " found nothing in this report: " + why;
-    }
-    return "";
-  }
-
-  static std::string Fired(const Report& report) {
-    std::string list;
-    for (const Finding& finding : report.findings) {
-      if (finding.rule == nullptr || finding.severity == Severity::kInfo) continue;
-      list += (list.empty() ? "" : ", ") + finding.rule->id;
-    }
-    return list.empty() ? "this report has no finding to fix" : "findings: " + list;
+ private:
+  // The findings of the report in the order to work on them.
+  Answer Plan() const {
+    const auto diagnosis = RunDiagnosis(run_);
+    if (!diagnosis) return tl::unexpected<int>(diagnosis.error());
+    return PlanAnswer((*diagnosis)->report, run_.output);
   }
 
   RunOptions run_;
@@ -274,6 +236,46 @@ class WhatIfCommand : public Command {
 };
 
 }  // namespace
+
+std::string PlanAnswer(const Report& report, const OutputOptions& output) {
+  return output.format == "json" ? PlanJson(report)
+                                 : PlanText(report, output.Width(), output.Color());
+}
+
+Answer WhatIfAnswer(RunOptions run, const std::vector<std::string>& fixes) {
+  const auto fail = [](int code) { return tl::unexpected<int>(code); };
+  const auto session = OpenSession(run.diagnose);
+  if (!session) return fail(session.error());
+  for (const std::string& fix : fixes) {
+    const auto rule = FindRule(*session, fix);
+    if (!rule) return fail(Complain(rule.error(), kWrongUsage));
+  }
+  const auto files = ExpandReports(run.diagnose.reports);
+  if (files && !AreOneTrace(*files)) {
+    return fail(Complain({"one report is replayed at a time", "",
+                          "name the report of one rank, and the report itself, not its facts file"},
+                         kWrongUsage));
+  }
+  run.diagnose.ranks_apart = false;  // one replay spans all ranks of the report
+  WhatIf result;
+  std::string problem;
+  run.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
+    std::vector<const Verdict*> fixed;
+    for (const Verdict& verdict : report->verdicts) {
+      const bool named = std::find(fixes.begin(), fixes.end(), verdict.rule->id) != fixes.end();
+      if (named && verdict.outcome == Outcome::kFired) fixed.push_back(&verdict);
+    }
+    problem = NotFired(*report, fixes);
+    if (problem.empty()) result = ReplayFixes(fixed, analysis);
+  };
+  const auto diagnosis = RunDiagnosis(run);
+  if (!diagnosis) return fail(diagnosis.error());
+  if (!problem.empty()) {
+    return fail(Complain({problem, "--fix", Fired((*diagnosis)->report)}, kWrongUsage));
+  }
+  return run.output.format == "json" ? Json(result)
+                                     : Text(result, run.output.Width(), run.output.Color());
+}
 
 std::unique_ptr<Command> MakeWhatIfCommand() { return std::make_unique<WhatIfCommand>(); }
 

@@ -34,6 +34,9 @@ struct DiagnoseOptions {
   bool draw = false;        // fill Report::views of runs of several reports, and of facts files
   // Called with a short text when a stage begins; may be empty. Never called from two threads.
   std::function<void(const std::string& stage)> progress;
+  // Gets each trace that was read, when it is judged; may be empty. Of several reports: from
+  // several threads at a time.
+  std::function<void(Trace&& trace, const std::vector<InputInfo>& inputs)> keep;
   // Called with the finished report while the analysis behind it still lives; may be empty. Of
   // several reports: with each of them, from several threads at a time, before they are judged
   // together.

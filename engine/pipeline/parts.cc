@@ -165,7 +165,9 @@ class PartsReader {
                                     : SideInputs::Of::kOtherReport,
                             &*trace);
     if (first) inputs.insert(inputs.end(), sides.inputs().begin(), sides.inputs().end());
-    return judge_(options, *trace, inputs);
+    Result<SavedReport> saved = judge_(options, *trace, inputs);
+    if (options.keep) options.keep(std::move(*trace), inputs);
+    return saved;
   }
 
   void ReadAll(const SideInputs& sides, bool divided) {

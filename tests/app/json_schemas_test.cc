@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/app/find_capture.h"
 #include "tests/app/simulated.h"
 #include "tests/report/schema.h"
 
@@ -52,6 +53,53 @@ TEST_CASE("why, rules and whatif obey their schemas, fired or not") {
       Valid(folder, "whatif " + run + " --fix input/no-workers,transfer/pageable-copy", "whatif");
   whatif.erase("saving");
   CHECK_FALSE(SchemaProblems(whatif, "whatif").empty());
+}
+
+// The brief report of what `arguments` name, checked.
+Json Brief(const Folder& folder, const std::string& arguments) {
+  const Ran ran = RunAdvise(folder, arguments + " --brief");
+  INFO(arguments << ": " << ran.err);
+  REQUIRE(ran.status == 0);
+  CHECK(ran.out.size() <= 4096);
+  Json brief = Json::parse(ran.out);
+  CHECK(SchemaProblems(brief, "brief") == std::vector<std::string>());
+  return brief;
+}
+
+TEST_CASE("the brief report has the verdict and fixes of the full one, in 4 KB") {
+  const Folder folder;
+  for (const char* scenario : {"scenarios/pairs/loading-over-pageable", "exercises/four-gpus",
+                               "scenarios/healthy/cnn-t4-no-ranges"}) {
+    const std::string run = Simulated(scenario);
+    const Json brief = Brief(folder, run);
+    const Json full = Json::parse(RunAdvise(folder, run + " --format json").out);
+    CHECK(brief["verdict"] == full["verdict"]);
+    CHECK_FALSE(full.contains("facts"));
+    for (std::size_t i = 0; i < std::min<std::size_t>(1, brief["findings"].size()); ++i) {
+      CHECK(brief["findings"][i]["rule"] == full["findings"][i]["rule"]);
+      CHECK(brief["findings"][i].contains("do"));
+    }
+  }
+  const std::string pair = Simulated(kPair);
+  CHECK(Brief(folder, pair + " --top 1")["findings"].size() == 1);
+  const Json quiet = Json::parse(RunAdvise(folder, pair + " --quiet --format json --top 1").out);
+  CHECK(SchemaProblems(quiet, "brief") == std::vector<std::string>());
+  CHECK(quiet["findings"].size() == 1);
+  CHECK_FALSE(quiet["findings"][0].contains("do"));
+}
+
+TEST_CASE("brief reports of real captures stay below 4 KB") {
+  const Folder folder;
+  for (const char* kind : {"nsys", "kineto"}) {
+    int of_kind = 0;
+    for (const std::string& path : FindCaptures(kind)) {
+      std::error_code failed;
+      if (std::filesystem::file_size(path, failed) > 4'000'000 || failed || of_kind == 10) continue;
+      ++of_kind;
+      if (RunAdvise(folder, "'" + path + "' --quiet").status != 0) continue;  // no trace
+      Brief(folder, "'" + path + "'");
+    }
+  }
 }
 
 TEST_CASE("compare obeys its schema: a change, runs that cannot be compared, a scaling table") {

@@ -94,9 +94,47 @@ TEST_CASE("the brief report fits into its bytes and says what it leaves out") {
   CHECK(brief["run"]["kind"] == "training");
   CHECK(brief["findings"][0]["do"] == one.fixes.front().action);
   CHECK(brief["left_out"].get<std::size_t>() > 10);
+  CHECK(SchemaProblems(brief, "brief") == std::vector<std::string>());
   const Json quiet = Json::parse(RenderBriefJson(report, 2, 0));
+  CHECK(SchemaProblems(quiet, "brief") == std::vector<std::string>());
   CHECK(quiet["findings"].size() == 2);
   CHECK_FALSE(quiet["findings"][0].contains("do"));
+}
+
+TEST_CASE("the brief report fits whatever the texts are") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  std::string wide;
+  for (int i = 0; i < 2000; ++i) wide += "\u4e2d";  // three bytes each
+  report.verdict = report.no_verdict_reason = report.next_step = report.next_command = wide;
+  report.capture_command = std::string(5000, '"');
+  for (Finding& finding : report.findings) finding.symptom = wide;
+  const std::string text = RenderBriefJson(report, -1, kBriefBytes);
+  CHECK(text.size() <= kBriefBytes);
+  const Json brief = Json::parse(text);
+  CHECK(SchemaProblems(brief, "brief") == std::vector<std::string>());
+  CHECK_FALSE(brief["findings"].empty());
+  CHECK_FALSE(brief["next"].contains("capture"));  // half a command helps nobody
+}
+
+TEST_CASE("the budget of the brief report is the mean over devices") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  REQUIRE_FALSE(report.devices.empty());
+  DeviceBudget idle = report.devices.front();
+  idle.compute_ns = idle.comm_exposed_ns = idle.copy_exposed_ns = idle.memset_exposed_ns = 0;
+  idle.idle_ns = idle.window_ns = 1000;
+  idle.idle_causes = {{"data_loading", 250}, {"unknown", 750}};
+  DeviceBudget busy = idle;
+  busy.idle_ns = 0;
+  busy.compute_ns = 1000;
+  busy.idle_causes = {{"data_loading", 0}, {"unknown", 0}};
+  report.devices = {idle, busy};
+  const Json budget = Json::parse(RenderBriefJson(report, -1, kBriefBytes))["budget"];
+  CHECK(budget["devices"] == 2);
+  CHECK(budget["compute"] == 0.5);
+  CHECK(budget["idle"] == 0.5);
+  CHECK(budget["idle_causes"] == Json({{"data_loading", 0.125}, {"unknown", 0.375}}));
 }
 
 TEST_CASE("notes of the importer are no warnings") {
@@ -115,7 +153,7 @@ TEST_CASE("why, facts and rules have a JSON form, too") {
   CHECK(facts["facts"].size() == 4);
   RulePage page;
   page.rule = &sample->rules.front();
-  CHECK(Json::parse(RenderRulesJson({page}))["rules"][0]["id"] == "transfer/repeated-upload");
+  CHECK(Json::parse(RenderRulesJson({page}, {}))["rules"][0]["id"] == "transfer/repeated-upload");
   CHECK(Json::parse(RenderRuleJson(page))["rule"]["effort"] == "code");
 }
 
