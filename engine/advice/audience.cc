@@ -26,12 +26,10 @@ std::set<std::string> WhatItIs(const RunInfo& run) {
 
 bool IsMaker(const std::string& program) { return program == "nvidia" || program == "amd"; }
 
-// Whether the fix is for GPUs like these; every GPU where the run does not say.
-bool FitsMaker(const RunInfo& run, const Fix& fix) {
-  const auto named = [](const std::string& program) { return IsMaker(program); };
-  if (run.maker.empty() || std::none_of(fix.programs.begin(), fix.programs.end(), named))
-    return true;
-  return std::find(fix.programs.begin(), fix.programs.end(), run.maker) != fix.programs.end();
+// Whether what is for these programs is for GPUs like these; every GPU where the run does not say.
+bool FitsMaker(const RunInfo& run, const std::vector<std::string>& programs) {
+  if (run.maker.empty() || std::none_of(programs.begin(), programs.end(), IsMaker)) return true;
+  return std::find(programs.begin(), programs.end(), run.maker) != programs.end();
 }
 
 bool IsNative(const std::string& program) {
@@ -39,15 +37,12 @@ bool IsNative(const std::string& program) {
   return native.contains(program);
 }
 
-}  // namespace
-
-std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
-  std::vector<Fix> fixes;
-  for (const Fix& fix : all) {
-    if (FitsMaker(run, fix)) fixes.push_back(fix);
-  }
+// Whether what is for these programs is for this one, whatever its GPUs; true where nothing says
+// what the program is.
+bool FitsProgram(const RunInfo& run, const std::vector<std::string>& programs) {
+  if (std::all_of(programs.begin(), programs.end(), IsMaker)) return true;
   const std::set<std::string> is = WhatItIs(run);
-  if (is.empty()) return fixes;
+  if (is.empty()) return true;
   // A Python program whose framework no name shows may use any of them. CUDA's calls are the
   // nearest thing to advice for every other language.
   const bool python = is.contains("python");
@@ -56,11 +51,25 @@ std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
     if (is.contains(program)) return true;
     return IsNative(program) ? !python && program == "c++" : any_framework;
   };
+  return std::any_of(programs.begin(), programs.end(), [&](const std::string& program) {
+    return !IsMaker(program) && fits(program);
+  });
+}
+
+}  // namespace
+
+std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
+  std::vector<Fix> fixes;
+  for (const Fix& fix : all) {
+    if (!FitsMaker(run, fix.programs)) continue;
+    fixes.push_back(fix);
+    std::erase_if(fixes.back().links, [&](const Link& link) {
+      return !FitsMaker(run, link.programs) || !FitsProgram(run, link.programs);
+    });
+  }
   std::vector<Fix> fitting;
   for (const Fix& fix : fixes) {
-    const bool for_all = std::all_of(fix.programs.begin(), fix.programs.end(), IsMaker);
-    if (for_all || std::any_of(fix.programs.begin(), fix.programs.end(), fits))
-      fitting.push_back(fix);
+    if (FitsProgram(run, fix.programs)) fitting.push_back(fix);
   }
   return fitting.empty() ? fixes : fitting;
 }

@@ -11,7 +11,7 @@ namespace advise {
 // "nvidia" and "amd" among a fix's `programs` say whose GPUs it is for. Beyond that: the fixes
 // whose `programs` name the framework of the run, what it builds on, or one of its languages; those
 // that name none are for everybody. All of them where nothing is known about the program, or where
-// none would be left.
+// none would be left. Links are chosen alike, but none may be left.
 std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& fixes);
 
 }  // namespace advise

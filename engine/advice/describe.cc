@@ -66,9 +66,9 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
     for (const std::string& key : verdict.rule->references) {
       const Reference* reference = knowledge.FindReference(key);
       if (reference == nullptr) continue;
-      if (std::find(fix.links.begin(), fix.links.end(), reference->url) == fix.links.end()) {
-        fix.links.push_back(reference->url);
-      }
+      const bool listed = std::any_of(fix.links.begin(), fix.links.end(),
+                                      [&](const Link& link) { return link.url == reference->url; });
+      if (!listed) fix.links.push_back({reference->url, reference->programs});
     }
     fixes.push_back(std::move(fix));
   }
@@ -90,6 +90,11 @@ std::string Finding::Seen() const {
   const std::string won = FormatQuantity(AtStake(), "share");
   const bool nothing = AtStake() < kNothing;
   return symptom + " This fix would save " + (nothing ? "almost nothing." : won + " of the time.");
+}
+
+std::string Finding::Title() const {
+  if (!title.empty()) return title;
+  return rule == nullptr ? symptom : rule->title;
 }
 
 double PriorOf(const RuleInfo& rule, const Knowledge& knowledge) {

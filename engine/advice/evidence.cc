@@ -56,7 +56,7 @@ class EvidenceCollector {
   std::string OpName(std::uint32_t op) const {
     if (trace_.ops.kind[op] != OpKind::kKernel) return OpWord(op);
     const std::string& name = trace_.strings[trace_.shapes[trace_.ops.detail[op]].name];
-    return SafeText(name.size() > 60 ? name.substr(0, 57) + "..." : name);
+    return KernelInWords(name);
   }
 
   // The longest claimed time: a gap between two ops, or an op.
@@ -72,14 +72,14 @@ class EvidenceCollector {
     if (device == kNone) return;
     const Nanos middle = longest.start + longest.Length() / 2;
     if (analysis_.times[device].idle.Contains(middle)) {
-      LongestGap(device, middle);
+      LongestGap(device, middle, longest.Length());
     } else {
       LongestOp(device, middle);
     }
   }
 
   // From the end of all that began before to the start of what ends the gap.
-  void LongestGap(std::uint32_t device, Nanos middle) {
+  void LongestGap(std::uint32_t device, Nanos middle, Nanos explained) {
     Nanos until = 0;
     std::uint32_t next = kNone;
     bool any = false;
@@ -93,11 +93,15 @@ class EvidenceCollector {
     }
     if (!any || next == kNone) return;
     Evidence item;
-    item.what = "the longest gap on the GPU that this explains";
+    const Nanos gap = trace_.ops.start[next] - until;
+    item.what = 10 * explained >= 9 * gap
+                    ? "the longest gap on the GPU that this explains"
+                    : "a gap on the GPU, of which this explains " +
+                          FormatQuantity(static_cast<double>(explained), "ns");
     if (!guide_.IsDatabase()) item.what += ", which ends with " + OpName(next);
     item.start_ns = until;
     item.end_ns = trace_.ops.start[next];
-    item.value = static_cast<double>(item.end_ns - item.start_ns);
+    item.value = static_cast<double>(gap);
     item.unit = "ns";
     Add(std::move(item), guide_.GapBefore(trace_.ops.start[next], device));
   }

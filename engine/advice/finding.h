@@ -26,11 +26,19 @@ const char* RuleKindName(RuleKind kind);
 const char* RiskName(Risk risk);  // "out-of-memory"
 const char* OutcomeName(Outcome outcome);
 
+// Where to read more, and for whom that page is (see Fix::programs).
+struct Link {
+  std::string url;
+  std::vector<std::string> programs = {};
+
+  bool operator==(const Link&) const = default;
+};
+
 struct Fix {
   std::string action;
   std::string snippet;
   std::string language;
-  std::vector<std::string> links;  // addresses
+  std::vector<Link> links;
   // Kinds of programs, frameworks and languages that it is for, in lower case: "pytorch", "c++";
   // empty: all.
   std::vector<std::string> programs = {};
@@ -151,6 +159,7 @@ struct Finding {
   double comm_share = 0;     // of the claimed time, the share in which only communication runs
   std::string basis;
   Where where;
+  std::string title;  // the rule's, in the terms of the GPU's maker; empty: as the rule has it
   std::string symptom;
   std::string cause;
   std::vector<Fix> fixes;
@@ -161,6 +170,9 @@ struct Finding {
   // The symptom, and what of it can be won where that is far less: what a cause touches and what
   // its fix wins are told apart wherever a person reads of it.
   std::string Seen() const;
+
+  // What the finding is called; its symptom where no rule stands behind it.
+  std::string Title() const;
 
   // The larger of both savings: what a reader who fixes it gets, now or in its turn.
   double AtStake() const { return std::max(saving_share, alone_share); }

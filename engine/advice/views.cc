@@ -127,7 +127,7 @@ FindingSlice BuildSliceAround(const Analysis& analysis, const Report& report, in
     if (other.rule == nullptr) continue;
     const auto mark = [&](const std::string& text, std::uint32_t device, Nanos start, Nanos end) {
       if (start < around.end && end > around.start) {
-        slice.marks.push_back({other.rank, other.rule->title, text, device, start, end});
+        slice.marks.push_back({other.rank, other.Title(), text, device, start, end});
       }
     };
     const WorstExample example = FindWorstExample(analysis, report, other);

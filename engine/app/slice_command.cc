@@ -132,7 +132,7 @@ class Slicer {
         *slice = BuildSliceAround(analysis, *report, finding_,
                                   {kNone, item.start_ns, item.end_ns, item.what});
         slice->marks.push_back(
-            {finding_, finding.rule->title, item.what, kNone, item.start_ns, item.end_ns});
+            {finding_, finding.Title(), item.what, kNone, item.start_ns, item.end_ns});
       });
     }
     return NoTime("no single report shows it");

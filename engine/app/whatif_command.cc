@@ -142,7 +142,7 @@ std::string PlanJson(const Report& report) {
   for (const PlanStep& step : report.plan) {
     const Finding* finding = FindingOf(report, step.rule);
     steps.push_back({{"rule", JsonText(step.rule)},
-                     {"title", JsonText(finding == nullptr ? "" : finding->rule->title)},
+                     {"title", JsonText(finding == nullptr ? "" : finding->Title())},
                      {"after_seconds", JsonNumber(step.after_seconds)},
                      {"saving",
                       {{"seconds", JsonNumber(finding == nullptr ? 0 : finding->saving_s)},

@@ -170,7 +170,7 @@ class Comparer {
       if (finding.rule == nullptr || !Speaks(finding)) continue;
       const std::string& rule = finding.rule->id;
       const Finding* other = FindingOf(after_, rule);
-      FindingChange change{rule, finding.rule->title,
+      FindingChange change{rule, finding.Title(),
                            finding.saving_s * kNanosPerSecond / units_before_, 0};
       if (other != nullptr && Speaks(*other)) {
         change.after_ns = other->saving_s * kNanosPerSecond / units_after_;
@@ -186,7 +186,7 @@ class Comparer {
       if (finding.rule == nullptr || !Speaks(finding)) continue;
       const Finding* other = FindingOf(before_, finding.rule->id);
       if (other != nullptr && Speaks(*other)) continue;
-      result_.added.push_back({finding.rule->id, finding.rule->title, 0,
+      result_.added.push_back({finding.rule->id, finding.Title(), 0,
                                finding.saving_s * kNanosPerSecond / units_after_});
     }
   }

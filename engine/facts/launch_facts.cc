@@ -43,16 +43,16 @@ void DeclareLosses(Catalog* catalog) {
                     "Launches between short gaps are in a graph: one call, no code between."},
                    &Launches::bound);
   launches.Add("launch.slow.median", "ns",
-               "Median launching call, when launch calls are slow though the queue is not full.",
-               IfPositive(&Launches::slow_median_ns, "launch calls are not slow", ""));
+               "Median launching call, when kernel launches are slow though the queue is not full.",
+               IfPositive(&Launches::slow_median_ns, "kernel launches are not slow", ""));
   launches.Add("launch.slow.contended", "share",
-               "Share of slow launch calls that overlap a CUDA call of another thread of the "
+               "Share of slow kernel launches that overlap a CUDA call of another thread of the "
                "process.",
                &Launches::slow_contended);
   launches.AddLoss(
       "launch.slow", kOfGaps,
-      {"launch calls that are slow though the queue is not full",
-       "Idle time inside slow launch calls.", "Slow launch calls take the usual time."},
+      {"kernel launches that are slow though the queue is not full",
+       "Idle time inside slow kernel launches.", "Slow kernel launches take the usual time."},
       &Launches::slow);
   launches.AddLoss(
       "launch.trains", kOfGaps,

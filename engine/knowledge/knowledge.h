@@ -34,6 +34,7 @@ struct Reference {
   std::string key;
   std::string title;
   std::string url;
+  std::vector<std::string> programs;  // whom the page is for, as Fix::programs; empty: all
 };
 
 struct KnowledgeRow {

@@ -194,8 +194,9 @@ void KnowledgeLoader::CheckHardwareFact(TomlReader& reader, const TomlNode& entr
 void KnowledgeLoader::ReadReferences(TomlReader& reader, const TomlNode& root) {
   for (const TomlNode& entry : root.items) {
     if (!reader.WantTable(entry)) continue;
-    reader.OnlyFields(entry, {"title", "url"});
-    Reference made{entry.key, reader.Text(entry, "title"), reader.Text(entry, "url")};
+    reader.OnlyFields(entry, {"title", "url", "for"});
+    Reference made{entry.key, reader.Text(entry, "title"), reader.Text(entry, "url"),
+                   reader.Texts(entry, "for", TomlReader::Need::kMay)};
     if (made.url.rfind("https://", 0) != 0 && made.url.rfind("http://", 0) != 0) {
       reader.Problem(entry, fmt::format("\"{}\": field \"url\": wanted a web address, got \"{}\"",
                                         entry.key, made.url));

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/base/text.h"
+#include "engine/facts/rows.h"
 #include "engine/pipeline/measure_command.h"
 
 namespace advise {
@@ -98,6 +99,16 @@ void FillRun(Report* report) {
   report->efficiency = EfficiencyOf(*report);
 }
 
+void FillLanguageOfCounters(const Knowledge& knowledge, Report* report) {
+  const Rows* rows = FactRows(*report, "counter.rows");
+  RunInfo& run = report->run;
+  if (rows == nullptr || rows->empty() || !run.languages.empty() || !run.framework.empty()) return;
+  const bool own = std::all_of(rows->begin(), rows->end(), [&](const Row& row) {
+    return knowledge.ClassifyKernel(TextIn(row, "kernel")).family.empty();
+  });
+  if (own) run.languages = {"CUDA C++"};
+}
+
 void FillRunOfParts(const std::vector<const Report*>& parts, Report* report) {
   std::map<std::string, int> votes;
   const Report* most = nullptr;
@@ -183,7 +194,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     return;
   }
   if (const Finding* first = FirstAdvice(*report)) {
-    report->next_step = first->rule->title + ".";
+    report->next_step = first->Title() + ".";
     return;
   }
   if (report->run.kind == "start-up") {

@@ -92,7 +92,8 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   }
   if (analysis.run.steps.source == "period") {
     notes.emplace_back("steps were found from the repeating GPU work, not from ranges");
-  } else if (!analysis.run.steps.known() && trace.ops.size() > 0) {
+  } else if (!analysis.run.steps.known() && trace.ops.size() > 0 && analysis.support.verdict) {
+    // Where too little was recorded for a verdict, the doubt says it.
     notes.emplace_back("no steps were found: the whole capture was analyzed, including start-up");
   }
   return notes;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/advice/maker_terms.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
 #include "engine/cluster/summarize.h"
@@ -234,11 +235,13 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
   report->tool_version = ADVISE_VERSION;
   FillRanks(report);
   if (report->run.kind.empty()) FillRun(report);
+  FillLanguageOfCounters(knowledge, report);
   report->healthy = IsHealthy(*report, knowledge);
+  FillNotChecked(knowledge, report);
+  UseTermsOfMaker(report);
   FillPlan(knowledge, report);
   FillNextStep(knowledge, report);
   if (report->verdict.empty()) report->verdict = VerdictSentence(*report, knowledge, ranks);
-  FillNotChecked(knowledge, report);
   report->site_changes = knowledge.SiteChanges(day);
 }
 

@@ -48,6 +48,22 @@ bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// The beginning of a long name, up to the word by which it differs from all others: profilers take
+// a part of a name for the whole.
+std::string Telling(const std::string& name, const std::vector<std::string>& all) {
+  constexpr std::size_t kLong = 48;
+  if (name.size() <= kLong) return name;
+  std::size_t end = kLong / 2;
+  for (const std::string& other : all) {
+    if (other == name) continue;
+    const auto differ =
+        std::mismatch(name.begin(), name.end(), other.begin(), other.end()).first - name.begin();
+    end = std::max(end, static_cast<std::size_t>(differ) + 1);
+  }
+  while (end < name.size() && name[end] != '_') ++end;
+  return name.substr(0, end);
+}
+
 }  // namespace
 
 std::string KernelFunction(const std::string& demangled) {
@@ -79,6 +95,11 @@ MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge
   if (rows == nullptr || rows->empty()) rows = FactRows(report, "summary.kernels");
   if (rows == nullptr) return made;
   const bool amd = IsAmd(report) || HasKernelsOfAmd(*rows, knowledge);
+  std::vector<std::string> all;
+  for (const Row& row : *rows) {
+    const auto* text = CellOf<std::string>(row, "name");
+    if (text != nullptr) all.push_back(KernelFunction(SafeText(*text)));
+  }
   std::vector<std::string> functions;
   double launches = 0;
   for (const Row& row : *rows) {
@@ -87,7 +108,7 @@ MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge
     made.share += NumberIn(row, "share");
     launches += NumberIn(row, "count");
     ++made.kernels;
-    const std::string function = KernelFunction(SafeText(*text));
+    const std::string function = Telling(KernelFunction(SafeText(*text)), all);
     if (!function.empty() &&
         std::find(functions.begin(), functions.end(), function) == functions.end())
       functions.push_back(function);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -16,18 +17,15 @@ std::vector<int> Percentages(const std::vector<BudgetPart>& parts) {
                       [](Nanos sum, const BudgetPart& part) { return sum + part.ns; });
   std::vector<int> percent(parts.size());
   if (total <= 0) return percent;
-  std::vector<std::pair<double, std::size_t>> remainders;
   int left = 100;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const double exact = 100.0 * static_cast<double>(parts[i].ns) / static_cast<double>(total);
-    percent[i] = static_cast<int>(exact);
+    const double share = static_cast<double>(parts[i].ns) / static_cast<double>(total);
+    percent[i] = static_cast<int>(std::lround(100 * share));
     left -= percent[i];
-    remainders.emplace_back(percent[i] - exact, i);
   }
-  std::sort(remainders.begin(), remainders.end());
-  for (std::size_t k = 0; left > 0 && k < remainders.size(); ++k, --left) {
-    ++percent[remainders[k].second];
-  }
+  // Sentences quote the other parts as they are; the first takes what rounding leaves over.
+  const bool room = percent[0] + left >= 0;
+  *(room ? percent.begin() : std::max_element(percent.begin(), percent.end())) += left;
   return percent;
 }
 

@@ -16,7 +16,8 @@ struct BudgetPart {
 // Compute, communication, copies, memsets, idle: summed over the devices, always these five.
 std::vector<BudgetPart> BudgetParts(const std::vector<DeviceBudget>& devices);
 
-// Whole percentages that add up to 100: the largest remainders are rounded up.
+// Whole percentages that add up to 100. All but the first are rounded as sentences round them, so
+// that a figure of the headline is the same here.
 std::vector<int> Percentages(const std::vector<BudgetPart>& parts);
 
 // "data_loading" as people say it.

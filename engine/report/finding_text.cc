@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/advice/audience.h"
+#include "engine/advice/maker_terms.h"
 #include "engine/base/text.h"
 #include "engine/report/shell.h"
 
@@ -20,6 +21,7 @@ constexpr int kColumn = 11;  // where the words after "Seen", "Why" … begin
 // Two savings of a finding are told apart from so much on: of the window, and of the larger one.
 constexpr double kApart = 0.01;
 constexpr double kApartOf = 0.2;
+constexpr double kMeasuredEnough = 0.5;  // of the kernel time
 
 double WindowSeconds(const Report& report) {
   return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
@@ -31,6 +33,8 @@ std::string ByItself(const Finding& finding) {
   if (finding.turn == 1) return "";
   const double apart = std::abs(finding.alone_share - finding.saving_share);
   if (apart < kApart || apart < kApartOf * finding.AtStake()) return "";
+  constexpr double kNothing = 0.001;
+  if (finding.alone_share < kNothing) return "nothing by itself";
   return FormatQuantity(finding.alone_share, "share") + " by itself";
 }
 
@@ -65,8 +69,8 @@ void WriteFixes(Page& page, const Report& report, const Finding& finding, bool a
     const Fix& fix = fixes[i];
     page.Labelled(i == 0 ? "Do" : "or", kIndent, kColumn, fix.action + (i == 0 ? effort : ""));
     if (!fix.snippet.empty()) page.Verbatim(fix.snippet, kColumn + 2, Ink::kGreen);
-    for (const std::string& link : fix.links) {
-      if (std::find(links.begin(), links.end(), link) == links.end()) links.push_back(link);
+    for (const Link& link : fix.links) {
+      if (std::find(links.begin(), links.end(), link.url) == links.end()) links.push_back(link.url);
     }
   }
   // The first are the nearest to the fix; all of them stand in the JSON report.
@@ -78,7 +82,9 @@ void WriteFixes(Page& page, const Report& report, const Finding& finding, bool a
 // What the statement prints, as a comment of the shell: the line runs as it stands. "" for rows.
 std::string ExpectedOutput(const Evidence& item) {
   if (item.sql.starts_with("select start,")) return "";
-  return fmt::format("  # expect {:.0f} ({})", item.value, item.unit);
+  const bool part = item.what.find("of which this explains") != std::string::npos;
+  return fmt::format("  # expect {:.0f} ({}){}", item.value, item.unit,
+                     part ? ": " + item.what : "");
 }
 
 void WriteCheck(Page& page, const Report& report, const Finding& finding) {
@@ -232,6 +238,7 @@ std::vector<std::string> GpuModels(const Report& report) {
 
 std::string EfficiencyText(const EfficiencyInfo& efficiency) {
   std::vector<std::string> parts;
+  if (efficiency.measured_share < kMeasuredEnough) return "";
   if (efficiency.mfu > 0) parts.push_back("MFU " + FormatQuantity(efficiency.mfu, "share"));
   if (efficiency.bandwidth > 0)
     parts.push_back("memory bandwidth " + FormatQuantity(efficiency.bandwidth, "share"));
@@ -243,9 +250,28 @@ std::string DoubtText(const Report& report) {
   return fmt::format("Tentative: {}.", report.no_verdict_reason);
 }
 
-bool SaysDoubtAgain(const Report& report, const Finding& finding) {
+bool SaysAgain(const Report& report, const Finding& finding) {
   const std::string& doubt = report.no_verdict_reason;
-  return !doubt.empty() && finding.symptom.find(doubt) != std::string::npos;
+  if (!doubt.empty() && finding.symptom.find(doubt) != std::string::npos) return true;
+  if (finding.rule == nullptr) return false;
+  // Notes whose words another part of the report has, and how that part is recognized.
+  static const std::map<std::string, std::string> kCare = {
+      {"capture/some-ranks", "and this report shows"},
+      {"capture/dropped-events", "was not captured: causes of"}};
+  if (const auto care = kCare.find(finding.rule->id); care != kCare.end()) {
+    return std::any_of(
+        report.read_with_care.begin(), report.read_with_care.end(),
+        [&](const std::string& line) { return line.find(care->second) != std::string::npos; });
+  }
+  // Time of the host between launches, under another name.
+  if (finding.rule->id == "launch/host-op-overhead") {
+    return std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& other) {
+      return other.rule != nullptr && other.rule->id == "host/cpu-bound" &&
+             other.severity != Severity::kInfo && other.explained_by.empty();
+    });
+  }
+  return finding.rule->id == "capture/whole-graphs" &&
+         report.next_command.find("--cuda-graph-trace=node") != std::string::npos;
 }
 
 std::string SeverityText(const Finding& finding) {
@@ -310,7 +336,7 @@ std::string ExplainedText(const Report& report, const std::string& id) {
   }
   for (const Verdict& verdict : report.verdicts) {
     if (verdict.rule != nullptr && verdict.rule->id == id) {
-      return fmt::format("{} ({})", verdict.rule->title, id);
+      return fmt::format("{} ({})", InTermsOf(report.run.maker, verdict.rule->title), id);
     }
   }
   return id;
@@ -324,7 +350,7 @@ std::string SecondsText(double seconds) {
 
 void WriteFinding(Page& page, const Report& report, const Finding& finding,
                   const TextOptions& options) {
-  const std::string title = finding.rule == nullptr ? finding.symptom : finding.rule->title;
+  const std::string title = finding.Title();
   const std::string saving = SavingText(report, finding);
   const std::string number = fmt::format("{:>2}  ", finding.rank);
   const int room = page.width() - static_cast<int>(number.size()) - DisplayWidth(saving);
@@ -356,7 +382,7 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
 }
 
 void WriteFindingLine(Page& page, const Finding& finding) {
-  const std::string title = finding.rule == nullptr ? finding.symptom : finding.rule->title;
+  const std::string title = finding.Title();
   const std::string id = finding.rule == nullptr ? "" : finding.rule->id;
   std::string saving = SavingAmount(finding);
   if (saving.empty()) saving = "-";

@@ -15,12 +15,14 @@ std::string RunText(const Report& report);
 std::string StepsInWords(const RunInfo& run);
 // "2 × NVIDIA H100", one text for each model.
 std::vector<std::string> GpuModels(const Report& report);
-// "MFU 41 %, memory 30 %" for the headline; "" where nothing was measured.
+// "MFU 41 %, memory bandwidth 30 %" for the headline; "" where less than half of the kernel time
+// was measured: what the rest does would be missing in both.
 std::string EfficiencyText(const EfficiencyInfo& efficiency);
 // Why findings are tentative, in a sentence; "" when they are not.
 std::string DoubtText(const Report& report);
-// Whether a finding only repeats why the others are tentative, which stands below the verdict.
-bool SaysDoubtAgain(const Report& report, const Finding& finding);
+// Whether a note only repeats what stands above the findings: why they are tentative, what is to be
+// read with care, or the next thing to do.
+bool SaysAgain(const Report& report, const Finding& finding);
 // "critical, tentative, confidence 48 %".
 std::string SeverityText(const Finding& finding);
 

@@ -157,7 +157,7 @@ Sorted SortFindings(const Report& report) {
     if (!finding.explained_by.empty()) continue;
     if (finding.severity != Severity::kInfo) {
       sorted.advice.push_back(&finding);
-    } else if (!finding.falls_short && !SaysDoubtAgain(report, finding)) {
+    } else if (!finding.falls_short && !SaysAgain(report, finding)) {
       sorted.good_to_know.push_back(&finding);
     }
   }
@@ -188,7 +188,7 @@ std::string Findings(const Report& report, const Sorted& sorted, const HtmlOptio
     for (const Finding* finding : sorted.good_to_know) {
       const std::string words = !finding->symptom.empty() || finding->rule == nullptr
                                     ? finding->Seen()
-                                    : finding->rule->title;
+                                    : finding->Title();
       html += "<li>" + HtmlText(words);
       if (finding->rule != nullptr) {
         html += " <span class=\"muted\">" + HtmlText(finding->rule->id) + "</span>";

@@ -7,6 +7,7 @@
 
 #include "engine/advice/report_views.h"
 #include "engine/base/text.h"
+#include "engine/report/budget_text.h"
 #include "engine/report/html_parts.h"
 #include "engine/report/html_text.h"
 
@@ -62,7 +63,11 @@ Json Timeline(const FindingTimeline& timeline, NameList* names) {
   Json rows = Json::array();
   for (const ExcerptRow& row : timeline.excerpt.rows) {
     Json events = Json::array();
-    for (const ExcerptEvent& event : row.events) {
+    for (ExcerptEvent event : row.events) {
+      if (row.kind == ExcerptRow::Kind::kGaps) {
+        std::replace(event.name.begin(), event.name.end(), ' ', '_');
+        event.name = IdleCauseWords(event.name);
+      }
       events.push_back(Event(event, timeline.excerpt.start, names));
     }
     rows.push_back({{"kind", RowKind(row.kind)},

@@ -13,9 +13,7 @@
 namespace advise {
 namespace {
 
-std::string Title(const Finding& finding) {
-  return finding.rule == nullptr ? finding.symptom : finding.rule->title;
-}
+std::string Title(const Finding& finding) { return finding.Title(); }
 
 std::string Id(const Finding& finding) { return finding.rule == nullptr ? "" : finding.rule->id; }
 
@@ -72,8 +70,8 @@ std::string Fixes(const Report& report, const Finding& finding) {
       html += HtmlCodeBlock(fix.snippet, fix.language.empty() ? "snippet" : fix.language);
     }
     html += "</li>\n";
-    for (const std::string& link : fix.links) {
-      if (std::find(links.begin(), links.end(), link) == links.end()) links.push_back(link);
+    for (const Link& link : fix.links) {
+      if (std::find(links.begin(), links.end(), link.url) == links.end()) links.push_back(link.url);
     }
   }
   html += "</ol>\n";
@@ -99,6 +97,8 @@ std::string EvidenceRow(const Report& report, const Evidence& item) {
                              : report.inputs.empty() ? "report.sqlite"
                                                      : report.inputs.front().path;
     row += HtmlCodeBlock(SqliteCommand(path, item.sql), "shell");
+  } else if (!item.find.empty() && !item.source.empty()) {
+    row += HtmlCodeBlock(GrepCommand(item.source, item.find), "shell");
   } else {
     row += "search for " + HtmlText(SearchText(item));
   }
@@ -181,7 +181,7 @@ std::string HtmlFinding(const Report& report, const Finding& finding, const Html
   html += Word("Seen", finding.Seen());
   html += Word("Why", finding.cause);
   html += Word("Code", SourceText(report, finding));
-  if (finding.AtStake() > 0) html += Word("Gain", finding.basis);
+  if (finding.AtStake() > 0) html += Word("Gain", "assumes: " + finding.basis);
   html += "</dl>\n";
   html += Fixes(report, finding);
   html += EvidenceSection(report, finding);

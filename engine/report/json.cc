@@ -70,6 +70,12 @@ Json RunFacts(const Report& report) {
   return object;
 }
 
+Json LinksOf(const Fix& fix) {
+  Json links = Json::array();
+  for (const Link& link : fix.links) links.push_back(JsonText(link.url));
+  return links;
+}
+
 Json Fixes(const std::vector<Fix>& fixes) {
   Json array = Json::array();
   for (const Fix& fix : fixes) {
@@ -77,7 +83,7 @@ Json Fixes(const std::vector<Fix>& fixes) {
                      {"snippet", JsonCode(fix.snippet)},
                      {"language", JsonText(fix.language)},
                      {"for", JsonTexts(fix.programs)},
-                     {"links", JsonTexts(fix.links)}});
+                     {"links", LinksOf(fix)}});
   }
   return array;
 }
@@ -105,7 +111,7 @@ Json FindingObject(const Finding& finding) {
   const RuleInfo& rule = finding.rule == nullptr ? none : *finding.rule;
   return {{"rank", finding.rank},
           {"rule", JsonText(rule.id)},
-          {"title", JsonText(rule.title)},
+          {"title", JsonText(finding.rule == nullptr ? "" : finding.Title())},
           {"severity", SeverityName(finding.severity)},
           {"confidence", FiniteNumber(finding.confidence)},
           {"confidence_from", JsonText(finding.confidence_from)},

@@ -80,7 +80,7 @@ Json BriefFinding(const RunInfo& run, const Finding& finding, Detail detail) {
   const RuleInfo& rule = finding.rule == nullptr ? none : *finding.rule;
   Json item = {{"rank", finding.rank},
                {"rule", JsonText(rule.id)},
-               {"title", Short(rule.title)},
+               {"title", Short(finding.rule == nullptr ? "" : finding.Title())},
                {"severity", SeverityName(finding.severity)},
                {"confidence", FiniteNumber(finding.confidence)},
                {"tentative", finding.tentative},

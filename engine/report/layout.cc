@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <utility>
 
@@ -142,6 +143,31 @@ std::string CutMiddle(std::string_view text, int width) {
     tail.insert(0, character);
   }
   return CutEnd(text, width - DisplayWidth(tail)) + tail;
+}
+
+std::vector<std::string> ShortenedApart(const std::vector<std::string>& names, int width) {
+  std::vector<std::string> cut;
+  for (const std::string& name : names) cut.push_back(CutMiddle(name, width));
+  std::vector<std::string> apart = cut;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::size_t same = std::string::npos;  // how many bytes it has in common with those cut alike
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (names[k] == names[i] || cut[k] != cut[i]) continue;
+      const auto differ =
+          std::mismatch(names[i].begin(), names[i].end(), names[k].begin(), names[k].end()).first;
+      same = std::min(same, static_cast<std::size_t>(differ - names[i].begin()));
+    }
+    if (same == std::string::npos) continue;
+    // From the beginning of the word that differs.
+    std::size_t from = same;
+    const auto in_word = [&](std::size_t at) {
+      return at < names[i].size() && std::isalnum(static_cast<unsigned char>(names[i][at])) != 0;
+    };
+    while (from > 0 && in_word(from - 1)) --from;
+    const std::string head = CutEnd(names[i], std::max(2, width / 3));
+    apart[i] = head + CutEnd(std::string_view(names[i]).substr(from), width - DisplayWidth(head));
+  }
+  return apart;
 }
 
 std::vector<std::string> WrapWords(std::string_view text, int width) {

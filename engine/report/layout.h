@@ -21,6 +21,10 @@ std::string PadLeft(std::string_view text, int width);
 std::string CutEnd(std::string_view text, int width);
 std::string CutMiddle(std::string_view text, int width);
 
+// Each name in at most `width` columns, cut so that names that differ still do: where only their
+// middle differs, that is what stays.
+std::vector<std::string> ShortenedApart(const std::vector<std::string>& names, int width);
+
 // Lines of at most `width` columns, broken between words. A word longer than the line (an address,
 // a path) stays whole, and a number stays with its unit. Never empty.
 std::vector<std::string> WrapWords(std::string_view text, int width);

@@ -34,9 +34,7 @@ std::string TableCode(std::string_view raw) {
   return code;
 }
 
-std::string Title(const Finding& finding) {
-  return finding.rule == nullptr ? finding.symptom : finding.rule->title;
-}
+std::string Title(const Finding& finding) { return finding.Title(); }
 
 std::string Header(const Report& report) {
   std::string text = fmt::format("## {}\n\n", MarkdownText(report.verdict));
@@ -156,8 +154,8 @@ std::string Full(const Report& report, const Finding& finding, const MarkdownOpt
         text += c == '\n' ? "\n  " : std::string(1, c);
       text += "\n";
     }
-    for (const std::string& link : fix.links) {
-      if (std::find(links.begin(), links.end(), link) == links.end()) links.push_back(link);
+    for (const Link& link : fix.links) {
+      if (std::find(links.begin(), links.end(), link.url) == links.end()) links.push_back(link.url);
     }
   }
   text += "\n";
@@ -297,7 +295,7 @@ std::string RenderMarkdown(const Report& report, const MarkdownOptions& options)
     if (!finding.explained_by.empty()) continue;
     if (finding.severity != Severity::kInfo) {
       advice.push_back(&finding);
-    } else if (!finding.falls_short && !SaysDoubtAgain(report, finding)) {
+    } else if (!finding.falls_short && !SaysAgain(report, finding)) {
       good_to_know.push_back(&finding);
     }
   }

@@ -88,7 +88,7 @@ Json Locations(const Report& report, const Finding& finding) {
 
 std::string MessageText(const Report& report, const Finding& finding) {
   std::string text =
-      finding.symptom.empty() && finding.rule != nullptr ? finding.rule->title : finding.symptom;
+      finding.symptom.empty() && finding.rule != nullptr ? finding.Title() : finding.symptom;
   if (finding.AtStake() > 0) {
     std::string saving = SavingText(report, finding);
     saving[0] = 'S';

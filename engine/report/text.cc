@@ -19,6 +19,7 @@ constexpr double kIdleWorthSaying = 0.02;  // layout only: below this the idle l
 constexpr std::size_t kCareLines = 4;
 constexpr std::size_t kReasonsShown = 2;
 constexpr std::size_t kKernelsShown = 3;
+constexpr int kKernelNumbers = 26;  // share, count and time before a kernel's name
 constexpr std::size_t kPlanShown = 5;
 constexpr std::size_t kNotesShown = 6;
 
@@ -104,7 +105,7 @@ void WriteRanks(Page& page, const Report& report) {
   page.Parts("Parallel efficiency", kColumn,
              {fmt::format("{} = load balance {}", pct(ranks.parallel), pct(ranks.load_balance)),
               fmt::format("× communication {}", pct(ranks.communication)),
-              fmt::format("× orchestration {}", pct(ranks.orchestration))},
+              fmt::format("× work from the host {}", pct(ranks.orchestration))},
              " ");
 }
 
@@ -123,7 +124,7 @@ void WriteCare(Page& page, const Report& report, std::size_t most) {
     page.Labelled(label, 0, kColumn, lines[i], Ink::kYellow);
     label.clear();
   }
-  if (lines.size() > most) {
+  if (lines.size() > most && most > 1) {
     page.Labelled("", 0, kColumn,
                   fmt::format("and {} more (all of them: --format json)", lines.size() - most));
   }
@@ -134,20 +135,39 @@ void WriteCare(Page& page, const Report& report, std::size_t most) {
   }
 }
 
+// Without what stands around the function in C++; names of other compilers are one word.
+std::string KernelLabel(const Report& report, const std::string& name) {
+  if (name.find_first_of(" <(:") == std::string::npos) return SafeText(name);
+  const Rows* rows = FactRows(report, "efficiency.unmeasured");
+  for (const Row& row : rows == nullptr ? Rows() : *rows) {
+    const auto* full = CellOf<std::string>(row, "name");
+    const auto* brief = CellOf<std::string>(row, "short_name");
+    if (full != nullptr && brief != nullptr && *full == name) return SafeText(*brief);
+  }
+  const std::string words = KernelInWords(name);
+  const std::size_t scope = words.rfind("::", words.find('<'));
+  return scope == std::string::npos ? words : words.substr(scope + 2);
+}
+
 // Kernels with most time: what a capture without findings can say.
 void WriteKernels(Page& page, const Report& report) {
   const Rows* rows = FactRows(report, "summary.kernels");
   if (rows == nullptr) return;
-  std::string label = "Kernels";
+  std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(kKernelsShown, rows->size()); ++i) {
+    const auto* name = CellOf<std::string>((*rows)[i], "name");
+    names.push_back(name == nullptr ? "" : KernelLabel(report, *name));
+  }
+  names = ShortenedApart(names, page.width() - kColumn - kKernelNumbers);
+  std::string label = "Kernels";
+  for (std::size_t i = 0; i < names.size(); ++i) {
     const Row& row = (*rows)[i];
-    const auto* name = CellOf<std::string>(row, "name");
-    if (name == nullptr) continue;
+    if (names[i].empty()) continue;
     page.Labelled(
         label, 0, kColumn,
         fmt::format("{}  {:.0f} × {}  {}", FormatQuantity(NumberIn(row, "share"), "share"),
                     NumberIn(row, "count"), FormatQuantity(NumberIn(row, "mean_ns"), "ns"),
-                    CutMiddle(SafeText(*name), page.width() - kColumn - 26)));
+                    names[i]));
     label.clear();
   }
 }
@@ -243,7 +263,7 @@ void WriteFindings(Page& page, const Report& report, const TextOptions& options)
     if (!finding.explained_by.empty()) continue;
     if (finding.severity != Severity::kInfo) {
       advice.push_back(&finding);
-    } else if (!SaysDoubtAgain(report, finding)) {
+    } else if (!SaysAgain(report, finding)) {
       ++all_notes;
       if (!finding.falls_short) good_to_know.push_back(&finding);
     }
@@ -264,10 +284,8 @@ void WriteFindings(Page& page, const Report& report, const TextOptions& options)
   for (std::size_t i = 0; i < shown; ++i) {
     const Finding& finding = *good_to_know[i];
     const std::string id = finding.rule == nullptr ? "" : " (" + finding.rule->id + ")";
-    const std::string words = !finding.symptom.empty()  ? finding.Seen()
-                              : finding.rule != nullptr ? finding.rule->title
-                                                        : "";
-    page.Labelled(label, 0, kColumn, words + id);
+    page.Labelled(label, 0, kColumn,
+                  (finding.symptom.empty() ? finding.Title() : finding.Seen()) + id);
     label.clear();
   }
   const std::size_t left = all_notes - shown;
@@ -309,11 +327,6 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     }
   }
   if (little) {
-    if (!options.quiet && !report.not_checked.empty()) {
-      page.Labelled("Could not be checked", 0, kColumn,
-                    RuleCount(report.not_checked.size()) + " (all of them: --format json)",
-                    Ink::kDim);
-    }
     return page.text();
   }
   WriteFindings(page, report, options);

@@ -284,14 +284,16 @@ class RuleReader {
         fix.language = fields_.Text(-1, "language", Need::kMay, label);
         fix.reason = fields_.Text(-1, "reason", Need::kMay, label);
         fix.programs = fields_.Texts(-1, "for", Need::kMay, label);
-        fix.links = fields_.Texts(-1, "links", Need::kMay, label);
+        for (std::string& url : fields_.Texts(-1, "links", Need::kMay, label))
+          fix.links.push_back({std::move(url)});
         CheckPlaces(label + "action", fix.action);
         if (fix.snippet.empty() != fix.language.empty()) {
           fields_.Problem(label + "language", "wanted both snippet and language, or neither");
         }
-        for (const std::string& link : fix.links) {
-          if (link.rfind("https://", 0) != 0 && link.rfind("http://", 0) != 0) {
-            fields_.Problem(label + "links", fmt::format("wanted web addresses, got \"{}\"", link));
+        for (const Link& link : fix.links) {
+          if (link.url.rfind("https://", 0) != 0 && link.url.rfind("http://", 0) != 0) {
+            fields_.Problem(label + "links",
+                            fmt::format("wanted web addresses, got \"{}\"", link.url));
           }
         }
         rule_.fixes.push_back(std::move(fix));

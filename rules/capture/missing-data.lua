@@ -10,8 +10,8 @@ return {
   effort    = "flag",
 
   needs      = { "capture.has_calls", "capture.has_os_calls", "capture.has_gpu_samples", "capture.has_memory" },
-  optional   = { "budget.idle", "budget.compute", "window.time", "capture.format" },
-  thresholds = { "min_idle", "min_compute" },
+  optional   = { "budget.compute", "window.time", "capture.format" },
+  thresholds = { "min_compute" },
 
   symptom = "Not recorded: {missing:text}. Open questions: {questions:text}.",
   cause   = "The profiler was not asked to collect this, or was not allowed to.",
@@ -19,9 +19,9 @@ return {
     { action = "Capture again with the missing options: {options:text}",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --cuda-memory-usage=true \\\n" ..
                 "    --gpu-metrics-devices=all --gpu-metrics-frequency=10000 \\\n    -o report -- COMMAND",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "If GPU samples are refused, pause DCGM, stop other profilers, or ask the administrator for permission",
-      snippet = "dcgmi profile --pause\nnsys profile --gpu-metrics-devices=all ...\ndcgmi profile --resume", language = "bash" },
+      snippet = "dcgmi profile --pause\nnsys profile --gpu-metrics-devices=all ...\ndcgmi profile --resume", language = "bash", ["for"] = { "nvidia" } },
     { action = "With torch.profiler, record the host, the GPU and memory",
       snippet = "with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], profile_memory=True) as prof:\n    train()",
       language = "python", ["for"] = { "pytorch" } },
@@ -45,14 +45,14 @@ return {
     end
     -- Without GPU work there is no budget, and every question is open.
     local window = f.window.time
-    local idle_matters = window == nil or f.budget.idle == nil or at_least(share(f.budget.idle, window), t.min_idle)
     local compute_matters = window == nil or f.budget.compute == nil or at_least(share(f.budget.compute, window), t.min_compute)
 
     local torch = f.capture.format == "kineto"
     if not f.capture.has_calls then
       miss("CUDA calls", "which host code keeps the GPU waiting", torch and "ProfilerActivity.CUDA" or "--trace=cuda")
     end
-    if not f.capture.has_os_calls and idle_matters then
+    -- Beside GPU work, the report's head says what missing calls of the operating system leave open.
+    if not f.capture.has_os_calls and window == nil then
       miss("operating-system calls", "whether the host waits for files, locks or other processes", "--trace=osrt")
     end
     if not f.capture.has_gpu_samples and compute_matters then
@@ -69,19 +69,19 @@ return {
 
   tests = {
     { name = "kernels and calls only",
-      facts = { window = { time = 1e9 }, budget = { idle = 3e8, compute = 6e8 },
+      facts = { window = { time = 1e9 }, budget = { compute = 6e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false } },
-      expect = { count = 3, missing = "operating-system calls, GPU metric samples, memory events",
-                 options = "--trace=osrt --gpu-metrics-devices=all --cuda-memory-usage=true", rows = 3 } },
+      expect = { count = 2, missing = "GPU metric samples, memory events",
+                 options = "--gpu-metrics-devices=all --cuda-memory-usage=true", rows = 2 } },
     { name = "a trace of PyTorch's profiler",
-      facts = { window = { time = 1e9 }, budget = { idle = 3e8, compute = 6e8 },
+      facts = { window = { time = 1e9 }, budget = { compute = 6e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false, format = "kineto" } },
-      expect = { count = 3, options = "--trace=osrt --gpu-metrics-devices=all profile_memory=True" } },
+      expect = { count = 2, options = "--gpu-metrics-devices=all profile_memory=True" } },
     { name = "no GPU work at all: all is open",
       facts = { capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
       expect = { count = 1, missing = "operating-system calls" } },
-    { name = "near miss: no calls of the operating system, but the GPU never waits",
-      facts = { window = { time = 1e9 }, budget = { idle = 5e6, compute = 9e8 },
+    { name = "near miss: no calls of the operating system, which the head of the report says",
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
       expect = "silent" },
     { name = "everything was recorded",

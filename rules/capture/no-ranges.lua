@@ -12,7 +12,7 @@ return {
   optional   = { "steps.source" },
   thresholds = { "min_ops" },
 
-  symptom = "The capture has {ops:count} GPU operations and no named ranges. Steps were {steps:text}.",
+  symptom = "The capture has no named ranges, so {steps:text}.",
   cause   = "Ranges tie GPU work and host time to phases of the program. Without them, the report can only guess what is forward, backward, data loading or logging.",
   fixes   = {
     { action = "Put ranges around the phases of the step",
@@ -25,7 +25,7 @@ return {
       snippet = "with torch.autograd.profiler.emit_nvtx():\n    train()", language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, use NVTX: it is header-only",
       snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range step{\"step\"};", language = "cpp", ["for"] = { "c++" } },
-    { action = "Record the ranges", snippet = "nsys profile --trace=cuda,nvtx,osrt -o report -- COMMAND", language = "bash" },
+    { action = "Record the ranges", snippet = "nsys profile --trace=cuda,nvtx,osrt -o report -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "Programs without phases, such as a benchmark of one kernel.",
   references = { "pytorch/nvtx", "nsys/pytorch", "nsys/user-guide" },
@@ -35,18 +35,18 @@ return {
   detect = function(f, t)
     if not at_least(f.run.ops, t.min_ops) then return nil end
     local source = f.steps.source
-    local steps = "not found"
-    if source ~= nil then steps = "found by " .. source end
+    local steps = "no steps were found"
+    if source ~= nil then steps = "steps were found from the repeating GPU work" end
     return { ops = f.run.ops, steps = steps }
   end,
 
   tests = {
     { name = "a long run without ranges",
       facts = { run = { ops = 7328 }, steps = { source = "period" }, capture = { has_ranges = false } },
-      expect = { ops = 7328, steps = "found by period" } },
+      expect = { ops = 7328, steps = "steps were found from the repeating GPU work" } },
     { name = "nor could steps be found",
       facts = { run = { ops = 5000 }, capture = { has_ranges = false } },
-      expect = { ops = 5000, steps = "not found" } },
+      expect = { ops = 5000, steps = "no steps were found" } },
     { name = "near miss: a program of a few kernels has no phases",
       facts = { run = { ops = 8 }, capture = { has_ranges = false } },
       expect = "silent" },

@@ -17,9 +17,9 @@ return {
   fixes   = {
     { action = "Record less at a time: leave out CPU sampling and the call stacks of CUDA calls",
       snippet = "nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none --cudabacktrace=none -o report -- COMMAND",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "Capture a few steps instead of all",
-      snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report -- COMMAND", language = "bash" },
+      snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "With torch.profiler, turn off stacks and shapes",
       snippet = "profile(with_stack=False, record_shapes=False, profile_memory=False)", language = "python", ["for"] = { "pytorch" } },
   },

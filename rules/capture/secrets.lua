@@ -19,7 +19,7 @@ return {
       snippet = "advise scrub report.sqlite -o clean.sqlite", language = "bash" },
     { action = "If someone else already has the report, revoke the keys and make new ones" },
     { action = "Next time, start the profiler without them, and have the program read its keys from a file",
-      snippet = "env -u WANDB_API_KEY -u HF_TOKEN nsys profile -o report -- COMMAND", language = "bash" },
+      snippet = "env -u WANDB_API_KEY -u HF_TOKEN nsys profile -o report -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "Names that only look like secrets, such as the path of a key file.",
   references = { "nsys/user-guide" },

@@ -19,7 +19,7 @@ return {
     { action  = "Profile each rank into its own file, and give all of them to advise",
       snippet = [[srun nsys profile -o report_%q{SLURM_PROCID} -- COMMAND
 advise report_*.sqlite]],
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "With thousands of ranks, choose an average, a fast and a slow one" },
   },
   false_positives = "A deliberate sample of the ranks.",

@@ -15,11 +15,11 @@ return {
   cause   = "Steps are alike. A few dozen show what thousands show, with a smaller file and less overhead.",
   fixes   = {
     { action = "Skip the start and record half a minute",
-      snippet = "nsys profile --delay=120 --duration=30 -o report -- COMMAND", language = "bash" },
+      snippet = "nsys profile --delay=120 --duration=30 -o report -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Select the steps in the program",
       snippet = "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report -- COMMAND\n" ..
                 "# in the loop: torch.cuda.profiler.start() at step 100, torch.cuda.profiler.stop() at step 120",
-      language = "bash", ["for"] = { "pytorch" } },
+      language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action = "Analyze a part of this capture", snippet = "advise --window 60:90 report.sqlite", language = "bash" },
   },
   false_positives = "A hunt for something rare, such as a slow step, a leak or a periodic stall.",

@@ -19,9 +19,9 @@ return {
       snippet = "for i, batch in enumerate(loader):\n    if i == 20: torch.cuda.profiler.start()\n    if i == 30: torch.cuda.profiler.stop()\n" ..
                 "    with torch.cuda.nvtx.range(f\"step {i}\"):\n        train_step(batch)\n" ..
                 "# nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o report -- COMMAND",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "nvidia" } },
     { action = "Without changing the code, skip the start and record half a minute",
-      snippet = "nsys profile --delay=120 --duration=30 -o report -- COMMAND", language = "bash" },
+      snippet = "nsys profile --delay=120 --duration=30 -o report -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "With torch.profiler, use a schedule",
       snippet = "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, active=10), on_trace_ready=handler)", language = "python", ["for"] = { "pytorch" } },
   },

@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action  = "Record the nodes of the graphs, in a short capture",
       snippet = "nsys profile --cuda-graph-trace=node -o report -- COMMAND",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "A capture that must disturb the run as little as possible.",
   references = { "nsys/cli-options" },

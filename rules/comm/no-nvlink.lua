@@ -21,7 +21,7 @@ return {
   fixes   = {
     { action = "Unset what keeps NCCL from using NVLink", snippet = "env | grep NCCL_P2P\nunset NCCL_P2P_DISABLE NCCL_P2P_LEVEL", language = "bash" },
     { action = "Check that each process sees all GPUs of the node, that peer access is OK, and that the links are up",
-      snippet = "nvidia-smi topo -m\nnvidia-smi topo -p2p r\nnvidia-smi nvlink --status", language = "bash" },
+      snippet = "nvidia-smi topo -m\nnvidia-smi topo -p2p r\nnvidia-smi nvlink --status", language = "bash", ["for"] = { "nvidia" } },
     { action = "In a container, share the process and IPC namespaces, and do not hide GPUs from ranks", snippet = "docker run --ipc=host --gpus all ...",
       language = "bash" },
   },

@@ -24,7 +24,7 @@ return {
       language = "bash" },
     { action = "Unset what keeps NCCL from using it; if GPU and card are on the same host bridge, allow that path", snippet = "unset NCCL_NET_GDR_LEVEL\nexport NCCL_NET_GDR_LEVEL=PHB",
       language = "bash" },
-    { action = "Pair each GPU with a card behind the same PCIe switch", snippet = "nvidia-smi topo -m", language = "bash" },
+    { action = "Pair each GPU with a card behind the same PCIe switch", snippet = "nvidia-smi topo -m", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "Systems whose cards or drivers do not support it.",
   references = { "nvidia/gpudirect-rdma", "nccl/environment" },

@@ -50,7 +50,7 @@ return {
   optional   = { "strategy.name", "strategy.evidence" },
   thresholds = { "min_count", "gathers_per_scatter" },
 
-  symptom = "The collectives look like {strategy:text}: {per_step:count} {per:text} on each device ({kinds:text} in all){evidence:text}.",
+  symptom = "The collectives look like {strategy:text}. Collectives on each GPU: {per_step:count} {per:text}. In the whole window: {kinds:text}{evidence:text}.",
   cause   = "All-reduces alone mean replicated models. All-gathers with reduce-scatters mean sharded models. Sends and all-to-alls pass activations between GPUs.",
   fixes   = {
     { action = "If the model fits on one GPU, use plain data parallelism: it communicates least, one all-reduce of the gradients per step" },
@@ -77,10 +77,10 @@ return {
     elseif gathers > 0 then
       table.insert(found, "sharded parameters in a forward pass, or gathered results")
     elseif reduces > 0 then
-      table.insert(found, "replicated data parallelism (DDP), or tensor parallelism if there are several per layer")
+      table.insert(found, "data parallelism (DDP), or tensor parallelism if there are several per layer")
     end
     if exchanges > 0 then table.insert(found, "expert or sequence parallelism (all-to-all)") end
-    if sends > 0 then table.insert(found, "pipeline parallelism or all-to-all by sends") end
+    if sends > 0 then table.insert(found, "pipeline parallelism, or an all-to-all made of sends") end
     local evidence = ""
     -- Groups and phases tell more than counts of kinds.
     if f.strategy.name and f.strategy.name ~= "" then
@@ -89,7 +89,7 @@ return {
     end
     if #found == 0 then return nil end
     local rows = top(kinds, "time", 8)
-    return { strategy = table.concat(found, "; "), evidence = evidence, per_step = f.comm.per_step, kinds = listed(rows), rows = rows }
+    return { strategy = table.concat(found, "; also "), evidence = evidence, per_step = f.comm.per_step, kinds = listed(rows), rows = rows }
   end,
 
   tests = {
@@ -111,8 +111,8 @@ return {
     { name = "all-reduces and sends: data and pipeline parallelism",
       facts = { comm = { count = 90, per_step = 45, kinds = { { kind = "sendrecv", count = 64, time = 3e8, exposed = 1e8 },
                                                               { kind = "allreduce", count = 26, time = 2e8, exposed = 1e8 } } } },
-      expect = { strategy = "replicated data parallelism (DDP), or tensor parallelism if there are several per layer; " ..
-                            "pipeline parallelism or all-to-all by sends" } },
+      expect = { strategy = "data parallelism (DDP), or tensor parallelism if there are several per layer; also pipeline parallelism, " ..
+                            "or an all-to-all made of sends" } },
     { name = "near miss: a broadcast and a barrier at the start",
       facts = { comm = { count = 2, per_step = 2, kinds = { { kind = "broadcast", count = 1, time = 1e5, exposed = 1e5 },
                                                             { kind = "allreduce", count = 1, time = 1e5, exposed = 1e5 } } } },

@@ -21,7 +21,7 @@ return {
   fixes   = {
     { action  = "Record what the other threads do, with named waits and call stacks",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --backtrace=dwarf -o report -- COMMAND",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "Give that thread more lead time: prefetch, or use a longer queue" },
   },
   false_positives = "Programs that wait for requests.",

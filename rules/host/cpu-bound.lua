@@ -11,14 +11,16 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "window.supports_verdict", "steps.count" },
+  optional   = { "window.supports_verdict", "steps.count", "capture.has_ranges" },
   thresholds = { "min_share", "min_share_without_steps" },
 
-  symptom = "For {share:pct} of the time, the GPU waits while its launching thread runs CPU code, most of it {where:text}.",
+  symptom = "For {share:pct} of the time, the GPU waits while its launching thread runs CPU code{where:text}.",
   cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
   fixes   = {
     { action = "Sample the CPU to see which functions run in these gaps",
-      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND   # of a Python program, add --python-sampling=true", language = "bash" },
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND   # of a Python program, add --python-sampling=true", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Record call stacks, so that the report names the functions that run in these gaps",
+      snippet = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)", language = "python", ["for"] = { "pytorch", "amd" } },
     { action = "Name the phases of the loop, so that the report can say which one it is",
       snippet = "with torch.cuda.nvtx.range(\"metrics\"):\n    update_metrics(out, y)", language = "python", ["for"] = { "pytorch" } },
     { action = "Move this code off the launching thread (worker process, background thread, GPU), or run it while the GPU has queued work" },
@@ -33,10 +35,11 @@ return {
     -- Without steps the start belongs to what is analyzed, and code runs in it that no loop repeats.
     if not at_least(lost, f.steps.count and t.min_share or t.min_share_without_steps) then return nil end
     local rows = top(f.host.compute.ranges, "time", 5)
-    local where = "outside all named ranges"
-    if #rows > 0 then
+    local where = f.capture.has_ranges == false and "" or ", most of it outside all named ranges"
+    -- The range of a whole step says nothing of the place in it.
+    if #rows > 0 and not matches(rows[1].name, "ProfilerStep#*") then
       local is_line = matches(rows[1].name, "*.py(*")
-      where = (is_line and "in " or "in the range ") .. rows[1].name
+      where = (is_line and ", most of it in " or ", most of it in the range ") .. rows[1].name
     end
     return { share = lost, where = where, count = f.host.compute.lost.count, rows = rows }
   end,
@@ -52,16 +55,16 @@ return {
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "logging", time = 1e8 }, { name = "metrics", time = 4e8 } } } } },
-      expect = { share = 0.5, where = "in the range metrics", count = 10, rows = { { name = "metrics" }, { name = "logging" } } },
+      expect = { share = 0.5, where = ", most of it in the range metrics", count = 10, rows = { { name = "metrics" }, { name = "logging" } } },
       saving = { claims = 5e8, confidence = 0.3 } },
     { name = "python functions were recorded",
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "train.py(62): step", time = 4e8 } } } } },
-      expect = { where = "in train.py(62): step" } },
+      expect = { where = ", most of it in train.py(62): step" } },
     { name = "without ranges it says so",
       facts = { window = { device_time = 1e9 }, host = { compute = { remedy = true, lost = { time = 2e8, count = 5 }, ranges = {} } } },
-      expect = { share = 0.2, where = "outside all named ranges", rows = 0 } },
+      expect = { share = 0.2, where = ", most of it outside all named ranges", rows = 0 } },
     { name = "a few percent between steps, when nothing else explains them",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
                 host = { compute = { remedy = true, lost = { time = 3e7, count = 10 }, ranges = { { name = "metrics", time = 3e7 } } } } },

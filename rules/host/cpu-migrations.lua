@@ -17,10 +17,10 @@ return {
   fixes   = {
     { action  = "Bind each rank to the CPUs of its GPU's socket",
       snippet = "nvidia-smi topo -m     # column \"CPU Affinity\": the cores near each GPU\nsrun --cpu-bind=map_ldom:0,0,1,1 COMMAND     # 4 ranks; leave every GPU visible to every rank",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action  = "Without Slurm, start each rank on the NUMA node of its own GPU",
       snippet = "numactl --cpunodebind=$node --membind=$node COMMAND     # $node: from nvidia-smi topo -m, for this rank's GPU",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "Threads that mostly wait.",
   references = { "nsys/user-guide" },

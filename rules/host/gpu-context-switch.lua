@@ -19,7 +19,7 @@ return {
     { action = "Start the Multi-Process Service (MPS) before the processes: they then share the GPU without switching",
       snippet = "export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps CUDA_MPS_LOG_DIRECTORY=/tmp/mps\nnvidia-cuda-mps-control -d\n" ..
                 "srun COMMAND\necho quit | nvidia-cuda-mps-control",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "Run one process per GPU: batch the work of the processes, or give each rank its own device",
       snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python", ["for"] = { "pytorch" } },
     { action = "If the processes must not disturb each other, divide the GPU with MIG" },

@@ -27,7 +27,7 @@ return {
     { action = "Run each shape once before the loop, and load all modules at the start",
       snippet = "CUDA_MODULE_LOADING=EAGER COMMAND", language = "bash" },
     { action = "In CUDA C++, keep modules loaded (no cuModuleLoad or NVRTC in the loop), and build for this GPU instead of PTX",
-      snippet = "nvcc -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90 app.cu", language = "bash", ["for"] = { "c++" } },
+      snippet = "nvcc -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90 app.cu", language = "bash", ["for"] = { "c++", "nvidia" } },
   },
   false_positives = "A capture whose first steps could not be separated from steady ones.",
   references = { "pytorch/compile", "cuda-programming/lazy-loading" },

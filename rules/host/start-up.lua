@@ -21,15 +21,27 @@ return {
   cause   = "First calls load and compile code, choose algorithms, reserve memory and upload weights. Each process pays for that once. No loop was recorded after it.",
   fixes   = {
     { action  = "For a long job, record the work after the start",
-      snippet = [[# in the program: torch.cuda.profiler.start() after the warm-up, torch.cuda.profiler.stop() ten steps later
+      snippet = [[# torch.profiler: profile(schedule=schedule(wait=5, warmup=3, active=10)), and prof.step() after each step
+# nsys, in the program: torch.cuda.profiler.start() after the warm-up, torch.cuda.profiler.stop() ten steps later
 nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- COMMAND]],
-      language = "bash", ["for"] = { "pytorch" } },
+      language = "bash", ["for"] = { "pytorch", "nvidia" } },
+    { action  = "For a long job, record the work after the start",
+      snippet = "profile(schedule=schedule(wait=5, warmup=3, active=10))   # and prof.step() after each step",
+      language = "python", ["for"] = { "pytorch", "amd" } },
     { action  = "For short jobs and cold servers, load kernels when they are first called and keep compiled code from run to run",
       snippet = [[export CUDA_MODULE_LOADING=LAZY
 export CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296
 export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/triton]],
-      language = "bash" },
-    { action = "Compile for this GPU (nvcc -arch=native), so that no PTX is compiled at the start" },
+      language = "bash", ["for"] = { "pytorch", "nvidia" } },
+    { action  = "For short jobs and cold servers, keep compiled code from run to run",
+      snippet = "export MIOPEN_USER_DB_PATH=$SCRATCH/miopen TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/triton",
+      language = "bash", ["for"] = { "pytorch", "amd" } },
+    { action  = "For short jobs and cold servers, keep compiled programs from run to run",
+      snippet = "export JAX_COMPILATION_CACHE_DIR=$SCRATCH/jax CUDA_MODULE_LOADING=LAZY", language = "bash", ["for"] = { "jax" } },
+    { action  = "For short jobs, load kernels when they are first called and keep compiled code from run to run",
+      snippet = "export CUDA_MODULE_LOADING=LAZY\nexport CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296",
+      language = "bash", ["for"] = { "c++", "nvidia" } },
+    { action = "Compile for this GPU (nvcc -arch=native), so that no PTX is compiled at the start", ["for"] = { "c++", "nvidia" } },
     { action = "Keep one process for many inputs, and send it a warm-up request before the first user's request" },
     { action = "Reserve memory in one piece: let the first pass use the largest shapes" },
   },

@@ -16,7 +16,7 @@ return {
   symptom = "Kernels that execute few instructions take {weight:pct} of the kernel time: {name:kernel} executes only {ipc:num} instructions per cycle on each SM.",
   cause   = "Warps wait for memory, for barriers, or for results of their own instructions.",
   fixes   = {
-    { action = "Find out which stalls dominate in this kernel", snippet = "ncu --section WarpStateStats --section SchedulerStats --csv --page raw --print-units base -- COMMAND", language = "bash" },
+    { action = "Find out which stalls dominate in this kernel", snippet = "ncu --section WarpStateStats --section SchedulerStats --csv --page raw --print-units base -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Let each thread compute several independent results, so that instructions do not wait for each other" },
   },
   false_positives = "Kernels of tensor instructions, which do much with few instructions.",

@@ -23,7 +23,7 @@ return {
   fixes   = {
     { action = "Use larger blocks, more warps, or more independent work per thread" },
     { action = "Find out which kernels and which stalls, with counters of the longest kernels",
-      snippet = "ncu --set full --launch-count 20 --csv --page raw --print-units base -- COMMAND > kernels.csv\nadvise run.sqlite kernels.csv", language = "bash" },
+      snippet = "ncu --set full --launch-count 20 --csv --page raw --print-units base -- COMMAND > kernels.csv\nadvise run.sqlite kernels.csv", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "Kernels that wait on purpose, for example for data from other GPUs.",
   references = { "nsys/gpu-metrics", "ncu/profiling-guide" },

@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action = "Use a larger batch, or more data per kernel" },
     { action = "Run independent kernels on several streams" },
-    { action = "Share the GPU between small jobs", snippet = "nvidia-cuda-mps-control -d", language = "bash" },
+    { action = "Share the GPU between small jobs", snippet = "nvidia-cuda-mps-control -d", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "Samples count all users of the GPU. Another job's small kernels look like those of this job.",
   references = { "nsys/gpu-metrics", "cuda/mps" },

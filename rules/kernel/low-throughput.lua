@@ -16,7 +16,7 @@ return {
   cause   = "There is too little parallelism to hide latency, the grid is too small, or instructions depend on each other.",
   fixes   = {
     { action = "Collect the stalls and the occupancy of these kernels", snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 --csv --page raw --print-units base -- COMMAND",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "Give each launch more work: a larger batch, or several inputs in one kernel" },
     { action = "Replace it with a library's or a compiler's kernel if there is one", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
   },

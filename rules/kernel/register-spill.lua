@@ -22,7 +22,7 @@ return {
   cause   = "Local memory holds what does not fit into registers. It is in device memory behind the caches, so each access costs far more than a register.",
   fixes   = {
     { action = "Find out what the compiler spills, and where",
-      snippet = "nvcc -Xptxas -v,-warn-spills -lineinfo kernel.cu", language = "bash", ["for"] = { "c++" } },
+      snippet = "nvcc -Xptxas -v,-warn-spills -lineinfo kernel.cu", language = "bash", ["for"] = { "c++", "nvidia" } },
     { action = "Give the compiler room: fewer threads per block in __launch_bounds__, no --maxrregcount, smaller tiles",
       snippet = "__global__ void __launch_bounds__(128) kernel(const float* in, float* out);", language = "cpp", ["for"] = { "c++" } },
     { action = "Index small arrays with constants only: unroll their loops fully, so that they stay in registers",

@@ -26,20 +26,22 @@ return {
   symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow attention costs {share:pct} of the time in all.",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "one-query", action = "Use a decode kernel that splits the keys across blocks (Flash-Decoding, FlashInfer, FlashMLA), and share keys between heads (GQA)" },
-    { reason = "short-sequence", action = "Pack several sequences into one call without padding (varlen attention)",
+    { reason = "one-query", action = "Where a sequence has one query, use a decode kernel that splits the keys across blocks (Flash-Decoding, FlashInfer, FlashMLA), and share keys between heads (GQA)" },
+    { reason = "short-sequence", action = "Where sequences are short, pack several into one call without padding (varlen attention)",
       snippet = "flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_q, max_k)", language = "python", ["for"] = { "pytorch" } },
-    { reason = "fp32-units", action = "Run attention in bf16",
+    { reason = "fp32-units", action = "Where attention runs in FP32, use bf16",
       snippet = "q, k, v = q.bfloat16(), k.bfloat16(), v.bfloat16()", language = "python", ["for"] = { "pytorch" } },
-    { action = "Try the fastest implementation for this GPU: FlashAttention 3 or cuDNN on Hopper and later, AITER or Composable Kernel on MI300",
-      snippet = "with torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Try the fastest implementation for this GPU: FlashAttention 3 or cuDNN on Hopper and later",
+      snippet = "from torch.nn.attention import SDPBackend, sdpa_kernel\nwith sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch", "nvidia" } },
+    { action = "Try the fastest implementation for this GPU: AITER, or Composable Kernel",
+      snippet = "torch.backends.cuda.preferred_rocm_fa_library(\"ck\")   # PyTorch 2.7 and later\nout = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch", "amd" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
       snippet = "rocprof-compute profile --name slow --kernel NAME -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },
   false_positives = "Masks and windows that hide more than the recorded flags say.",
-  references = { "nvidia/gpu-background", "pytorch/tuning-guide" },
+  references = { "nvidia/gpu-background", "pytorch/tuning-guide", "rocm/tuning" },
 
   detect = function(f, t, e)
     local worst = f.roofline.below.attention.rows[1]

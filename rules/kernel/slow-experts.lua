@@ -26,15 +26,15 @@ return {
   fixes   = {
     { action = "Tune the kernel for these sizes: serving engines keep a table of tile sizes per GPU, and warn when it has no entry",
       snippet = "python benchmarks/kernels/benchmark_moe.py --tune", language = "bash", ["for"] = { "vllm" } },
-    { reason = "few-uses", action = "Run more tokens at once, or spread experts over GPUs (expert parallelism), so that each expert has more of them" },
-    { reason = "few-tiles", action = "Store the weights in fewer bytes (FP8, FP4)" },
+    { reason = "few-uses", action = "Where few tokens reach each expert, run more tokens at once, or spread experts over GPUs (expert parallelism), so that each expert has more of them" },
+    { reason = "few-tiles", action = "Where there are few tiles, store the weights in fewer bytes (FP8, FP4)" },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
       snippet = "rocprof-compute profile --name slow --kernel NAME -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },
   false_positives = "Routing that is very uneven. How tokens were distributed is not recorded.",
-  references = { "nvidia/gpu-background" },
+  references = { "nvidia/gpu-background", "rocm/tuning" },
 
   detect = function(f, t, e)
     local worst = f.roofline.below.experts.rows[1]

@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action  = "Look at clocks, temperature and power during the run",
       snippet = "nvidia-smi --query-gpu=timestamp,clocks.sm,temperature.gpu,power.draw,clocks_throttle_reasons.active --format=csv -l 1",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "Check whether lengths or sizes grow from step to step" },
   },
   false_positives = "Curricula that lengthen sequences. Generation, whose attention grows with each token.",

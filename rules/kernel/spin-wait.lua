@@ -19,8 +19,8 @@ return {
   symptom = "Kernels that only wait take {share:pct} of the time: {count:count} {per:text}.",
   cause   = "They hold the GPU until a time has passed or a flag is set, and compute nothing. Monitors show a busy GPU meanwhile.",
   fixes   = {
-    { action = "Remove delays such as torch.cuda._sleep() from the code that counts", ["for"] = { "pytorch" } },
-    { action = "Remove delays that tests and benchmarks left in" },
+    { action = "Remove delays that tests and benchmarks left in, such as torch.cuda._sleep()", ["for"] = { "pytorch" } },
+    { action = "Remove delays that tests and benchmarks left in", ["for"] = { "c++" } },
     { action = "Let a stream wait for an event or a value instead of a kernel that polls a flag",
       snippet = "cudaStreamWaitEvent(stream, ready, 0);                                  // or, for a flag in memory:\n" ..
                 "cuStreamWaitValue32(stream, address, 1, CU_STREAM_WAIT_VALUE_GEQ);",

@@ -3,7 +3,7 @@
 -- What is left: several threads in CUDA at a time, who share a lock; a slow or crowded CPU; the profiler itself.
 return {
   id        = "launch/slow-calls",
-  title     = "Find out why launch calls are slow",
+  title     = "Find out why kernel launches are slow",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -17,7 +17,7 @@ return {
   optional   = { "launch.slow.median", "launch.slow.contended", "launch.threads", "capture.overhead", "window.time" },
   thresholds = { "min_share", "min_median", "min_contended", "min_overhead" },
 
-  symptom = "A launch call takes {median:time} although the GPU's queue is not full. The GPU is idle {share:pct} of the time inside such calls.",
+  symptom = "A kernel launch takes {median:time} although the GPU's queue is not full. The GPU is idle {share:pct} of the time inside such launches.",
   cause   = "{why:text}",
   fixes   = {
     { action = "Launch from one thread per process, or use one process per GPU; keep other threads out of CUDA calls (allocation, event queries) meanwhile" },
@@ -26,13 +26,13 @@ return {
 export OMP_NUM_THREADS=4]],
       language = "bash" },
     { action  = "Capture again with less host tracing, and compare the launch times",
-      snippet = "nsys profile --trace=cuda --sample=none --cpuctxsw=none --cudabacktrace=none ...", language = "bash" },
+      snippet = "nsys profile --trace=cuda --sample=none --cpuctxsw=none --cudabacktrace=none -o run -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Launch less often: with CUDA graphs, one call launches a whole step" },
   },
   false_positives = "Kernels with very many arguments, cooperative launches, and virtual machines launch more slowly by nature.",
   references = { "nsys/cli-options", "cuda-programming/graphs" },
 
-  applies = function(f) return f.launch.count > 0 and f.launch.slow.median ~= nil, "launch calls are not slow" end,
+  applies = function(f) return f.launch.count > 0 and f.launch.slow.median ~= nil, "kernel launches are not slow" end,
 
   detect = function(f, t)
     local lost = share(f.launch.slow.lost.time, f.window.device_time)
@@ -51,7 +51,7 @@ export OMP_NUM_THREADS=4]],
   saving = function(f, t)
     local sure = f.launch.slow.contended and at_least(f.launch.slow.contended, t.min_contended)
     return { claims = f.launch.slow.lost, remedy = f.launch.slow.remedy, confidence = sure and 0.7 or 0.5,
-             basis = "launch calls at the usual cost" }
+             basis = "kernel launches at the usual cost" }
   end,
 
   tests = {
@@ -74,7 +74,7 @@ export OMP_NUM_THREADS=4]],
     { name = "near miss: usual calls",
       facts = { window = { device_time = 1e9 }, launch = { count = 10000, slow = { median = 9000, lost = 6e7, remedy = true } } },
       expect = "silent" },
-    { name = "launch calls are not slow",
+    { name = "kernel launches are not slow",
       facts = { window = { device_time = 1e9 }, launch = { count = 10000, slow = { lost = 0, remedy = true } } },
       expect = "not_applicable" },
     { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },

@@ -17,9 +17,9 @@ return {
   cause   = "Utilization counts the time in which any kernel runs, however small, including kernels that only wait for other GPUs.",
   fixes   = {
     { action = "Judge by SM activity: sample it together with utilization", snippet = "dcgmi dmon -e 1001,1002,1004,1005 -d 1000",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "Capture a timeline with GPU metrics to see which kernels leave SMs empty",
-      snippet = "nsys profile --trace=cuda,nvtx --gpu-metrics-devices=all -o run -- COMMAND", language = "bash" },
+      snippet = "nsys profile --trace=cuda,nvtx --gpu-metrics-devices=all -o run -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "Kernels limited by memory draw less power than compute kernels, and still do useful work.",
   references = { "nvidia/dcgm", "nvidia/smi" },

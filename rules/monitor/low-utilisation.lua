@@ -18,7 +18,7 @@ return {
   fixes   = {
     { action = "Capture a timeline of a few steps: it shows what the GPU waits for",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --duration=60 -o run -- COMMAND\nadvise run.nsys-rep",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "Before that, try more loader workers and pinned memory: this is the usual cause",
       snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, pin_memory=True, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
   },

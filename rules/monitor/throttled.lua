@@ -18,7 +18,7 @@ return {
   cause   = "The board lowers its clocks to stay within its power and temperature limits. Every kernel then takes longer.",
   fixes   = {
     { action = "Compare the power limit with the board's default; your site may have lowered it",
-      snippet = "nvidia-smi -q -d POWER,PERFORMANCE,TEMPERATURE", language = "bash" },
+      snippet = "nvidia-smi -q -d POWER,PERFORMANCE,TEMPERATURE", language = "bash", ["for"] = { "nvidia" } },
     { action = "If heat is the reason, tell the administrators: airflow, fans, dust, the load of neighboring GPUs" },
     { action = "If power is the reason and the limit cannot be raised, spread the work over more GPUs or accept this clock as the peak" },
   },

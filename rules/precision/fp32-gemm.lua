@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_speedup", "bf16_capability" },
 
   symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:kernel}.",
-  cause   = "Plain FP32 products run on the ordinary cores. The tensor cores of this GPU have a peak rate {speedup:num} times as high, and are idle meanwhile.",
+  cause   = "Plain FP32 products run on the ordinary cores. The tensor cores of this GPU have a peak rate {times:text} times as high, and are idle meanwhile.",
   fixes   = {
     { reason = "bf16", action = "Compute in bf16 with autocast: this is the gain stated here. Activations take half the memory, which leaves room for a larger batch",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)   # in training, the loss as well; backward() stays outside",
@@ -48,6 +48,7 @@ return {
     end), "time")
     if 2 * moving > f.precision.fp32.lost.time then return nil end
     -- Tensor cores take bf16 and TF32 from Ampere on; GPUs of AMD give no such number.
+    e.times = e.speedup >= 2.5 and tostring(math.floor(e.speedup + 0.5)) or tostring(math.floor(10 * e.speedup + 0.5) / 10)
     e.reason = (f.hw.compute_capability or t.bf16_capability) < t.bf16_capability and "fp16" or "bf16"
     return e
   end,

@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action = "Look at clocks, temperature and power limits of the GPUs of that node",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active --format=csv",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "Look for other jobs, and for the cores and memory that the job got there",
       snippet = "top -b -n1 | head -20\ntaskset -cp $$", language = "bash" },
     { action = "Exclude the node and report it to the operators",

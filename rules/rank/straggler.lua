@@ -23,7 +23,7 @@ return {
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
     { action = "If it computes longer, balance batches by length; if the same kernels run slower, look at the clocks and the temperature of that GPU",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_throttle_reasons.active --format=csv -l 1",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "Take logging, evaluation and checkpoints off rank 0, or let all ranks share them" },
   },
   false_positives = "Pipeline stages, where the last stage is late by design.",

@@ -14,7 +14,7 @@ return {
                  "run.devices" },
   thresholds = { "max_parallel", "min_devices" },
 
-  symptom = "GPUs compute {parallel:pct} of their time: balance {balance:pct}, communication {communication:pct}, orchestration {orchestration:pct}. The lowest is {lowest:text}.",
+  symptom = "GPUs compute {parallel:pct} of their time: balance {balance:pct}, communication {communication:pct}, work from the host {orchestration:pct}. The lowest is {lowest:text}.",
   cause   = "{reason:text}",
   fixes   = {
     { action = "Balance: give each GPU the same work (rank/…, pipeline/…)" },

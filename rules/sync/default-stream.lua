@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action  = "Compile with one default stream per thread, which does not wait for the others",
       snippet = "nvcc --default-stream per-thread ...   # or define CUDA_API_PER_THREAD_DEFAULT_STREAM before the CUDA headers",
-      language = "bash", ["for"] = { "c++" } },
+      language = "bash", ["for"] = { "c++", "nvidia" } },
     { action  = "Create streams that do not synchronize with it, and order them with events where needed",
       snippet = [[cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
 kernel<<<grid, block, 0, stream>>>(...);      // instead of <<<grid, block>>>]],

@@ -15,7 +15,7 @@ return {
   cause   = "Such pairs communicate over PCIe, at a tenth of NVLink's rate. If all GPUs should be connected alike, a link, a bridge or the fabric manager is down.",
   fixes   = {
     { action = "Check which links are up, and compare with another node of the same kind", snippet = "nvidia-smi nvlink --status\nnvidia-smi topo -m",
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "If the node is wired in pairs or in a ring, place tensor-parallel ranks on connected GPUs",
       snippet = "export CUDA_VISIBLE_DEVICES=0,1", language = "bash" },
   },

@@ -19,7 +19,7 @@ return {
   fixes   = {
     { action = "Ask NCCL for its reasons", snippet = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET", language = "bash" },
     { action = "Inside a node, unset NCCL_P2P_DISABLE and NCCL_P2P_LEVEL, check peer access, and give containers shared memory and all GPUs",
-      snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL\nnvidia-smi topo -p2p r", language = "bash" },
+      snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL\nnvidia-smi topo -p2p r", language = "bash", ["for"] = { "nvidia" } },
     { action = "Between nodes, unset NCCL_IB_DISABLE, check that the job sees the adapters, and load the peer-memory module for GPUDirect RDMA",
       snippet = "unset NCCL_IB_DISABLE\nibstat\nlsmod | grep -e nvidia_peermem -e nv_peer_mem", language = "bash" },
   },

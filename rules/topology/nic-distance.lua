@@ -16,7 +16,7 @@ return {
   cause   = "Traffic of such a GPU to other nodes goes through host bridges or the link between sockets, which is slower and shared. GPUDirect RDMA may not be used at all on such a path.",
   fixes   = {
     { action = "Bind each rank to a GPU, and to the cores and the card of its own socket",
-      snippet = "nvidia-smi topo -m    # which cores and cards are near which GPU; then, for instance:\nsrun --ntasks-per-node=4 --cpu-bind=map_ldom:0,0,1,1 ...    # leave every GPU visible to every rank: CUDA IPC needs it", language = "bash" },
+      snippet = "nvidia-smi topo -m    # which cores and cards are near which GPU; then, for instance:\nsrun --ntasks-per-node=4 --cpu-bind=map_ldom:0,0,1,1 ...    # leave every GPU visible to every rank: CUDA IPC needs it", language = "bash", ["for"] = { "nvidia" } },
     { action = "Let NCCL choose among the cards; if you must tell it, name the near ones",
       snippet = "export NCCL_IB_HCA=mlx5_0,mlx5_1", language = "bash" },
     { action = "If a card is missing from its slot or its port is down, tell the administrators" },

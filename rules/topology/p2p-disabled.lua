@@ -16,7 +16,7 @@ return {
   cause   = "Without peer access, a copy between GPUs is staged through host memory, at half the rate of PCIe or less.",
   fixes   = {
     { action = "For CNS or TNS, look at address translation (IOMMU) and PCIe access control in firmware and kernel; ask the administrators",
-      snippet = "nvidia-smi topo -p2p r\nnvidia-smi topo -p2p w\ncat /proc/cmdline    # iommu=…", language = "bash" },
+      snippet = "nvidia-smi topo -p2p r\nnvidia-smi topo -p2p w\ncat /proc/cmdline    # iommu=…", language = "bash", ["for"] = { "nvidia" } },
     { action = "In a container or virtual machine, pass through all GPUs of the node and their switch" },
     { action = "For GNS or NS, the card does not support it (consumer cards): plan for less communication, with larger micro-batches and gradient accumulation" },
   },

@@ -22,11 +22,11 @@ return {
     { action  = "Bind the process and its memory to the socket of its GPU",
       snippet = [[nvidia-smi topo -m                      # column "NUMA Affinity"
 numactl --cpunodebind=N --membind=N COMMAND]],
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action  = "Compare the negotiated link, under load, with its maximum; report missing lanes to the administrator",
       snippet = [[nvidia-smi --format=csv \
   --query-gpu=pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,pcie.link.width.max]],
-      language = "bash" },
+      language = "bash", ["for"] = { "nvidia" } },
     { action = "If several GPUs copy through one switch at a time, spread the copies over the step" },
   },
   false_positives = "A machine whose link has fewer lanes than the card supports. Copies in both directions, or by other GPUs, that share the rate at the same moment.",

@@ -55,6 +55,38 @@ TEST_CASE("fixes for GPUs of another maker are left out") {
   CHECK(fitting("").size() == fixes.size());
 }
 
+TEST_CASE("links are for the same program and the same GPUs as fixes") {
+  Fix fix{"any", "", "", {}, {}, ""};
+  fix.links = {{"all", {}},       {"torch", {"pytorch"}},  {"cuda", {"nvidia"}},
+               {"rocm", {"amd"}}, {"mpi", {"mpi", "c++"}}, {"nsys", {"nvidia", "python"}}};
+  using Links = std::vector<std::string>;
+  const auto shown = [&](const RunInfo& run) {
+    Links urls;
+    const std::vector<Fix> fixes = FixesFor(run, {fix});
+    for (const Link& link : fixes.front().links) urls.push_back(link.url);
+    return urls;
+  };
+  RunInfo torch;
+  torch.framework = "PyTorch";
+  torch.languages = {"Python"};
+  torch.maker = "amd";
+  CHECK(shown(torch) == Links{"all", "torch", "rocm"});
+  RunInfo solver;
+  solver.languages = {"MPI", "CUDA C++"};
+  solver.maker = "nvidia";
+  CHECK(shown(solver) == Links{"all", "cuda", "mpi"});
+  CHECK(shown(RunInfo()).size() == fix.links.size());
+}
+
+TEST_CASE("a maker's name makes nobody else's fix fit") {
+  RunInfo run;
+  run.languages = {"Python"};  // of unknown framework
+  run.maker = "nvidia";
+  const std::vector<Fix> fixes = {{"any", "", "", {}, {}, ""},
+                                  {"nvcc", "", "", {}, {"c++", "nvidia"}, ""}};
+  CHECK(FixesFor(run, fixes).size() == 1);
+}
+
 TEST_CASE("nothing is left out where nothing is known, or where nothing would be left") {
   CHECK(Fitting("", {}).size() == kFixes.size());
   CHECK(Fitting("PyTorch", {"Python"}, {kFixes[2]}) == std::vector<std::string>{"for CUDA"});

@@ -140,7 +140,7 @@ TEST_CASE("links of a fix are those of the rule's references") {
   verdicts.rule(0).fixes = {{.action = "Do it", .snippet = "", .language = "", .links = {}}};
   const auto findings = verdicts.Rank(run);
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].fixes[0].links == std::vector<std::string>{reference.url});
+  CHECK(findings[0].fixes[0].links == std::vector<Link>{{reference.url, reference.programs}});
 }
 
 TEST_CASE("a finding says on which devices and in which steps it is") {

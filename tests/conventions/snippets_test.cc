@@ -1,9 +1,11 @@
-// Snippets of fixes are code: they parse in the language that they name, and what any program may
-// be told names no Python program.
+// Snippets of fixes are code: they parse, or compile, in the language that they name, and what any
+// program may be told names no Python program.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -31,9 +33,14 @@ std::vector<Snippet> Snippets() {
 bool ForPythonOnly(const Fix& fix) {
   static const std::set<std::string> python = {"python", "pytorch", "tensorflow",
                                                "jax",    "vllm",    "sglang"};
-  return !fix.programs.empty() &&
-         std::all_of(fix.programs.begin(), fix.programs.end(),
-                     [](const std::string& program) { return python.contains(program); });
+  const auto is_python = [](const std::string& program) { return python.contains(program); };
+  const auto is_maker = [](const std::string& program) {
+    return program == "nvidia" || program == "amd";
+  };
+  return std::any_of(fix.programs.begin(), fix.programs.end(), is_python) &&
+         std::all_of(fix.programs.begin(), fix.programs.end(), [&](const std::string& program) {
+           return is_python(program) || is_maker(program);
+         });
 }
 
 // Files in a folder of the test, gone with it.
@@ -109,6 +116,19 @@ TEST_CASE("what any program may be told names no Python program") {
   }
 }
 
+TEST_CASE("what calls the tools of a maker of GPUs is for these GPUs") {
+  static const std::regex nvidia(R"(\b(nsys|ncu|nvidia-smi|dcgmi|nvcc)\b)");
+  static const std::regex amd(R"(\b(rocprof|rocprof-compute|rocm-smi|amd-smi)\b)");
+  const auto is_for = [](const Fix& fix, const char* maker) {
+    return std::find(fix.programs.begin(), fix.programs.end(), maker) != fix.programs.end();
+  };
+  for (const auto& [rule, fix] : Snippets()) {
+    INFO(rule << ":\n" << fix->snippet);
+    if (std::regex_search(fix->snippet, nvidia)) CHECK(is_for(*fix, "nvidia"));
+    if (std::regex_search(fix->snippet, amd)) CHECK(is_for(*fix, "amd"));
+  }
+}
+
 TEST_CASE("snippets in Python compile") {
   CheckParses("python", "python3", R"(import ast, glob
 for name in sorted(glob.glob("rules.*")):
@@ -133,24 +153,69 @@ TEST_CASE("snippets for the shell parse") {
   CheckParses("bash", "bash", "for name in rules.*; do bash -n \"$name\"; done\n");
 }
 
-TEST_CASE("snippets in C++ close what they open") {
-  static const std::regex quiet(R"(//[^\n]*|"(\\.|[^"\\\n])*"|<<<|>>>)");
-  const std::string open = "([{";
-  const std::string close = ")]}";
-  for (const auto& [rule, fix] : Snippets()) {
-    if (fix->language != "cpp") continue;
-    INFO(rule << ":\n" << fix->snippet);
-    std::string pending;
-    for (const char c : std::regex_replace(fix->snippet, quiet, "")) {
-      CHECK(c != '"');
-      if (const auto at = open.find(c); at != std::string::npos) pending += close[at];
-      if (close.find(c) == std::string::npos) continue;
-      REQUIRE_FALSE(pending.empty());
-      CHECK(pending.back() == c);
-      pending.pop_back();
-    }
-    CHECK(pending.empty());
+// Where a name of snippet_stubs.h stands for something else.
+const std::map<std::string, std::string>& OwnNames() {
+  static const std::map<std::string, std::string> names = {
+      {"kernel/compute-bound", "nvcuda::wmma::fragment acc, a, b;"},
+      {"kernel/register-spill", "float b = 0, sum[8] = {};"},
+      {"kernel/stall-memory", "float tile[32];"},
+      {"kernel/uncoalesced", "const unsigned x = 0, y = 0;"},
+      {"launch/bound", "const Callable step;"},
+      {"launch/graph-candidate", "const Callable step;"},
+      {"precision/fp64-on-slow-units", "float x = 0, y = 0;"},
+      {"sync/event-wait-chain", "cudaStream_t a = nullptr, b = nullptr;"},
+      {"transfer/blocking-copy", "float* device = nullptr;"},
+      {"transfer/pageable-copy", "float* device = nullptr;"},
+      {"comm/mpi-small-messages", "MPI_Comm graph;"},
+
+  };
+  return names;
+}
+
+// A snippet as C++ that g++ reads: launches become calls, and "..." what it stands for: nothing.
+// Declarations stand by themselves, statements in a function.
+std::string AsProgram(const std::string& rule, const std::string& snippet, std::size_t number) {
+  static const std::regex comment(R"(//[^\n]*)");
+  static const std::regex launch(R"((\w+)<<<(.*?)>>>\()");
+  static const std::regex left_out(R"((^|\n)\.\.\.[^\n]*)");
+  static const std::regex include(R"(#include <[^>]*>)");
+  std::string code = std::regex_replace(snippet, comment, "");
+  code = std::regex_replace(code, left_out, "$1");
+  code = std::regex_replace(code, include, "");
+  const bool declares = code.find("__global__") != std::string::npos;
+  if (!declares) {
+    code = std::regex_replace(code, std::regex(R"(\(\.\.\.\))"), "()");
+    code = std::regex_replace(code, launch, "LaunchConfiguration($2), $1(");
   }
+  while (!code.empty() && std::isspace(static_cast<unsigned char>(code.back())) != 0)
+    code.pop_back();
+  if (declares && !code.ends_with(';')) code += ';';
+  const std::string id = std::regex_replace(rule, std::regex("^rules/|\\.lua$"), "");
+  const auto own = OwnNames().find(id);
+  const std::string names = own == OwnNames().end() ? "" : own->second;
+  return declares
+             ? fmt::format("namespace snippet{} {{\n#line 1 \"{}\"\n{}\n}}\n", number, id, code)
+             : fmt::format("void Snippet{}() {{ {}\n{{\n#line 1 \"{}\"\n{}\n}} }}\n", number, names,
+                           id, code);
+}
+
+TEST_CASE("snippets in C++ compile") {
+  if (Shell("command -v c++").status != 0) {
+    WARN("c++ is not installed: snippets in C++ are not checked");
+    return;
+  }
+  std::string program = "#include \"" ADVISE_SOURCE_DIR "/tests/conventions/snippet_stubs.h\"\n";
+  std::size_t count = 0;
+  for (const auto& [rule, fix] : Snippets()) {
+    if (fix->language == "cpp") program += AsProgram(rule, fix->snippet, count++);
+  }
+  REQUIRE(count > 50);
+  const Scratch scratch;
+  scratch.Write("snippets.cc", program);
+  const Output output = Shell(fmt::format("cd '{}' && c++ -std=c++20 -w -fsyntax-only snippets.cc",
+                                          scratch.path().string()));
+  INFO(output.text);
+  CHECK(output.status == 0);
 }
 
 TEST_CASE("a snippet's language is one of those that are checked") {

@@ -195,6 +195,7 @@ TEST_CASE("texts use the terms of docs/style.md") {
       {R"(\bhold(s|ing)? (the host|the loop|the GPU|the thread|it|them) up\b)", "say \"blocks\""},
       {R"(\bbeside no\b|\bleft dark\b|\bthere is none of it\b|\bwhat can still be won\b)",
        "say it plainly"},
+      {R"(\blaunch calls?\b)", "say \"kernel launch\" or \"launching call\""},
       {R"(\bno terminal\b)", "say \"not a terminal\""},
       {R"(\btold (from|by)\b)", "say \"inferred from\" or \"recognized by\""},
   });

@@ -86,7 +86,7 @@ TEST_CASE("what a trace names stays text, wherever it stands") {
   report.verdict = hostile;
   report.findings[0].symptom = hostile;
   report.findings[0].fixes[0].snippet = hostile;
-  report.findings[0].fixes[0].links = {hostile, "javascript:alert(1)"};
+  report.findings[0].fixes[0].links = {{hostile}, {"javascript:alert(1)"}};
   report.findings[0].evidence[0].what = hostile;
   report.findings[0].evidence[0].sql = hostile;
   const std::string page = HtmlPage(sample.get(), hostile);
@@ -132,7 +132,7 @@ TEST_CASE("several ranks get an efficiency tree and a table; one rank gets neith
   const std::string page = HtmlPage(sample.get());
   CHECK_THAT(page, Contains("Parallel efficiency</span> <strong>72 %</strong>"));
   CHECK_THAT(page, Contains("Load balance</span> <strong>90 %</strong>"));
-  CHECK_THAT(page, Contains("Orchestration</span> <strong>100 %</strong>"));
+  CHECK_THAT(page, Contains("Work from the host</span> <strong>100 %</strong>"));
   CHECK_THAT(page, Contains("<td>node&lt;1&gt;</td><td class=\"num\">2.00 ms</td>"));
   sample->report.facts[0].fact.value = 1.0;
   CHECK_THAT(HtmlPage(sample.get()), !Contains("id=\"efficiency\""));

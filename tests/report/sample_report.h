@@ -89,7 +89,7 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
   upload.fixes = {{"Keep the weights on the GPU and upload them once, before the loop",
                    "model = model.to(\"cuda\")\nfor batch in loader:\n    step(model, batch)",
                    "python",
-                   {"https://docs.example.org/a/rather/long/address/that/must/stay/whole.html"}},
+                   {{"https://docs.example.org/a/rather/long/address/that/must/stay/whole.html"}}},
                   {"Prefetch the next layer on a stream of its own", "", "", {}}};
   Evidence evidence;
   evidence.what = "bytes uploaded again";

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
+#include "engine/report/budget_text.h"
 #include "engine/report/facts_text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
@@ -220,6 +221,37 @@ TEST_CASE("facts are listed with values, and absent ones with the reason") {
 TEST_CASE("numbers keep their unit when lines break") {
   CHECK(WrapWords("it takes 93 % of it", 11) == std::vector<std::string>{"it takes", "93 % of it"});
   CHECK(WrapWords("", 10) == std::vector<std::string>{""});
+}
+
+TEST_CASE("names that differ only in their middle are cut so that they still differ") {
+  const std::vector<std::string> names = {
+      "Cijk_Alik_Bljk_BBS_BH_Bias_MT32x16x512_MI16x16x1_SN_LDSB1_WG16_4_4",
+      "Cijk_Alik_Bljk_BBS_BH_Bias_MT64x16x256_MI16x16x1_SN_LDSB1_WG16_4_4", "short"};
+  const std::vector<std::string> cut = ShortenedApart(names, 32);
+  CHECK_THAT(cut[0], Contains("MT32x16x512"));
+  CHECK_THAT(cut[1], Contains("MT64x16x256"));
+  CHECK(cut[2] == "short");
+  for (const std::string& name : cut) CHECK(DisplayWidth(name) <= 32);
+}
+
+TEST_CASE("percentages add up, and those that sentences quote are rounded alike") {
+  using Parts = std::vector<BudgetPart>;
+  CHECK(Percentages(Parts{{"compute", 3655}, {"copies", 0}, {"idle", 6345}}) ==
+        std::vector<int>{37, 0, 63});
+  CHECK(Percentages(Parts{{"compute", 45}, {"copies", 305}, {"idle", 9650}}) ==
+        std::vector<int>{0, 3, 97});
+  CHECK(Percentages(Parts{{"compute", 0}, {"copies", 3350}, {"comm", 3350}, {"idle", 3300}}) ==
+        std::vector<int>{0, 33, 34, 33});
+}
+
+TEST_CASE("efficiency is told only where most kernel time was measured") {
+  EfficiencyInfo efficiency;
+  efficiency.mfu = 0.4;
+  efficiency.bandwidth = 0.1;
+  efficiency.measured_share = 0.9;
+  CHECK(EfficiencyText(efficiency) == "MFU 40 %, memory bandwidth 10 %");
+  efficiency.measured_share = 0.01;
+  CHECK(EfficiencyText(efficiency).empty());
 }
 
 TEST_CASE("width counts columns, not bytes") {

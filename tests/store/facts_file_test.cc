@@ -59,7 +59,7 @@ SavedReport Sample() {
   f.saving_share = 0.011;
   f.where.ranks = {3};
   f.symptom = "223 copies";
-  f.fixes = {{"Pin it", "pin_memory=True", "python", {"https://x"}}};
+  f.fixes = {{"Pin it", "pin_memory=True", "python", {{"https://x"}}}};
   Evidence e;
   e.what = "the longest";
   e.threshold = 0.02;

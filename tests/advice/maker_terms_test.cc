@@ -1,0 +1,53 @@
+// A reader with GPUs of AMD reads of compute units.
+#include "engine/advice/maker_terms.h"
+
+#include <catch2/catch.hpp>
+
+namespace advise {
+namespace {
+
+TEST_CASE("terms of NVIDIA become those of AMD") {
+  const auto amd = [](const std::string& prose) { return InTermsOf("amd", prose); };
+  CHECK(amd("2 blocks (median) for 108 SMs.") == "2 blocks (median) for 108 compute units.");
+  CHECK(amd("A block runs on one SM.") == "A block runs on one compute unit.");
+  CHECK(amd("It leaves an SM idle. SMs wait.") ==
+        "It leaves a compute unit idle. Compute units wait.");
+  CHECK(amd("the layout that tensor-core convolutions use") ==
+        "the layout that matrix-core convolutions use");
+  CHECK(amd("Each warp waits in NCCL.") == "Each wavefront waits in RCCL.");
+  CHECK(amd("CUDA graphs are not used") == "HIP graphs are not used");
+  CHECK(amd("no kernel counters were given (Nsight Compute)") == "no kernel counters were given");
+}
+
+TEST_CASE("names and other words stay as they are") {
+  const auto amd = [](const std::string& prose) { return InTermsOf("amd", prose); };
+  for (const char* same : {"CUDA_LAUNCH_BLOCKING is set", "torch.cuda.CUDAGraph", "SMT is off",
+                           "warping", "NCCL_DEBUG is INFO", "at::native::SMs_kernel"}) {
+    CHECK(amd(same) == same);
+  }
+  CHECK(InTermsOf("nvidia", "108 SMs") == "108 SMs");
+  CHECK(InTermsOf("", "108 SMs") == "108 SMs");
+}
+
+TEST_CASE("findings, open questions and notes get the terms of the run's GPUs") {
+  RuleInfo rule;
+  rule.title = "Give all SMs work";
+  Report report;
+  report.run.maker = "amd";
+  report.findings.emplace_back();
+  Finding& finding = report.findings.back();
+  finding.rule = &rule;
+  finding.symptom = "Most SMs are idle.";
+  finding.fixes = {
+      {"Launch a block per SM", "kernel<<<sms, 256>>>();  // per SM", "cpp", {}, {}, ""}};
+  report.not_checked.push_back({"a/b", {}, "no kernel counters were given (Nsight Compute)", ""});
+  UseTermsOfMaker(&report);
+  CHECK(finding.Title() == "Give all compute units work");
+  CHECK(finding.symptom == "Most compute units are idle.");
+  CHECK(finding.fixes[0].action == "Launch a block per compute unit");
+  CHECK(finding.fixes[0].snippet == "kernel<<<sms, 256>>>();  // per SM");
+  CHECK(report.not_checked[0].reason == "no kernel counters were given");
+}
+
+}  // namespace
+}  // namespace advise
