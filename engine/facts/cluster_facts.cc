@@ -109,7 +109,7 @@ void DeclareTimes(Catalog* catalog) {
            &Cluster::waited_ns);
   many.Add("cluster.efficiency.parallel", "share",
            "Mean compute time of the ranks over the job's time: load balance times communication "
-           "times orchestration.",
+           "times work from the host.",
            In(&Cluster::efficiency, &Efficiency::parallel));
   many.Add("cluster.efficiency.load_balance", "share",
            "Mean compute time of the ranks over the largest of a rank.",

@@ -168,7 +168,7 @@ void DeclareEfficiency(Catalog* catalog) {
   auto& efficiency = catalog->Of(FindEfficiency);
   efficiency.Add("efficiency.parallel", "share",
                  "Share of the GPU time that computes: balance times communication times "
-                 "orchestration.",
+                 "work from the host.",
                  &Efficiency::parallel);
   efficiency.Add("efficiency.balance", "share", "Mean compute time of the GPUs over the largest.",
                  &Efficiency::balance);

@@ -104,7 +104,8 @@ void FillLanguageOfCounters(const Knowledge& knowledge, Report* report) {
   RunInfo& run = report->run;
   if (rows == nullptr || rows->empty() || !run.languages.empty() || !run.framework.empty()) return;
   const bool own = std::all_of(rows->begin(), rows->end(), [&](const Row& row) {
-    return knowledge.ClassifyKernel(TextIn(row, "kernel")).family.empty();
+    const std::string family = knowledge.ClassifyKernel(TextIn(row, "kernel")).family;
+    return family.empty() || family == "other" || family == "hand-written";
   });
   if (own) run.languages = {"CUDA C++"};
 }

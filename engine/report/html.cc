@@ -78,8 +78,9 @@ std::string VerdictNotes(const Report& report) {
     html += "<p class=\"warn\">" + HtmlText(doubt) + "</p>\n";
   }
   if (!report.next_command.empty()) {
-    html += "<p>Next: " + HtmlText(report.next_step) + "</p>\n<pre><code>" +
-            HtmlText(report.next_command) + "</code></pre>\n";
+    html += "<p>Next: " + HtmlText(report.next_step) + "</p>\n" +
+            HtmlCodeBlock(report.next_command,
+                          report.next_command.starts_with("profile(") ? "python" : "shell");
   }
   if (report.healthy) {
     html += fmt::format(
@@ -164,11 +165,14 @@ Sorted SortFindings(const Report& report) {
   return sorted;
 }
 
-std::string Ranked(const Sorted& sorted) {
+std::string Ranked(const Report& report, const Sorted& sorted) {
   std::string html =
       "<section aria-labelledby=\"ranked-title\" class=\"panel fixes\">\n"
       "<h2 id=\"ranked-title\">What to fix, the most rewarding first</h2>\n";
-  if (sorted.advice.empty()) return html + "<p>Nothing to fix was found.</p>\n</section>\n";
+  if (sorted.advice.empty()) {
+    return html + (report.healthy ? "<p>Nothing to fix was found.</p>\n</section>\n"
+                                  : "<p>This capture does not show what to fix.</p>\n</section>\n");
+  }
   html += "<ol class=\"ranked\" tabindex=\"0\" aria-label=\"Findings by what they save\">\n";
   for (const Finding* finding : sorted.advice) html += HtmlFindingLine(*finding);
   return html + "</ol>\n</section>\n";
@@ -272,7 +276,7 @@ std::string RenderHtml(const Report& report, const HtmlOptions& options) {
                                        {"notes", VerdictNotes(report)},
                                        {"budget", BudgetSection(report)},
                                        {"efficiency", HtmlRanks(report)},
-                                       {"ranked", Ranked(sorted)},
+                                       {"ranked", Ranked(report, sorted)},
                                        {"count", std::to_string(sorted.advice.size())},
                                        {"findings", Findings(report, sorted, options)},
                                        {"not_checked", NotCheckedSection(report)},

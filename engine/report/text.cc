@@ -63,7 +63,7 @@ void WriteDeviceTable(Page& page, const Report& report) {
              rows, 2);
 }
 
-void WriteBudget(Page& page, const Report& report, bool devices) {
+void WriteBudget(Page& page, const Report& report, bool devices, std::size_t causes) {
   const std::vector<BudgetPart> parts = BudgetParts(report.devices);
   const Nanos total =
       std::accumulate(parts.begin(), parts.end(), Nanos{0},
@@ -78,7 +78,7 @@ void WriteBudget(Page& page, const Report& report, bool devices) {
   }
   page.Parts("Where the time went", kColumn, shown, " | ");
   if (static_cast<double>(parts.back().ns) >= kIdleWorthSaying * static_cast<double>(total)) {
-    const std::vector<std::string> idle = IdleParts(report.devices, 4);
+    const std::vector<std::string> idle = IdleParts(report.devices, causes);
     if (!idle.empty()) page.Parts("Idle because of", kColumn, idle, " | ");
   }
   if (!devices && report.devices.size() > 1) {
@@ -315,7 +315,7 @@ std::string RenderText(const Report& report, const TextOptions& options) {
   if (!options.quiet) {
     page.Blank();
     WriteRanks(page, report);
-    WriteBudget(page, report, options.devices);
+    WriteBudget(page, report, options.devices, little ? 3 : 4);
     WritePlan(page, report);
     if (little) WriteKernels(page, report);
     WriteCare(page, report, little ? 1 : kCareLines);

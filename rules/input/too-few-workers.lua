@@ -42,9 +42,9 @@ return {
     if busy and not at_least(busy, t.min_busy) then return nil end
     if f.run.cpu_cores and not at_most(f.input.workers, f.run.cpu_cores) then return nil end
     local who = "the workers of the data loader"
-    if f.input.workers >= 1 then who = math.floor(f.input.workers) .. " loader workers" end
+    if f.input.workers >= 1 then who = f.input.workers < 2 and "the only loader worker" or math.floor(f.input.workers) .. " loader workers" end
     return { share = lost, workers = f.input.workers, who = who, busy = busy, cores = f.run.cpu_cores,
-             busy_text = busy and ", which are hardly ever idle" or " (what they do meanwhile was not recorded)" }
+             busy_text = busy and ", busy nearly all the time" or " (what they do meanwhile was not recorded)" }
   end,
 
   saving = function(f)
@@ -57,7 +57,7 @@ return {
       facts = { window = { device_time = 2e9 }, run = { cpu_cores = 32 }, steps = { count = 20 },
                 input = { lost = 8e8, own = 0, waiting = 7.5e8, workers = 2, workers_busy = 0.98, steps_affected = 0.9,
                           remedy = true } },
-      expect = { share = 0.4, workers = 2, who = "2 loader workers", busy = 0.98, busy_text = ", which are hardly ever idle" },
+      expect = { share = 0.4, workers = 2, who = "2 loader workers", busy = 0.98, busy_text = ", busy nearly all the time" },
       saving = { claims = 8e8, confidence = 0.85 } },
     { name = "what the workers do was not recorded",
       facts = { window = { device_time = 1e9 },

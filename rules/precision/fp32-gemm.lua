@@ -48,7 +48,8 @@ return {
     end), "time")
     if 2 * moving > f.precision.fp32.lost.time then return nil end
     -- Tensor cores take bf16 and TF32 from Ampere on; GPUs of AMD give no such number.
-    e.times = e.speedup >= 2.5 and tostring(math.floor(e.speedup + 0.5)) or tostring(math.floor(10 * e.speedup + 0.5) / 10)
+    local tenths = math.floor(10 * e.speedup + 0.5)
+    e.times = tostring(tenths % 10 == 0 and tenths // 10 or tenths / 10)
     e.reason = (f.hw.compute_capability or t.bf16_capability) < t.bf16_capability and "fp16" or "bf16"
     return e
   end,

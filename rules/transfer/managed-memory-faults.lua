@@ -37,7 +37,7 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
   references = { "cuda-programming/unified-memory" },
 
   detect = function(f, t, e)
-    e.faults_text = e.faults and e.faults > 0 and ", with " .. tostring(e.faults) .. " page faults on the GPU" or ""
+    e.faults_text = e.faults and e.faults > 0 and ", on page faults of the GPU" or ""
     return e
   end,
 
@@ -52,7 +52,7 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
                 copy = { migration = { count = 3000, bytes = 2e8, time = 3e7, gpu_faults = 1200, lost = 1.5e8,
                                        remedy = true } } },
       expect = { share = 0.15, count = 3000, bytes = 2e8, time = 3e7, faults = 1200,
-                 faults_text = ", with 1200 page faults on the GPU" },
+                 faults_text = ", on page faults of the GPU" },
       saving = { claims = 1.5e8, confidence = 0.8 } },
     { name = "page faults were not captured",
       facts = { window = { device_time = 1e9 }, copy = { migration = { count = 300, bytes = 2e8, time = 3e7, lost = 3e7,
