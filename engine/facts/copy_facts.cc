@@ -167,6 +167,11 @@ void DeclareKinds(Catalog* catalog) {
        "Exposed time of pinned asynchronous copies on the stream of the kernels.",
        "Copies on the stream of the kernels run on a separate stream and overlap with them."},
       &Copies::serial);
+  copies.AddLoss("copy.separate", kOfCopies,
+                 {"pinned asynchronous copies on streams without kernels",
+                  "Exposed time of pinned asynchronous copies on streams without kernels.",
+                  "Copies that already run beside the kernels are gone."},
+                 &Copies::separate);
   copies.AddLoss("copy.migration", kOfCopies,
                  {"unified-memory migrations",
                   "Exposed time of migrations, and kernel time with a migration inside.",

@@ -70,9 +70,14 @@ void DeclareLosses(Catalog* catalog) {
                "Share of the launches of longer kernels that return only when the kernel has "
                "ended.",
                &Launches::waiting_share);
+  launches.Add("launch.waiting.alone", "ns",
+               "Time of small kernels that ran by themselves because their launch waited for them, "
+               "where the next kernel was for another stream.",
+               &Launches::waiting_alone_ns);
   launches.AddLoss("launch.waiting", kOfGaps,
                    {"launches of longer kernels that return only when the kernel has ended",
-                    "Idle time before the launch that follows one that waited for its kernel.",
+                    "Idle time before the launch that follows one that waited for its kernel, and "
+                    "time of small kernels that another stream could have shared.",
                     "Launches return without waiting for their kernel."},
                    &Launches::waiting);
 }

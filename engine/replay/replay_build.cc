@@ -11,6 +11,7 @@
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/collective_match.h"
 #include "engine/timeline/pause.h"
+#include "engine/timeline/room.h"
 
 namespace advise {
 namespace {
@@ -157,7 +158,7 @@ void Replay::AddCalls(const Run& run) {
 void Replay::AddOps(const Run& run) {
   const OpTable& table = run.trace.ops;
   std::vector<std::uint32_t> last_of_stream(run.trace.streams.size(), kNone);
-  const double room = run.knowledge.Number("kernel.room_share");
+  const Room room(run);
   for (std::uint32_t row = 0; row < table.size(); ++row) {
     if (table.end[row] <= from_ || table.start[row] > to_) continue;
     GpuOp op{};
@@ -171,11 +172,8 @@ void Replay::AddOps(const Run& run) {
     op.call = At(call_index_, table.call[row]);
     op.early = op.call == kNone && table.call[row] != kNone;
     op.device = table.device[row];
-    const int sms = run.trace.devices[op.device].sm_count;
     const bool computes = table.kind[row] == OpKind::kKernel && !run.IsComm(row);
-    op.wide = computes && !opens_next &&
-              (sms == 0 ||
-               static_cast<double>(run.trace.shapes[table.detail[row]].Blocks()) > room * sms);
+    op.wide = computes && !opens_next && !room.IsLeftBy(row);
     op.awaited = op.event = op.group = op.previous = kNone;
     const std::uint32_t stream = table.stream[row];
     const auto index = static_cast<std::uint32_t>(ops_.size());

@@ -87,6 +87,7 @@ Activity ActivityOfCall(CallClass call_class) {
     case CallClass::kAllocManaged:
       return Activity::kAllocation;
     case CallClass::kModuleLoad:
+    case CallClass::kModuleData:
       return Activity::kModuleLoad;
     case CallClass::kJit:
       return Activity::kJit;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/timeline/awaited.h"
+#include "engine/timeline/pause.h"
 
 namespace advise {
 namespace {
@@ -61,6 +62,7 @@ class Explainer {
         awaited_(run),
         hand_overs_(hand_overs),
         blocks_(blocks),
+        compiling_(CompilingPauses(run)),
         latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
     idle_.by_device.resize(times.size());
     slow_launch_ns_ = static_cast<Nanos>(run.knowledge.Number("idle.first_launch_factor") *
@@ -210,6 +212,14 @@ class Explainer {
       if (activity == Activity::kChildWait && (loads_next || awaited_.CompilerSeen())) {
         cause = IdleCause::kJitOrModuleLoad;
       }
+      if (cause == IdleCause::kHostCompute && activity == Activity::kCode) {
+        const IntervalSet compiling =
+            compiling_[thread].Clip(std::max(told_, piece.start), piece.end);
+        for (const Interval& part : compiling.intervals()) {
+          Add(gap, part.start, cause, activity, piece.phase, thread);
+          Add(gap, part.end, IdleCause::kJitOrModuleLoad, activity, piece.phase, thread);
+        }
+      }
       Add(gap, piece.end, cause, activity, piece.phase, thread);
     }
   }
@@ -290,6 +300,7 @@ class Explainer {
   Awaited awaited_;
   const HandOvers& hand_overs_;
   const std::vector<std::uint32_t>& blocks_;
+  std::vector<IntervalSet> compiling_;  // by thread
   Nanos latency_ns_;
   Nanos slow_launch_ns_ = 0;
   std::map<std::uint32_t, std::vector<Nanos>> ends_;

@@ -28,6 +28,7 @@ CallClass CallClassOf(const std::string& name) {
       {"free_async", CallClass::kAllocAsync},
       {"alloc_managed", CallClass::kAllocManaged},
       {"module_load", CallClass::kModuleLoad},
+      {"module_data", CallClass::kModuleData},
       {"jit", CallClass::kJit},
       {"graph_build", CallClass::kOther},
       {"event_record", CallClass::kEventRecord},

@@ -28,6 +28,7 @@ enum class CallClass : std::uint8_t {
   kAllocAsync,
   kAllocManaged,
   kModuleLoad,
+  kModuleData,  // from the program's own memory: what it has compiled
   kJit,
   kEventRecord,
   kStreamWaitEvent,
@@ -77,6 +78,9 @@ enum class Role : std::uint8_t {
 
 inline bool IsSync(CallClass c) {
   return c == CallClass::kSyncDevice || c == CallClass::kSyncStream || c == CallClass::kSyncEvent;
+}
+inline bool IsCodeLoading(CallClass c) {
+  return c == CallClass::kModuleLoad || c == CallClass::kModuleData || c == CallClass::kJit;
 }
 inline bool IsAllocation(CallClass c) {
   return c == CallClass::kAllocDevice || c == CallClass::kFreeDevice ||

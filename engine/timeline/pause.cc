@@ -44,4 +44,31 @@ std::vector<Nanos> LongPauses(const Run& run) {
   return limits;
 }
 
+std::vector<IntervalSet> CompilingPauses(const Run& run) {
+  const CallTable& calls = run.trace.calls;
+  std::vector<IntervalSet> compiling(run.trace.threads.size());
+  std::vector<std::pair<std::uint32_t, Interval>> pauses;
+  std::vector<Nanos> lengths;
+  std::vector<Nanos> long_pauses;
+  for (const std::uint32_t thread : run.launching_threads) {
+    const RowRange rows = run.calls_of_thread[thread];
+    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+      if (run.ClassOfCall(c) != CallClass::kModuleData) continue;
+      if (long_pauses.empty()) long_pauses = LongPauses(run);
+      const Interval pause = PauseAround(run, thread, calls.start[c] - 1);
+      if (pause.Length() <= long_pauses[thread]) continue;
+      pauses.emplace_back(thread, pause);
+      lengths.push_back(pause.Length());
+    }
+  }
+  if (pauses.empty()) return compiling;
+  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) / 2);
+  std::nth_element(lengths.begin(), middle, lengths.end());
+  const auto most = static_cast<Nanos>(run.knowledge.Number("launch.compile_most") *
+                                       static_cast<double>(*middle));
+  for (const auto& [thread, pause] : pauses)
+    compiling[thread].Append(std::max(pause.start, pause.end - most), pause.end);
+  return compiling;
+}
+
 }  // namespace advise

@@ -38,6 +38,7 @@ struct Steps {
   std::size_t first_steady = 0;       // the first after warm-up
   std::vector<std::size_t> outliers;  // indices into all, inside the steady part, ascending
   std::uint32_t thread = kNone;       // of the ranges
+  bool handed_over = false;           // another thread launches the work, at times of its own
   bool known() const { return all.size() > first_steady; }
   std::size_t steady_count() const { return all.size() - first_steady; }
   bool IsOutlier(std::size_t step) const {  // O(log n)

@@ -30,11 +30,25 @@ std::string Family(const std::string& name) {
   return family;
 }
 
+// Whether half of the counts are the same. Steps that launch their own work launch the same again.
+bool AreAlike(const std::vector<std::size_t>& counts) {
+  const std::size_t usual = Median(counts);
+  return 2 * static_cast<std::size_t>(std::count(counts.begin(), counts.end(), usual)) >=
+         counts.size();
+}
+
 struct Candidate {
   std::uint32_t thread = kNone;
   std::string family;
   std::vector<std::uint32_t> rows;
   bool annotated = false;
+};
+
+// What calls launched, and from when to when it ran; {0, 0} for nothing.
+struct Launched {
+  Interval span;
+  std::size_t calls = 0;
+  bool by_others = true;  // than the thread that was asked for
 };
 
 // What calls launched to compute. Copies are left out: the copy of a batch may run long before the
@@ -53,25 +67,27 @@ class Computing {
     }
   }
 
-  // By the calls of a process inside [start, end): its first start and last end, or {0, 0}.
-  // O(calls inside).
-  Interval Of(std::uint32_t process, Nanos start, Nanos end) const {
+  // By the calls of the thread's process inside [start, end). O(calls inside).
+  Launched Of(std::uint32_t of_thread, Nanos start, Nanos end) const {
     const std::vector<Nanos>& starts = run_.trace.calls.start;
-    Interval span;
+    Launched launched;
+    Interval& span = launched.span;
     for (const std::uint32_t thread : run_.launching_threads) {
-      if (run_.trace.threads[thread].process != process) continue;
+      if (run_.trace.threads[thread].process != run_.trace.threads[of_thread].process) continue;
       const RowRange rows = run_.calls_of_thread[thread];
       const auto last = starts.begin() + rows.last;
       for (auto at = std::lower_bound(starts.begin() + rows.first, last, start);
            at != last && *at < end; ++at) {
         const Interval& more = of_call_[static_cast<std::size_t>(at - starts.begin())];
         if (more.end == 0) continue;
+        ++launched.calls;
+        launched.by_others = launched.by_others && thread != of_thread;
         span = span.end == 0
                    ? more
                    : Interval{std::min(span.start, more.start), std::max(span.end, more.end)};
       }
     }
-    return span;
+    return launched;
   }
 
  private:
@@ -106,8 +122,7 @@ std::vector<std::uint8_t> ColdSteps(const Run& run, const Steps& steps) {
     for (std::uint32_t call = run.calls_of_thread[thread].first;
          call < run.calls_of_thread[thread].last; ++call) {
       const CallClass call_class = run.ClassOfCall(call);
-      pending = pending || call_class == CallClass::kModuleLoad || call_class == CallClass::kJit ||
-                IsAllocation(call_class);
+      pending = pending || IsCodeLoading(call_class) || IsAllocation(call_class);
       const std::uint32_t op = run.first_op_of_call[call];
       if (!pending || op == kNone) continue;
       // The step whose work came next: with a host that runs ahead, calls come long before their
@@ -209,7 +224,6 @@ Steps StepsFromRanges(const Run& run) {
     std::vector<Step> device;
     Nanos covered = 0;
     Nanos lag = 0;
-    const std::uint32_t process = run.trace.threads[candidate.thread].process;
     for (const std::uint32_t row : candidate.rows) {
       Step step{ranges.start[row], ranges.end[row]};
       if (!host.empty() && step.start < host.back().end) {
@@ -220,8 +234,13 @@ Steps StepsFromRanges(const Run& run) {
       }
       host.push_back(step);
     }
+    bool by_others = true;
+    std::vector<std::size_t> calls;
     for (const Step& step : host) {
-      const Interval span = computing.Of(process, step.start, step.end);
+      const Launched launched = computing.Of(candidate.thread, step.start, step.end);
+      const Interval span = launched.span;
+      by_others = by_others && launched.by_others;
+      calls.push_back(launched.calls);
       if (span.end == 0) continue;
       device.push_back({span.start, span.end});
       covered += step.Length();
@@ -248,6 +267,7 @@ Steps StepsFromRanges(const Run& run) {
     best.name = candidate.family;
     best.all = steps;
     best.thread = candidate.thread;
+    best.handed_over = by_others && !AreAlike(calls);
     best_gaps = ahead ? std::move(gaps) : std::vector<Interval>();
     best_usual = usual;
   }
@@ -298,6 +318,11 @@ bool InsideOneModule(const Run& run, const Steps& steps) {
 Steps FindSteps(const Run& run) {
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   Steps steps = StepsFromRanges(run);
+  if (steps.handed_over) {
+    // The work itself tells when its steps begin; the ranges only that there are some.
+    Steps of_work = StepsFromPeriod(run);
+    if (of_work.steady_count() >= min_count) return of_work;
+  }
   if (steps.steady_count() < min_count) {
     steps = StepsFromPeriod(run);
     // What repeats inside one annotated step is a layer, not a step.

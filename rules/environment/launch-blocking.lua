@@ -14,10 +14,10 @@ return {
   knowledge = { "K-H12", "K-A1" },
 
   needs      = { "window.device_time", "launch.waiting.share", "launch.waiting.lost", "launch.waiting.remedy" },
-  optional   = { "environment.launch_blocking" },
-  thresholds = { "min_share", "min_waiting" },
+  optional   = { "environment.launch_blocking", "launch.waiting.alone" },
+  thresholds = { "min_share", "min_waiting", "min_alone" },
 
-  symptom = "At {waiting:pct} of the launches, the host waits until the kernel has ended ({setting:text}). It is never ahead of the GPU, which computes nothing for {share:pct} of the time.",
+  symptom = "At {waiting:pct} of the launches, the host waits until the kernel has ended ({setting:text}). It is never ahead of the GPU, which computes nothing{alone_text:text} for {share:pct} of the time.",
   cause   = "CUDA_LAUNCH_BLOCKING=1 is set, or a debugger or sanitizer runs the launches one at a time.",
   fixes   = {
     { action  = "Unset it; to look for an error, run compute-sanitizer once",
@@ -35,7 +35,10 @@ return {
     local lost = share(f.launch.waiting.lost.time, f.window.device_time)
     if not at_least(f.launch.waiting.share, t.min_waiting) or not at_least(lost, t.min_share) then return nil end
     local set = f.environment.launch_blocking
-    return { share = lost, waiting = f.launch.waiting.share, setting = set and "CUDA_LAUNCH_BLOCKING=" .. set or "the environment does not say why" }
+    local alone = share(f.launch.waiting.alone or 0, f.window.device_time)
+    return { share = lost, waiting = f.launch.waiting.share,
+             alone_text = at_least(alone, t.min_alone) and ", or runs one small kernel at a time," or "",
+             setting = set and "CUDA_LAUNCH_BLOCKING=" .. set or "the environment does not say why" }
   end,
 
   saving = { claims = "launch.waiting.lost", remedy = "launch.waiting.remedy", confidence = 0.85,
@@ -49,6 +52,10 @@ return {
     { name = "the environment was not recorded",
       facts = { window = { device_time = 1e9 }, launch = { waiting = { share = 0.97, lost = 4e8, remedy = true } } },
       expect = { setting = "the environment does not say why" } },
+    { name = "small kernels for several streams, one after the other",
+      facts = { window = { device_time = 1e9 }, launch = { waiting = { share = 1, alone = 4e8, lost = 4.1e8, remedy = true } } },
+      expect = { share = 0.41, alone_text = ", or runs one small kernel at a time," },
+      saving = { claims = 4.1e8 } },
     { name = "near miss: a few launches wait",
       facts = { window = { device_time = 1e9 }, launch = { waiting = { share = 0.1, lost = 4e8, remedy = true } } },
       expect = "silent" },

@@ -1,5 +1,6 @@
 -- Copies take longer than all computing together, and they are not hidden: the link, not the GPU, sets the pace.
--- A symptom; rules about pageable memory, repeated uploads and round trips name the cause.
+-- A symptom; rules about pageable memory, repeated uploads and round trips name the cause. What none of them explains:
+-- copies that already run beside the kernels, as far as there are kernels. Only sending less helps then.
 return {
   id        = "transfer/copy-dominates",
   title     = "Move less data: copies take longer than computing",
@@ -12,7 +13,8 @@ return {
   knowledge = { "K-A3", "K-B8" },
 
   needs      = { "window.device_time", "copy.count", "copy.time", "copy.bytes", "copy.exposed", "budget.compute", "copy.groups" },
-  thresholds = { "min_share", "min_ratio" },
+  optional   = { "copy.separate.lost", "copy.separate.remedy" },
+  thresholds = { "min_share", "min_ratio", "min_separate" },
 
   symptom = "Of each GPU's window, copies take {copy_time:time} and computing takes {compute_time:time}. For {share:pct} of it, only copies run.",
   cause   = "More data crosses the link than the compute on it is worth.",
@@ -36,7 +38,20 @@ return {
              rows = top(f.copy.groups, "time", 3) }
   end,
 
+  saving = function(f, t, e)
+    local separate = f.copy.separate.lost and share(f.copy.separate.lost.time, f.window.device_time) or 0
+    if f.copy.separate.remedy == nil or not at_least(separate, t.min_separate) then return nil end
+    return { claims = f.copy.separate.lost, remedy = f.copy.separate.remedy, confidence = 0.4,
+             basis = "the data stays on the GPU, so that these copies are gone" }
+  end,
+
   tests = {
+    { name = "prefetched copies that take longer than computing",
+      facts = { window = { device_time = 1e9 }, budget = { compute = 7e8 },
+                copy = { count = 300, time = 9.8e8, bytes = 2e10, exposed = 2.9e8, groups = {},
+                         separate = { lost = 2.9e8, remedy = true } } },
+      expect = { share = 0.29 },
+      saving = { claims = 2.9e8, confidence = 0.4 } },
     { name = "four times as long as computing",
       facts = { window = { device_time = 1e9 }, budget = { compute = 2e8 },
                 copy = { count = 40, time = 8e8, bytes = 6e9, exposed = 7.5e8,

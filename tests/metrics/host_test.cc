@@ -34,6 +34,21 @@ TEST_CASE("launches that wait may cost all that runs beside no kernel") {
   CHECK(run->launches.waiting.lost->Total() <= run.Window() - 20 * 300_us);
 }
 
+// Three streams take turns: each launch waits for a kernel of `blocks` blocks on 100 SMs.
+TEST_CASE("launches that wait keep small kernels of several streams apart") {
+  const auto alone = [](std::uint32_t blocks) {
+    TraceBuilder story;
+    Repeat(20, 350_us, [&](int i, Nanos at) {
+      Look look;
+      look.blocks = blocks;
+      story.OnStream(7 + i % 3).Launch("kernel", {at, at + 310_us}, {at + 5_us, at + 305_us}, look);
+    });
+    return Analysed(story)->launches.waiting_alone_ns;
+  };
+  CHECK(alone(20) == 19 * 300e3);
+  CHECK(alone(80) == 0);
+}
+
 TEST_CASE("a short kernel that ends before its call returns does not count as waiting") {
   TraceBuilder story;
   Repeat(20, 200_us, [&](int, Nanos at) {

@@ -73,6 +73,24 @@ TEST_CASE("loading a module and compiling are jit or module load") {
   }
 }
 
+// 600 us of nothing recorded, and then the result is loaded: it was compiled.
+TEST_CASE("a long pause that ends with loading code from memory was compiling") {
+  const auto causes = [](const char* call) {
+    TraceBuilder story;
+    Repeat(8, 100_us, [&](int, Nanos at) {
+      story.Launch("before", {at, at + 5_us}, {at + 10_us, at + 100_us});
+    });
+    story.Call(call, {1400_us, 1450_us});
+    story.Launch("compiled", {1452_us, 1457_us}, {1460_us, 1500_us});
+    return Analysed(story).Causes();
+  };
+  CHECK(causes("cuModuleLoadData") ==
+        Told({{"jit_or_module_load", 650_us}, {"launch", 78_us}, {"host_compute", 2_us}}));
+  // A library, on its first use.
+  CHECK(causes("cuLibraryLoadData") ==
+        Told({{"jit_or_module_load", 50_us}, {"launch", 78_us}, {"host_compute", 602_us}}));
+}
+
 TEST_CASE("lazy loading inside the launching call is no launch latency") {
   const Analysed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})

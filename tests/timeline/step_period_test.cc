@@ -151,6 +151,27 @@ TEST_CASE("copies between some steps do not break the rhythm of the others") {
   CHECK(run->run.steps.all.size() >= 15);
 }
 
+// A solver that never waits: every fourth of 24 iterations ends with eight downloads.
+TEST_CASE("a program that is nothing but a short loop has iterations, although it meets nobody") {
+  TraceBuilder story;
+  Nanos at = 100_us;
+  for (int i = 0; i < 24; ++i) {
+    for (const char* name : {"stencil", "halo", "stencil", "update", "reduce"}) {
+      story.Launch(name, {at - 60_us, at - 57_us}, {at, at + 100_us});
+      at += 100_us;
+    }
+    if (i % 4 != 3) continue;
+    for (int k = 0; k < 8; ++k) {
+      story.CopyFromGpu(4_MiB, MemoryKind::kPageable, {at, at + 500_us}, {at, at + 500_us});
+      at += 500_us;
+    }
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == 500_us);
+  CHECK(run->step_stats.stall_every == 4);
+}
+
 TEST_CASE("copies that other steps do not make are what a periodic stall loses") {
   const Analysed run(WithCheckpoints(), kAuto);
   CHECK(run->step_stats.stall_every == 4);

@@ -99,6 +99,24 @@ TEST_CASE("when the host runs ahead, steps are as long as the GPU's work for the
   CHECK(run->run.steps.all[3].start == 3_ms + 50_us);
 }
 
+// A thread marks steps and queues their work, far ahead; another thread launches it.
+TEST_CASE("ranges of a thread that only queues the work do not say when its steps begin") {
+  TraceBuilder story;
+  Repeat(12, 1_ms, [&](int i, Nanos at) {
+    story.Thread("loop");
+    // The queue holds four steps: the others wait for their turn in the range of every fifth.
+    const Nanos queued = i % 5 == 4 ? 900_us : 20_us;
+    story.Range(Numbered("step ", i),
+                {i / 5 * 5_ms + i % 5 * 30_us, i / 5 * 5_ms + i % 5 * 30_us + queued});
+    story.Thread("launcher");
+    AddLayeredStep(&story, at + 100_us, 50_us);
+  });
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.known());
+  CHECK(run->run.steps.Median() == 1_ms);
+  CHECK(run->run.steps.outliers.empty());
+}
+
 // Loads for 600 us on the thread that then launches 390 us of work, again and again.
 TraceBuilder LoadThenCompute(int steps) {
   TraceBuilder story;

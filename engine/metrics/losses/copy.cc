@@ -42,7 +42,7 @@ class CopyFinder {
     result_.repeated_is_all = repeated.all_there_is;
     RoundTrips();
     Migrations();
-    Serial();
+    Asynchronous();
     return std::move(result_);
   }
 
@@ -347,25 +347,34 @@ class CopyFinder {
     result_.migration = loss.Build();
   }
 
-  // Pinned asynchronous copies on a stream that also runs kernels cannot hide behind them.
-  void Serial() {
-    LossBuilder loss(basis_);
+  // Pinned asynchronous copies: on a stream that also runs kernels they cannot hide behind them. On
+  // streams of their own they do, as far as there is compute to hide behind: what then remains goes
+  // only with the copies themselves.
+  void Asynchronous() {
+    LossBuilder serial(basis_);
+    LossBuilder separate(basis_);
     std::vector<std::uint8_t> computes(trace_.streams.size(), 0);
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] == OpKind::kKernel && trace_.ops.stream[op] != kNone &&
-          !run_.IsComm(op)) {
+      const OpKind kind = trace_.ops.kind[op];
+      const bool works = kind == OpKind::kKernel || kind == OpKind::kGraph;
+      if (works && trace_.ops.stream[op] != kNone && !run_.IsComm(op))
         computes[trace_.ops.stream[op]] = 1;
-      }
     }
     for (const std::uint32_t op : copies_) {
       const std::uint32_t stream = trace_.ops.stream[op];
-      if (!IsHostDevice(Direction(op)) || stream == kNone || computes[stream] == 0) continue;
+      if (!IsHostDevice(Direction(op)) || stream == kNone) continue;
       if (result_.kind_of_op[op] != CopyKind::kPlain || !Touches(op, MemoryKind::kPinned)) continue;
+      LossBuilder& loss = computes[stream] != 0 ? serial : separate;
       loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
       loss.AddExposed(op);
-      loss.remedy().detached_ops.push_back(op);
+      if (computes[stream] != 0) {
+        loss.remedy().detached_ops.push_back(op);
+      } else {
+        loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+      }
     }
-    result_.serial = loss.Build();
+    result_.serial = serial.Build();
+    result_.separate = separate.Build();
   }
 
   const Basis& basis_;

@@ -23,7 +23,7 @@ enum class CopyKind : std::uint8_t { kPlain, kTiny, kSmall, kPageable, kBlocking
 
 struct Copies {
   std::vector<CopyGroup> groups;
-  Loss pageable, blocking, small, slow, repeated, roundtrip, migration, through_host, serial;
+  Loss pageable, blocking, small, slow, repeated, roundtrip, migration, through_host, serial, separate;
   double small_median_bytes = 0;
   double blocking_pageable_share = 0;
   std::string repeated_memory;

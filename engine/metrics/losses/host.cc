@@ -85,19 +85,23 @@ class HostFinder {
     if (!basis_.idle.pieces.Any(IdleCause::kJitOrModuleLoad)) return;
     LossBuilder loss(basis_);
     Cuts cuts;
+    const std::vector<IntervalSet> compiling = CompilingPauses(run_);
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kJitOrModuleLoad || !basis_.InLoop(piece.start)) continue;
-      loss.Count(piece.start, 0, piece.Length());
+      // The pause before a load is part of the same compilation.
+      if (piece.activity != Activity::kCode) loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
     }
     for (const std::uint32_t thread : run_.launching_threads) {
       for (std::uint32_t c = run_.calls_of_thread[thread].first;
            c < run_.calls_of_thread[thread].last; ++c) {
         const CallClass call_class = run_.ClassOfCall(c);
-        const bool compiles = call_class == CallClass::kJit || call_class == CallClass::kModuleLoad;
-        if (compiles && basis_.InLoop(trace_.calls.start[c])) {
-          cuts[thread].push_back({trace_.calls.start[c], trace_.calls.end[c]});
-        }
+        const Nanos start = trace_.calls.start[c];
+        if (!IsCodeLoading(call_class) || !basis_.InLoop(start)) continue;
+        cuts[thread].push_back({start, trace_.calls.end[c]});
+      }
+      for (const Interval& pause : compiling[thread].intervals()) {
+        if (basis_.InLoop(pause.start)) cuts[thread].push_back(pause);
       }
     }
     for (const GapPiece piece : basis_.idle.pieces) {

@@ -9,6 +9,7 @@
 #include "engine/metrics/kernels/waves.h"
 #include "engine/metrics/losses/kernel_tallies.h"
 #include "engine/metrics/losses/kernel_updates.h"
+#include "engine/timeline/room.h"
 
 namespace advise {
 namespace {
@@ -21,7 +22,7 @@ class KernelFinder {
         trace_(basis.run.trace),
         phases_(phases),
         tensor_speedup_(tensor_speedup),
-        room_share_(run_.knowledge.Number("kernel.room_share")),
+        room_(run_),
         start_ns_(run_.knowledge.Number("roofline.kernel_start")),
         tail_waste_(run_.knowledge.Number("kernel.tail_waste")) {
     kernels_.reserve(trace_.ops.size());
@@ -195,11 +196,8 @@ class KernelFinder {
       if (!reached.any || end > reached.end) reached = {end, i, true};
     }
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
-      const std::uint32_t op = kernels_[i];
-      const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
-      if (sms > 0 && static_cast<double>(Shape(op).Blocks()) <= room_share_ * sms) {
+      if (room_.IsLeftBy(kernels_[i]))
         result_.narrow_ns += static_cast<double>(std::max<Nanos>(0, alone[i]));
-      }
     }
     result_.concurrency = busy > 0 ? sum / busy : 0;
     return alone;
@@ -353,7 +351,7 @@ class KernelFinder {
   const Trace& trace_;
   const Phases& phases_;
   double tensor_speedup_;
-  double room_share_;
+  Room room_;
   double start_ns_;
   double tail_waste_;
   std::vector<std::uint32_t> kernels_;  // ops of the window, in time order

@@ -6,6 +6,7 @@
 #include "engine/base/hash.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/pause.h"
+#include "engine/timeline/room.h"
 
 namespace advise {
 namespace {
@@ -329,8 +330,8 @@ class LaunchFinder {
     result_.waiting_share =
         launches == 0 ? 0 : static_cast<double>(loss.count()) / static_cast<double>(launches);
     // A thread that waits for each of its kernels is never ahead of the GPU: what it does next, the
-    // GPU waits for, and what it hands over next runs beside no kernel. All of that may be due to
-    // it.
+    // GPU waits for, and what it hands over next runs beside no kernel, also on another stream. All
+    // of that may be due to it.
     for (const GapPiece piece : basis_.idle.pieces) {
       const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
       const bool host = piece.cause == IdleCause::kLaunch ||
@@ -339,10 +340,25 @@ class LaunchFinder {
       if (thread != kNone && waiting[thread] > 0 && host)
         loss.AddSpan(piece.device, piece.start, piece.end);
     }
+    const Room room(run_);
+    std::vector<std::uint32_t> previous(trace_.threads.size(), kNone);  // the kernel before
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t call = trace_.ops.call[op];
       if (call == kNone || waiting[trace_.calls.thread[call]] <= 0) continue;
-      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) loss.AddExposed(op);
+      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) {
+        loss.AddExposed(op);
+        continue;
+      }
+      std::uint32_t& before = previous[trace_.calls.thread[call]];
+      // Two streams, and the GPU had room for both.
+      if (before != kNone && trace_.ops.stream[before] != trace_.ops.stream[op] &&
+          trace_.ops.device[before] == trace_.ops.device[op] &&
+          basis_.InWindow(trace_.ops.start[before]) && room.IsLeftBy(before)) {
+        loss.AddOp(before);
+        result_.waiting_alone_ns +=
+            static_cast<double>(trace_.ops.end[before] - trace_.ops.start[before]);
+      }
+      before = op;
     }
     result_.waiting = loss.Build();
   }

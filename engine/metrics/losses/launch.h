@@ -28,6 +28,7 @@ struct Launches {
   double trains_ops_per_step = 0;
   Loss waiting;  // launching calls that return only when their kernel has ended
   double waiting_share = 0;
+  double waiting_alone_ns = 0;  // small kernels by themselves: the next is for another stream
 };
 
 Launches FindLaunches(const Basis& basis);

@@ -90,8 +90,7 @@ class StepFinder {
       if (trace_.calls.start[c] >= end || trace_.calls.start[c] < Steps().front().start) continue;
       const CallClass call_class = run_.ClassOfCall(c);
       const auto length = static_cast<double>(trace_.calls.end[c] - trace_.calls.start[c]);
-      if (call_class == CallClass::kModuleLoad || call_class == CallClass::kJit)
-        compiling += length;
+      if (IsCodeLoading(call_class)) compiling += length;
       if (IsAllocation(call_class)) allocating += length;
     }
     const double excess = result_.warmup_excess_ns;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/timeline/blocking_calls.h"
+#include "engine/timeline/room.h"
 
 namespace advise {
 namespace {
@@ -17,7 +18,7 @@ class SyncFinder {
         trace_(basis.run.trace),
         copies_(copies),
         phases_(phases),
-        room_share_(basis.run.knowledge.Number("kernel.room_share")) {}
+        room_(basis.run) {}
 
   Syncs Find() {
     Loops();
@@ -165,7 +166,7 @@ class SyncFinder {
       all_ns += length;
       if (trace_.streams[stream].is_default) default_ns += length;
       const std::uint32_t holder = Holder(op, lasts, latency);
-      if (holder != kNone && LeavesRoom(op) && LeavesRoom(holder)) {
+      if (holder != kNone && room_.IsLeftBy(op) && room_.IsLeftBy(holder)) {
         const std::uint32_t held_by = trace_.ops.stream[holder];
         const bool by_null =
             trace_.streams[stream].is_default || trace_.streams[held_by].is_default;
@@ -229,13 +230,6 @@ class SyncFinder {
     return just_ended && launched_before && own_free + latency < start ? holder : kNone;
   }
 
-  // A kernel that fills the GPU by itself gains nothing from company.
-  bool LeavesRoom(std::uint32_t op) const {
-    const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
-    const auto blocks = static_cast<double>(trace_.shapes[trace_.ops.detail[op]].Blocks());
-    return sms > 0 && blocks <= room_share_ * sms;
-  }
-
   void BusyWait() {
     for (const std::uint32_t thread : run_.launching_threads) {
       for (std::uint32_t c = run_.calls_of_thread[thread].first;
@@ -275,7 +269,7 @@ class SyncFinder {
   const Trace& trace_;
   const Copies& copies_;
   const Phases& phases_;
-  double room_share_;
+  Room room_;
   std::vector<std::uint8_t> forward_calls_;
   Syncs result_;
 };
