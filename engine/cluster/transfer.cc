@@ -51,62 +51,122 @@ double BusFactor(const std::string& kind, double ranks) {
   return 1;
 }
 
+namespace {
+
+// One kind of path, inside or across nodes.
+class PathFinder {
+ public:
+  PathFinder(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+             const Knowledge& knowledge, bool across)
+      : ranks_(ranks), joint_(joint), job_(job), knowledge_(knowledge), across_(across) {}
+
+  PathSpeed Find() {
+    speed_.across_nodes = across_;
+    FindPeak();
+    Measure();
+    if (speed_.count == 0) Suppose();
+    return std::move(speed_);
+  }
+
+ private:
+  double PeakOf(const HardwareEntry& gpu, const char* fact) const {
+    const auto found = gpu.facts.find(fact);
+    return found == gpu.facts.end() ? 0 : found->second.value;
+  }
+
+  void FindPeak() {
+    gpu_ = knowledge_.FindHardware(ranks_.front().device_name);
+    if (across_) {
+      speed_.path = "the network between nodes";
+      speed_.peak_bytes_per_s = knowledge_.Number("cluster.network_rate");
+    } else if (gpu_ != nullptr && PeakOf(*gpu_, "nvlink_bytes_per_s") > 0) {
+      speed_.path = "NVLink";
+      speed_.peak_bytes_per_s = PeakOf(*gpu_, "nvlink_bytes_per_s");
+    }
+    usual_ = knowledge_.Number("cluster.reached_share") * speed_.peak_bytes_per_s;
+  }
+
+  bool IsOn(const JointCollective& collective) const {
+    return collective.transfer > 0 && AcrossNodes(ranks_, collective) == across_;
+  }
+  double BusFactorOf(const JointCollective& collective) const {
+    return BusFactor(joint_.Kind(collective), static_cast<double>(collective.members.size()));
+  }
+
+  // The rate of large collectives, and the transfer beyond the usual rate.
+  void Measure() {
+    const auto least = static_cast<std::int64_t>(knowledge_.Number("cluster.large_message"));
+    const auto large = [&](const JointCollective& c) { return c.bytes >= least && IsOn(c); };
+    double bus_bytes = 0;
+    double transfer = 0;
+    std::map<std::string, double> kinds;
+    for (const JointCollective& collective : joint_.all) {
+      if (!large(collective)) continue;
+      const auto bytes = static_cast<double>(collective.bytes);
+      const auto time = static_cast<double>(collective.transfer);
+      speed_.bytes += bytes;
+      bus_bytes += bytes * BusFactorOf(collective);
+      transfer += time;
+      kinds[joint_.Kind(collective)] += time;
+      ++speed_.count;
+    }
+    if (speed_.count == 0) return;
+    speed_.bus_bytes_per_s = bus_bytes / (transfer / kNanosPerSecond);
+    double most = 0;
+    for (const auto& [kind, time] : kinds) {
+      if (time > most) most = time, speed_.kind = kind;
+    }
+    if (usual_ <= 0) return;
+    const double part = std::max(0.0, 1 - speed_.bus_bytes_per_s / usual_);
+    speed_.loss = TransferLoss(ranks_, joint_, job_, part, large);
+  }
+
+  // All-reduces of unknown size: what they would mean at the usual rate. A gradient has at most
+  // four bytes a parameter, and a token takes six operations a parameter in forward and backward
+  // pass together (Kaplan et al., Scaling Laws for Neural Language Models, 2020, section 2.1).
+  void Suppose() {
+    constexpr double kGradientBytes = 4;
+    constexpr double kOperations = 6;
+    const double peak = gpu_ == nullptr ? 0 : PeakOf(*gpu_, "peak_bf16_flops");
+    if (usual_ <= 0 || peak <= 0) return;
+    const auto unsized = [&](const JointCollective& c) {
+      return c.bytes < 0 && joint_.Kind(c) == "allreduce" && IsOn(c);
+    };
+    double parameters = 0;  // sent in the window
+    for (const JointCollective& collective : joint_.all) {
+      if (!unsized(collective)) continue;
+      const double seconds = static_cast<double>(collective.transfer) / kNanosPerSecond;
+      parameters += seconds * usual_ / BusFactorOf(collective) / kGradientBytes;
+    }
+    if (parameters <= 0) return;
+    double seconds = 0;  // of computing, per rank
+    for (const RankSummary& rank : ranks_) {
+      seconds += static_cast<double>(rank.time.compute) / kNanosPerSecond /
+                 static_cast<double>(ranks_.size());
+    }
+    speed_.tokens = seconds * peak / (kOperations * parameters);
+    speed_.kind = "allreduce";
+    speed_.loss =
+        TransferLoss(ranks_, joint_, job_, knowledge_.Number("cluster.slow_path_part"), unsized);
+  }
+
+  const std::vector<RankSummary>& ranks_;
+  const Joint& joint_;
+  const Job& job_;
+  const Knowledge& knowledge_;
+  const bool across_;
+  const HardwareEntry* gpu_ = nullptr;
+  double usual_ = 0;  // bytes per second that large collectives reach on this path
+  PathSpeed speed_;
+};
+
+}  // namespace
+
 std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ranks,
                                               const Joint& joint, const Job& job,
                                               const Knowledge& knowledge) {
-  struct Tally {
-    double bus_bytes = 0, bytes = 0, transfer = 0;
-    std::int64_t count = 0;
-    std::map<std::string, double> kinds;
-  };
-  Tally tallies[2];
-  const auto least = static_cast<std::int64_t>(knowledge.Number("cluster.large_message"));
-  const auto of_path = [&](const JointCollective& collective, int path) {
-    return collective.bytes >= least && collective.transfer > 0 &&
-           (AcrossNodes(ranks, collective) ? 1 : 0) == path;
-  };
-  for (const JointCollective& collective : joint.all) {
-    const int path = of_path(collective, 0) ? 0 : of_path(collective, 1) ? 1 : -1;
-    if (path < 0) continue;
-    Tally& tally = tallies[path];
-    const auto bytes = static_cast<double>(collective.bytes);
-    tally.bytes += bytes;
-    tally.bus_bytes +=
-        bytes * BusFactor(joint.Kind(collective), static_cast<double>(collective.members.size()));
-    tally.transfer += static_cast<double>(collective.transfer);
-    tally.kinds[joint.Kind(collective)] += static_cast<double>(collective.transfer);
-    ++tally.count;
-  }
-  std::pair<PathSpeed, PathSpeed> speeds;
-  for (int i = 0; i < 2; ++i) {
-    PathSpeed& speed = i == 0 ? speeds.first : speeds.second;
-    const Tally& tally = tallies[i];
-    speed.across_nodes = i == 1;
-    speed.count = tally.count;
-    speed.bytes = tally.bytes;
-    if (tally.transfer <= 0) continue;
-    speed.bus_bytes_per_s = tally.bus_bytes / (tally.transfer / kNanosPerSecond);
-    double most = 0;
-    for (const auto& [kind, time] : tally.kinds) {
-      if (time > most) most = time, speed.kind = kind;
-    }
-    if (i == 1) {
-      speed.path = "the network between nodes";
-      speed.peak_bytes_per_s = knowledge.Number("cluster.network_rate");
-    } else if (const HardwareEntry* gpu = knowledge.FindHardware(ranks.front().device_name)) {
-      const auto nvlink = gpu->facts.find("nvlink_bytes_per_s");
-      if (nvlink != gpu->facts.end() && nvlink->second.value > 0) {
-        speed.path = "NVLink";
-        speed.peak_bytes_per_s = nvlink->second.value;
-      }
-    }
-    if (speed.peak_bytes_per_s <= 0) continue;
-    const double usual = knowledge.Number("cluster.reached_share") * speed.peak_bytes_per_s;
-    const double part = std::max(0.0, 1 - speed.bus_bytes_per_s / usual);
-    speed.loss = TransferLoss(ranks, joint, job, part,
-                              [&](const JointCollective& c) { return of_path(c, i); });
-  }
-  return speeds;
+  return {PathFinder(ranks, joint, job, knowledge, false).Find(),
+          PathFinder(ranks, joint, job, knowledge, true).Find()};
 }
 
 }  // namespace advise

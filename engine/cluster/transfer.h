@@ -18,6 +18,9 @@ struct PathSpeed {
   double bus_bytes_per_s = 0;   // 0: sizes are not known
   double bytes = 0;             // of the collectives it was measured on, per rank, summed
   std::int64_t count = 0;
+  // Where sizes are not known: if the gradient sums ran at the usual rate, they would send a model
+  // so large that a rank has time to compute at most so many tokens between them; 0 otherwise.
+  double tokens = 0;
   bool across_nodes = false;
   std::string kind;
 };

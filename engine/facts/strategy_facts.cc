@@ -159,11 +159,14 @@ constexpr const char* kNoRate =
     "no large collective of a known size runs on this path (sizes come with NCCL's ranges or the "
     "PyTorch profiler)";
 
+constexpr const char* kSized =
+    "the sizes of the collectives are known, none sum up gradients, or the GPU is not known";
+
 // A fact of a path whose rate is known, and how fast it could be.
 template <typename Get>
 auto IfCompared(Get get) {
   return [get](const PathSpeed& speed, const Known& known) -> Value {
-    if (speed.bus_bytes_per_s <= 0) return Absent{kNoRate, "nvtx"};
+    if (speed.bus_bytes_per_s <= 0 && speed.tokens <= 0) return Absent{kNoRate, "nvtx"};
     if (speed.peak_bytes_per_s <= 0) return Absent{"the rate of the path is not known", "hardware"};
     if constexpr (std::is_invocable_v<Get, const PathSpeed&, const Known&>) {
       return ValueOf(get(speed, known));
@@ -189,6 +192,11 @@ void DeclarePaths(Catalog* catalog) {
   inside.Add("comm.path.inside.bytes", "bytes",
              "Bytes per rank of large collectives inside a node.",
              IfPositive(&PathSpeed::bytes, kNoRate, "nvtx"));
+  inside.Add(
+      "comm.path.inside.tokens", "num",
+      "Where sizes are not known: if the all-reduces inside a node ran at the usual rate, a rank "
+      "would have time to compute at most so many tokens per gradient of the size sent.",
+      IfPositive(&PathSpeed::tokens, kSized, ""));
   inside.Add("comm.path.inside.peak", "bytes_per_s",
              "Rate one way of the path that large collectives inside a node take.",
              IfCompared(&PathSpeed::peak_bytes_per_s));
@@ -209,6 +217,11 @@ void DeclarePaths(Catalog* catalog) {
              IfPositive(&PathSpeed::bus_bytes_per_s, kNoRate, "nvtx"));
   across.Add("comm.path.across.bytes", "bytes", "Bytes per rank of large collectives across nodes.",
              IfPositive(&PathSpeed::bytes, kNoRate, "nvtx"));
+  across.Add(
+      "comm.path.across.tokens", "num",
+      "Where sizes are not known: if the all-reduces across nodes ran at the usual rate, a rank "
+      "would have time to compute at most so many tokens per gradient of the size sent.",
+      IfPositive(&PathSpeed::tokens, kSized, ""));
   across.Add("comm.path.across.peak", "bytes_per_s",
              "Rate one way of the network that large collectives across nodes take.",
              IfCompared(&PathSpeed::peak_bytes_per_s));

@@ -200,5 +200,29 @@ TEST_CASE("fewer steps on one rank: the others are compared in those that all ha
   CHECK(cluster.job.index[2 * 6] == 0);
 }
 
+// Two H100s compute 20 ms and sum up gradients of unknown size for 100 ms per step. At 70 % of
+// 450 GB/s and four bytes a parameter (bus factor 1), 100 ms are 7.875e9 parameters; 20 ms at
+// 989.4 TFLOP/s are 1.979e13 operations, six for each of them and each token.
+TEST_CASE("gradient sums that take too long for NVLink leave time for few tokens") {
+  JobStory story;
+  story.ranks = 2;
+  story.compute = 20'000'000;
+  story.transfer = 100'000'000;
+  const auto told = [&](const char* device, std::int64_t bytes) {
+    std::vector<RankSummary> ranks = story.Tell();
+    for (RankSummary& rank : ranks) {
+      rank.device_name = device;
+      std::fill(rank.collectives.bytes.begin(), rank.collectives.bytes.end(), bytes);
+    }
+    return Cluster(ranks, ShippedKnowledge()).inside;
+  };
+  const PathSpeed unsized = told("NVIDIA H100 80GB HBM3", -1);
+  CHECK(unsized.path == "NVLink");
+  CHECK(unsized.tokens == Approx(989.4e12 * 0.02 / (6 * 7.875e9)).epsilon(0.01));
+  CHECK(unsized.loss.gain == 10 * 70'000'000);                    // 70 % of ten transfers
+  CHECK(told("NVIDIA H100 80GB HBM3", 600'000'000).tokens == 0);  // 6 GB/s, and measured
+  CHECK(told("NVIDIA L4", -1).tokens == 0);                       // no NVLink to compare with
+}
+
 }  // namespace
 }  // namespace advise
