@@ -10,7 +10,7 @@
 namespace advise {
 namespace {
 
-constexpr std::size_t kSampled = 96;  // events of the second clock that are looked at
+constexpr std::size_t kSampledEvents = 96;  // events of the second clock that are looked at
 struct Peak {
   std::size_t begin = 0;  // differences that lie together
   std::size_t count = 0;
@@ -31,7 +31,7 @@ CoincideRules::CoincideRules(const Knowledge& knowledge)
 std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
                                     const std::vector<Nanos>& second, const CoincideRules& rules) {
   std::vector<Nanos> differences;
-  const std::size_t stride = std::max<std::size_t>(1, second.size() / kSampled);
+  const std::size_t stride = std::max<std::size_t>(1, second.size() / kSampledEvents);
   std::size_t sampled = 0;
   // In uneven strides: every other send may be one to the other side.
   for (std::size_t i = 0; i < second.size(); i += 1 + (i * 7919 + 13) % (2 * stride - 1)) {

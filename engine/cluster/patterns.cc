@@ -19,7 +19,7 @@ const char* PartOfStep(std::uint8_t of_op) {
 
 namespace {
 
-double StepsOf(const RankSummary& rank) {
+double SummarySteps(const RankSummary& rank) {
   return static_cast<double>(std::max<std::size_t>(1, rank.steps.size()));
 }
 
@@ -52,14 +52,14 @@ std::vector<PatternRow> FindPatterns(const std::vector<RankSummary>& ranks, cons
                             collective.members.size(), StrideOf(ranks, collective)}];
     for (const JointMember& member : collective.members) {
       const RankSummary& rank = ranks[member.rank];
-      tally.per_rank[member.rank] += 1 / StepsOf(rank);
+      tally.per_rank[member.rank] += 1 / SummarySteps(rank);
       tally.exposed += static_cast<double>(rank.collectives.exposed[member.row] -
                                            WaitedExposed(rank, member, collective));
     }
     tally.transfer += static_cast<double>(collective.transfer);
     for (const JointMember& member : collective.members) {
       if (collective.bytes < 0) break;
-      tally.bytes += static_cast<double>(collective.bytes) / StepsOf(ranks[member.rank]);
+      tally.bytes += static_cast<double>(collective.bytes) / SummarySteps(ranks[member.rank]);
     }
     tally.across = tally.across || AcrossNodes(ranks, collective);
   }

@@ -8,7 +8,8 @@
 namespace advise {
 namespace {
 
-constexpr std::size_t kNear = 64;  // kernels looked at behind each one, in the order of their ends
+constexpr std::size_t kNearSend =
+    64;  // kernels looked at behind each one, in the order of their ends
 
 // Of two kernels that may be one operation: neither begins after the other has ended.
 bool Overlap(const SendKernel& a, const SendKernel& b, Nanos tolerance) {
@@ -108,7 +109,7 @@ class SendMatcher {
     std::vector<std::tuple<Nanos, std::size_t, std::size_t>> candidates;
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       if (taken_[i] != 0) continue;
-      const std::size_t last = std::min(kernels_.size(), i + 1 + kNear);
+      const std::size_t last = std::min(kernels_.size(), i + 1 + kNearSend);
       for (std::size_t j = i + 1; j < last; ++j) {
         const Nanos apart = kernels_[j].end - kernels_[i].end;
         if (apart > rules_.tolerance) break;

@@ -8,8 +8,8 @@
 namespace advise {
 namespace {
 
-constexpr std::size_t kSampled = 64;   // collectives of a lane that are looked at
-constexpr std::size_t kLargest = 128;  // larger ones tell little of who belongs together
+constexpr std::size_t kSampledCollectives = 64;  // collectives of a lane that are looked at
+constexpr std::size_t kLargest = 128;            // larger ones tell little of who belongs together
 
 using Lane = std::pair<std::uint32_t, std::uint16_t>;
 
@@ -68,7 +68,7 @@ class Splitter {
         if (heap.size() > kLargest) continue;
         for (const std::size_t i : heap) {
           const Lane lane = LaneOf(members[i]);
-          if (total_[lane] >= kSampled) continue;
+          if (total_[lane] >= kSampledCollectives) continue;
           ++total_[lane];
           for (const std::size_t j : heap) ++together_[lane][LaneOf(members[j])];
         }

@@ -70,7 +70,7 @@ double GpuFaults(const Analysis& a) {
   return faults;
 }
 
-void DeclareTotals(Catalog* catalog) {
+void DeclareCopyTotals(Catalog* catalog) {
   auto& sums = catalog->Of(SumByDirection);
   sums.Add("copy.count", "count", "Number of copies in the window.", In(&Sums::all, &Sum::count));
   sums.Add("copy.bytes", "bytes", "Bytes of all copies in the window.",
@@ -213,7 +213,7 @@ void DeclareMoves(Catalog* catalog) {
 }  // namespace
 
 void DeclareCopyFacts(Catalog* catalog) {
-  DeclareTotals(catalog);
+  DeclareCopyTotals(catalog);
   DeclareKinds(catalog);
   DeclareMoves(catalog);
 }

@@ -4,7 +4,7 @@
 namespace advise::facts {
 namespace {
 
-bool HasSteps(const Analysis& a) { return a.run.steps.known(); }
+bool HasLaunchSteps(const Analysis& a) { return a.run.steps.known(); }
 
 void DeclareCosts(Catalog* catalog) {
   catalog->Of(&Analysis::launches)
@@ -84,7 +84,7 @@ void DeclareLosses(Catalog* catalog) {
 
 void DeclareSequence(Catalog* catalog) {
   catalog->Of(&Analysis::launches)
-      .Needs(HasSteps, "no steps were found", "steps")
+      .Needs(HasLaunchSteps, "no steps were found", "steps")
       .Add("launch.sequence.length", "count",
            "Kernels in the sequence of kernels that repeats every step.",
            &Launches::sequence_length)

@@ -110,7 +110,7 @@ std::string OperatorOfTopKernel(const Analysis& a) {
 
 bool Recorded(const Analysis& a) { return a.run.trace.operators.size() > 0; }
 
-void DeclareTotals(Catalog* catalog) {
+void DeclareOperatorTotals(Catalog* catalog) {
   auto& totals = catalog->Of(FindTotals);
   totals.Needs(Recorded, kNotRecorded, "");
   totals.Add("op.count", "count",
@@ -178,7 +178,7 @@ void DeclareCalls(Catalog* catalog) {
 
 void DeclareOperatorFacts(Catalog* catalog) {
   DeclareOrigins(catalog);
-  DeclareTotals(catalog);
+  DeclareOperatorTotals(catalog);
   DeclareCalls(catalog);
 }
 

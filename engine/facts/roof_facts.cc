@@ -9,14 +9,14 @@
 namespace advise::facts {
 namespace {
 
-constexpr std::size_t kMostRows = 20;
+constexpr std::size_t kMostRoofRows = 20;
 constexpr const char* kNoRoof =
     "neither sizes of operators nor counters of kernels were recorded, or the GPU is not known";
 
 Rows UnmeasuredRows(const KernelEfficiency& efficiency) {
   Rows rows;
   for (const UnmeasuredKernel& kernel : efficiency.unmeasured) {
-    if (rows.size() == kMostRows) break;
+    if (rows.size() == kMostRoofRows) break;
     rows.push_back({{"name", kernel.name},
                     {"short_name", ShortKernelName(kernel.name)},
                     {"class", kernel.kernel_class},
@@ -63,7 +63,7 @@ Rows BelowRows(const Analysis& a, RoofGroup group) {
   std::stable_sort(chosen.begin(), chosen.end(), [](const ShapeRow* x, const ShapeRow* y) {
     return x->recoverable_ns > y->recoverable_ns;
   });
-  if (chosen.size() > kMostRows) chosen.resize(kMostRows);
+  if (chosen.size() > kMostRoofRows) chosen.resize(kMostRoofRows);
   Rows rows;
   for (const ShapeRow* row : chosen) rows.push_back(RoofRow(*row, a));
   return rows;
@@ -89,7 +89,7 @@ double UnknownShare(const Analysis& a) {
 Rows UnknownRows(const Analysis& a) {
   Rows rows;
   for (const KernelTotal& kernel : UnknownKernels(a.basis())) {
-    if (rows.size() == kMostRows) break;
+    if (rows.size() == kMostRoofRows) break;
     rows.push_back({{"name", kernel.name},
                     {"count", static_cast<double>(kernel.count)},
                     {"time", static_cast<double>(kernel.total_ns)},
@@ -178,7 +178,7 @@ void DeclareRoofFacts(Catalog* catalog) {
            [](const Analysis& a) {
              Rows rows;
              for (const ShapeRow* row : WellRun(a)) {
-               if (rows.size() < kMostRows) rows.push_back(RoofRow(*row, a));
+               if (rows.size() < kMostRoofRows) rows.push_back(RoofRow(*row, a));
              }
              return rows;
            });

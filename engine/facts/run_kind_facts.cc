@@ -8,7 +8,7 @@
 namespace advise::facts {
 namespace {
 
-auto PerDevice(double (*sum)(const StartUp&)) {
+auto StartUpPerDevice(double (*sum)(const StartUp&)) {
   return [sum](const StartUp& s, const Analysis& a) {
     return ShareOf(sum(s), static_cast<double>(a.run.active_devices.size()));
   };
@@ -18,17 +18,18 @@ void DeclareStartUp(Catalog* catalog) {
   auto& start = catalog->Of(&Analysis::start_up);
   start.Needs([](const Analysis& a) { return a.start_up.known; },
               "a loop was recorded, whose start lies before the window", "");
-  start.Add("startup.time", "ns",
-            "Idle time that loads code or allocates memory, and copies before the first kernel, "
-            "average per device; absent where a loop was recorded.",
-            PerDevice([](const StartUp& s) { return s.code_ns + s.allocation_ns + s.upload_ns; }));
+  start.Add(
+      "startup.time", "ns",
+      "Idle time that loads code or allocates memory, and copies before the first kernel, "
+      "average per device; absent where a loop was recorded.",
+      StartUpPerDevice([](const StartUp& s) { return s.code_ns + s.allocation_ns + s.upload_ns; }));
   start.Add("startup.code", "ns", "Part of the start-up that loads or compiles code.",
-            PerDevice([](const StartUp& s) { return s.code_ns; }));
+            StartUpPerDevice([](const StartUp& s) { return s.code_ns; }));
   start.Add("startup.allocation", "ns", "Part of the start-up that allocates memory.",
-            PerDevice([](const StartUp& s) { return s.allocation_ns; }));
+            StartUpPerDevice([](const StartUp& s) { return s.allocation_ns; }));
   start.Add("startup.upload", "ns",
             "Part of the start-up that only copies, before the first kernel.",
-            PerDevice([](const StartUp& s) { return s.upload_ns; }));
+            StartUpPerDevice([](const StartUp& s) { return s.upload_ns; }));
   start.Add("startup.before", "ns",
             "From the first CUDA call to the first GPU operation, before the window.",
             &StartUp::before_ns);

@@ -13,7 +13,7 @@ constexpr std::size_t kMostSteps = 500;
 constexpr std::size_t kMostKernels = 200;
 constexpr std::size_t kMostUploads = 50;
 
-constexpr const char* kNoSteps = "no steps were found";
+constexpr const char* kNoWorkSteps = "no steps were found";
 
 double Devices(const Analysis& a) { return static_cast<double>(a.run.active_devices.size()); }
 double Steps(const Work& work) { return static_cast<double>(work.steps.size()); }
@@ -68,7 +68,7 @@ Rows UploadRows(const Work& work) {
 void DeclareWork(Catalog* catalog) {
   const auto has_steps = [](const Analysis& a) { return !a.work.steps.empty(); };
   auto& steps = catalog->Of(&Analysis::work);
-  steps.Needs(has_steps, kNoSteps, "steps");
+  steps.Needs(has_steps, kNoWorkSteps, "steps");
   steps.Add("work.steps", "rows", "Steady steps of the window: index, time, outlier (500 at most).",
             StepRows);
   steps.Add("work.idle_per_step", "ns", "Idle time of a device, per step.",
@@ -98,8 +98,8 @@ void DeclareWork(Catalog* catalog) {
               },
               "nothing is uploaded in the window", ""));
   catalog->Of(&Analysis::work)
-      .Needs([](const Analysis& a) { return !a.work.steps.empty() && Devices(a) > 0; }, kNoSteps,
-             "steps")
+      .Needs([](const Analysis& a) { return !a.work.steps.empty() && Devices(a) > 0; },
+             kNoWorkSteps, "steps")
       .Add("work.upload_bytes", "bytes", "Bytes uploaded to one device, per step.",
            [](const Work& w, const Analysis& a) {
              return w.uploaded_bytes / Steps(w) / Devices(a);
@@ -182,7 +182,7 @@ void DeclareCollectives(Catalog* catalog) {
     work.Add(group + ".per_step", "count", "Number of " + kernels + " on a device, per step.",
              [row_of](const Work& w, const Analysis& a) -> Value {
                if (w.steps.empty() || a.run.active_devices.empty())
-                 return Absent{kNoSteps, "steps"};
+                 return Absent{kNoWorkSteps, "steps"};
                return static_cast<double>(row_of(w).count) / Steps(w) / Devices(a);
              });
     work.Add(group + ".time", "ns", "Summed time of " + kernels + " on a device.",

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSettingsBeside = "advise.toml";
 
-std::string Environment(const char* name) {
+std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -22,13 +22,13 @@ std::string Environment(const char* name) {
 // The folder `name` below what /etc is for a machine and the configuration folder for a person.
 std::vector<SiteSource> Places(const std::string& name) {
   std::vector<SiteSource> places = {{"/etc/advise" + name, "the machine"}};
-  std::string home = Environment("XDG_CONFIG_HOME");
-  if (home.empty() && !Environment("HOME").empty()) home = Environment("HOME") + "/.config";
+  std::string home = Variable("XDG_CONFIG_HOME");
+  if (home.empty() && !Variable("HOME").empty()) home = Variable("HOME") + "/.config";
   if (!home.empty()) places.push_back({home + "/advise" + name, "the user"});
   return places;
 }
 
-bool IsDirectory(const std::string& path) {
+bool IsFolder(const std::string& path) {
   std::error_code failed;
   return fs::is_directory(path, failed);
 }
@@ -37,8 +37,8 @@ std::vector<SiteSource> RuleFolders(const DiagnoseOptions& options) {
   std::vector<SiteSource> folders;
   if (!options.no_site) {
     folders = Places("/rules");
-    std::erase_if(folders, [](const SiteSource& place) { return !IsDirectory(place.path); });
-    const std::string named = Environment("ADVISE_RULES");
+    std::erase_if(folders, [](const SiteSource& place) { return !IsFolder(place.path); });
+    const std::string named = Variable("ADVISE_RULES");
     for (std::size_t start = 0; start < named.size();) {
       const std::size_t end = std::min(named.find(':', start), named.size());
       if (end > start) folders.push_back({named.substr(start, end - start), "ADVISE_RULES"});
@@ -71,7 +71,7 @@ class Reader {
   }
 
   Result<void> Hardware(const SiteSource& folder) {
-    if (!IsDirectory(folder.path)) return {};
+    if (!IsFolder(folder.path)) return {};
     auto files = ReadTree(folder.path, folder.path + "/", ".toml");
     if (!files) return tl::unexpected(files.error());
     for (Knowledge::File& file : *files) Add(std::move(file), folder.named_by);

@@ -68,13 +68,13 @@ std::string KindWords(const RunInfo& run) {
 }
 
 // Device time of all GPUs.
-struct Time {
+struct ShareOfTime {
   double compute = 0, comm = 0, copy = 0, idle = 0, all = 0;
   std::array<double, kIdleCauseCount> causes{};
 };
 
-Time TimeOf(const Report& report) {
-  Time time;
+ShareOfTime ShareOfTimeOf(const Report& report) {
+  ShareOfTime time;
   for (const DeviceBudget& device : report.devices) {
     time.compute += static_cast<double>(device.compute_ns);
     time.comm += static_cast<double>(device.comm_exposed_ns);
@@ -181,7 +181,7 @@ namespace {
 // Where the time went, in one clause.
 std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
                              const Cluster* ranks) {
-  const Time time = TimeOf(report);
+  const ShareOfTime time = ShareOfTimeOf(report);
   const auto pct = [&](double part) { return Percent(part / time.all); };
   const bool many = ranks != nullptr || report.devices.size() > 1;
   const std::string who = ranks != nullptr
@@ -253,7 +253,8 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
 
 std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
                             const Cluster* ranks) {
-  if (TimeOf(report).all <= 0) return "No GPU activity was recorded, so there is nothing to judge.";
+  if (ShareOfTimeOf(report).all <= 0)
+    return "No GPU activity was recorded, so there is nothing to judge.";
   std::string text =
       fmt::format("{}: {}.", KindWords(report.run), WhereTheTimeWent(report, knowledge, ranks));
   if (!report.next_step.empty()) text += " Next: " + InSentence(report.next_step);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kIndent = 4;  // under the title
 constexpr std::size_t kLinks = 2;
-constexpr int kColumn = 11;  // where the words after "Seen", "Why" … begin
+constexpr int kFindingColumn = 11;  // where the words after "Seen", "Why" … begin
 // Two savings of a finding are told apart from so much on: of the window, and of the larger one.
 constexpr double kApart = 0.01;
 constexpr double kApartOf = 0.2;
@@ -67,15 +67,16 @@ void WriteFixes(Page& page, const Report& report, const Finding& finding, bool a
   const std::vector<Fix> fixes = all ? finding.fixes : FixesFor(report.run, finding.fixes);
   for (std::size_t i = 0; i < fixes.size(); ++i) {
     const Fix& fix = fixes[i];
-    page.Labelled(i == 0 ? "Do" : "or", kIndent, kColumn, fix.action + (i == 0 ? effort : ""));
-    if (!fix.snippet.empty()) page.Verbatim(fix.snippet, kColumn + 2, Ink::kGreen);
+    page.Labelled(i == 0 ? "Do" : "or", kIndent, kFindingColumn,
+                  fix.action + (i == 0 ? effort : ""));
+    if (!fix.snippet.empty()) page.Verbatim(fix.snippet, kFindingColumn + 2, Ink::kGreen);
     for (const Link& link : fix.links) {
       if (std::find(links.begin(), links.end(), link.url) == links.end()) links.push_back(link.url);
     }
   }
   // The first are the nearest to the fix; all of them stand in the JSON report.
   for (std::size_t i = 0; i < std::min(kLinks, links.size()); ++i) {
-    page.Labelled(i == 0 ? "See" : "", kIndent, kColumn, links[i]);
+    page.Labelled(i == 0 ? "See" : "", kIndent, kFindingColumn, links[i]);
   }
 }
 
@@ -112,7 +113,7 @@ void WriteCheck(Page& page, const Report& report, const Finding& finding) {
       finding.evidence.begin(), finding.evidence.end(),
       [](const Evidence& item) { return item.end_ns > item.start_ns || !item.source.empty(); });
   if (with_span != finding.evidence.end()) {
-    page.Labelled("Check", kIndent, kColumn, "search for " + SearchText(*with_span));
+    page.Labelled("Check", kIndent, kFindingColumn, "search for " + SearchText(*with_span));
   }
 }
 
@@ -150,11 +151,12 @@ class EffectTree {
     }
     for (const std::string& id : children) {
       const bool last = &id == &children.back();
-      const std::vector<std::string> lines = WrapWords("explains: " + ExplainedText(report_, id),
-                                                       page.width() - kColumn - DisplayWidth(lead));
+      const std::vector<std::string> lines =
+          WrapWords("explains: " + ExplainedText(report_, id),
+                    page.width() - kFindingColumn - DisplayWidth(lead));
       for (std::size_t k = 0; k < lines.size(); ++k) {
         const char* branch = k > 0 ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ ");
-        page.Line(std::string(kColumn - 3, ' ') + lead + branch +
+        page.Line(std::string(kFindingColumn - 3, ' ') + lead + branch +
                   page.Paint(lines[k], Ink::kPlain));
       }
       Write(page, id, lead + (last ? "   " : "│  "));
@@ -187,11 +189,11 @@ void WriteRule(Page& page, const Report& report, const Finding& finding,
   const std::string label =
       std::string(kIndent, ' ') + page.Paint("Rule", Ink::kDim) + std::string(3, ' ');
   const std::string one_line = fmt::format("{}   ({})", id, why);
-  if (kColumn + DisplayWidth(one_line) <= page.width()) {
+  if (kFindingColumn + DisplayWidth(one_line) <= page.width()) {
     page.Line(label + page.Paint(one_line, Ink::kPlain));
   } else {
     page.Line(label + page.Paint(id, Ink::kPlain));
-    page.Line(std::string(kColumn, ' ') + page.Paint("(" + why + ")", Ink::kPlain));
+    page.Line(std::string(kFindingColumn, ' ') + page.Paint("(" + why + ")", Ink::kPlain));
   }
   EffectTree(report, finding).Write(page, "", "");
 }
@@ -366,16 +368,16 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
     }
     page.Wrapped(saving, kIndent, InkOf(finding.severity));
   }
-  if (!finding.symptom.empty()) page.Labelled("Seen", kIndent, kColumn, finding.Seen());
+  if (!finding.symptom.empty()) page.Labelled("Seen", kIndent, kFindingColumn, finding.Seen());
   const std::string where = WhereText(report, finding.where);
-  if (!where.empty()) page.Labelled("Where", kIndent, kColumn, where);
-  if (!finding.cause.empty()) page.Labelled("Why", kIndent, kColumn, finding.cause);
+  if (!where.empty()) page.Labelled("Where", kIndent, kFindingColumn, where);
+  if (!finding.cause.empty()) page.Labelled("Why", kIndent, kFindingColumn, finding.cause);
   WriteFixes(page, report, finding, options.all_fixes);
   if (finding.AtStake() > 0) {
     std::string gain = finding.basis.empty() ? "" : fmt::format("assumes: {}. ", finding.basis);
     gain += "Severity " + SeverityText(finding);
     if (!finding.confidence_from.empty()) gain += ": " + finding.confidence_from;
-    page.Labelled("Gain", kIndent, kColumn, gain + ".");
+    page.Labelled("Gain", kIndent, kFindingColumn, gain + ".");
   }
   WriteCheck(page, report, finding);
   WriteRule(page, report, finding, options);

@@ -13,7 +13,7 @@
 namespace advise {
 namespace {
 
-std::string Title(const Finding& finding) { return finding.Title(); }
+std::string HtmlTitle(const Finding& finding) { return finding.Title(); }
 
 std::string Id(const Finding& finding) { return finding.rule == nullptr ? "" : finding.rule->id; }
 
@@ -21,7 +21,7 @@ std::string Badge(const std::string& kind, const std::string& words) {
   return fmt::format("<span class=\"badge {}\">{}</span>", HtmlText(kind), HtmlText(words));
 }
 
-std::string EffortWords(const std::string& effort) {
+std::string EffortHtml(const std::string& effort) {
   if (effort == "flag") return "a flag to set";
   if (effort == "code") return "code to change";
   if (effort == "design") return "a change of design";
@@ -34,7 +34,7 @@ std::string Meta(const Report& report, const Finding& finding) {
   if (finding.rule != nullptr && finding.rule->risk != Risk::kNothing)
     meta += Badge("plain", fmt::format("risk: {}", RiskName(finding.rule->risk)));
   if (finding.rule != nullptr && !finding.rule->effort.empty()) {
-    meta += Badge("plain", EffortWords(finding.rule->effort));
+    meta += Badge("plain", EffortHtml(finding.rule->effort));
   }
   if (finding.AtStake() > 0) {
     meta += Badge("plain", "confidence " + FormatQuantity(finding.confidence, "share"));
@@ -161,7 +161,7 @@ std::string HtmlFindingLine(const Finding& finding) {
       "<span class=\"bar\" aria-hidden=\"true\"><span class=\"{1}\" "
       "style=\"--share:{4:.4f}\"></span>"
       "</span></a></li>\n",
-      finding.rank, SeverityName(finding.severity), HtmlText(Title(finding)), HtmlText(saving),
+      finding.rank, SeverityName(finding.severity), HtmlText(HtmlTitle(finding)), HtmlText(saving),
       finding.saving_share);
 }
 
@@ -175,7 +175,7 @@ std::string HtmlFinding(const Report& report, const Finding& finding, const Html
       "<summary><span class=\"rank {1}\">{0}</span><h3>{4}</h3>"
       "<span class=\"saving\">{5}</span></summary>\n<div class=\"body\">\n",
       finding.rank, severity, HtmlText(id.substr(0, id.find('/'))), open ? " open" : "",
-      HtmlText(Title(finding)), HtmlText(SavingText(report, finding)));
+      HtmlText(HtmlTitle(finding)), HtmlText(SavingText(report, finding)));
   html += Meta(report, finding);
   html += "<dl class=\"words\">\n";
   html += Word("Seen", finding.Seen());

@@ -22,7 +22,7 @@ Json Inputs(const Report& report) {
   return array;
 }
 
-Json Window(const WindowInfo& window) {
+Json WindowObject(const WindowInfo& window) {
   return {{"mode", JsonText(window.mode)},
           {"start_ns", window.start_ns},
           {"end_ns", window.end_ns},
@@ -246,7 +246,7 @@ std::string RenderJson(const Report& report, const JsonOptions& options) {
   json["run"] = RunObject(report.run, report.no_verdict_reason);
   json["efficiency"] = EfficiencyObject(report.efficiency);
   json["plan"] = PlanList(report, most);
-  json["window"] = Window(report.window);
+  json["window"] = WindowObject(report.window);
   json["devices"] = Devices(report);
   if (options.facts) json["facts"] = RunFacts(report);
   json["findings"] = findings;

@@ -13,7 +13,7 @@ namespace {
 std::string AreaOf(const std::string& id) { return id.substr(0, id.find('/')); }
 
 // Braces of templates are places that the evidence fills: shown as such.
-std::string Words(std::string_view text) {
+std::string NameWords(std::string_view text) {
   std::string words;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const std::size_t end = text[at] == '{' ? text.find('}', at) : std::string_view::npos;
@@ -106,12 +106,12 @@ std::string RenderRuleMarkdown(const RulePage& item) {
   std::string page =
       fmt::format("# {}\n\n`{}`, {} since {}: {}; the fix is {}.\n", rule.title, rule.id,
                   rule.status, rule.since, KindWords(rule.kind), EffortWords(rule.effort));
-  page +=
-      fmt::format("\n## Symptom\n\n{}\n\n## Cause\n\n{}\n", Words(rule.symptom), Words(rule.cause));
+  page += fmt::format("\n## Symptom\n\n{}\n\n## Cause\n\n{}\n", NameWords(rule.symptom),
+                      NameWords(rule.cause));
   page += "\n## Fixes\n";
   for (std::size_t i = 0; i < rule.fixes.size(); ++i) {
     const Fix& fix = rule.fixes[i];
-    page += fmt::format("\n{}. {}\n", i + 1, Words(fix.action));
+    page += fmt::format("\n{}. {}\n", i + 1, NameWords(fix.action));
     if (fix.snippet.empty()) continue;
     page += fmt::format("\n   ```{}\n", fix.language);
     std::size_t at = 0;

@@ -8,13 +8,13 @@
 namespace advise {
 namespace {
 
-constexpr int kColumn = 16;
+constexpr int kRuleColumn = 16;
 
-std::string AreaOf(const std::string& id) { return id.substr(0, id.rfind('/')); }
+std::string FolderOf(const std::string& id) { return id.substr(0, id.rfind('/')); }
 
 void List(Page& page, const std::string& label, const std::vector<std::string>& items) {
   if (items.empty()) return;
-  page.Labelled(label, 0, kColumn, fmt::format("{}", fmt::join(items, ", ")));
+  page.Labelled(label, 0, kRuleColumn, fmt::format("{}", fmt::join(items, ", ")));
 }
 
 // What the evidence fills, as "<name>".
@@ -33,8 +33,8 @@ std::string RenderRulesText(const std::vector<RulePage>& rules,
   for (const RulePage& item : rules) column = std::max(column, DisplayWidth(item.rule->id) + 4);
   std::string area;
   for (const RulePage& item : rules) {
-    if (AreaOf(item.rule->id) != area) {
-      area = AreaOf(item.rule->id);
+    if (FolderOf(item.rule->id) != area) {
+      area = FolderOf(item.rule->id);
       page.Blank();
       page.Wrapped(area, 0, Ink::kBold);
     }
@@ -52,7 +52,7 @@ std::string RenderRulesText(const std::vector<RulePage>& rules,
         source.kind == SiteSource::kSettings
             ? "settings"
             : fmt::format("{} rule{}", source.rules, source.rules == 1 ? "" : "s");
-    page.Labelled(label, 0, kColumn,
+    page.Labelled(label, 0, kRuleColumn,
                   fmt::format("{}: {}, from {}", source.path, what, source.named_by));
     label.clear();
   }
@@ -68,20 +68,20 @@ std::string RenderRuleText(const RulePage& item, int width, bool color) {
                                    RuleKindName(rule.kind)),
                        Ink::kDim));
   if (!item.suppressed.empty()) {
-    page.Labelled("Left out", 0, kColumn, "by the site: " + item.suppressed, Ink::kYellow);
+    page.Labelled("Left out", 0, kRuleColumn, "by the site: " + item.suppressed, Ink::kYellow);
   }
   page.Blank();
-  page.Labelled("Seen", 0, kColumn, WithPlaces(rule.symptom));
-  page.Labelled("Why", 0, kColumn, WithPlaces(rule.cause));
+  page.Labelled("Seen", 0, kRuleColumn, WithPlaces(rule.symptom));
+  page.Labelled("Why", 0, kRuleColumn, WithPlaces(rule.cause));
   for (std::size_t i = 0; i < rule.fixes.size(); ++i) {
-    page.Labelled(i == 0 ? "Do" : "or", 0, kColumn,
+    page.Labelled(i == 0 ? "Do" : "or", 0, kRuleColumn,
                   WithPlaces(rule.fixes[i].action) + (i == 0 ? " (" + rule.effort + ")" : ""));
     if (!rule.fixes[i].snippet.empty()) {
-      page.Verbatim(rule.fixes[i].snippet, kColumn + 2, Ink::kGreen);
+      page.Verbatim(rule.fixes[i].snippet, kRuleColumn + 2, Ink::kGreen);
     }
   }
   if (!rule.false_positives.empty()) {
-    page.Labelled("Wrong when", 0, kColumn, rule.false_positives);
+    page.Labelled("Wrong when", 0, kRuleColumn, rule.false_positives);
   }
   page.Blank();
   List(page, "Reads", rule.needs);
@@ -95,15 +95,15 @@ std::string RenderRuleText(const RulePage& item, int width, bool color) {
     if (!threshold.set_by.empty()) words += " (set by " + threshold.set_by + ")";
     if (!threshold.why.empty()) words += ": " + threshold.why;
     if (!threshold.source.empty()) words += " [" + threshold.source + "]";
-    page.Labelled(label, 0, kColumn, words);
+    page.Labelled(label, 0, kRuleColumn, words);
     label.clear();
   }
   label = "See";
   for (const RulePage::Link& link : item.links) {
-    page.Labelled(label, 0, kColumn, link.title + " " + link.url);
+    page.Labelled(label, 0, kRuleColumn, link.title + " " + link.url);
     label.clear();
   }
-  page.Labelled("File", 0, kColumn, rule.path);
+  page.Labelled("File", 0, kRuleColumn, rule.path);
   return page.text();
 }
 

@@ -47,7 +47,7 @@ int NoName(lua_State* state, const std::vector<std::string>& known) {
 
 int MissingName(lua_State* state) { return NoName(state, StringKeys(state, 1)); }
 
-int NoWriting(lua_State* state) {
+int NoWritingOfLibrary(lua_State* state) {
   const char* name = lua_type(state, 2) == LUA_TSTRING ? lua_tostring(state, 2) : "?";
   return luaL_error(state, "%s cannot be changed: use a local variable (writing \"%s\")",
                     lua_tostring(state, lua_upvalueindex(1)), name);
@@ -67,7 +67,7 @@ void Freeze(lua_State* state, const char* what, lua_CFunction missing, const cha
   lua_pushvalue(state, -3);
   lua_setfield(state, -2, "__index");
   lua_pushstring(state, what);
-  lua_pushcclosure(state, NoWriting, 1);
+  lua_pushcclosure(state, NoWritingOfLibrary, 1);
   lua_setfield(state, -2, "__newindex");
   lua_setmetatable(state, -2);
   lua_remove(state, -2);

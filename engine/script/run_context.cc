@@ -70,7 +70,7 @@ int IndexFacts(lua_State* state) {
   return 1;
 }
 
-int NoWriting(lua_State* state) { return luaL_error(state, "facts cannot be changed"); }
+int NoWritingOfFacts(lua_State* state) { return luaL_error(state, "facts cannot be changed"); }
 
 int NoThresholdWriting(lua_State* state) {
   return luaL_error(state, "thresholds cannot be changed");
@@ -161,7 +161,7 @@ void InstallFactTree(lua_State* state) {
   luaL_newmetatable(state, kFactTree);
   lua_pushcfunction(state, IndexFacts);
   lua_setfield(state, -2, "__index");
-  lua_pushcfunction(state, NoWriting);
+  lua_pushcfunction(state, NoWritingOfFacts);
   lua_setfield(state, -2, "__newindex");
   luaL_newmetatable(state, kThresholds);
   lua_pushcfunction(state, IndexThresholds);

@@ -147,7 +147,7 @@ std::string WithPath(const std::string& text, const std::string& path) {
 }
 
 // "file:12: text" as an Error.
-Error ErrorOf(const std::string& text, const std::string& path) {
+Error ErrorIn(const std::string& text, const std::string& path) {
   const std::string full = WithPath(text, path);
   const std::size_t end = full.find(": ", path.size());
   if (end == std::string::npos) return {full, path, ""};
@@ -159,7 +159,7 @@ void Try(LoadedRule& rule, const std::function<void(lua_State*)>& step) {
   rule.sandbox.Renew();
   const std::optional<std::string> problem = rule.sandbox.Protect(step);
   if (!problem) return;
-  rule.errors.push_back(ErrorOf(*problem, rule.file.path));
+  rule.errors.push_back(ErrorIn(*problem, rule.file.path));
   rule.failed = true;
 }
 
@@ -342,7 +342,7 @@ std::vector<RuleTest> RuleSet::Tests(const RuleInfo& rule, std::vector<Error>& e
     sandbox.CallChunk(state);
     tests = ReadTests(state, rule, *catalogue_, errors);
   });
-  if (problem) errors.push_back(ErrorOf(*problem, rule.path));
+  if (problem) errors.push_back(ErrorIn(*problem, rule.path));
   return tests;
 }
 

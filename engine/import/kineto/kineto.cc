@@ -20,7 +20,7 @@ constexpr std::size_t kSniffBytes = 1 << 20;
 constexpr const char* kCaptureHint =
     "write one with torch.profiler: prof.export_chrome_trace(\"trace.json\")";
 
-bool Has(std::string_view text, std::string_view part) {
+bool HasText(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
@@ -29,8 +29,9 @@ bool LooksLikeTrace(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return false;
-  if (text[first] == '[') return Has(text, "\"ph\"");
-  return text[first] == '{' && (Has(text, "\"traceEvents\"") || Has(text, "\"deviceProperties\""));
+  if (text[first] == '[') return HasText(text, "\"ph\"");
+  return text[first] == '{' &&
+         (HasText(text, "\"traceEvents\"") || HasText(text, "\"deviceProperties\""));
 }
 
 Result<Trace> Read(const std::string& path, bool ahead) {

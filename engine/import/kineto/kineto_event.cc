@@ -103,7 +103,7 @@ constexpr bool IsInOrder() {
 }
 static_assert(IsInOrder(), "NameOf takes an argument's name by its place");
 
-void AppendUtf8(std::uint32_t code, std::string* text) {
+void AppendCodePoint(std::uint32_t code, std::string* text) {
   const auto byte = [text](std::uint32_t value) { *text += static_cast<char>(value); };
   if (code < 0x80) {
     byte(code);
@@ -344,7 +344,7 @@ std::string Unescaped(std::string_view raw) {
       text += raw[i++];
       continue;
     }
-    AppendUtf8(*code, &text);
+    AppendCodePoint(*code, &text);
     i = at;
   }
   return text;

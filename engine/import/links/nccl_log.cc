@@ -21,11 +21,11 @@ constexpr std::string_view kWarn = "NCCL WARN ";
 constexpr std::size_t kMostTexts = 50;  // kept of each kind of free text
 
 // Reads words of one message from left to right; once one does not fit, all that follow fail, too.
-class Words {
+class LogWords {
  public:
-  explicit Words(std::string_view text) : rest_(text) {}
+  explicit LogWords(std::string_view text) : rest_(text) {}
 
-  Words& Text(std::string_view expected) {
+  LogWords& Text(std::string_view expected) {
     if (ok_ && StartsWith(rest_, expected)) {
       rest_.remove_prefix(expected.size());
     } else {
@@ -33,14 +33,14 @@ class Words {
     }
     return *this;
   }
-  Words& Number(int* value) {
+  LogWords& Number(int* value) {
     const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), *value);
     ok_ = ok_ && error == std::errc();
     if (ok_) rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()));
     return *this;
   }
   // Up to a blank or the end; must not be empty.
-  Words& Word(std::string_view* word) {
+  LogWords& Word(std::string_view* word) {
     const std::size_t end = std::min(rest_.find(' '), rest_.size());
     *word = rest_.substr(0, end);
     ok_ = ok_ && end > 0;
@@ -48,7 +48,7 @@ class Words {
     return *this;
   }
   // "[0]", "[1a000]": left out.
-  Words& Bracket() {
+  LogWords& Bracket() {
     const std::size_t end = rest_.find(']');
     if (ok_ && StartsWith(rest_, "[") && end != std::string_view::npos) {
       rest_.remove_prefix(end + 1);
@@ -110,9 +110,9 @@ double BytesOfType(int type) {
              : 0;
 }
 
-class Reader {
+class NcclLogReader {
  public:
-  Reader(Trace* trace, std::string path)
+  NcclLogReader(Trace* trace, std::string path)
       : trace_(trace), log_(trace->nccl), path_(std::move(path)) {}
 
   bool Read(std::string_view text) {
@@ -189,7 +189,7 @@ class Reader {
   bool ReadChannel(std::string_view message, const std::string& host) {
     if (message.find(" via ") == std::string_view::npos) return false;
     int channel = 0, part = 0, from = -1, to = -1;
-    Words words(message);
+    LogWords words(message);
     if (!words.Take("Channel ")) words.Text("Ring ");
     words.Number(&channel);
     if (words.Take("/")) words.Number(&part);
@@ -217,7 +217,7 @@ class Reader {
   bool ReadRank(std::string_view message, const std::string& host) {
     const std::size_t start = message.find("comm 0x");
     if (start == std::string_view::npos) return false;
-    Words words(message.substr(start + 5));
+    LogWords words(message.substr(start + 5));
     std::string_view id, all;
     int rank = -1, ranks = -1, nodes = -1;
     words.Word(&id).Text(" rank ").Number(&rank).Text(" ").Word(&all).Text(" ").Number(&ranks);
@@ -328,7 +328,7 @@ bool ToldNcclLog(std::string_view head) {
 }
 
 std::optional<Error> ReadNcclLog(std::string_view text, const std::string& path, Trace* trace) {
-  if (!Reader(trace, path).Read(text)) {
+  if (!NcclLogReader(trace, path).Read(text)) {
     return Error{"no message of NCCL in the log", path, "run with NCCL_DEBUG=INFO"};
   }
   trace->producer = trace->nccl.version.empty() ? "NCCL" : "NCCL " + trace->nccl.version;

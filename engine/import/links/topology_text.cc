@@ -51,9 +51,9 @@ std::vector<std::string> HeaderOf(std::string_view line) {
   return columns;
 }
 
-class Reader {
+class TopologyReader {
  public:
-  Reader(Trace* trace, std::string path) : trace_(trace), path_(std::move(path)) {}
+  TopologyReader(Trace* trace, std::string path) : trace_(trace), path_(std::move(path)) {}
 
   bool Read(std::string_view text) {
     std::size_t number = 0;
@@ -205,7 +205,7 @@ bool ToldTopology(std::string_view head) {
 }
 
 std::optional<Error> ReadTopology(std::string_view text, const std::string& path, Trace* trace) {
-  if (!Reader(trace, path).Read(text)) {
+  if (!TopologyReader(trace, path).Read(text)) {
     return Error{"no complete matrix and no port in the output of a topology tool", path,
                  "save it again: nvidia-smi topo -m > topo.txt; ibstat >> topo.txt"};
   }

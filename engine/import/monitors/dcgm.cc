@@ -19,9 +19,9 @@ bool IsExporterLine(std::string_view line) {
   return StartsWith(line, "DCGM_FI_");
 }
 
-class Reader {
+class DcgmReader {
  public:
-  explicit Reader(Trace* trace) : trace_(trace), log_(trace) {}
+  explicit DcgmReader(Trace* trace) : trace_(trace), log_(trace) {}
 
   std::int64_t Read(std::string_view text) {
     for (const std::string_view raw : LinesOf(text)) {
@@ -148,7 +148,7 @@ bool ToldDcgm(std::string_view head) {
 
 std::optional<Error> ReadDcgm(std::string_view text, const std::string& path, Trace* trace) {
   trace->producer = "DCGM";
-  if (Reader(trace).Read(text) == 0) {
+  if (DcgmReader(trace).Read(text) == 0) {
     return Error{"the log of DCGM holds no samples", path, "was it stopped before the first one?"};
   }
   return std::nullopt;

@@ -49,9 +49,9 @@ std::optional<double> MomentOf(const std::string& date, const std::string& time)
   return TimestampOf(text + " " + time);
 }
 
-class Reader {
+class DmonReader {
  public:
-  explicit Reader(Trace* trace) : log_(trace) {}
+  explicit DmonReader(Trace* trace) : log_(trace) {}
 
   std::int64_t Read(std::string_view text) {
     for (const std::string_view line : LinesOf(text)) {
@@ -118,7 +118,7 @@ bool ToldDmon(std::string_view head) {
 
 std::optional<Error> ReadDmon(std::string_view text, const std::string& path, Trace* trace) {
   trace->producer = "nvidia-smi dmon";
-  if (Reader(trace).Read(text) == 0) {
+  if (DmonReader(trace).Read(text) == 0) {
     return Error{"the table of nvidia-smi dmon holds no samples", path,
                  "was it stopped before the first one?"};
   }

@@ -19,10 +19,10 @@ constexpr std::string_view kClock = "clocks_throttle_reasons.active";
 constexpr std::string_view kClockNew = "clocks_event_reasons.active";
 
 // "utilization.gpu [%]" → field and unit.
-struct Field {
+struct SmiField {
   std::string name;  // lower case
   std::string unit;  // "" without
-  explicit Field(std::string_view cell) {
+  explicit SmiField(std::string_view cell) {
     const std::size_t open = cell.rfind(" [");
     if (open != std::string_view::npos && cell.ends_with(']')) {
       unit = cell.substr(open + 2, cell.size() - open - 3);
@@ -46,7 +46,7 @@ bool IsHeader(std::string_view line) {
   if (line.find('.') == std::string_view::npos) return false;
   const std::vector<std::string> cells = CellsOf(line);
   return std::any_of(cells.begin(), cells.end(),
-                     [](const std::string& cell) { return IsSmi(Field(cell).name); });
+                     [](const std::string& cell) { return IsSmi(SmiField(cell).name); });
 }
 
 // The first lines, to be sure that the header stands at the top and not inside some program's code.
@@ -58,9 +58,9 @@ bool HasHeader(std::string_view text) {
       lines.begin() + static_cast<std::ptrdiff_t>(std::min(kFirstLines, lines.size())), IsHeader);
 }
 
-class Reader {
+class SmiReader {
  public:
-  explicit Reader(Trace* trace) : trace_(trace), log_(trace) {}
+  explicit SmiReader(Trace* trace) : trace_(trace), log_(trace) {}
 
   // Returns the number of rows.
   std::int64_t Read(std::string_view text) {
@@ -92,7 +92,7 @@ class Reader {
   void SetHeader(std::string_view line) {
     fields_.clear();
     for (const std::string& cell : CellsOf(line)) fields_.emplace_back(cell);
-    for (const Field& field : fields_) {
+    for (const SmiField& field : fields_) {
       if (!IsSmi(field.name) && !IsKey(field.name)) {
         skipped_columns_.insert(field.name);
       }
@@ -164,7 +164,7 @@ class Reader {
 
   Trace* trace_;
   MonitorLog log_;
-  std::vector<Field> fields_;
+  std::vector<SmiField> fields_;
   std::set<std::string> skipped_columns_;
   bool names_gpu_ = false;
 };
@@ -175,7 +175,7 @@ bool ToldSmiCsv(std::string_view head) { return HasHeader(head); }
 
 std::optional<Error> ReadSmiCsv(std::string_view text, const std::string& path, Trace* trace) {
   trace->producer = "nvidia-smi";
-  if (Reader(trace).Read(text) == 0) {
+  if (SmiReader(trace).Read(text) == 0) {
     return Error{"the log of nvidia-smi holds no samples", path,
                  "was it stopped before the first one?"};
   }

@@ -15,7 +15,7 @@
 namespace advise {
 namespace {
 
-bool IsHeader(std::string_view line) {
+bool IsNcuHeader(std::string_view line) {
   return StartsWith(line, "\"ID\",") && line.find("\"Kernel Name\"") != std::string_view::npos;
 }
 
@@ -47,9 +47,9 @@ bool IsIdentity(std::string_view column) {
          column.find("Range:") != std::string_view::npos;
 }
 
-class Reader {
+class NcuCsvReader {
  public:
-  Reader(Trace* trace, std::string path) : trace_(trace), path_(std::move(path)) {}
+  NcuCsvReader(Trace* trace, std::string path) : trace_(trace), path_(std::move(path)) {}
 
   void Read(std::string_view text) {
     std::vector<Record> records = Split(text);
@@ -72,7 +72,7 @@ class Reader {
     const auto lines = LinesOf(text);
     bool begun = false;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      begun = begun || IsHeader(lines[i]);
+      begun = begun || IsNcuHeader(lines[i]);
       if (!begun || !StartsWith(lines[i], "\"")) {
         other_lines_ += begun && !Trimmed(lines[i]).empty() ? 1 : 0;
         continue;
@@ -238,14 +238,14 @@ Error WithoutTable(std::string_view text, const std::string& path) {
 
 bool ToldNcuCsv(std::string_view head) {
   for (const std::string_view line : LinesOf(head)) {
-    if (IsHeader(line) || StartsWith(line, "==PROF== ")) return true;
+    if (IsNcuHeader(line) || StartsWith(line, "==PROF== ")) return true;
   }
   return false;
 }
 
 std::optional<Error> ReadNcuCsv(std::string_view text, const std::string& path, Trace* trace) {
   trace->producer = "Nsight Compute";
-  Reader(trace, path).Read(text);
+  NcuCsvReader(trace, path).Read(text);
   if (trace->counters.empty()) return WithoutTable(text, path);
   return std::nullopt;
 }

@@ -37,7 +37,7 @@ const std::uint8_t* Bytes(std::string_view text) {
 }
 
 // One field of a message: what stands in `number` or in `bytes` depends on its wire type.
-struct Field {
+struct WireField {
   int id = 0;
   WireFormatLite::WireType type = WireFormatLite::WIRETYPE_VARINT;
   std::uint64_t number = 0;
@@ -54,7 +54,7 @@ bool ForEachField(std::string_view message, const Use& use) {
   if (message.size() > std::numeric_limits<int>::max()) return false;
   CodedInputStream stream(Bytes(message), static_cast<int>(message.size()));
   while (const std::uint32_t tag = stream.ReadTag()) {
-    Field field;
+    WireField field;
     field.id = WireFormatLite::GetTagFieldNumber(tag);
     field.type = WireFormatLite::GetTagWireType(tag);
     switch (field.type) {
@@ -87,9 +87,9 @@ bool ForEachField(std::string_view message, const Use& use) {
   return stream.ConsumedEntireMessage();
 }
 
-class Reader {
+class NcuRepReader {
  public:
-  Reader(Trace* trace, std::string_view file) : trace_(trace), rest_(file) {}
+  NcuRepReader(Trace* trace, std::string_view file) : trace_(trace), rest_(file) {}
 
   // Everything up to the end or the first damage; what is complete stays.
   void Read() {
@@ -128,12 +128,12 @@ class Reader {
     std::string_view header;
     if (!Sized(&header)) return false;
     std::uint64_t sources = 0, results = 0, size = 0;
-    const bool sound = ForEachField(header, [&](const Field& field) {
+    const bool sound = ForEachField(header, [&](const WireField& field) {
       if (field.id == 1) sources = field.number;
       if (field.id == 2) results = field.number;
       if (field.id == 5) size = field.number;
       if (field.id == 4) {
-        ForEachField(field.bytes, [&](const Field& name) {
+        ForEachField(field.bytes, [&](const WireField& name) {
           if (name.id == 1) names_.emplace_back(name.bytes);
         });
       }
@@ -153,7 +153,7 @@ class Reader {
 
   static std::array<std::uint32_t, 3> Extent(std::string_view message) {
     std::array<std::uint32_t, 3> extent{};
-    ForEachField(message, [&](const Field& field) {
+    ForEachField(message, [&](const WireField& field) {
       if (field.id >= 1 && field.id <= 3) {
         extent[static_cast<std::size_t>(field.id - 1)] = static_cast<std::uint32_t>(field.number);
       }
@@ -164,7 +164,7 @@ class Reader {
   bool ReadResult(std::string_view message) {
     KernelCounters counters;
     std::string function;
-    const bool sound = ForEachField(message, [&](const Field& field) {
+    const bool sound = ForEachField(message, [&](const WireField& field) {
       if (field.id == 6) function = field.bytes;
       if (field.id == 7) counters.kernel = field.bytes;
       if (field.id == 10) counters.grid = Extent(field.bytes);
@@ -187,10 +187,10 @@ class Reader {
     std::optional<std::uint64_t> name;
     std::optional<double> value;
     std::string text;
-    ForEachField(message, [&](const Field& field) {
+    ForEachField(message, [&](const WireField& field) {
       if (field.id == 1) name = field.number;
       if (field.id != 2) return;
-      ForEachField(field.bytes, [&](const Field& part) {
+      ForEachField(field.bytes, [&](const WireField& part) {
         if (part.id == 1 && part.type == WireFormatLite::WIRETYPE_LENGTH_DELIMITED)
           text = part.bytes;
         if (part.type == WireFormatLite::WIRETYPE_FIXED32) value = part.Float();
@@ -233,7 +233,7 @@ Result<Trace> ReadNcuReport(const std::string& path, const ImportOptions& /*opti
   trace.path = path;
   trace.producer = "Nsight Compute";
   trace.path = path;
-  Reader(&trace, bytes).Read();
+  NcuRepReader(&trace, bytes).Read();
   if (trace.counters.empty()) {
     return Fail("no kernel could be read from the Nsight Compute report", path, kPrint);
   }

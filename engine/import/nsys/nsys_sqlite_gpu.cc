@@ -26,7 +26,7 @@
 namespace advise::nsys {
 namespace {
 
-constexpr std::int64_t kDeviceLimit = 4096;  // ordinals beyond are damage
+constexpr std::int64_t kGpuLimit = 4096;  // ordinals beyond are damage
 
 // The columns that all four tables start with.
 enum Common { kStart, kEnd, kDevice, kContext, kStream, kCorrelation, kProcess, kNode, kOwn };
@@ -41,7 +41,7 @@ bool AppendOp(Scan& scan, OpKind kind, GpuRows& rows, bool has_stream = true) {
     key.context = scan.Int(kContext);
     key.stream = scan.Int(kStream);
   }
-  if (key.device < 0 || key.device >= kDeviceLimit) {
+  if (key.device < 0 || key.device >= kGpuLimit) {
     scan.Drop("rows with an impossible device number were dropped");
     return false;
   }
@@ -114,7 +114,7 @@ void ReadCopies(Scan& scan, GpuRows& rows) {
     rows.copies.target.push_back(MemoryKindOf(scan, kTarget));
     std::uint32_t peer = kNone;
     const std::int64_t other = from == scan.Int(kDevice) ? to : from;
-    if (has_peer && from != to && other >= 0 && other < kDeviceLimit) {
+    if (has_peer && from != to && other >= 0 && other < kGpuLimit) {
       peer = rows.streams.Number({.process = ProcessKey(scan.Int(kProcess)), .device = other});
     }
     rows.copies.peer.push_back(peer);

@@ -24,20 +24,20 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = 32;
 
-enum class Field { kCommunicator, kBytes, kRanks, kOther };
+enum class NcclField { kCommunicator, kBytes, kRanks, kOther };
 
-struct Entry {
-  Field field = Field::kOther;
+struct NcclEntry {
+  NcclField field = NcclField::kOther;
   std::size_t offset = 0;
   std::size_t bytes = 0;
 };
 
-using Schemas = std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Entry>>;
+using Schemas = std::map<std::pair<std::int64_t, std::int64_t>, std::vector<NcclEntry>>;
 
-Field FieldOf(std::string_view name) {
-  if (name == "NCCL communicator ID") return Field::kCommunicator;
-  if (name == "Message size [bytes]") return Field::kBytes;
-  return name == "No. of ranks" ? Field::kRanks : Field::kOther;
+NcclField NcclFieldOf(std::string_view name) {
+  if (name == "NCCL communicator ID") return NcclField::kCommunicator;
+  if (name == "Message size [bytes]") return NcclField::kBytes;
+  return name == "No. of ranks" ? NcclField::kRanks : NcclField::kOther;
 }
 
 // Codes of nvToolsExtPayload.h. Enumerations, whose ids are large, are ints.
@@ -84,7 +84,7 @@ Schemas ReadSchemas(Reader& reader) {
     const std::size_t offset =
         scan.IsNull(5) ? (end + bytes - 1) / bytes * bytes : scan.Unsigned(5);
     end = offset + bytes;
-    schemas[key].push_back({FieldOf(scan.Text(4)), offset, bytes});
+    schemas[key].push_back({NcclFieldOf(scan.Text(4)), offset, bytes});
   }
   return schemas;
 }
@@ -251,20 +251,21 @@ NcclRows ReadPayloads(Reader& reader) {
     }
     NcclRows::Call call;
     bool is_nccl = false;
-    for (const Entry& entry : schema->second) {
-      if (entry.field == Field::kOther || entry.offset + entry.bytes > payload->size()) continue;
+    for (const NcclEntry& entry : schema->second) {
+      if (entry.field == NcclField::kOther || entry.offset + entry.bytes > payload->size())
+        continue;
       const std::uint64_t value = NumberAt(*payload, entry.offset, entry.bytes);
       constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // nothing that is moved is larger
       switch (entry.field) {
-        case Field::kCommunicator:
+        case NcclField::kCommunicator:
           call.communicator = value;
           is_nccl = true;
           break;
-        case Field::kBytes:
+        case NcclField::kBytes:
           if (value < kMost) call.bytes = static_cast<std::int64_t>(value);
           is_nccl = true;
           break;
-        case Field::kRanks:
+        case NcclField::kRanks:
           if (value < (1U << 20)) call.ranks = static_cast<int>(value);
           break;
         default:

@@ -9,7 +9,7 @@
 namespace advise::work {
 namespace {
 
-struct Formula {
+struct AttentionFormula {
   std::string_view name;  // all of it, or what it ends with after its library's "::"
   int query = 0;
   int causal = -1;  // the argument that says so
@@ -18,37 +18,41 @@ struct Formula {
   bool of_mask = false;  // the argument is a kind of mask: 0 is none
 };
 
-constexpr auto kFormulas = std::to_array<Formula>({
+constexpr auto kAttentionFormulas = std::to_array<AttentionFormula>({
     {"aten::_flash_attention_forward", 0, 8},
-    {"aten::_flash_attention_backward", 1, 11, Formula::kSequenceFirst, true},
-    {"aten::_efficient_attention_forward", 0, -2, Formula::kSequenceFirst, false, true},
-    {"aten::_efficient_attention_backward", 1, 14, Formula::kSequenceFirst, true, true},
-    {"aten::_cudnn_attention_forward", 0, 10, Formula::kHeadsFirst},
-    {"aten::_cudnn_attention_backward", 1, 14, Formula::kHeadsFirst, true},
-    {"aten::_scaled_dot_product_flash_attention", 0, 4, Formula::kHeadsFirst},
-    {"aten::_scaled_dot_product_flash_attention_backward", 1, 11, Formula::kHeadsFirst, true},
-    {"aten::_scaled_dot_product_efficient_attention", 0, 6, Formula::kHeadsFirst},
-    {"aten::_scaled_dot_product_efficient_attention_backward", 1, 11, Formula::kHeadsFirst, true},
-    {"aten::_scaled_dot_product_cudnn_attention", 0, 6, Formula::kHeadsFirst},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", 1, 14, Formula::kHeadsFirst, true},
-    {"aten::_scaled_dot_product_fused_attention_overrideable", 0, 5, Formula::kHeadsFirst},
-    {"aten::scaled_dot_product_attention", 0, 5, Formula::kHeadsFirst},
+    {"aten::_flash_attention_backward", 1, 11, AttentionFormula::kSequenceFirst, true},
+    {"aten::_efficient_attention_forward", 0, -2, AttentionFormula::kSequenceFirst, false, true},
+    {"aten::_efficient_attention_backward", 1, 14, AttentionFormula::kSequenceFirst, true, true},
+    {"aten::_cudnn_attention_forward", 0, 10, AttentionFormula::kHeadsFirst},
+    {"aten::_cudnn_attention_backward", 1, 14, AttentionFormula::kHeadsFirst, true},
+    {"aten::_scaled_dot_product_flash_attention", 0, 4, AttentionFormula::kHeadsFirst},
+    {"aten::_scaled_dot_product_flash_attention_backward", 1, 11, AttentionFormula::kHeadsFirst,
+     true},
+    {"aten::_scaled_dot_product_efficient_attention", 0, 6, AttentionFormula::kHeadsFirst},
+    {"aten::_scaled_dot_product_efficient_attention_backward", 1, 11, AttentionFormula::kHeadsFirst,
+     true},
+    {"aten::_scaled_dot_product_cudnn_attention", 0, 6, AttentionFormula::kHeadsFirst},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", 1, 14, AttentionFormula::kHeadsFirst,
+     true},
+    {"aten::_scaled_dot_product_fused_attention_overrideable", 0, 5, AttentionFormula::kHeadsFirst},
+    {"aten::scaled_dot_product_attention", 0, 5, AttentionFormula::kHeadsFirst},
     {"::_flash_attn_forward", 0, 5},
-    {"::_flash_attn_backward", 1, 11, Formula::kSequenceFirst, true},
-    {"::_flash_attn_varlen_forward", 0, 9, Formula::kPacked},
-    {"::_flash_attn_varlen_backward", 1, 15, Formula::kPacked, true},
+    {"::_flash_attn_backward", 1, 11, AttentionFormula::kSequenceFirst, true},
+    {"::_flash_attn_varlen_forward", 0, 9, AttentionFormula::kPacked},
+    {"::_flash_attn_varlen_backward", 1, 15, AttentionFormula::kPacked, true},
     {"::fmha_v3_fwd", 0, 5},
     {"::mha_fwd", 0, 5},
-    {"::fmha_v3_bwd", 1, 8, Formula::kSequenceFirst, true},
-    {"::mha_bwd", 1, 8, Formula::kSequenceFirst, true},
+    {"::fmha_v3_bwd", 1, 8, AttentionFormula::kSequenceFirst, true},
+    {"::mha_bwd", 1, 8, AttentionFormula::kSequenceFirst, true},
     {"FlashAttnFunc", 0, 5},
 });
 
-const Formula* FormulaOf(std::string_view name) {
-  const auto found = std::find_if(kFormulas.begin(), kFormulas.end(), [&](const Formula& formula) {
-    return formula.name.starts_with("::") ? name.ends_with(formula.name) : name == formula.name;
-  });
-  return found == kFormulas.end() ? nullptr : &*found;
+const AttentionFormula* AttentionFormulaOf(std::string_view name) {
+  const auto found = std::find_if(
+      kAttentionFormulas.begin(), kAttentionFormulas.end(), [&](const AttentionFormula& formula) {
+        return formula.name.starts_with("::") ? name.ends_with(formula.name) : name == formula.name;
+      });
+  return found == kAttentionFormulas.end() ? nullptr : &*found;
 }
 
 // Pairs of a query and a key that are looked at. Nothing for masks whose rows see no key.
@@ -59,7 +63,7 @@ std::optional<double> Pairs(double queries, double keys, bool causal) {
 }
 
 // Whether the mask is causal; nothing where what it hides is not known.
-std::optional<bool> IsCausal(const Call& call, const Formula& formula) {
+std::optional<bool> IsCausal(const Call& call, const AttentionFormula& formula) {
   if (call.count() == 0) {
     // Without values: the larger work. PyTorch's own always come with their values.
     if (call.name().starts_with("aten::")) return {};
@@ -91,18 +95,18 @@ struct Extents {
   double batch = 0, heads = 0, queries = 0, keys = 0, width = 0, value_width = 0;
 };
 
-std::optional<Extents> ExtentsOf(const Call& call, const Formula& formula) {
+std::optional<Extents> ExtentsOf(const Call& call, const AttentionFormula& formula) {
   const int q = formula.query;
   const Sizes& query = call.Tensor(q).sizes;
   const Sizes& key = call.Tensor(q + 1).sizes;
   const Sizes& value = call.Tensor(q + 2).sizes;
-  const std::size_t rank = formula.layout == Formula::kPacked ? 3 : 4;
+  const std::size_t rank = formula.layout == AttentionFormula::kPacked ? 3 : 4;
   for (int i = q; i < q + 3; ++i) {
     if (!call.HasRank(i, rank)) return {};
   }
   const auto number = [](std::int64_t size) { return static_cast<double>(size); };
   Extents e;
-  if (formula.layout == Formula::kPacked) {
+  if (formula.layout == AttentionFormula::kPacked) {
     // Sequences one behind the other; where each begins follows in a list of one more than there
     // are. Their lengths are taken to be equal.
     const Sizes& begins = call.Tensor(formula.backward ? q + 8 : q + 3).sizes;
@@ -115,7 +119,7 @@ std::optional<Extents> ExtentsOf(const Call& call, const Formula& formula) {
     e.value_width = number(value[2]);
     return e;
   }
-  const std::size_t sequence = formula.layout == Formula::kHeadsFirst ? 2 : 1;
+  const std::size_t sequence = formula.layout == AttentionFormula::kHeadsFirst ? 2 : 1;
   const std::size_t heads = 3 - sequence;
   if (query[0] != key[0] || query[3] != key[3] || key[sequence] != value[sequence]) return {};
   e.batch = number(query[0]);
@@ -129,10 +133,10 @@ std::optional<Extents> ExtentsOf(const Call& call, const Formula& formula) {
 
 }  // namespace
 
-bool IsAttention(std::string_view name) { return FormulaOf(name) != nullptr; }
+bool IsAttention(std::string_view name) { return AttentionFormulaOf(name) != nullptr; }
 
 std::optional<ShapeWork> AttentionWork(const Call& call) {
-  const Formula& formula = *FormulaOf(call.name());
+  const AttentionFormula& formula = *AttentionFormulaOf(call.name());
   const std::optional<bool> causal = IsCausal(call, formula);
   const std::optional<Extents> e = ExtentsOf(call, formula);
   if (!causal || !e) return {};

@@ -10,24 +10,24 @@
 namespace advise::work {
 namespace {
 
-struct Formula {
+struct ConvolutionFormula {
   std::string_view name;
   int stride, padding, dilation, transposed;  // -1 for one that is none of them
   enum { kForward, kBackward, kTransposed, kOldBackward } form = kForward;
 };
 
-constexpr auto kFormulas = std::to_array<Formula>({
+constexpr auto kConvolutionFormulas = std::to_array<ConvolutionFormula>({
     {"aten::convolution", 3, 4, 5, 6},
     {"aten::_convolution", 3, 4, 5, 6},
     {"aten::convolution_overrideable", 3, 4, 5, 6},
     {"aten::cudnn_convolution", 3, 2, 4, -1},
     {"aten::cudnn_convolution_relu", 3, 4, 5, -1},
     {"aten::cudnn_convolution_add_relu", 5, 6, 7, -1},
-    {"aten::cudnn_convolution_transpose", 4, 2, 5, -1, Formula::kTransposed},
+    {"aten::cudnn_convolution_transpose", 4, 2, 5, -1, ConvolutionFormula::kTransposed},
     {"aten::miopen_convolution", 4, 3, 5, -1},
     {"aten::miopen_convolution_relu", 3, 4, 5, -1},
     {"aten::miopen_depthwise_convolution", 4, 3, 5, -1},
-    {"aten::miopen_convolution_transpose", 5, 3, 6, -1, Formula::kTransposed},
+    {"aten::miopen_convolution_transpose", 5, 3, 6, -1, ConvolutionFormula::kTransposed},
     {"aten::_conv_depthwise2d", 4, 5, 6, -1},
     {"aten::thnn_conv_depthwise2d_forward", 4, 5, 6, -1},
     {"aten::conv_depthwise3d", 4, 5, 6, -1},
@@ -35,16 +35,17 @@ constexpr auto kFormulas = std::to_array<Formula>({
     {"aten::slow_conv3d_forward", 4, 5, -1, -1},
     {"aten::slow_conv_dilated2d", 4, 5, 6, -1},
     {"aten::slow_conv_dilated3d", 4, 5, 6, -1},
-    {"aten::convolution_backward", 4, 5, 6, 7, Formula::kBackward},
-    {"aten::convolution_backward_overrideable", 3, 4, 5, 6, Formula::kBackward},
-    {"aten::cudnn_convolution_backward", 4, 3, 5, -1, Formula::kOldBackward},
-    {"aten::miopen_convolution_backward", 4, 3, 5, -1, Formula::kOldBackward},
+    {"aten::convolution_backward", 4, 5, 6, 7, ConvolutionFormula::kBackward},
+    {"aten::convolution_backward_overrideable", 3, 4, 5, 6, ConvolutionFormula::kBackward},
+    {"aten::cudnn_convolution_backward", 4, 3, 5, -1, ConvolutionFormula::kOldBackward},
+    {"aten::miopen_convolution_backward", 4, 3, 5, -1, ConvolutionFormula::kOldBackward},
 });
 
-const Formula* FormulaOf(std::string_view name) {
-  const auto found = std::find_if(kFormulas.begin(), kFormulas.end(),
-                                  [&](const Formula& formula) { return formula.name == name; });
-  return found == kFormulas.end() ? nullptr : &*found;
+const ConvolutionFormula* ConvolutionFormulaOf(std::string_view name) {
+  const auto found =
+      std::find_if(kConvolutionFormulas.begin(), kConvolutionFormulas.end(),
+                   [&](const ConvolutionFormula& formula) { return formula.name == name; });
+  return found == kConvolutionFormulas.end() ? nullptr : &*found;
 }
 
 // The extents of the smaller and the larger image; a transposed convolution makes the larger one.
@@ -53,8 +54,8 @@ struct Window {
   double input_used = 1;  // part of the input that any window touches
 };
 
-std::optional<Window> WindowOf(const Call& call, const Formula& formula, const Sizes& input,
-                               const Sizes& weight) {
+std::optional<Window> WindowOf(const Call& call, const ConvolutionFormula& formula,
+                               const Sizes& input, const Sizes& weight) {
   const std::size_t dimensions = input.size() - 2;
   const auto stride = call.List(formula.stride, dimensions);
   const auto padding = call.List(formula.padding, dimensions);
@@ -139,13 +140,13 @@ std::optional<ShapeWork> Gradients(ShapeWork forward, const Sizes& input, const 
 
 }  // namespace
 
-bool IsConvolution(std::string_view name) { return FormulaOf(name) != nullptr; }
+bool IsConvolution(std::string_view name) { return ConvolutionFormulaOf(name) != nullptr; }
 
 std::optional<ShapeWork> ConvolutionWork(const Call& call) {
-  const Formula& formula = *FormulaOf(call.name());
+  const ConvolutionFormula& formula = *ConvolutionFormulaOf(call.name());
   // Gradients: of the result first, then input and weight; before PyTorch 1.11 the input first.
-  const bool old = formula.form == Formula::kOldBackward;
-  const bool backward = formula.form == Formula::kBackward || old;
+  const bool old = formula.form == ConvolutionFormula::kOldBackward;
+  const bool backward = formula.form == ConvolutionFormula::kBackward || old;
   const int at = backward && !old ? 1 : 0;
   const int at_weight = old ? 2 : at + 1;
   const std::size_t rank = call.Tensor(at).sizes.size();
@@ -153,7 +154,7 @@ std::optional<ShapeWork> ConvolutionWork(const Call& call) {
   const bool flag = formula.transposed >= 0 && call.count() > 0;
   const std::string_view said = call.Value(formula.transposed);
   if (flag && said != "True" && said != "False") return {};
-  const bool transposed = formula.form == Formula::kTransposed || said == "True";
+  const bool transposed = formula.form == ConvolutionFormula::kTransposed || said == "True";
   const ElementType type = call.Type(at);
   if (ElementBytes(type) == 0) return {};
 

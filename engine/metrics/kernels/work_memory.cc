@@ -14,7 +14,7 @@
 namespace advise::work {
 namespace {
 
-const MemoryFormula* FormulaOf(std::string_view name) {
+const MemoryFormula* MemoryFormulaOf(std::string_view name) {
   const auto found =
       std::find_if(kMemoryFormulas.begin(), kMemoryFormulas.end(),
                    [&](const MemoryFormula& formula) { return formula.name == name; });
@@ -305,11 +305,13 @@ std::optional<ShapeWork> Lists(const Call& call, Flow flow) {
 
 }  // namespace
 
-bool IsMemoryWork(std::string_view name) { return FormulaOf(name) != nullptr || IsForeach(name); }
+bool IsMemoryWork(std::string_view name) {
+  return MemoryFormulaOf(name) != nullptr || IsForeach(name);
+}
 
 std::optional<ShapeWork> MemoryWork(const Call& call) {
-  if (FormulaOf(call.name()) == nullptr) return Lists(call, Flow::kLists);
-  const MemoryFormula& formula = *FormulaOf(call.name());
+  if (MemoryFormulaOf(call.name()) == nullptr) return Lists(call, Flow::kLists);
+  const MemoryFormula& formula = *MemoryFormulaOf(call.name());
   const double x = call.Bytes(0);
   const double elements = call.Tensor(0).sizes.empty() ? 0 : Product(call.Tensor(0).sizes);
   switch (formula.flow) {

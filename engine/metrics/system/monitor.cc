@@ -17,7 +17,7 @@ struct Span {
   bool Holds(double time) const { return !known() || (time >= start && time <= end); }
 };
 
-const MonitorSeries* Activity(const MonitoredGpu& gpu) {
+const MonitorSeries* ActivityOf(const MonitoredGpu& gpu) {
   const MonitorSeries* series = gpu.Find("utilization");
   return series != nullptr ? series : gpu.Find("gr_active");
 }
@@ -36,7 +36,7 @@ class Summary {
       for (const double time : series.time_s) samples += span_.Holds(time) ? 1 : 0;
       use.samples = std::max(use.samples, samples);
     }
-    const MonitorSeries* activity = Activity(gpu_);
+    const MonitorSeries* activity = ActivityOf(gpu_);
     const double at_work = knowledge_.Number("monitor.at_work");
     use.at_work =
         activity == nullptr || std::any_of(activity->value.begin(), activity->value.end(),
@@ -80,7 +80,7 @@ class Summary {
 
   // Whether the GPU was busy at this sample, or the log cannot tell.
   bool Busy(std::size_t sample, double time) const {
-    const MonitorSeries* activity = Activity(gpu_);
+    const MonitorSeries* activity = ActivityOf(gpu_);
     if (activity == nullptr) return true;
     // Columns of one row share its time; where a value was missing, rows have moved on.
     std::size_t at = std::min(sample, activity->time_s.size() - 1);
@@ -149,7 +149,7 @@ MonitorSummary SummariseMonitor(const Trace& trace, const Knowledge& knowledge) 
     if (g > 0) log_of[g] = std::max(log_of[g], log_of[g - 1]);
     spans.resize(std::max(spans.size(), log_of[g] + 1));
     Span& span = spans[log_of[g]];
-    const MonitorSeries* activity = Activity(monitor.gpus[g]);
+    const MonitorSeries* activity = ActivityOf(monitor.gpus[g]);
     for (std::size_t i = 0; activity != nullptr && i < activity->value.size(); ++i) {
       if (activity->value[i] < knowledge.Number("monitor.at_work")) continue;
       span.start = std::min(span.start, activity->time_s[i]);
