@@ -1,27 +1,30 @@
 #!/usr/bin/env bash
 # Installs the packages that building and testing need (Debian, Ubuntu). Does nothing when they are
 # all there. Run as root, or as a user who may use sudo.
+#   --demo       only what building the program needs
 #   --tidy       clang-tidy, too
 #   --static     what scripts/static-libraries.sh needs, too
 #   --browser    Chromium, too: the tests open HTML reports in it, and skip that where it cannot be had
 set -euo pipefail
 
 packages=(
-  g++ cmake ninja-build pkg-config ccache
+  g++ cmake ninja-build pkg-config
   libfmt-dev libsqlite3-dev libsqlitecpp-dev libtomlplusplus-dev
   nlohmann-json3-dev libcli11-dev libexpected-dev liblua5.4-dev
   libsimdjson-dev libisal-dev libprotobuf-dev zlib1g-dev libzstd-dev
-  catch2 libvalijson-dev sqlite3 time node-d3 codespell
+  node-d3
 )
+development=(ccache catch2 libvalijson-dev sqlite3 time codespell)
 browser=no
 for option in "$@"; do
   case "$option" in
+    --demo) development=() ;;
     --tidy) packages+=(clang clang-tidy) ;;
     --browser) browser=yes ;;
     --static) packages+=(dpkg-dev nasm make) ;; # only for scripts/static-libraries.sh
     --site) packages+=(python3-sphinx python3-myst-parser) ;; # only for scripts/make-site.sh
     *)
-      echo "usage: scripts/setup.sh [--tidy] [--browser] [--static] [--site]" >&2
+      echo "usage: scripts/setup.sh [--demo] [--tidy] [--browser] [--static] [--site]" >&2
       exit 2
       ;;
   esac
@@ -37,15 +40,30 @@ install() {
     as_root=(sudo)
   fi
   echo "setup.sh: installing $*" >&2
-  local command=("${as_root[@]}" apt-get install -y -qq --no-install-recommends "$@")
-  "${command[@]}" >/dev/null 2>&1 || {
+  "${as_root[@]}" apt-get install -s -qq --no-install-recommends "$@" >/dev/null 2>&1 || {
+    echo "setup.sh: refreshing the lists of packages" >&2
     "${as_root[@]}" apt-get update -qq >/dev/null
-    "${command[@]}" >/dev/null
+  }
+  fetch_and_unpack "$@" || {
+    echo "setup.sh: refreshing the lists of packages" >&2
+    "${as_root[@]}" apt-get update -qq >/dev/null
+    fetch_and_unpack "$@"
   }
 }
 
+# fetch_and_unpack PACKAGE…: says how far it is, by packages, dependencies among them.
+fetch_and_unpack() {
+  local count
+  count=$("${as_root[@]}" apt-get install -s -qq --no-install-recommends "$@" | grep -c '^Inst') || return 1
+  "${as_root[@]}" apt-get install -y -q --no-install-recommends "$@" 2>&1 </dev/null | awk -v count="$count" '
+    function say(what, n) { if (n == 1 || n % 10 == 0 || n == count) print "setup.sh: " what " " n " of " count; fflush() }
+    /^Get:/ { say("fetched", ++fetched) }
+    /^Setting up / { say("installed", ++done) }
+    /^E:|^dpkg: error/ { print }' >&2
+}
+
 missing=()
-for package in "${packages[@]}"; do
+for package in "${packages[@]}" "${development[@]}"; do
   status=$(dpkg-query --show --showformat='${db:Status-Abbrev}' "$package" 2>/dev/null || true)
   case "$status" in ii*) ;; *) missing+=("$package") ;; esac
 done
