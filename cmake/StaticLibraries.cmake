@@ -2,8 +2,8 @@
 # Sets ADVISE_ONE_FILE: whether all of them are there as archives. Debian has no archives of simdjson and ISA-L;
 # scripts/static-libraries.sh makes them from Debian's sources, in build/static.
 set(ADVISE_STATIC AUTO CACHE STRING
-    "Link libraries other than the C library as archives: AUTO where there are any, ON always, OFF never")
-set_property(CACHE ADVISE_STATIC PROPERTY STRINGS AUTO ON OFF)
+    "Link libraries as archives: AUTO where there are any, ON all but the C library, ALL the C library, too, OFF none")
+set_property(CACHE ADVISE_STATIC PROPERTY STRINGS AUTO ON ALL OFF)
 
 set(ADVISE_ONE_FILE NO)
 if(ADVISE_STATIC)
