@@ -7,9 +7,8 @@
 namespace advise {
 
 std::string SomeRanksNote(int world, int shown) {
-  return fmt::format(
-      "the job has {} ranks, and this report shows {}: which rank waits for which is unknown",
-      world, shown);
+  return fmt::format("only {} of {} ranks {} shown: who waits for whom is unknown", shown, world,
+                     shown == 1 ? "is" : "are");
 }
 
 namespace {
@@ -58,7 +57,7 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
       notes.emplace_back("the profiler said: " + SafeText(message.text));
   }
   if (trace.ops.size() > 0 && analysis.hardware.name.empty()) {
-    notes.emplace_back("the report does not name the GPU: peaks are unknown (see --gpu)");
+    notes.emplace_back("the GPU is not named: peaks are unknown (see --gpu)");
   } else if (trace.ops.size() > 0 && !analysis.hardware.known) {
     notes.emplace_back(
         fmt::format("{} is not in the knowledge base: tensor and link rates are unknown",
@@ -84,14 +83,10 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
                     count(unknown), count(launched)));
   }
   if (trace.ops.size() > 0 && trace.os_calls.size() == 0) {
-    notes.emplace_back(
-        trace.kind == "kineto"
-            ? "PyTorch's profiler records no OS calls: waits for files, locks and other "
-              "processes look like host code"
-            : "no OS calls were recorded: waits for data and files look like host code");
+    notes.emplace_back("no OS calls recorded: file waits look like host code");
   }
   if (analysis.run.steps.source == "period") {
-    notes.emplace_back("steps were found from the repeating GPU work, not from ranges");
+    notes.emplace_back("steps come from the repeating GPU work, not from ranges");
   } else if (!analysis.run.steps.known() && trace.ops.size() > 0 && analysis.support.verdict) {
     // Where too little was recorded for a verdict, the doubt says it.
     notes.emplace_back("no steps were found: the whole capture was analyzed, including start-up");

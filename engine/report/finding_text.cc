@@ -258,7 +258,8 @@ bool SaysAgain(const Report& report, const Finding& finding) {
   if (finding.rule == nullptr) return false;
   // Notes whose words another part of the report has, and how that part is recognized.
   static const std::map<std::string, std::string> kCare = {
-      {"capture/some-ranks", "and this report shows"},
+      {"capture/some-ranks", "who waits for whom"},
+      {"capture/no-ranges", "not from ranges"},
       {"capture/dropped-events", "was not captured: causes of"}};
   if (const auto care = kCare.find(finding.rule->id); care != kCare.end()) {
     return std::any_of(

@@ -89,7 +89,7 @@ return {
     end
     if #found == 0 then return nil end
     local rows = top(kinds, "time", 8)
-    return { strategy = table.concat(found, "; also "), evidence = evidence, per_step = f.comm.per_step, kinds = listed(rows), rows = rows }
+    return { strategy = table.concat(found, "; also "), evidence = evidence, per_step = math.floor(f.comm.per_step + 0.5), kinds = listed(rows), rows = rows }
   end,
 
   tests = {

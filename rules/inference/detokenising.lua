@@ -22,7 +22,7 @@ return {
     { action = "Detokenize in blocks of several tokens" },
   },
   false_positives = "The end of a request.",
-  references = { "nvidia/gpu-background" },
+  references = { "nsys/pytorch" },
 
   saving = { confidence = 0.65, basis = "the launching thread does not detokenize" },
 

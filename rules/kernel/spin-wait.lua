@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 74,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "kernel/low-concurrency" },
   knowledge = { "K-G1" },
   effort    = "code",
 

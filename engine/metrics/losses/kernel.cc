@@ -228,7 +228,7 @@ class KernelFinder {
     }
     result_.layout = layout.Build();
     result_.cast = cast.Build();
-    waiting.remedy().reach_reason = "the time of these kernels";
+    waiting.remedy().reach_reason = "the GPU's other work";
     result_.waiting = waiting.Build();
   }
 
