@@ -55,6 +55,7 @@ struct Cluster {
   Pipeline pipeline;
   PathSpeed inside;        // large collectives inside a node
   PathSpeed across;        // and across nodes
+  RankLoss halved;         // `comm.halved` of all transfer inside collectives
   double transfer_ns = 0;  // exposed transfer of collectives, mean over ranks, in common steps
   double waited_ns = 0;    // exposed waiting for late ranks, mean over ranks, in common steps
 };

@@ -107,6 +107,9 @@ void DeclareTimes(Catalog* catalog) {
   many.Add("cluster.waited", "ns",
            "Exposed waiting for late ranks inside collectives, mean over ranks.",
            &Cluster::waited_ns);
+  AddLoss(&many, "cluster.halved_", "Half of the exposed transfer inside collectives.",
+          "Collectives transfer half as long: they are half as many, or send half the bytes.",
+          &Cluster::halved);
   many.Add("cluster.efficiency.parallel", "share",
            "Mean compute time of the ranks over the job's time: load balance times communication "
            "times work from the host.",

@@ -92,7 +92,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   // Subjects do not know each other. The longest first, so that both threads end together.
   const std::vector<std::function<void()>> subjects = {
       [&] {
-        copies = FindCopies(shared, hardware.host_link_bytes_per_s);
+        copies = FindCopies(shared, phases, hardware.host_link_bytes_per_s);
         syncs = FindSyncs(shared, copies, phases);
       },
       [&] {

@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 66,
-  explains  = { "comm/exposed" },
+  explains  = { "comm/exposed", "comm/dominates" },
   knowledge = { "K-J1", "K-J2", "K-J3", "K-N7" },
   effort    = "flag",
 

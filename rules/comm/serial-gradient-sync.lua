@@ -16,7 +16,7 @@ return {
   evidence       = { serial = "share", time = "lost.time" },
   thresholds     = { "min_serial", "min_share" },
 
-  symptom = "{serial:pct} of the gradient communication starts only after the backward pass. For {share:pct} of the time, the GPUs only communicate because of that.",
+  symptom = "{serial:pct} of the gradient communication starts only after the backward pass. Meanwhile, the GPUs compute nothing: {share:pct} of the time.",
   cause   = "Gradients of the last layers are ready early in the backward pass. They are sent only when all of it is done, so communication and compute run one after the other.",
   fixes   = {
     { action = "Let DistributedDataParallel reduce gradients in buckets during the backward pass, instead of in a loop over parameters after it",

@@ -139,6 +139,15 @@ TEST_CASE("calls of MPI without sizes stage what goes down and comes up around t
   CHECK(run->copies.roundtrip.count == 0);
 }
 
+TEST_CASE("a range that names the exchange tells it as well") {
+  for (const bool named : {true, false}) {
+    const Analysed run = DownAndUp([named](TraceBuilder& story) {
+      story.Range(named ? "halo_exchange" : "boundary", {210_us, 890_us});
+    });
+    CHECK(run->copies.roundtrip.count == (named ? 0 : 1));
+  }
+}
+
 TEST_CASE("near miss: without MPI between the two ways it is a round trip") {
   const Analysed run = DownAndUp([](TraceBuilder& story) {
     story.Mpi("MPI_Comm_rank", {210_us, 211_us}).Mpi("MPI_Barrier", {1100_us, 1200_us});

@@ -17,8 +17,9 @@ bool IsMigration(CopyDirection d) {
 
 class CopyFinder {
  public:
-  CopyFinder(const Basis& basis, double link)
+  CopyFinder(const Basis& basis, const Phases& phases, double link)
       : basis_(basis),
+        phases_(phases),
         run_(basis.run),
         trace_(basis.run.trace),
         link_(link),
@@ -266,7 +267,11 @@ class CopyFinder {
             run_.steps.At(trace_.ops.start[op]) == run_.steps.At(trace_.ops.start[down]) ||
             (run_.steps.source == "period" &&
              trace_.ops.end[op] - trace_.ops.start[down] <= run_.steps.Median());
-        if (!in_time || !same_step || SentByMpi(down, op)) continue;
+        if (!in_time || !same_step) continue;
+        if (IsExchanged(down, op)) {
+          result_.calls_to_exchange.insert(SyncOf(trace_.ops.call[down]));
+          continue;
+        }
         const bool same = trace_.ops.device[op] == trace_.ops.device[down];
         LossBuilder& loss = same ? trip : through;
         loss.Count(trace_.ops.start[down], static_cast<double>(bytes), Length(op) + Length(down));
@@ -287,12 +292,18 @@ class CopyFinder {
     result_.through_host = through.Build();
   }
 
-  // MPI took what came down and brought what goes up: an exchange with another rank, no round trip.
-  bool SentByMpi(std::uint32_t down, std::uint32_t up) const {
+  // What came down was sent, and what goes up was received: an exchange with another rank, no round
+  // trip. Calls of MPI tell, or a range that names communication.
+  bool IsExchanged(std::uint32_t down, std::uint32_t up) const {
     const std::uint32_t a = trace_.ops.call[down];
     const std::uint32_t b = trace_.ops.call[up];
-    return a != kNone && b != kNone &&
-           UsesMpi(run_, trace_.calls.thread[b], trace_.calls.end[a], trace_.calls.start[b]);
+    if (a == kNone || b == kNone) return false;
+    const std::uint32_t thread = trace_.calls.thread[b];
+    const Nanos from = trace_.calls.end[a];
+    const Nanos to = trace_.calls.start[b];
+    const std::uint32_t process = trace_.threads[thread].process;
+    return UsesMpi(run_, thread, from, to) ||
+           phases_.Of(process, Phase::kCommunication).OverlapWith(from, to) > 0;
   }
 
   // Idle time between the two ways, when the host works on the data there.
@@ -378,6 +389,7 @@ class CopyFinder {
   }
 
   const Basis& basis_;
+  const Phases& phases_;
   const Run& run_;
   const Trace& trace_;
   double link_;
@@ -391,8 +403,8 @@ class CopyFinder {
 
 }  // namespace
 
-Copies FindCopies(const Basis& basis, double link_bytes_per_s) {
-  return CopyFinder(basis, link_bytes_per_s).Find();
+Copies FindCopies(const Basis& basis, const Phases& phases, double link_bytes_per_s) {
+  return CopyFinder(basis, phases, link_bytes_per_s).Find();
 }
 
 }  // namespace advise

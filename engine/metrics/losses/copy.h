@@ -3,9 +3,11 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/metrics/losses/loss.h"
+#include "engine/timeline/phase.h"
 
 namespace advise {
 
@@ -23,19 +25,22 @@ enum class CopyKind : std::uint8_t { kPlain, kTiny, kSmall, kPageable, kBlocking
 
 struct Copies {
   std::vector<CopyGroup> groups;
-  Loss pageable, blocking, small, slow, repeated, roundtrip, migration, through_host, serial, separate;
+  Loss pageable, blocking, small, slow, repeated, roundtrip, migration, through_host, serial,
+      separate;
   double small_median_bytes = 0;
   double blocking_pageable_share = 0;
   std::string repeated_memory;
   bool repeated_is_all = false;  // these come in one go, and nothing else is uploaded
   // The synchronising calls that only wait for a copy just issued, and that copy's call.
   std::unordered_map<std::uint32_t, std::uint32_t> copy_of_sync;
+  // The synchronizing calls that wait for data which the host then sends to another rank.
+  std::unordered_set<std::uint32_t> calls_to_exchange;
   std::vector<CopyKind>
       kind_of_op;  // per op of the trace; meaningful for host-device copies in the window
 };
 
 // `link_bytes_per_s`: what pinned copies reach on this host, 0 unknown. O(ops + calls).
-Copies FindCopies(const Basis& basis, double link_bytes_per_s);
+Copies FindCopies(const Basis& basis, const Phases& phases, double link_bytes_per_s);
 
 // Between host and device, in either direction; migrations are not counted.
 inline bool IsHostDevice(CopyDirection d) {

@@ -46,6 +46,7 @@ class SyncFinder {
       if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
       result_.count += 1;
       result_.time_ns += static_cast<double>(CallLength(c));
+      if (copies_.calls_to_exchange.contains(c)) continue;
       const auto copy = copies_.copy_of_sync.find(c);
       if (copy != copies_.copy_of_sync.end()) {
         const std::uint32_t op = run_.first_op_of_call[copy->second];

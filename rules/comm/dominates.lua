@@ -1,0 +1,57 @@
+-- Collectives take longer than all computing together, waiting for late ranks left out: overlap hides little of it. Rules
+-- about the path name the cause where it can be told. What is left is to send less, or less often.
+return {
+  id        = "comm/dominates",
+  title     = "Send less, or find a faster path: communication takes longer than computing",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "symptom",
+  effort    = "design",
+  priority  = 31,
+  explains  = { "comm/exposed" },
+  knowledge = { "K-B5", "K-J2" },
+
+  needs      = { "cluster.ranks" },
+  optional   = { "cluster.transfer", "cluster.window", "cluster.halved_lost", "cluster.halved_remedy" },
+  thresholds = { "min_share" },
+
+  symptom = "For {share:pct} of the time, the GPUs only send and receive. There is too little computing to hide that behind.",
+  cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.",
+  fixes   = {
+    { action = "Measure the path between the ranks, and compare it with what the links should reach",
+      snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2\nNCCL_DEBUG=INFO COMMAND 2>&1 | grep -E 'via|NET/'", language = "bash" },
+    { action = "Exchange gradients less often: accumulate them over several micro-steps, or use a larger batch per GPU",
+      snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch" } },
+    { action = "Send fewer bytes: bf16 gradients",
+      snippet = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\nmodel.register_comm_hook(None, default_hooks.bf16_compress_hook)",
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "Use fewer ranks for this problem size: they may be as fast together" },
+  },
+  false_positives = "Inference of a large model over many GPUs with a batch of one.",
+  references = { "pytorch/ddp", "nccl/environment" },
+
+  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+
+  detect = function(f, t)
+    if f.cluster.transfer == nil or f.cluster.window == nil then return nil end
+    local transfer = share(f.cluster.transfer, f.cluster.window)
+    if not at_least(transfer, t.min_share) then return nil end
+    return { share = transfer }
+  end,
+
+  saving = { claims = "cluster.halved_lost", remedy = "cluster.halved_remedy", confidence = 0.4,
+             basis = "half of the communication" },
+
+  tests = {
+    { name = "ten times as long as computing",
+      facts = { cluster = { ranks = 2, transfer = 1.8e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true } },
+      expect = { share = 0.9 }, saving = { claims = 1.8e9, confidence = 0.4 } },
+    { name = "near miss: exposed, but shorter than computing",
+      facts = { cluster = { ranks = 2, transfer = 8e8, window = 2e9, halved_lost = 8e8, halved_remedy = true } },
+      expect = "silent" },
+    { name = "near miss: it is waiting for late ranks",
+      facts = { cluster = { ranks = 2, transfer = 1e8, window = 2e9, halved_lost = 1e8, halved_remedy = true } },
+      expect = "silent" },
+    { name = "one rank", facts = { cluster = { ranks = 1 } }, expect = "not_applicable" },
+  },
+}
