@@ -22,9 +22,13 @@ return {
   cause   = "Each call requests memory from the driver or returns it. That is slow, and the call may wait until the GPU has finished.",
   fixes   = {
     { action  = "In PyTorch, leave the caching allocator on and do not empty it in the loop",
-      snippet = [[# remove torch.cuda.empty_cache() from the loop; unset PYTORCH_NO_CUDA_MEMORY_CACHING (AMD: PYTORCH_NO_HIP_MEMORY_CACHING)
+      snippet = [[# remove torch.cuda.empty_cache() from the loop; unset PYTORCH_NO_CUDA_MEMORY_CACHING
 import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   # before CUDA starts; for varying shapes]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "nvidia" } },
+    { action  = "In PyTorch, leave the caching allocator on and do not empty it in the loop",
+      snippet = [[# remove torch.cuda.empty_cache() from the loop
+unset PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING]],
+      language = "bash", ["for"] = { "pytorch", "amd" } },
     { action  = "Allocate once before the loop and reuse the buffers" },
     { action  = "In CUDA C++, allocate in stream order from a pool that keeps its memory",
       snippet = [[cudaMemPool_t pool;

@@ -22,7 +22,7 @@ return {
     { action = "Remove torch.cuda.empty_cache() from the loop: it helps other processes, not this one", ["for"] = { "pytorch" } },
     { action  = "Against fragmentation, let memory segments grow",
       snippet = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py",
-      language = "bash", ["for"] = { "pytorch" } },
+      language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action = "If two programs share a GPU, limit each of them (set_per_process_memory_fraction)", ["for"] = { "pytorch" } },
   },
   false_positives = "A change of phase, such as from training to evaluation, that needs the memory in other sizes.",
