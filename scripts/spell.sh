@@ -13,7 +13,7 @@ trap 'rm -rf "$printed"' EXIT
 if [ -n "$advise" ]; then
   "$advise" manual >"$printed/manual"
   "$advise" rules docs -o "$printed/docs" >/dev/null
-  for command in "" facts why slice compare whatif grade scrub record rules completions manual help; do
+  for command in "" facts why slice compare whatif grade scrub record mcp rules completions manual help; do
     # shellcheck disable=SC2086
     "$advise" $command --help >"$printed/help-${command:-diagnose}"
   done

@@ -13,6 +13,7 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeGradeCommand());
   commands.push_back(MakeScrubCommand());
   commands.push_back(MakeRecordCommand());
+  commands.push_back(MakeMcpCommand());
   commands.push_back(MakeRulesCommand());
   commands.push_back(MakeCompletionsCommand());
   commands.push_back(MakeManualCommand());

@@ -72,6 +72,13 @@ CLI::Validator WholeNumber(int lowest, int highest) {
   return CLI::Validator(check, "", "whole number");
 }
 
+void AddJobsOption(CLI::App& app, DiagnoseOptions& options) {
+  options.jobs = DefaultJobs();
+  app.add_option("--jobs,-j", options.jobs, "number of parallel jobs")
+      ->check(WholeNumber(1, 256))
+      ->type_name("N");
+}
+
 void AddReportOptions(CLI::App& app, RunOptions& options) {
   DiagnoseOptions& diagnose = options.diagnose;
   app.add_option("REPORT", diagnose.reports,
@@ -85,10 +92,7 @@ void AddReportOptions(CLI::App& app, RunOptions& options) {
   app.add_option("--gpu", diagnose.gpu,
                  "the GPU, if the report does not name it; a name or an id of the knowledge base")
       ->type_name("GPU");
-  diagnose.jobs = DefaultJobs();
-  app.add_option("--jobs,-j", diagnose.jobs, "number of parallel jobs")
-      ->check(WholeNumber(1, 256))
-      ->type_name("N");
+  AddJobsOption(app, diagnose);
   app.add_option("--progress", options.progress, "show progress on stderr: auto, always, never")
       ->check(OneOf({"auto", "always", "never"}))
       ->type_name("WHEN");
@@ -141,7 +145,10 @@ tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& opt
   if (options.diagnose.reports.empty()) {
     return fail(Complain({"no report is named", "", "see: advise --help"}, kWrongUsage));
   }
-  auto reports = ExpandReports(options.diagnose.reports);
+  // A trace in memory outlives its file.
+  auto reports = options.kept != nullptr
+                     ? Result<std::vector<std::string>>(options.diagnose.reports)
+                     : ExpandReports(options.diagnose.reports);
   if (!reports) return fail(Complain(reports.error(), kUnreadableInput));
   auto session = OpenSession(options.diagnose);
   if (!session) return fail(session.error());

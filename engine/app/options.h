@@ -27,6 +27,8 @@ struct RunOptions {
 };
 
 void AddReportOptions(CLI::App& app, RunOptions& options);
+// --jobs.
+void AddJobsOption(CLI::App& app, DiagnoseOptions& options);
 // --rules, --config, --set, --no-site: what rules and settings are in force.
 void AddSiteOptions(CLI::App& app, DiagnoseOptions& options);
 // --format (one of `formats`), -o, --no-color.

@@ -1,0 +1,111 @@
+#include "engine/app/mcp/arguments.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/base/text.h"
+
+namespace advise {
+namespace {
+
+using Kind = Parameter::Kind;
+
+bool IsWhole(const McpJson& value) {
+  return value.is_number_integer() && value >= 0 && value <= std::numeric_limits<int>::max();
+}
+
+// "" when the value is of this kind, else what it should be.
+std::string WantedInstead(const McpJson& value, Kind kind) {
+  switch (kind) {
+    case Kind::kText:
+      return value.is_string() ? "" : "a text";
+    case Kind::kNumber:
+      return IsWhole(value) ? "" : "a whole number, 0 or more";
+    case Kind::kFlag:
+      return value.is_boolean() ? "" : "true or false";
+    case Kind::kTexts:
+      break;
+  }
+  const bool texts =
+      value.is_array() &&
+      std::all_of(value.begin(), value.end(), [](const McpJson& item) { return item.is_string(); });
+  return texts ? "" : "an array of texts";
+}
+
+}  // namespace
+
+McpJson SchemaOf(const std::vector<Parameter>& parameters) {
+  McpJson properties = McpJson::object();
+  McpJson required = McpJson::array();
+  for (const Parameter& parameter : parameters) {
+    McpJson& property = properties[parameter.name];
+    switch (parameter.kind) {
+      case Kind::kText:
+        property["type"] = "string";
+        break;
+      case Kind::kNumber:
+        property = {{"type", "integer"}, {"minimum", 0}};
+        break;
+      case Kind::kFlag:
+        property["type"] = "boolean";
+        break;
+      case Kind::kTexts:
+        property = {{"type", "array"}, {"items", {{"type", "string"}}}};
+        break;
+    }
+    property["description"] = parameter.text;
+    if (parameter.required) required.push_back(parameter.name);
+  }
+  McpJson schema = {{"type", "object"}, {"properties", properties}};
+  if (!required.empty()) schema["required"] = required;
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+Result<Arguments> Arguments::Read(const McpJson& given, const std::vector<Parameter>& parameters) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters) {
+    names.push_back(parameter.name);
+    const auto value = given.find(parameter.name);
+    const bool absent = value == given.end() || value->is_null();
+    if (absent && parameter.required) return Fail("is missing", parameter.name, parameter.text);
+    if (absent) continue;
+    const std::string wanted = WantedInstead(*value, parameter.kind);
+    if (!wanted.empty()) return Fail("wanted " + wanted, parameter.name, parameter.text);
+    const bool empty = parameter.required && (*value == "" || *value == McpJson::array());
+    if (empty) return Fail("is empty", parameter.name, parameter.text);
+  }
+  for (const auto& [name, value] : given.items()) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::string near = DidYouMean(name, names);
+    return Fail("there is no argument \"" + SafeText(name) + "\"", "",
+                near.empty() ? "" : "did you mean " + near + "?");
+  }
+  Arguments arguments;
+  arguments.given_ = given;
+  return arguments;
+}
+
+std::string Arguments::Text(const std::string& name) const {
+  const auto value = given_.find(name);
+  return value == given_.end() || value->is_null() ? "" : value->get<std::string>();
+}
+
+std::vector<std::string> Arguments::Texts(const std::string& name) const {
+  const auto value = given_.find(name);
+  if (value == given_.end() || value->is_null()) return {};
+  return value->get<std::vector<std::string>>();
+}
+
+std::optional<std::size_t> Arguments::Number(const std::string& name) const {
+  const auto value = given_.find(name);
+  if (value == given_.end() || value->is_null()) return std::nullopt;
+  return value->get<std::size_t>();
+}
+
+bool Arguments::Flag(const std::string& name) const {
+  const auto value = given_.find(name);
+  return value != given_.end() && value->is_boolean() && value->get<bool>();
+}
+
+}  // namespace advise
