@@ -219,6 +219,22 @@ TEST_CASE("pages of facts are all facts, each once") {
   CHECK(names.size() > 10);
 }
 
+TEST_CASE("pages of tables stay small, too") {
+  const Folder folder;
+  std::vector<Json> requests = {Hello(), Call(1, "open", {{"paths", {Simulated(kPair)}}})};
+  bool cut = false;
+  for (std::size_t offset = 0;;) {
+    requests.resize(2);
+    requests.push_back(Call(2, "facts", {{"run", "r1"}, {"tables", true}, {"offset", offset}}));
+    const Json page = JsonOf(Talk(folder, requests)[2]);
+    CHECK(page.dump().size() < 6000);
+    for (const Json& fact : page["facts"]) cut = cut || fact.contains("rows_left_out");
+    if (!page.contains("next_offset")) break;
+    offset = page["next_offset"];
+  }
+  CHECK(cut);
+}
+
 TEST_CASE("what a tool cannot do it says, as an answer that the model reads") {
   const Folder folder;
   folder.Write("notes.txt", "no trace\n");

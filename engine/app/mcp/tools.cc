@@ -47,6 +47,21 @@ McpJson PageOf(const McpJson& items, std::size_t offset, const std::string& name
   return answer;
 }
 
+// A table that is longer than a page, without the rows that have no room.
+void CutRows(McpJson* fact) {
+  const auto rows = fact->find("rows");
+  if (rows == fact->end()) return;
+  std::size_t bytes = 0;
+  std::size_t shown = 0;
+  while (shown < rows->size() && bytes + OneLine((*rows)[shown]).size() <= kPageBytes) {
+    bytes += OneLine((*rows)[shown++]).size();
+  }
+  if (shown == rows->size()) return;
+  (*fact)["rows_left_out"] = rows->size() - shown;
+  McpJson& list = (*fact)["rows"];
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(shown), list.end());
+}
+
 // A page of a text, ending with a whole line.
 std::string TextPage(const std::string& text, std::size_t offset) {
   if (offset >= text.size()) return offset == 0 ? text : "(nothing more)";
@@ -132,6 +147,7 @@ class Tools {
       if (!wanted) continue;
       chosen.push_back(fact);
       chosen.back().erase("scope");
+      CutRows(&chosen.back());
     }
     if (chosen.empty() && !match.empty()) {
       const std::string near = DidYouMean(match, names);
