@@ -137,6 +137,41 @@ TEST_CASE("the example rules of a site pass, and run on a report") {
   CHECK(list.out.find("\n  capture/no-ranges") == std::string::npos);  // replaced
 }
 
+TEST_CASE("the epilog for Slurm writes the fix list once, as the job's user, and never fails") {
+  const Folder folder;
+  MakeReport(folder);
+  // In the place of runuser, which only root may call: notes the user, and runs the command.
+  folder.Write("bin/runuser", "#!/bin/sh\necho \"$2\" >>'" + folder.path() +
+                                  "/users.txt'\nshift 3\nexec \"$@\"\n");
+  fs::permissions(folder / "bin/runuser", fs::perms::owner_all);
+  const auto epilog = [&](const std::string& job, const std::string& program) {
+    const std::string environment = "PATH='" + folder.path() + "/bin:/usr/bin:/bin' ADVISE='" +
+                                    program + "' SLURM_JOB_USER=ada SLURM_JOB_WORK_DIR='" +
+                                    folder.path() + "' SLURM_JOB_ID=" + job;
+    return RunAdvise(folder,
+                     environment + " sh " ADVISE_SOURCE_DIR "/docs/examples/slurm/epilog.sh",
+                     "/usr/bin/env")
+        .status;
+  };
+  fs::create_directory(folder / "advise-7");
+  fs::copy_file(folder / "run.sqlite", folder / "advise-7/rank_0.sqlite");
+  CHECK(epilog("7", ADVISE_PROGRAM) == 0);
+  const std::string written = ReadAll(folder / "advise-7/advise.txt");
+  CHECK(written.find("Where the time went") != std::string::npos);
+  const std::string users = ReadAll(folder / "users.txt");
+  CHECK(users == "ada\nada\nada\n");
+  fs::remove(folder / "advise-7/advise.txt");
+  CHECK(epilog("7", ADVISE_PROGRAM) == 0);
+  CHECK_FALSE(fs::exists(folder / "advise-7/advise.txt"));  // another node has done it
+
+  CHECK(epilog("8", ADVISE_PROGRAM) == 0);  // no folder
+  fs::create_directory(folder / "advise-9");
+  CHECK(epilog("9", ADVISE_PROGRAM) == 0);  // no report in it
+  CHECK_FALSE(fs::exists(folder / "advise-9/advise.txt"));
+  fs::create_directory(folder / "advise-10");
+  CHECK(epilog("10", "/no/such/program") == 0);
+}
+
 TEST_CASE("a rule that is off until a day is judged by the day of the capture") {
   const Folder folder;
   MakeReport(folder);
