@@ -40,10 +40,6 @@ install() {
     as_root=(sudo)
   fi
   echo "setup.sh: installing $*" >&2
-  "${as_root[@]}" apt-get install -s -qq --no-install-recommends "$@" >/dev/null 2>&1 || {
-    echo "setup.sh: refreshing the lists of packages" >&2
-    "${as_root[@]}" apt-get update -qq >/dev/null
-  }
   fetch_and_unpack "$@" || {
     echo "setup.sh: refreshing the lists of packages" >&2
     "${as_root[@]}" apt-get update -qq >/dev/null
@@ -51,15 +47,25 @@ install() {
   }
 }
 
-# fetch_and_unpack PACKAGE…: says how far it is, by packages, dependencies among them.
+# fetch_and_unpack PACKAGE…: says how far it is, by packages, dependencies among them. Fails when the lists are missing or old.
 fetch_and_unpack() {
   local count
-  count=$("${as_root[@]}" apt-get install -s -qq --no-install-recommends "$@" | grep -c '^Inst') || return 1
-  "${as_root[@]}" apt-get install -y -q --no-install-recommends "$@" 2>&1 </dev/null | awk -v count="$count" '
-    function say(what, n) { if (n == 1 || n % 10 == 0 || n == count) print "setup.sh: " what " " n " of " count; fflush() }
-    /^Get:/ { say("fetched", ++fetched) }
-    /^Setting up / { say("installed", ++done) }
-    /^E:|^dpkg: error/ { print }' >&2
+  count=$(apt-get install -s -qq --no-install-recommends "$@" 2>/dev/null | grep -c '^Inst') || return 1
+  echo "setup.sh: $count packages, with what they depend on" >&2
+  local fetched=0 unpacked=0 done=0
+  "${as_root[@]}" apt-get install -y -q --no-install-recommends "$@" 2>&1 </dev/null | while read -r line; do
+    case "$line" in
+      Get:*) say_progress fetched $((fetched += 1)) "$count" ;;
+      "Unpacking "*) say_progress unpacked $((unpacked += 1)) "$count" ;;
+      "Setting up "*) say_progress installed $((done += 1)) "$count" ;;
+      E:* | "dpkg: error"*) echo "$line" ;;
+    esac
+  done >&2
+}
+
+# say_progress WHAT N COUNT: the first, every tenth, and the last.
+say_progress() {
+  if [ "$2" -eq 1 ] || [ $(($2 % 10)) -eq 0 ] || [ "$2" -eq "$3" ]; then echo "setup.sh: $1 $2 of $3"; fi
 }
 
 missing=()
