@@ -5,13 +5,17 @@ export CTEST_OUTPUT_ON_FAILURE=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 jobs=2
 
-# configure_and_build PRESET [TARGET…]: with ccache when there is one.
+# configure_and_build PRESET [-DNAME=VALUE…] [TARGET…]: with ccache when there is one.
 configure_and_build() {
   local preset=$1
   shift
   local options=()
+  while [[ "${1:-}" == -D* ]]; do
+    options+=("$1")
+    shift
+  done
   if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-  cmake --preset "$preset" "${options[@]}" >/dev/null
+  cmake --preset "$preset" "${options[@]}" >/dev/null || return
   local targets=()
   if [ $# -gt 0 ]; then targets=(--target "$@"); fi
   cmake --build "build/$preset" -j "$jobs" "${targets[@]}"

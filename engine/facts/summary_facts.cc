@@ -4,7 +4,7 @@
 namespace advise::facts {
 namespace {
 
-auto RowsOf(std::vector<SummaryRow> Summaries::*summary, const std::string& unit) {
+auto RowsOfSummary(std::vector<SummaryRow> Summaries::*summary, const std::string& unit) {
   return [summary, unit](const Summaries& summaries) {
     Rows rows;
     for (const SummaryRow& row : summaries.*summary) {
@@ -29,21 +29,21 @@ void DeclareSummaryFacts(Catalog* catalog) {
       ": name, count, total, share, mean, median, min, max, stddev; the 40 largest totals.";
   auto& summaries = catalog->Of(&Analysis::summaries);
   summaries.Add("summary.kernels", "rows", "Kernels of the window by name" + columns,
-                RowsOf(&Summaries::kernels, "ns"));
+                RowsOfSummary(&Summaries::kernels, "ns"));
   summaries.Add("summary.calls", "rows", "CUDA calls that begin in the window by name" + columns,
-                RowsOf(&Summaries::calls, "ns"));
+                RowsOfSummary(&Summaries::calls, "ns"));
   summaries.Add("summary.copies", "rows", "Copies and memsets by direction, their times" + columns,
-                RowsOf(&Summaries::copy_times, "ns"));
+                RowsOfSummary(&Summaries::copy_times, "ns"));
   summaries.Add("summary.copy_sizes", "rows",
                 "Copies and memsets by direction, their bytes" + columns,
-                RowsOf(&Summaries::copy_sizes, "bytes"));
+                RowsOfSummary(&Summaries::copy_sizes, "bytes"));
   summaries.Add("summary.ranges", "rows",
                 "Ranges that begin in the window by name, numbers in it as #" + columns,
-                RowsOf(&Summaries::ranges, "ns"));
+                RowsOfSummary(&Summaries::ranges, "ns"));
   summaries.Add("summary.os_calls", "rows", "OS calls that begin in the window by name" + columns,
-                RowsOf(&Summaries::os_calls, "ns"));
+                RowsOfSummary(&Summaries::os_calls, "ns"));
   summaries.Add("summary.mpi", "rows", "MPI calls that begin in the window by name" + columns,
-                RowsOf(&Summaries::mpi, "ns"));
+                RowsOfSummary(&Summaries::mpi, "ns"));
 }
 
 }  // namespace advise::facts

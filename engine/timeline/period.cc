@@ -79,7 +79,8 @@ bool Computes(const Tokens& tokens, const std::vector<std::size_t>& places, std:
 }
 
 // Kinds of computing (tokens of kernels and graphs) in a stretch.
-std::set<std::uint64_t> Computing(const Tokens& tokens, std::size_t from, std::size_t length) {
+std::set<std::uint64_t> ComputingTokens(const Tokens& tokens, std::size_t from,
+                                        std::size_t length) {
   std::set<std::uint64_t> seen;
   for (std::size_t i = from; i < std::min(tokens.what.size(), from + length); ++i) {
     if (tokens.computes[i] != 0) seen.insert(tokens.what[i]);
@@ -96,7 +97,7 @@ bool ComputesNothingElse(const Tokens& tokens, const Period& period) {
       starts.begin(), starts.end(),
       [&](std::size_t one, std::size_t next) { return next - one == period.length; });
   if (usual == starts.end()) return false;
-  const auto inside = Computing(tokens, *usual, period.length);
+  const auto inside = ComputingTokens(tokens, *usual, period.length);
   for (std::size_t i = 0; i < tokens.what.size(); ++i) {
     if (tokens.computes[i] != 0 && !inside.contains(tokens.what[i])) return false;
   }
@@ -148,10 +149,10 @@ Period FindPeriod(const Knowledge& knowledge, const Tokens& tokens,
     const bool as_good =
         match >= exact && loss <= most_loss && loss * static_cast<double>(best.length) < extra;
     const auto iterates = [&] {
-      const auto inside = Computing(tokens, (*at)[at->size() / 2], period);
+      const auto inside = ComputingTokens(tokens, (*at)[at->size() / 2], period);
       std::size_t beside = 0;
       for (const std::uint64_t token :
-           Computing(tokens, best.starts[best.starts.size() / 2], best.length)) {
+           ComputingTokens(tokens, best.starts[best.starts.size() / 2], best.length)) {
         beside += inside.contains(token) ? 0 : 1;
       }
       // Most of what the longer one computes stands beside the shorter one: that is a part of it,

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <regex>
-#include <set>
+#include <vector>
 
 #include "tests/conventions/source_tree.h"
 
@@ -67,7 +67,7 @@ std::vector<Own> OwnNames(const SourceFile& file) {
   return names;
 }
 
-// engine/import/ncu/ncu_csv.cc is of engine/import.
+// engine/import/ncu/ncu_csv.cc is a file of engine/import.
 std::string RoomOfFile(const std::string& path) {
   return path.substr(0, path.find('/', path.find('/') + 1));
 }
@@ -86,17 +86,22 @@ TEST_CASE("names of parameters do not tell functions apart") {
 }
 
 TEST_CASE("what files of one room keep to themselves has names of its own") {
-  std::map<std::string, std::map<std::string, std::string>> taken;  // by room and name: where
+  struct Known {
+    std::string overload, path;
+  };
+  std::map<std::string, std::map<std::string, std::vector<Known>>> taken;  // by room and name
   for (const SourceFile& file : SourceFiles({"engine", "fixtures"}, {".cc"})) {
     auto& room = taken[RoomOfFile(file.path)];
-    std::set<std::string> here;  // a file may declare and define
     for (const Own& own : OwnNames(file)) {
-      const std::string place = file.path + ":" + std::to_string(own.line);
-      const std::string name = own.name + "(" + own.overload;
-      if (!here.insert(name).second) continue;
-      const auto [known, is_new] = room.emplace(name, place);
-      INFO(place << " and " << known->second << ": " << own.name);
-      CHECK(is_new);
+      INFO(file.path << ":" << own.line << ": " << own.name);
+      for (const Known& known : room[own.name]) {
+        INFO("as in " << known.path);
+        // Functions may differ in what they take; a file may declare and define.
+        const bool told_apart =
+            !own.overload.empty() && !known.overload.empty() && own.overload != known.overload;
+        CHECK((told_apart || known.path == file.path));
+      }
+      room[own.name].push_back({own.overload, file.path});
     }
   }
   CHECK(taken.size() > 15);

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
+constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 constexpr std::size_t kWriteVersionByte = 18;  // of the header: 2 = write-ahead log
 
 std::string EncodeUri(const std::string& path) {
@@ -124,7 +124,7 @@ Result<Source> OpenSource(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Fail("cannot be read", path, "check that it exists and that you may read it");
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (std::string_view(head).substr(0, kMagic.size()) != kMagic) {
+  if (std::string_view(head).substr(0, kSqliteMagic.size()) != kSqliteMagic) {
     return Fail("not a SQLite database", path, "make one with: nsys export --type sqlite");
   }
   if (file.gcount() < static_cast<std::streamsize>(head.size())) {
