@@ -1,12 +1,16 @@
 // `advise compare`: two runs as before and after of one change, or several runs on different
 // numbers of GPUs as a scaling table.
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "engine/advice/describe.h"
 #include "engine/app/command.h"
 #include "engine/app/several_runs.h"
+#include "engine/base/text.h"
 #include "engine/report/compare_pages.h"
 
 namespace advise {
@@ -25,6 +29,19 @@ std::vector<std::string> Labels(const std::vector<std::string>& paths) {
   return distinct.size() == names.size() ? names : paths;
 }
 
+constexpr const char* kSlower = "slower:";
+
+// The share in "slower:3%"; nullopt for another text.
+std::optional<double> SlowerLimit(const std::string& text) {
+  if (!text.starts_with(kSlower) || !text.ends_with('%')) return std::nullopt;
+  const char* start = text.data() + std::string(kSlower).size();
+  const char* end = text.data() + text.size() - 1;
+  double percent = 0;
+  const auto [at, problem] = std::from_chars(start, end, percent);
+  const bool fits = problem == std::errc() && at == end && percent >= 0 && percent < 1e6;
+  return fits ? std::optional(percent / 100) : std::nullopt;
+}
+
 class CompareCommand : public Command {
  public:
   std::string Name() const override { return "compare"; }
@@ -34,6 +51,7 @@ class CompareCommand : public Command {
   std::string Examples() const override {
     return "advise compare before.sqlite after.sqlite\n"
            "advise compare before/ after/ --format json -o change.json\n"
+           "advise compare main.sqlite branch.sqlite --fail-on slower:3% --format markdown\n"
            "advise compare 1gpu.sqlite 2gpu/ 4gpu/\n"
            "advise compare 1gpu.sqlite 4gpu/ --seconds 217,179";
   }
@@ -50,7 +68,16 @@ class CompareCommand : public Command {
                   "measured time of the same work in each run, for example one epoch")
         ->delimiter(',');
     AddSiteOptions(app, run_.diagnose);
-    AddOutputOptions(app, run_.output, {"text", "json"});
+    app.add_option("--fail-on", fail_on_,
+                   "exit with 1 when AFTER is certainly slower by more than this: slower:3%")
+        ->check(CLI::Validator(
+            [](const std::string& text) -> std::string {
+              return SlowerLimit(text) ? ""
+                                       : "\"" + text + "\" is no condition, wanted slower:PERCENT%";
+            },
+            "", "condition"))
+        ->type_name("slower:P%");
+    AddOutputOptions(app, run_.output, {"text", "json", "markdown"});
   }
 
   int Run() override {
@@ -80,6 +107,11 @@ class CompareCommand : public Command {
     const bool other_gpus = FactNumber((*several)->reports[0], "run.devices") !=
                             FactNumber((*several)->reports[1], "run.devices");
     if (scaling_ || runs.size() > 2 || !seconds.empty() || other_gpus) {
+      if (!fail_on_.empty() || run_.output.format == "markdown") {
+        return Complain({"a scaling table has no --fail-on and no Markdown", "",
+                         "compare two runs on the same number of GPUs"},
+                        kWrongUsage);
+      }
       return Scale(**several, seconds);
     }
     return Change(**several);
@@ -95,17 +127,33 @@ class CompareCommand : public Command {
     const std::vector<std::string>& runs = run_.diagnose.reports;
     const RunComparison comparison =
         CompareRuns(several.reports[0], several.reports[1], *several.session.knowledge);
+    const std::string& format = run_.output.format;
     const std::string text =
-        run_.output.format == "json"
-            ? CompareJson(comparison, runs[0], runs[1])
+        format == "json" ? CompareJson(comparison, runs[0], runs[1])
+        : format == "markdown"
+            ? CompareMarkdown(comparison, runs[0], runs[1])
             : CompareText(comparison, runs[0], runs[1], run_.output.Width(), run_.output.Color());
     const int code = Write(text, kAnalysed);
-    if (code != kAnalysed || comparison.comparable) return code;
+    if (code != kAnalysed) return code;
+    if (comparison.comparable) return Judge(comparison);
     std::string reasons;
     for (const std::string& reason : comparison.reasons) {
       reasons += (reasons.empty() ? "" : "; ") + reason;
     }
     return Complain({"the runs cannot be compared: " + reasons, "", ""}, kUnreadableInput);
+  }
+
+  // Slower by more than the limit, however the noise fell: the whole interval lies beyond it.
+  int Judge(const RunComparison& comparison) const {
+    if (fail_on_.empty()) return kAnalysed;
+    const double limit = SlowerLimit(fail_on_).value_or(0);
+    const double fastest = comparison.speedup_high.value_or(comparison.speedup);
+    if (fastest * (1 + limit) >= 1) return kAnalysed;
+    return Complain({fmt::format("AFTER takes {} longer, more than {}",
+                                 FormatQuantity(1 / comparison.speedup - 1, "share"),
+                                 FormatQuantity(limit, "share")),
+                     "--fail-on", ""},
+                    kConditionMet);
   }
 
   int Scale(const SeveralRuns& several, const std::vector<double>& seconds) const {
@@ -153,6 +201,7 @@ class CompareCommand : public Command {
 
   RunOptions run_;
   bool scaling_ = false;
+  std::string fail_on_;
   std::vector<std::string> seconds_;
 };
 

@@ -9,6 +9,7 @@
 #include "engine/report/budget_text.h"
 #include "engine/report/json_value.h"
 #include "engine/report/layout.h"
+#include "engine/report/markdown.h"
 
 namespace advise {
 namespace {
@@ -49,16 +50,17 @@ std::string StateInWords(const std::string& name) {
   return found == kNames.end() ? name : found->second;
 }
 
+std::string TitleWithTime(const FindingChange& item) {
+  if (item.before_ns > 0 && item.after_ns > 0) {
+    return fmt::format("{} ({} → {})", item.title, Time(item.before_ns), Time(item.after_ns));
+  }
+  const double ns = item.before_ns > 0 ? item.before_ns : item.after_ns;
+  return ns > 0 ? fmt::format("{} ({})", item.title, Time(ns)) : item.title;
+}
+
 void WriteFindings(Page& page, const char* label, const std::vector<FindingChange>& list, Ink ink) {
   for (const FindingChange& item : list) {
-    std::string what;
-    if (item.before_ns > 0 && item.after_ns > 0) {
-      what = fmt::format("{} ({} → {})", item.title, Time(item.before_ns), Time(item.after_ns));
-    } else {
-      const double ns = item.before_ns > 0 ? item.before_ns : item.after_ns;
-      what = ns > 0 ? fmt::format("{} ({})", item.title, Time(ns)) : item.title;
-    }
-    page.Labelled(label, 1, 10, item.rule + ": " + what, ink);
+    page.Labelled(label, 1, 10, item.rule + ": " + TitleWithTime(item), ink);
     label = "";
   }
 }
@@ -147,6 +149,44 @@ std::string CompareText(const RunComparison& c, const std::string& before, const
     page.Labelled("Note", 0, 10, note + ".", Ink::kDim);
   }
   return page.text();
+}
+
+std::string CompareMarkdown(const RunComparison& c, const std::string& before,
+                            const std::string& after) {
+  std::string text = "Before: " + MarkdownCode(before) + ", after: " + MarkdownCode(after) + "\n\n";
+  if (!c.comparable) {
+    text = "### The runs cannot be compared\n\n" + text;
+    for (const std::string& reason : c.reasons) text += "- " + MarkdownText(reason) + "\n";
+    return text;
+  }
+  text = "### " + MarkdownText(VerdictLine(c)) + "\n\n" + text;
+  const bool steps = c.unit == "step";
+  text += fmt::format("| {} | before | after | change |\n|---|--:|--:|--:|\n",
+                      steps ? "per step and GPU" : "per GPU, for the same work");
+  const auto row = [&](const std::string& name, double was, double is) {
+    text += fmt::format("| {} | {} | {} | {} |\n", name, Time(was), Time(is), Change(was, is));
+  };
+  for (const BudgetChange& item : c.budget) {
+    const std::string indent = item.name.starts_with("idle.") ? "– " : "";
+    row(indent + MarkdownText(StateInWords(item.name)), item.before_ns, item.after_ns);
+  }
+  row("**all**", c.before.ns, c.after.ns);
+  const auto list = [&](const std::string& label, const std::vector<FindingChange>& findings) {
+    if (!findings.empty()) text += "\n**" + label + "**\n";
+    for (const FindingChange& item : findings) {
+      text +=
+          fmt::format("- {} ({})\n", MarkdownText(TitleWithTime(item)), MarkdownCode(item.rule));
+    }
+  };
+  list("Fixed", c.fixed);
+  list("New", c.added);
+  list("Left", c.left);
+  list("Unknown: AFTER was captured without the data", c.unknown);
+  if (c.predicted_ns > 0) {
+    text += fmt::format("\nSaved {} (predicted: {}).\n", Time(c.achieved_ns), Time(c.predicted_ns));
+  }
+  for (const std::string& note : c.notes) text += "\nNote: " + MarkdownText(note) + ".\n";
+  return text;
 }
 
 std::string CompareJson(const RunComparison& c, const std::string& before,

@@ -24,6 +24,9 @@ std::string CompareText(const RunComparison& comparison, const std::string& befo
                         const std::string& after, int width, bool color);
 std::string CompareJson(const RunComparison& comparison, const std::string& before,
                         const std::string& after);
+// For a merge request: the verdict as a heading, a table of the time, and lists of findings.
+std::string CompareMarkdown(const RunComparison& comparison, const std::string& before,
+                            const std::string& after);
 std::string ScalingText(const Scaling& scaling, const std::vector<ScaleFinding>& findings,
                         int width, bool color);
 std::string ScalingJson(const Scaling& scaling, const std::vector<ScaleFinding>& findings);

@@ -56,6 +56,37 @@ TEST_CASE("one of two faults fixed: the other is left, and nothing changed means
   CHECK(same["findings"]["fixed"].empty());
 }
 
+TEST_CASE("--fail-on slower fails a run that is certainly slower, and no other") {
+  const Folder folder;
+  const std::string slow = Simulated("scenarios/input/no-workers-cnn-a100");
+  const std::string fast = Simulated("scenarios/input/no-workers-cnn-a100", "--without all");
+  const auto status = [&](const std::string& runs, const std::string& condition) {
+    return RunAdvise(folder, "compare " + runs + " --fail-on " + condition);
+  };
+  const Ran slower = status(fast + " " + slow, "slower:3%");
+  CHECK(slower.status == 1);
+  CHECK_THAT(slower.err, Contains("--fail-on: AFTER takes") && Contains("more than 3 %"));
+  CHECK_THAT(slower.out, Contains("slower"));  // the page is printed all the same
+  CHECK(status(slow + " " + fast, "slower:3%").status == 0);
+  CHECK(status(slow + " " + slow, "slower:0%").status == 0);
+  CHECK(status(fast + " " + slow, "slower:100000%").status == 0);
+  for (const char* wrong : {"slower", "slower:3", "faster:3%", "slower:-1%", "slower:x%"}) {
+    CHECK(status(slow + " " + fast, wrong).status == 2);
+  }
+}
+
+TEST_CASE("a comparison as Markdown has the verdict, the time and the findings") {
+  const Folder folder;
+  const Ran page =
+      RunAdvise(folder, "compare " + Simulated(kPair) + " " +
+                            Simulated(kPair, "--without input/no-workers") + " --format markdown");
+  REQUIRE(page.status == 0);
+  CHECK(page.out.starts_with("### A step is "));
+  CHECK_THAT(page.out, Contains("| **all** |") && Contains("**Fixed**\n- ") &&
+                           Contains("(`input/no-workers`)") && Contains("**Left**\n- ") &&
+                           Contains("(`transfer/pageable-copy`)"));
+}
+
 TEST_CASE("captures of other lengths compare by the step") {
   const Folder folder;
   const Json json = Compared(folder, Simulated(kPair), Simulated(kPair, "--steps 30"));
