@@ -36,8 +36,9 @@ std::map<std::uint32_t, Submissions> ByProcess(const Run& run) {
     own.ended.push_back(done[c]);
   }
   for (auto& [process, own] : all) {
-    std::sort(own.started.begin(), own.started.end());
-    std::sort(own.ended.begin(), own.ended.end());
+    for (std::vector<Nanos>* times : {&own.started, &own.ended}) {
+      if (!std::is_sorted(times->begin(), times->end())) std::sort(times->begin(), times->end());
+    }
   }
   return all;
 }
@@ -58,6 +59,19 @@ std::vector<std::int64_t> WaitingLaunches(const Run& run) {
   return waiting;
 }
 
+// The length that a tenth of the launches stay below.
+Nanos QuickLaunch(const Run& run) {
+  const CallTable& calls = run.trace.calls;
+  std::vector<Nanos> lengths;
+  for (std::uint32_t c = 0; c < calls.size(); ++c) {
+    if (run.ClassOfCall(c) == CallClass::kLaunch && run.first_op_of_call[c] != kNone)
+      lengths.push_back(calls.end[c] - calls.start[c]);
+  }
+  const auto decile = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 10);
+  std::nth_element(lengths.begin(), decile, lengths.end());
+  return *decile;
+}
+
 }  // namespace
 
 LaunchQueues MeasureQueues(const Run& run) {
@@ -68,10 +82,12 @@ LaunchQueues MeasureQueues(const Run& run) {
   const CallTable& calls = run.trace.calls;
   LaunchQueues queues;
   queues.deep.assign(calls.size(), 0);
-  std::vector<Nanos> with_room, all;
+  std::vector<Nanos> with_room;
+  std::size_t launches = 0;
   for (const auto& [process, own] : ByProcess(run)) {
-    std::vector<std::size_t> outstanding;
-    std::size_t deepest = 0;
+    std::vector<std::uint32_t> outstanding;
+    outstanding.reserve(own.calls.size());
+    std::uint32_t deepest = 0;
     for (const std::uint32_t c : own.calls) {
       const auto before = [&](const std::vector<Nanos>& times) {
         return static_cast<std::size_t>(
@@ -79,7 +95,7 @@ LaunchQueues MeasureQueues(const Run& run) {
       };
       const std::size_t started = before(own.started);
       const std::size_t ended = std::min(started, before(own.ended));
-      outstanding.push_back(started - ended);
+      outstanding.push_back(static_cast<std::uint32_t>(started - ended));
       deepest = std::max(deepest, outstanding.back());
     }
     for (std::size_t i = 0; i < own.calls.size(); ++i) {
@@ -88,25 +104,21 @@ LaunchQueues MeasureQueues(const Run& run) {
                                                 deep_share * static_cast<double>(deepest);
       queues.deep[c] = deep ? 1 : 0;
       if (run.ClassOfCall(c) != CallClass::kLaunch || run.first_op_of_call[c] == kNone) continue;
-      const Nanos length = calls.end[c] - calls.start[c];
-      all.push_back(length);
+      ++launches;
       // Where launches wait for their kernel, their length says nothing of what launching costs.
       if (waiting[calls.thread[c]] > 0) continue;
       // Before its first op began, the process may have had work in its queue that was launched
       // before the capture.
-      if (!deep && (deepest < least || calls.start[c] >= own.first_op)) with_room.push_back(length);
+      if (!deep && (deepest < least || calls.start[c] >= own.first_op))
+        with_room.push_back(calls.end[c] - calls.start[c]);
     }
   }
   const auto assumed = static_cast<Nanos>(knowledge.Number("replay.call_cost"));
   const auto samples = static_cast<std::size_t>(knowledge.Number("replay.queue.samples"));
-  if (with_room.size() >= std::min(samples, all.size()) && !with_room.empty()) {
+  if (with_room.size() >= std::min(samples, launches) && !with_room.empty()) {
     queues.usual_call = Median(std::move(with_room));
-  } else if (!all.empty()) {
-    const auto decile = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 10);
-    std::nth_element(all.begin(), decile, all.end());
-    queues.usual_call = std::min(*decile, assumed);
   } else {
-    queues.usual_call = assumed;
+    queues.usual_call = launches == 0 ? assumed : std::min(QuickLaunch(run), assumed);
   }
   return queues;
 }

@@ -52,10 +52,12 @@ class Likes {
     };
     std::vector<Places> places(run.trace.devices.size() * shapes);
     std::vector<std::uint32_t> group_of(kernels.size(), kNone);
+    std::vector<std::uint32_t> step_of(kernels.size(), kNone);
     std::uint32_t groups = 0;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const std::uint32_t op = kernels[i];
       const std::uint32_t step = StepOf(run, op);
+      step_of[i] = step;
       if (step < steps.first_steady || step >= steps.all.size()) continue;
       Places& place = places[ops.device[op] * shapes + ops.detail[op]];
       place.Enter(step, static_cast<std::uint32_t>(steps.first_steady));
@@ -79,12 +81,14 @@ class Likes {
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
     std::vector<std::size_t> at(first_.begin(), first_.end() - 1);
     ops_.resize(first_.back());
+    steps_.resize(ops_.size());
     lengths_.resize(first_.back());
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       if (group_of[i] == kNone) continue;
       const std::size_t row = at[number[group_of[i]]]++;
       ops_[row] = kernels[i];
       lengths_[row] = ops.end[kernels[i]] - ops.start[kernels[i]];
+      steps_[row] = step_of[i];
     }
   }
   std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
@@ -94,11 +98,15 @@ class Likes {
   std::span<const Nanos> Lengths(std::size_t group) const {  // of these ops
     return std::span(lengths_).subspan(first_[group], first_[group + 1] - first_[group]);
   }
+  std::span<const std::uint32_t> StepsOf(std::size_t group) const {  // of these ops
+    return std::span(steps_).subspan(first_[group], first_[group + 1] - first_[group]);
+  }
 
  private:
   std::vector<std::size_t> first_;
   std::vector<std::uint32_t> ops_;
-  std::vector<Nanos> lengths_;  // side by side, as no column of the trace has them
+  std::vector<Nanos> lengths_;        // side by side, as no column of the trace has them
+  std::vector<std::uint32_t> steps_;  // see StepOf
 };
 
 // How long the kernels of each step take, as a multiple of what their places usually take.
@@ -113,11 +121,12 @@ class Paces {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
       if (ops.size() < enough) continue;
       const std::span<const Nanos> lengths = likes.Lengths(group);
+      const std::span<const std::uint32_t> steps = likes.StepsOf(group);
       const auto median =
           static_cast<double>(Median(std::vector<Nanos>(lengths.begin(), lengths.end())));
       if (median <= 0) continue;
       for (std::size_t i = 0; i < ops.size(); ++i) {
-        const std::uint32_t step = StepOf(run, ops[i]);
+        const std::uint32_t step = steps[i];
         const auto length = static_cast<double>(lengths[i]);
         ratios_[step].push_back(static_cast<float>(length / median));
         taken_[step] += length;
