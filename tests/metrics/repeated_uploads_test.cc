@@ -71,6 +71,18 @@ TEST_CASE("uploads that are computed on for longer than they take are no weights
   CHECK(run->copies.repeated.count == 0);
 }
 
+// Four large tensors per step, for longer than the step computes: over a link of 1 GB/s beside one
+// that is known to be faster they are a batch on a slow link.
+TEST_CASE("a batch that takes long because its link is slow is no weights") {
+  const auto repeated = [](const char* device) {
+    TraceBuilder trace = Offloaded(4'000'000, 700'000);
+    trace.Device(device, 108);
+    return Analysed(trace)->copies.repeated.count;
+  };
+  CHECK(repeated("NVIDIA A100-SXM4-80GB") > 0);  // 64 MiB in 4 ms: 17 GB/s, near its link's rate
+  CHECK(repeated("NVIDIA GB200") == 0);          // whose link carries the same in a tenth of it
+}
+
 TEST_CASE("the only uploads of a training step are its batch, in however many pieces") {
   const char* const kTraining = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>";
   CHECK(Analysed(Fed(8, false, kTraining))->copies.repeated.count == 0);

@@ -37,7 +37,7 @@ class CopyFinder {
     result_.blocking = Held(CopyKind::kBlocking);
     Small();
     Slow();
-    RepeatedUploads repeated = FindRepeatedUploads(basis_, copies_, sync_of_copy_);
+    RepeatedUploads repeated = FindRepeatedUploads(basis_, copies_, sync_of_copy_, link_);
     result_.repeated = std::move(repeated.loss);
     result_.repeated_memory = std::move(repeated.memory);
     result_.repeated_is_all = repeated.all_there_is;

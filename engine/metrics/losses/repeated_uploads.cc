@@ -9,12 +9,14 @@ namespace {
 class UploadFinder {
  public:
   UploadFinder(const Basis& basis, const std::vector<std::uint32_t>& copies,
-               const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy)
+               const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy,
+               double link_bytes_per_s)
       : basis_(basis),
         run_(basis.run),
         trace_(basis.run.trace),
         copies_(copies),
-        sync_of_copy_(sync_of_copy) {}
+        sync_of_copy_(sync_of_copy),
+        link_(link_bytes_per_s) {}
 
   RepeatedUploads Find() {
     LossBuilder loss(basis_);
@@ -34,6 +36,12 @@ class UploadFinder {
   std::int64_t Bytes(std::uint32_t op) const { return trace_.copies.bytes[trace_.ops.detail[op]]; }
   bool IsUpload(std::uint32_t op) const {
     return trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice;
+  }
+  // A batch that takes long because the link is slow is still a batch.
+  double TimeOnLink(std::uint32_t op) const {
+    const auto length = static_cast<double>(Length(op));
+    if (link_ <= 0) return length;
+    return std::min(length, static_cast<double>(Bytes(op)) / link_ * kNanosPerSecond);
   }
   double Devices() const { return static_cast<double>(run_.active_devices.size()); }
 
@@ -67,7 +75,7 @@ class UploadFinder {
     for (auto& [step, ops] : by_step_) {
       std::sort(ops.begin(), ops.end());
       counts.push_back(ops.size());
-      for (const std::uint32_t op : ops) upload_ns_ += static_cast<double>(Length(op));
+      for (const std::uint32_t op : ops) upload_ns_ += TimeOnLink(op);
     }
     per_step_ = static_cast<double>(Median(counts));
     for (const std::uint32_t d : run_.active_devices)
@@ -178,6 +186,7 @@ class UploadFinder {
   const Trace& trace_;
   const std::vector<std::uint32_t>& copies_;
   const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
+  double link_;                                                // bytes per second, 0 unknown
   std::map<std::size_t, std::vector<std::uint32_t>> by_step_;  // recurring uploads
   std::size_t others_ = 0;                                     // other uploads of the loop
   double per_step_ = 0;
@@ -190,8 +199,8 @@ class UploadFinder {
 
 RepeatedUploads FindRepeatedUploads(
     const Basis& basis, const std::vector<std::uint32_t>& copies,
-    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy) {
-  return UploadFinder(basis, copies, sync_of_copy).Find();
+    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s) {
+  return UploadFinder(basis, copies, sync_of_copy, link_bytes_per_s).Find();
 }
 
 }  // namespace advise

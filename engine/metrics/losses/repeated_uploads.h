@@ -27,6 +27,6 @@ struct RepeatedUploads {
 // O(ops + steps).
 RepeatedUploads FindRepeatedUploads(
     const Basis& basis, const std::vector<std::uint32_t>& copies,
-    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy);
+    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s);
 
 }  // namespace advise
