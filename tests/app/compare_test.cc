@@ -56,7 +56,7 @@ TEST_CASE("one of two faults fixed: the other is left, and nothing changed means
   CHECK(same["findings"]["fixed"].empty());
 }
 
-TEST_CASE("--fail-on slower fails a run that is certainly slower, and no other") {
+TEST_CASE("only a run that is certainly slower fails --fail-on slower") {
   const Folder folder;
   const std::string slow = Simulated("scenarios/input/no-workers-cnn-a100");
   const std::string fast = Simulated("scenarios/input/no-workers-cnn-a100", "--without all");

@@ -116,7 +116,7 @@ TEST_CASE("every format says the same findings") {
   CHECK(RunAdvise(folder, run + " --format html").out == html.out);
 }
 
-TEST_CASE("--gpu says in the report what it replaces") {
+TEST_CASE("the report says what --gpu replaces") {
   const Folder folder;
   const std::string run = Simulate(folder, "pairs/loading-over-pageable");
   const auto report = [&](const std::string& gpu) {
