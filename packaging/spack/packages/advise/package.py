@@ -15,7 +15,7 @@ class Advise(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("cli11@2.3:")
+    depends_on("cli11@2.1:")
     depends_on("fmt@9")
     depends_on("isa-l")
     depends_on("lua@5.4")
