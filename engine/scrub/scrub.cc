@@ -14,6 +14,7 @@
 #include <iterator>
 #include <vector>
 
+#include "engine/base/replace.h"
 #include "engine/import/importer.h"
 #include "engine/import/nsys/nsys_sqlite_file.h"
 #include "engine/scrub/scrub_kineto.h"
@@ -321,7 +322,8 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
       return Fail("a host name or a key is still in the copy, so the copy was deleted", report,
                   "please report it with the version of the profiler");
     }
-    fs::rename(unfinished, output);
+    if (const auto moved = MoveIntoPlace(unfinished, output); !moved)
+      return tl::unexpected(moved.error());
     return summary;
   } catch (const std::exception& problem) {
     fs::remove(unfinished, failed);

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <unordered_map>
 
+#include "engine/base/replace.h"
 #include "engine/import/byte_source.h"
 #include "engine/import/kineto/kineto_stream.h"
 #include "engine/import/text_input.h"
@@ -355,8 +356,8 @@ Result<ScrubSummary> ScrubKineto(const std::string& trace, const std::string& ou
     std::filesystem::remove(unfinished, failed);
     return tl::unexpected(closed.error());
   }
-  std::filesystem::rename(unfinished, output, failed);
-  if (failed) return Fail("cannot be moved into place: " + failed.message(), output);
+  if (const auto moved = MoveIntoPlace(unfinished, output); !moved)
+    return tl::unexpected(moved.error());
   summary.events_broken = static_cast<std::size_t>(again.broken);
   summary.hosts = scrubber.hosts();
   summary.users = scrubber.users();

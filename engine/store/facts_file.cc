@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/base/replace.h"
+
 namespace advise {
 namespace {
 
@@ -85,13 +87,7 @@ Result<void> WriteFactsFile(const SavedReport& saved, const std::string& path) {
     std::filesystem::remove(beside, ignored);
     return Fail(std::string("cannot be written: ") + problem.what(), path);
   }
-  std::error_code failed;
-  std::filesystem::rename(beside, path, failed);
-  if (failed) {
-    std::filesystem::remove(beside, ignored);
-    return Fail("cannot be written: " + failed.message(), path);
-  }
-  return {};
+  return MoveIntoPlace(beside, path);
 }
 
 Result<Sections> ReadFactsSections(const std::string& path) {

@@ -1,6 +1,8 @@
 // `advise scrub`: planted secrets are nowhere in the copy, and the diagnosis is the same.
 #ifdef ADVISE_SIM_PROGRAM
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -107,6 +109,21 @@ TEST_CASE("a scrubbed report holds no planted secret and gives the same diagnosi
   CHECK(ReadAll(report) == before);
   CHECK(FindingsOf(folder, "run.sqlite") == FindingsOf(folder, "clean.sqlite"));
   CHECK_FALSE(std::filesystem::exists(folder / "clean.sqlite.unfinished"));
+}
+
+TEST_CASE("a pipe or a device is not replaced by what is written") {
+  const Folder folder;
+  std::filesystem::copy_file(Simulated("scenarios/pairs/loading-over-pageable"),
+                             folder / "run.sqlite");
+  for (const char* job : {"scrub", "facts"}) {
+    INFO(job);
+    const std::string pipe = std::string(job) + ".facts";  // what `facts` stores as a whole
+    REQUIRE(mkfifo((folder / pipe).c_str(), 0600) == 0);
+    const Ran ran = RunAdvise(folder, std::string(job) + " run.sqlite -o " + pipe);
+    CHECK(ran.status != 0);
+    CHECK(ran.err.find(pipe) != std::string::npos);
+    CHECK(std::filesystem::is_fifo(folder / pipe));
+  }
 }
 
 TEST_CASE("other simulated reports keep their diagnosis") {

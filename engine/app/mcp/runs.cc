@@ -1,6 +1,7 @@
 #include "engine/app/mcp/runs.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,13 +19,21 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostRuns = 16;
 constexpr std::size_t kMostTraces = 2;
 
+// What tells a file from the one that was there before: a clock that ticks every few milliseconds
+// does not, when both are as long.
+std::string IdentityOf(const std::string& file) {
+  std::error_code failed;
+  struct stat found = {};
+  const bool exists = stat(file.c_str(), &found) == 0;
+  return fmt::format("|{}|{}|{}|{}|{}", fs::absolute(file, failed).string(),
+                     exists ? found.st_ino : 0, found.st_size, found.st_mtim.tv_sec,
+                     found.st_mtim.tv_nsec);
+}
+
 std::string IdentityOf(const std::vector<std::string>& files, const DiagnoseOptions& options) {
   std::string identity = options.window + "|" + options.gpu;
   for (const std::string& file : files) {
-    std::error_code failed;
-    identity +=
-        fmt::format("|{}|{}|{}", fs::absolute(file, failed).string(), fs::file_size(file, failed),
-                    fs::last_write_time(file, failed).time_since_epoch().count());
+    identity += IdentityOf(file);
   }
   return identity;
 }
