@@ -57,6 +57,22 @@ TEST_CASE("waiting for workers is waiting, and workers are counted") {
   CHECK(run->input.background);
 }
 
+TEST_CASE("without steps, one wait for workers is that for the first batch") {
+  for (const int waits : {1, 3}) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i <= waits; ++i) {  // kernels that do not repeat
+      story.Thread("main").Launch("kernel " + std::to_string(i), {at, at + 5_us},
+                                  {at + 10_us, at + 610_us});
+      if (i < waits) story.OsCall("poll", {at + 612_us, at + 2990_us});
+      at += 3_ms + i * 10_us;
+    }
+    story.Process("worker").Thread("pt_data_worker");
+    story.OsCall("read", {100_us, at});
+    CHECK((Analysed(story)->input.loss.lost->Total() > 0) == (waits > 1));
+  }
+}
+
 TEST_CASE("loading that the GPU does not feel costs nothing") {
   TraceBuilder story;
   Repeat(10, 1_ms, [&](int i, Nanos at) {

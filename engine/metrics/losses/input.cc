@@ -134,6 +134,12 @@ class InputFinder {
            piece.activity == Activity::kNetwork;
   }
 
+  // Without steps, a wait that came once: the workers had just started. Every run has it.
+  bool IsForFirstBatch() const {
+    return !run_.steps.known() && loads_.size() <= run_.active_devices.size() &&
+           result_.waiting_ns > result_.own_ns;
+  }
+
   // One load a gap. A gap is of this kind when loading, or reading files, fills a fair part of it.
   void Loads() {
     LossBuilder loss(basis_);
@@ -189,6 +195,12 @@ class InputFinder {
         if (step != kNone && step >= run_.steps.first_steady) affected[step] = 1;
       }
       i = last;
+    }
+    if (IsForFirstBatch()) {
+      loads_.clear();
+      result_.own_ns = result_.waiting_ns = 0;
+      result_.loss = LossBuilder(basis_).Build();
+      return;
     }
     Remedies(std::move(own), &loss);
     result_.loss = loss.Build();
