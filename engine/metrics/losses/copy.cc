@@ -269,7 +269,8 @@ class CopyFinder {
              trace_.ops.end[op] - trace_.ops.start[down] <= run_.steps.Median());
         if (!in_time || !same_step) continue;
         if (IsExchanged(down, op)) {
-          result_.calls_to_exchange.insert(SyncOf(trace_.ops.call[down]));
+          const std::uint32_t sync = SyncOf(trace_.ops.call[down]);
+          if (sync != kNone) result_.calls_to_exchange.insert(sync);
           continue;
         }
         const bool same = trace_.ops.device[op] == trace_.ops.device[down];
