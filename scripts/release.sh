@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes what is published of a version: the program as one file, packages (TGZ, DEB), a bill of materials (SPDX) with licenses,
-# and checksums, in build/release-VERSION. The version is that of CMakeLists.txt; the files are those of the last commit.
+# Makes what is published of a version: the program as one file, packages (TGZ, DEB), the Python package, a bill of materials
+# (SPDX) with licenses, and checksums, in build/release-VERSION. The version is that of CMakeLists.txt; the files are those of the last commit.
 # The same commit gives the same bytes, in whatever folder and whenever it is built.
 #   release.sh [--draft] [--twice]
 #   --draft    although the changelog's newest section is not of this version
@@ -76,6 +76,7 @@ make_release() {
     cpack -G DEB >/dev/null
     cp "$name.tar.gz" advise_*.deb "$out"
     strip -o "$out/$name" engine/app/advise
+    ../../scripts/make-wheel.sh engine/app/advise "$out" >&2
   )
   bill_of_materials >"$out/$name.spdx.json"
   (cd "$out" && sha256sum -- * >SHA256SUMS)

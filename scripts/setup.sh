@@ -4,6 +4,7 @@
 #   --demo       only what building the program needs
 #   --tidy       clang-tidy, too
 #   --static     what scripts/static-libraries.sh needs, too
+#   --torch      PyTorch, too: the tests of the Python package profile with it, and skip that where it cannot be had
 #   --browser    Chromium, too: the tests open HTML reports in it, and skip that where it cannot be had
 set -euo pipefail
 
@@ -14,17 +15,22 @@ packages=(
   libsimdjson-dev libisal-dev libprotobuf-dev zlib1g-dev libzstd-dev
   node-d3
 )
-development=(ccache catch2 libvalijson-dev sqlite3 time codespell)
+development=(
+  ccache catch2 libvalijson-dev sqlite3 time codespell
+  python3-setuptools python3-wheel python3-venv python3-yaml
+)
 browser=no
+torch=no
 for option in "$@"; do
   case "$option" in
     --demo) development=() ;;
     --tidy) packages+=(clang clang-tidy) ;;
     --browser) browser=yes ;;
+    --torch) torch=yes ;;
     --static) packages+=(dpkg-dev nasm make) ;; # only for scripts/static-libraries.sh
     --site) packages+=(python3-sphinx python3-myst-parser) ;; # only for scripts/make-site.sh
     *)
-      echo "usage: scripts/setup.sh [--demo] [--tidy] [--browser] [--static] [--site]" >&2
+      echo "usage: scripts/setup.sh [--demo] [--tidy] [--browser] [--torch] [--static] [--site]" >&2
       exit 2
       ;;
   esac
@@ -78,4 +84,7 @@ if [ ${#missing[@]} -gt 0 ]; then install "${missing[@]}"; fi
 # A large package for a few tests: no reason to fail.
 if [ $browser = yes ] && ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
   install chromium || echo "setup.sh: no Chromium: the tests in a browser will be skipped" >&2
+fi
+if [ $torch = yes ] && ! /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+  install python3-torch || echo "setup.sh: no PyTorch: the tests that profile with it will be skipped" >&2
 fi

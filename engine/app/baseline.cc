@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +27,42 @@ std::optional<Severity> SeverityFromName(const std::string& name) {
   return std::nullopt;
 }
 
-Result<std::set<std::string>> ReadBaseline(const std::string& path) {
+std::optional<double> SlowerLimit(const std::string& text) {
+  constexpr std::string_view kSlower = "slower:";
+  if (!text.starts_with(kSlower) || !text.ends_with('%')) return std::nullopt;
+  const char* end = text.data() + text.size() - 1;
+  double percent = 0;
+  const auto [at, problem] = std::from_chars(text.data() + kSlower.size(), end, percent);
+  const bool fits = problem == std::errc() && at == end && percent >= 0 && percent < 1e6;
+  return fits ? std::optional(percent / 100) : std::nullopt;
+}
+
+namespace {
+
+// A baseline may have been edited by hand: what does not fit is taken as not said.
+void ReadTime(const nlohmann::json& json, Baseline* baseline) {
+  const auto part = [&](const char* name, const char* field) {
+    return json.contains(name) && json[name].is_object() && json[name].contains(field)
+               ? json[name][field]
+               : nlohmann::json();
+  };
+  const auto unit = part("run", "unit");
+  const auto units = part("run", "units");
+  const auto seconds = part("window", "seconds");
+  if (unit.is_string() && units.is_number() && seconds.is_number() && units > 0 && seconds > 0) {
+    baseline->unit = unit.get<std::string>();
+    baseline->seconds_per_unit = seconds.get<double>() / units.get<double>();
+  }
+  if (!json.contains("devices") || !json["devices"].is_array()) return;
+  for (const auto& device : json["devices"]) {
+    const bool named = device.is_object() && device.contains("name") && device["name"].is_string();
+    baseline->gpus.push_back(named ? device["name"].get<std::string>() : "");
+  }
+}
+
+}  // namespace
+
+Result<Baseline> ReadBaseline(const std::string& path) {
   const std::string hint = "make one with: advise REPORT --format json -o " + path;
   std::ifstream file(path, std::ios::binary);
   if (!file) return Fail("the baseline cannot be read", path, hint);
@@ -35,13 +71,33 @@ Result<std::set<std::string>> ReadBaseline(const std::string& path) {
       !json.contains("findings") || !json["findings"].is_array()) {
     return Fail("the baseline is not a JSON report of schema 1 or 2", path, hint);
   }
-  std::set<std::string> rules;
+  Baseline baseline;
   for (const auto& finding : json["findings"]) {
     if (finding.is_object() && finding.contains("rule") && finding["rule"].is_string()) {
-      rules.insert(finding["rule"].get<std::string>());
+      baseline.rules.insert(finding["rule"].get<std::string>());
     }
   }
-  return rules;
+  ReadTime(json, &baseline);
+  return baseline;
+}
+
+Result<double> SlowerBy(const Report& report, const Baseline& baseline, const std::string& path) {
+  const std::string hint = "compare the reports themselves: advise compare BEFORE AFTER";
+  if (baseline.seconds_per_unit <= 0) {
+    return Fail("the baseline does not say how long a step takes", path,
+                "make it anew, of a run with steps: advise REPORT --format json -o " + path);
+  }
+  if (report.run.units == 0 || report.run.unit != baseline.unit) {
+    return Fail("the baseline counts in " + baseline.unit + "s, this run in " +
+                    (report.run.units == 0 ? "none" : report.run.unit + "s"),
+                path, hint);
+  }
+  std::vector<std::string> gpus;
+  for (const DeviceBudget& device : report.devices) gpus.push_back(device.name);
+  if (gpus != baseline.gpus) return Fail("the baseline ran on other GPUs", path, hint);
+  const double seconds = static_cast<double>(report.window.end_ns - report.window.start_ns) * 1e-9 /
+                         static_cast<double>(report.run.units);
+  return seconds / baseline.seconds_per_unit - 1;
 }
 
 std::vector<std::string> FindingsAtOrAbove(const Report& report, Severity level,

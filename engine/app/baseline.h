@@ -1,5 +1,5 @@
 // What makes the exit status 1: findings at or above a level, or such that a baseline does not
-// know.
+// know; a run that takes longer than that of the baseline.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,22 @@ std::vector<std::string> SeverityNames();
 // "medium" → kMedium; nullopt for no such level.
 std::optional<Severity> SeverityFromName(const std::string& name);
 
-// The rules that fired in a report of `--format json`.
-Result<std::set<std::string>> ReadBaseline(const std::string& path);
+// The share in "slower:3%"; nullopt for another text.
+std::optional<double> SlowerLimit(const std::string& text);
+
+// What a report of `--format json` says of its run.
+struct Baseline {
+  std::set<std::string> rules;  // that fired
+  std::string unit;             // step, token, request …
+  double seconds_per_unit = 0;  // 0: the report does not say
+  std::vector<std::string> gpus;
+};
+
+Result<Baseline> ReadBaseline(const std::string& path);
+
+// By which share the run's unit of work takes longer than the baseline's: negative if it is faster.
+// Fails where the two cannot be held against each other, with the reason.
+Result<double> SlowerBy(const Report& report, const Baseline& baseline, const std::string& path);
 
 // Rule ids of the findings at or above `level` that `known` does not hold, in the report's order.
 std::vector<std::string> FindingsAtOrAbove(const Report& report, Severity level,

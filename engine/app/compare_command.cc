@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/advice/describe.h"
+#include "engine/app/baseline.h"
 #include "engine/app/command.h"
 #include "engine/app/several_runs.h"
 #include "engine/base/text.h"
@@ -27,19 +28,6 @@ std::vector<std::string> Labels(const std::vector<std::string>& paths) {
   }
   const std::set<std::string> distinct(names.begin(), names.end());
   return distinct.size() == names.size() ? names : paths;
-}
-
-constexpr const char* kSlower = "slower:";
-
-// The share in "slower:3%"; nullopt for another text.
-std::optional<double> SlowerLimit(const std::string& text) {
-  if (!text.starts_with(kSlower) || !text.ends_with('%')) return std::nullopt;
-  const char* start = text.data() + std::string(kSlower).size();
-  const char* end = text.data() + text.size() - 1;
-  double percent = 0;
-  const auto [at, problem] = std::from_chars(start, end, percent);
-  const bool fits = problem == std::errc() && at == end && percent >= 0 && percent < 1e6;
-  return fits ? std::optional(percent / 100) : std::nullopt;
 }
 
 class CompareCommand : public Command {

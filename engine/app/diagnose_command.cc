@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "engine/advice/views.h"
 #include "engine/app/baseline.h"
 #include "engine/app/command.h"
 #include "engine/app/options.h"
+#include "engine/base/text.h"
 #include "engine/report/html.h"
 #include "engine/report/json.h"
 #include "engine/report/markdown.h"
@@ -56,6 +58,15 @@ const std::array<Format, 5> kFormats = {{
     {"sarif", true, [](const Report& report, const RenderOptions&) { return RenderSarif(report); }},
 }};
 
+// A level of findings, or "slower:5%".
+CLI::Validator Conditions() {
+  const CLI::Validator levels = OneOf(SeverityNames());
+  const auto check = [levels](const std::string& text) {
+    return SlowerLimit(text) ? "" : levels(text);
+  };
+  return CLI::Validator(check, levels.get_description(), "condition");
+}
+
 class DiagnoseCommand : public Command {
  public:
   std::string Name() const override { return ""; }
@@ -68,7 +79,8 @@ class DiagnoseCommand : public Command {
            "advise run.sqlite --only transfer --window 2:8\n"
            "advise run.sqlite --format html -o run.html\n"
            "advise run.sqlite --format json -o run.json\n"
-           "advise run.sqlite --baseline run.json --fail-on high";
+           "advise run.sqlite --baseline run.json --fail-on high\n"
+           "advise run.sqlite --baseline run.json --fail-on high --fail-on slower:5%";
   }
 
   void AddOptions(CLI::App& app) override {
@@ -90,23 +102,31 @@ class DiagnoseCommand : public Command {
     app.add_flag("--facts", render_.facts, "the facts of the run in the JSON report, too");
     AddSelectionOptions(app, run_.diagnose);
     AddSiteOptions(app, run_.diagnose);
-    app.add_option("--fail-on", fail_on_,
-                   "exit with 1 when a finding is at least info, low, medium, high, critical")
-        ->check(OneOf(SeverityNames()))
-        ->type_name("LEVEL");
+    AddListOption(app, "--fail-on", fail_on_, "LEVEL",
+                  "exit with 1 when a finding is at least info, low, medium, high, critical; "
+                  "slower:5%: when a step takes so much longer than in the baseline; repeatable")
+        ->check(Conditions());
     app.add_option("--baseline", baseline_,
                    "exit with 1 only for findings that this JSON report does not have")
         ->type_name("FILE.json");
   }
 
   int Run() override {
-    const Severity level = *SeverityFromName(fail_on_.empty() ? "low" : fail_on_);
+    for (const std::string& condition : fail_on_) {
+      if (const auto level = SeverityFromName(condition)) level_ = *level;
+      if (const auto limit = SlowerLimit(condition)) slower_ = *limit;
+    }
+    if (slower_ && baseline_.empty()) {
+      return Complain(
+          {"slower than what? A baseline is needed", "--fail-on", "name one: --baseline FILE.json"},
+          kWrongUsage);
+    }
     if (render_.brief) run_.output.format = "json";
-    std::set<std::string> known;
+    Baseline baseline;
     if (!baseline_.empty()) {
-      auto rules = ReadBaseline(baseline_);
-      if (!rules) return Complain(rules.error(), kUnreadableInput);
-      known = std::move(*rules);
+      auto read = ReadBaseline(baseline_);
+      if (!read) return Complain(read.error(), kUnreadableInput);
+      baseline = std::move(*read);
     }
     if (render_.text.quiet) run_.progress = run_.progress == "auto" ? "never" : run_.progress;
     if (ChosenFormat().draws) {
@@ -120,7 +140,7 @@ class DiagnoseCommand : public Command {
     const Report& report = (*diagnosis)->report;
     const auto written = WriteOutput(Render(report), run_.output, run_.diagnose.reports);
     if (!written) return Complain(written.error(), kWrongUsage);
-    return Judge(report, level, known);
+    return Judge(report, baseline);
   }
 
  private:
@@ -141,7 +161,7 @@ class DiagnoseCommand : public Command {
   }
 
   // A rule that failed is reported even when others fired: its silence means nothing.
-  int Judge(const Report& report, Severity level, const std::set<std::string>& known) const {
+  int Judge(const Report& report, const Baseline& baseline) const {
     std::vector<Error> broken;
     for (const Verdict& verdict : report.verdicts) {
       if (verdict.outcome != Outcome::kBroken || verdict.rule == nullptr) continue;
@@ -155,18 +175,33 @@ class DiagnoseCommand : public Command {
       return Complain(errors, kUnreadableInput);
     }
     if (fail_on_.empty() && baseline_.empty()) return kAnalysed;
-    const std::vector<std::string> rules = FindingsAtOrAbove(report, level, known);
-    if (rules.empty()) return kAnalysed;
-    const std::string what = fmt::format(
-        "{} {}finding{} at or above {}: {}", rules.size(), baseline_.empty() ? "" : "new ",
-        rules.size() == 1 ? "" : "s", SeverityName(level), fmt::join(rules, ", "));
-    return Complain({what, baseline_.empty() ? "--fail-on" : "--baseline", ""}, kConditionMet);
+    std::vector<Error> met;
+    const std::vector<std::string> rules = FindingsAtOrAbove(report, level_, baseline.rules);
+    if (!rules.empty()) {
+      const std::string what = fmt::format(
+          "{} {}finding{} at or above {}: {}", rules.size(), baseline_.empty() ? "" : "new ",
+          rules.size() == 1 ? "" : "s", SeverityName(level_), fmt::join(rules, ", "));
+      met.push_back({what, baseline_.empty() ? "--fail-on" : "--baseline", ""});
+    }
+    if (slower_) {
+      const auto slower = SlowerBy(report, baseline, baseline_);
+      if (!slower) return Complain(slower.error(), kUnreadableInput);
+      if (*slower > *slower_) {
+        met.push_back(
+            {fmt::format("a {} takes {} longer than in the baseline, more than {}", baseline.unit,
+                         FormatQuantity(*slower, "share"), FormatQuantity(*slower_, "share")),
+             "--fail-on", ""});
+      }
+    }
+    return met.empty() ? kAnalysed : Complain(met, kConditionMet);
   }
 
   RunOptions run_;
   RenderOptions render_;
   CLI::Option* top_ = nullptr;
-  std::string fail_on_;
+  std::vector<std::string> fail_on_;
+  Severity level_ = Severity::kLow;
+  std::optional<double> slower_;  // a share
   std::string baseline_;
 };
 

@@ -48,7 +48,7 @@ Json RuleObject(const RuleInfo& rule) {
       {"shortDescription", Message(rule.title)},
       {"fullDescription", Message(rule.cause.empty() ? rule.title : WithoutPlaces(rule.cause))},
       {"help", {{"text", help}, {"markdown", markdown}}},
-      {"defaultConfiguration", {{"level", rule.kind == RuleKind::kInfo ? "none" : "warning"}}}};
+      {"defaultConfiguration", {{"level", rule.kind == RuleKind::kInfo ? "note" : "warning"}}}};
   json["properties"] = {
       {"tags", Json::array({"performance", "gpu", rule.id.substr(0, rule.id.find('/'))})},
       {"kind", RuleKindName(rule.kind)},
@@ -69,21 +69,49 @@ std::map<std::string, const RuleInfo*> RulesOf(const Report& report) {
   return rules;
 }
 
+// Code scanning shows no more.
+constexpr std::size_t kMostLocations = 10;
+
+Json Location(const std::string& path, std::int64_t line) {
+  return {{"physicalLocation",
+           {{"artifactLocation", {{"uri", PathUri(path)}}},
+            {"region",
+             {{"startLine", line}, {"startColumn", 1}, {"endLine", line}, {"endColumn", 1}}}}}};
+}
+
+// The report that the finding was made in: one of its evidence, else the first.
+std::string ReportFile(const Report& report, const Finding& finding) {
+  for (const Evidence& item : finding.evidence) {
+    if (!item.source.empty()) return item.source;
+  }
+  return report.inputs.empty() ? "" : report.inputs.front().path;
+}
+
+// Source lines. GitHub refuses a whole file in which one result has no location, so a finding
+// without a source line stands in the first line of the report.
 Json Locations(const Report& report, const Finding& finding) {
   Json locations = Json::array();
-  if (report.views == nullptr) return locations;
-  for (const FindingSource& source : report.views->sources) {
-    if (source.finding != finding.rank) continue;
-    Json location = {{"physicalLocation",
-                      {{"artifactLocation", {{"uri", PathUri(source.file)}}},
-                       {"region", {{"startLine", source.line}}}}}};
-    if (!source.function.empty()) {
-      location["logicalLocations"] =
-          Json::array({{{"name", SafeText(source.function)}, {"kind", "function"}}});
+  if (report.views != nullptr) {
+    for (const FindingSource& source : report.views->sources) {
+      if (source.finding != finding.rank || locations.size() == kMostLocations) continue;
+      Json location = Location(source.file, source.line);
+      if (!source.function.empty()) {
+        location["logicalLocations"] =
+            Json::array({{{"name", SafeText(source.function)}, {"kind", "function"}}});
+      }
+      locations.push_back(std::move(location));
     }
-    locations.push_back(std::move(location));
   }
+  const std::string file = ReportFile(report, finding);
+  if (locations.empty() && !file.empty()) locations.push_back(Location(file, 1));
   return locations;
+}
+
+// 16 hexadecimal digits and a count, as GitHub writes them for a line of code (FNV-1a of the text).
+std::string LineHash(const std::string& text) {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3ULL;
+  return fmt::format("{:016x}:1", hash);
 }
 
 std::string MessageText(const Report& report, const Finding& finding) {
@@ -114,9 +142,11 @@ Json ResultObject(const Report& report, const Finding& finding, std::size_t rule
                {"level", Level(finding.severity)},
                {"message", {{"text", JsonCode(MessageText(report, finding))}}},
                {"locations", Locations(report, finding)}};
-  // The same finding of another run of the same job is the same issue: its rule tells it.
-  json["partialFingerprints"] = {
-      {"adviseRule/v1", SafeText(finding.rule == nullptr ? "" : finding.rule->id)}};
+  // The same finding of another run of the same job is the same issue: its rule tells it. GitHub
+  // reads the second alone, and makes it of a line of code where it is missing.
+  const std::string id = finding.rule == nullptr ? "" : finding.rule->id;
+  json["partialFingerprints"] = {{"adviseRule/v1", SafeText(id)},
+                                 {"primaryLocationLineHash", LineHash(id)}};
   json["rank"] = std::round(finding.saving_share * 10000) / 100;
   json["properties"] = {{"severity", SeverityName(finding.severity)},
                         {"saving_seconds", finding.saving_s},

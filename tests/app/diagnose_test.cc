@@ -114,6 +114,34 @@ TEST_CASE("--fail-on and --baseline decide on the exit status") {
   CHECK(RunAdvise(folder, TraceOf(kHealthy) + " --fail-on low").status == 0);
 }
 
+TEST_CASE("with a baseline, --fail-on slower looks at the time of a step") {
+  const Folder folder;
+  const std::string slow = TraceOf(kFaulty);
+  REQUIRE(RunAdvise(folder, slow + " --format json -o base.json").status == 0);
+  const std::string gate = slow + " --baseline base.json --fail-on slower:3%";
+  CHECK(RunAdvise(folder, gate).status == 0);
+  // The same findings, but each step took a tenth less.
+  Json base = Json::parse(ReadAll(folder / "base.json"));
+  base["window"]["seconds"] = base["window"]["seconds"].get<double>() * 0.9;
+  folder.Write("base.json", base.dump());
+  const Ran slower = RunAdvise(folder, gate);
+  CHECK(slower.status == 1);
+  CHECK_THAT(slower.err, Contains("--fail-on: a step takes 11 % longer than in the baseline"));
+  CHECK(RunAdvise(folder, slow + " --baseline base.json --fail-on slower:12%").status == 0);
+  // What cannot be compared is said, not passed.
+  base["run"]["unit"] = "token";
+  folder.Write("base.json", base.dump());
+  CHECK(RunAdvise(folder, gate).status == 3);
+  base["devices"][0]["name"] = "another";
+  base["run"]["unit"] = "step";
+  folder.Write("base.json", base.dump());
+  CHECK_THAT(RunAdvise(folder, gate).err, Contains("other GPUs"));
+  base.erase("run");
+  folder.Write("base.json", base.dump());
+  CHECK(RunAdvise(folder, gate).status == 3);
+  CHECK(RunAdvise(folder, slow + " --fail-on slower:3%").status == 2);
+}
+
 TEST_CASE("GPUs that mostly communicate are not called healthy, also when no fix is known") {
   const Folder folder;
   const Ran ran = RunAdvise(folder, TraceOf("ranks/cross-node-gather-x4") + " --format json");

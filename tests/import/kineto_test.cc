@@ -55,6 +55,20 @@ TEST_CASE("the origin of a relative clock is kept, wherever it stands") {
         1767189312000000000);
 }
 
+// As PyTorch writes them that was built without Kineto, such as Debian's.
+TEST_CASE("operators of a writer without Kineto are those of a trace without GPU") {
+  const auto event = [](const std::string& name, const std::string& times) {
+    return "{\"name\": \"" + name + "\", \"ph\": \"X\", " + times +
+           ", \"tid\": 1, \"pid\": \"CPU functions\", \"args\": {}}";
+  };
+  const Trace trace = Imported("[" + event("ProfilerStep#1", "\"ts\": 150, \"dur\": 398") + ", " +
+                               event("aten::linear", "\"ts\": 185, \"dur\": 86") + "]");
+  CHECK(trace.ops.size() == 0);
+  CHECK(trace.operators.size() == 1);
+  REQUIRE(trace.ranges.size() == 1);
+  CHECK(NameOf(trace, trace.ranges.name[0]) == "ProfilerStep#1");
+}
+
 TEST_CASE("the category tells GPU from host: small process ids are no devices") {
   // The program's pid is 17, its thread 7; the GPU has the number 17, too.
   const Trace trace = Imported(

@@ -39,6 +39,13 @@ std::int64_t NumberOr(const Event& event, Arg arg, std::string_view text) {
 
 std::int64_t DeviceOf(const Event& event) { return NumberOr(event, Arg::kDevice, event.pid); }
 
+// Builds of PyTorch without Kineto, those of some distributions among them, write operators with
+// neither category nor process: they saw no GPU.
+Category CategoryIn(const Event& event) {
+  const bool is_host_function = event.category_text.empty() && event.pid == "CPU functions";
+  return is_host_function ? Category::kOperator : event.category;
+}
+
 std::uint32_t Low32(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
 }  // namespace
@@ -51,20 +58,21 @@ void Tables::OnEvent(const Event& event) {
     return;
   }
   if (event.phase != "X") return;
-  if (event.category == Category::kUnknown) {
+  const Category category = CategoryIn(event);
+  if (category == Category::kUnknown) {
     ++unknown_[std::string(event.category_text)];
     return;
   }
   ++known_;
-  if (event.category == Category::kOtherDevice) {
+  if (category == Category::kOtherDevice) {
     ++other_devices_;
     return;
   }
   Nanos start = 0;
   Nanos end = 0;
-  if (event.category == Category::kIgnored || !Span(event, &start, &end)) return;
-  ++rows_[static_cast<std::size_t>(event.category)];
-  switch (event.category) {
+  if (category == Category::kIgnored || !Span(event, &start, &end)) return;
+  ++rows_[static_cast<std::size_t>(category)];
+  switch (category) {
     case Category::kOperator: {
       if (IsAnnotation(event.name)) {
         AddSpan(event, start, end, 0, &trace_.ranges);

@@ -1,0 +1,104 @@
+"""What notebooks show: short HTML without scripts, in the colors of the notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Iterable, List, Sequence, Tuple, Union
+
+if TYPE_CHECKING:
+    from .report import Budget, Finding, Fix, Report
+
+_STYLE = (
+    "<style>.advise{max-width:60em;line-height:1.4}.advise p{margin:.3em 0}"
+    ".advise .bar{display:flex;height:1em;max-width:40em;border-radius:3px;overflow:hidden;margin:.4em 0}"
+    ".advise .bar span{min-width:1px}.advise .dim{opacity:.7}"
+    ".advise summary{cursor:pointer;margin:.3em 0}.advise summary b{margin-right:.6em}"
+    ".advise details div{margin-left:1.2em}"
+    ".advise pre{padding:.5em;overflow-x:auto;background:rgba(128,128,128,.12)}</style>"
+)
+_PARTS = (
+    ("compute", "compute", "#4c9f70"),
+    ("comm_exposed", "communication", "#d98e32"),
+    ("copy_exposed", "copies", "#5b7fc7"),
+    ("memset_exposed", "memsets", "#9a6fb0"),
+    ("idle", "idle", "#b8b8b8"),
+)
+
+
+def page(body: str) -> str:
+    """A piece of HTML that stands alone."""
+    return '{}<div class="advise">{}</div>'.format(_STYLE, body)
+
+
+def _percent(share: float) -> str:
+    return "{:.0f}\u00a0%".format(share * 100)
+
+
+def _budget(budget: "Budget") -> str:
+    shares = [(label, color, budget.share(part)) for part, label, color in _PARTS]
+    bar = "".join(
+        '<span title="{} {}" style="width:{:.2f}%;background:{}"></span>'.format(label, _percent(share), share * 100, color)
+        for label, color, share in shares
+        if share > 0
+    )
+    words = " | ".join("{} {}".format(label, _percent(share)) for label, _, share in shares if share >= 0.005)
+    return '<div class="bar">{}</div><p class="dim">{}</p>'.format(bar, words)
+
+
+def _fixes(fixes: Iterable["Fix"]) -> str:
+    shown: List[str] = []
+    for fix in fixes:
+        shown.append("<p>→ {}</p>".format(escape(fix.action)))
+        if fix.snippet:
+            shown.append("<pre>{}</pre>".format(escape(fix.snippet)))
+    return "".join(shown)
+
+
+def _fitting(finding: "Finding", audience: Sequence[str]) -> List["Fix"]:
+    """The fixes for a program of these kinds; all of them, if none fits."""
+    fits = [fix for fix in finding.fixes if not fix.audience or set(fix.audience) & set(audience)]
+    return fits or list(finding.fixes)
+
+
+def finding(item: "Finding", audience: Sequence[str] = (), is_open: bool = False) -> str:
+    """A finding, folded but for its title and saving."""
+    gain = "saves up to " + _percent(item.saving.share) if item.saving.share >= 0.005 else item.severity
+    fixes = _fitting(item, audience) if audience else list(item.fixes)
+    return (
+        "<details{}><summary><b>{}. {}</b> <span class='dim'>{}</span></summary>"
+        "<div><p>{}</p><p>{}</p>{}<p class='dim'>{}</p></div></details>"
+    ).format(
+        " open" if is_open else "",
+        item.rank,
+        escape(item.title),
+        escape(gain),
+        escape(item.symptom),
+        escape(item.cause),
+        _fixes(fixes),
+        escape(item.rule),
+    )
+
+
+def report(item: "Report") -> str:
+    """The verdict, where the time went, and the findings."""
+    run = item.run
+    audience = [run.framework.lower(), *(language.lower() for language in run.languages)]
+    parts = ["<p><b>{}</b></p>".format(escape(item.verdict))]
+    if run.why_tentative:
+        parts.append("<p class='dim'>{}</p>".format(escape(run.why_tentative)))
+    if item.budget.window_ns:
+        parts.append(_budget(item.budget))
+    findings = item.findings
+    parts += [finding(one, audience, one is findings[0]) for one in findings]
+    names = ", ".join(one.path for one in item.inputs)
+    parts.append("<p class='dim'>{}</p>".format(escape(names)))
+    return "".join(parts)
+
+
+def facts(rows: Iterable[Tuple[str, Union[float, str], str]]) -> str:
+    """A table of facts."""
+    cells = "".join(
+        "<tr><td>{}</td><td>{}</td><td>{}</td></tr>".format(escape(name), escape(str(value)), escape(unit))
+        for name, value, unit in rows
+    )
+    return "<table><thead><tr><th>fact</th><th>value</th><th>unit</th></tr></thead><tbody>{}</tbody></table>".format(cells)
