@@ -18,8 +18,6 @@ namespace {
 // Of the parts of a budget, in their order.
 const char* const kStates[] = {"compute", "comm", "copy", "memset", "idle"};
 
-constexpr std::size_t kMostNames = 10;  // of rules in a line
-
 // Each "{{name}}" of the page is replaced once: what is put in is not searched again.
 std::string Fill(std::string_view page,
                  const std::map<std::string, std::string, std::less<>>& parts) {
@@ -167,15 +165,17 @@ Sorted SortFindings(const Report& report) {
 
 std::string Ranked(const Report& report, const Sorted& sorted) {
   std::string html =
-      "<section aria-labelledby=\"ranked-title\" class=\"panel fixes\">\n"
+      "<section aria-labelledby=\"ranked-title\" class=\"panel first\">\n"
       "<h2 id=\"ranked-title\">What to fix, the most rewarding first</h2>\n";
   if (sorted.advice.empty()) {
     return html + (report.healthy ? "<p>Nothing to fix was found.</p>\n</section>\n"
                                   : "<p>This capture does not show what to fix.</p>\n</section>\n");
   }
-  html += "<ol class=\"ranked\" tabindex=\"0\" aria-label=\"Findings by what they save\">\n";
+  html +=
+      "<div class=\"order\">\n<ol class=\"ranked\" tabindex=\"0\" aria-label=\"Findings by what "
+      "they save\">\n";
   for (const Finding* finding : sorted.advice) html += HtmlFindingLine(*finding);
-  return html + "</ol>\n</section>\n";
+  return html + "</ol>\n" + HtmlPlan(report) + "</div>\n</section>\n";
 }
 
 std::string Findings(const Report& report, const Sorted& sorted, const HtmlOptions& options) {
@@ -204,61 +204,6 @@ std::string Findings(const Report& report, const Sorted& sorted, const HtmlOptio
   return html.empty() ? "<p class=\"muted\">There are none.</p>\n" : html;
 }
 
-std::string NotCheckedSection(const Report& report) {
-  if (report.not_checked.empty()) return "";
-  std::map<std::string, std::vector<std::string>> by_reason;
-  for (const NotChecked& item : report.not_checked) by_reason[item.reason].push_back(item.rule);
-  std::string html =
-      "<section class=\"panel\" aria-labelledby=\"not-checked-title\">\n"
-      "<h2 id=\"not-checked-title\">What could not be checked</h2>\n<ul>\n";
-  for (const auto& [reason, rules] : by_reason) {
-    const std::string names = HtmlText(fmt::format("{}", fmt::join(rules, ", ")));
-    // A wall of names is there for who asks.
-    html += rules.size() > kMostNames
-                ? fmt::format(
-                      "<li><details><summary>{} <span class=\"muted\">{} rules</span></summary>"
-                      "<p class=\"muted\">{}</p></details></li>\n",
-                      HtmlText(reason), rules.size(), names)
-                : fmt::format("<li>{} <span class=\"muted\">{} rule{}: {}</span></li>\n",
-                              HtmlText(reason), rules.size(), rules.size() == 1 ? "" : "s", names);
-  }
-  html += "</ul>\n";
-  if (!report.capture_command.empty()) {
-    html +=
-        "<p>Capture again so that they can:</p>\n" + HtmlCodeBlock(report.capture_command, "shell");
-  }
-  return html + "</section>\n";
-}
-
-std::string RunSection(const Report& report) {
-  std::string html =
-      "<section class=\"panel\" aria-labelledby=\"run-title\">\n"
-      "<h2 id=\"run-title\">What was read</h2>\n<ul>\n";
-  for (const InputInfo& input : report.inputs) {
-    html += fmt::format("<li>{} <span class=\"muted\">{} {}{}</span></li>\n", HtmlText(input.path),
-                        HtmlText(input.kind), HtmlText(input.producer),
-                        input.host.empty() ? "" : " on " + HtmlText(input.host));
-  }
-  html += fmt::format(
-      "</ul>\n<p>Window: {}, {} ns to {} ns on the trace's clock. {} rules reached a "
-      "verdict.</p>\n",
-      HtmlText(report.window.mode), report.window.start_ns, report.window.end_ns, report.checked);
-  std::string notes;
-  for (const Diagnostic& item : report.diagnostics) {
-    if (item.level == Level::kInfo) continue;
-    notes += "<li>" + HtmlText(item.text) +
-             (item.count > 1 ? fmt::format(" ({} times)", item.count) : "") + "</li>\n";
-  }
-  if (!notes.empty()) html += "<h3>Problems met while reading</h3>\n<ul>\n" + notes + "</ul>\n";
-  if (!report.site_changes.empty()) {
-    html += "<h3>Changed by the site</h3>\n<ul>\n";
-    for (const std::string& change : report.site_changes)
-      html += "<li>" + HtmlText(change) + "</li>\n";
-    html += "</ul>\n";
-  }
-  return html + "</section>\n";
-}
-
 }  // namespace
 
 std::string RenderHtml(const Report& report, const HtmlOptions& options) {
@@ -279,8 +224,7 @@ std::string RenderHtml(const Report& report, const HtmlOptions& options) {
                                        {"ranked", Ranked(report, sorted)},
                                        {"count", std::to_string(sorted.advice.size())},
                                        {"findings", Findings(report, sorted, options)},
-                                       {"not_checked", NotCheckedSection(report)},
-                                       {"run", RunSection(report)},
+                                       {"about", HtmlAbout(report)},
                                        {"version", HtmlText(report.tool_version)},
                                        {"license", HtmlCode(HtmlAsset("d3.license"))},
                                        {"data", HtmlData(report)},

@@ -185,18 +185,11 @@ bool HoldsLittle(const Report& report) {
 // "117 ms per step → 96 (1) → 61 (2)": what is left once each finding and those before it are
 // fixed.
 void WritePlan(Page& page, const Report& report) {
-  if (report.plan.size() < 2) return;
-  const double units = std::max(1, report.step_count);
-  const auto time = [&](double seconds) {
-    return FormatQuantity(seconds * kNanosPerSecond / units, "ns");
-  };
-  const double window =
-      static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
-  std::string steps = StepsInWords(report.run);
-  steps.pop_back();
-  std::vector<std::string> stages = {time(window) + (report.step_count > 0 ? " per " + steps : "")};
-  for (std::size_t i = 0; i < std::min(report.plan.size(), kPlanShown); ++i)
-    stages.push_back("→ " + time(report.plan[i].after_seconds));
+  const std::vector<double> times = PlanTimes(report);
+  if (times.empty()) return;
+  std::vector<std::string> stages = {PlanTimeText(report, times.front())};
+  for (std::size_t i = 1; i <= std::min(report.plan.size(), kPlanShown); ++i)
+    stages.push_back("→ " + FormatQuantity(times[i], "ns"));
   page.Parts("Fixed in this order", kColumn, stages, " ");
 }
 

@@ -65,6 +65,7 @@ function setUpKernels() {
           cell.appendChild(bar);
         }
       }
+      if (column.at > 0) cell.setAttribute("data-name", column.title);
       line.appendChild(cell);
     });
     return line;

@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+#include "engine/report/finding_text.h"
+#include "engine/report/html_parts.h"
+#include "engine/report/html_text.h"
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kMostStairs = 8;
+
+const Finding* FindingOf(const Report& report, const std::string& rule) {
+  const auto found = std::find_if(
+      report.findings.begin(), report.findings.end(),
+      [&](const Finding& finding) { return finding.rule != nullptr && finding.rule->id == rule; });
+  return found == report.findings.end() ? nullptr : &*found;
+}
+
+// A bar as long as what is left; CSS turns the share into a width.
+std::string Stair(const std::string& name, const std::string& time, double share) {
+  return fmt::format(
+      "<li><span class=\"stair-name\">{}</span><span class=\"stair-bar\"><span "
+      "style=\"--share:{:.4f}\"></span></span><span class=\"amount\">{}</span></li>\n",
+      HtmlText(name), std::clamp(share, 0.0, 1.0), HtmlText(time));
+}
+
+}  // namespace
+
+std::string HtmlPlan(const Report& report) {
+  const std::vector<double> times = PlanTimes(report);
+  if (times.empty() || times.front() <= 0) return "";
+  std::string html = "<div class=\"plan\"><h3>Fixed in this order</h3>\n<ol class=\"stairs\">\n" +
+                     Stair("now", PlanTimeText(report, times.front()), 1);
+  for (std::size_t i = 0; i < std::min(report.plan.size(), kMostStairs); ++i) {
+    const Finding* finding = FindingOf(report, report.plan[i].rule);
+    html += Stair(finding != nullptr ? fmt::format("after {}", finding->rank) : report.plan[i].rule,
+                  FormatQuantity(times[i + 1], "ns"), times[i + 1] / times.front());
+  }
+  return html + "</ol></div>\n";
+}
+
+}  // namespace advise
