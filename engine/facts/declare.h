@@ -349,6 +349,7 @@ void DeclareSampleFacts(Catalog* catalog);    // sample
 void DeclareShapeFacts(Catalog* catalog);     // roofline.shapes
 void DeclareRoofFacts(Catalog* catalog);  // efficiency (of kernels), roofline.below, kernel.unknown
 void DeclareMonitorFacts(Catalog* catalog);   // monitor
+void DeclareProfileFacts(Catalog* catalog);   // totals, allocator
 void DeclareTopologyFacts(Catalog* catalog);  // topology, nccl
 void DeclareSummaryFacts(Catalog* catalog);   // summary
 void DeclareScaleFacts(Catalog* catalog);     // scale

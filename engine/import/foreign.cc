@@ -31,28 +31,6 @@ constexpr const char* kQuery =
     "log it with: nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used,"
     "power.draw --format=csv -l 1";
 
-// "12 %", "71.23 W", "14 MiB", "1410 MHz", or a plain number: what nvidia-smi prints as a value.
-bool IsSmiValue(std::string_view cell) {
-  const std::size_t space = cell.find(' ');
-  if (!NumberOf(cell.substr(0, space))) return false;
-  if (space == std::string_view::npos) return true;
-  const std::string_view unit = cell.substr(space + 1);
-  return unit == "%" || unit == "W" || unit == "MiB" || unit == "MHz";
-}
-
-// Rows of nvidia-smi values without the header that would name them.
-bool IsHeaderless(std::string_view line) {
-  const auto cells = CellsOf(line);
-  const bool all = std::all_of(cells.begin(), cells.end(), [](const std::string& cell) {
-    return IsSmiValue(cell) || TimestampOf(cell).has_value() || StartsWith(cell, "GPU-") ||
-           StartsWith(cell, "NVIDIA ") || StartsWith(cell, "Tesla ") || StartsWith(cell, "[");
-  });
-  return all && std::any_of(cells.begin(), cells.end(), [](const std::string& cell) {
-           return cell.ends_with(" %") || cell.ends_with(" W") || cell.ends_with(" MiB") ||
-                  cell.ends_with(" MHz");
-         });
-}
-
 // Columns of words, with numbers below: a table of some script.
 std::optional<std::string> TableOf(const std::vector<std::string_view>& lines) {
   if (lines.size() < 2) return std::nullopt;
@@ -84,21 +62,9 @@ std::optional<Error> ForeignText(std::string_view text, const std::string& path)
     return std::any_of(lines.begin(), lines.end(),
                        [&](std::string_view line) { return Has(line, part); });
   };
-  if (any(" NVPROF is profiling ") || StartsWith(lines[0], "\"Device\",\"Context\",\"Stream\"") ||
-      StartsWith(lines[0], "\"Device\",\"Kernel\",\"Invocations\"") ||
-      StartsWith(lines[0], "\"Type\",\"Time(%)\"")) {
-    return Error{"the output of nvprof, which is no longer supported", path,
-                 "profile the kernels with: ncu --csv --page raw --print-units base"};
-  }
-  if (any("Section: GPU Speed Of Light") || any("Section: Launch Statistics") ||
-      any("Section: Command line profiler metrics")) {
-    return Error{"the printed page of Nsight Compute, not its CSV", path,
-                 "print it again: ncu --import REPORT.ncu-rep --csv --page raw --print-units base"};
-  }
-  if (StartsWith(lines[0], "\"#\",\"Address\",\"Source\"") ||
-      StartsWith(lines[0], "#,Address,Source")) {
-    return Error{"the source page of Nsight Compute, which counts by instruction", path,
-                 "print the counters: ncu --import REPORT.ncu-rep --csv --page raw"};
+  if (any(" NVPROF is profiling ")) {
+    return Error{"a log of nvprof without a table", path,
+                 "profile with: nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND"};
   }
   if (any("| NVIDIA-SMI ") || any("==============NVSMI LOG==============") ||
       StartsWith(lines[0], "<?xml")) {
@@ -107,15 +73,6 @@ std::optional<Error> ForeignText(std::string_view text, const std::string& path)
   if (StartsWith(lines[0], "# gpu") && Has(lines[0], " pid ")) {
     return Error{"the table of nvidia-smi pmon, which lists processes", path,
                  "log the GPUs instead: nvidia-smi dmon -s pucvmt -o DT"};
-  }
-  if (IsHeaderless(lines[0])) {
-    return Error{"values of nvidia-smi without the header that names them", path,
-                 "log it again without noheader"};
-  }
-  if (StartsWith(lines[0], "Time (%),") || StartsWith(lines[0], "Time(%),") ||
-      any("** CUDA GPU Kernel Summary")) {
-    return Error{"a summary of nsys stats, which has no times of single events", path,
-                 "give the report itself, or: nsys export --type sqlite REPORT.nsys-rep"};
   }
   if (const auto columns = TableOf(lines)) {
     return Error{fmt::format("a table in an unknown format (columns {})", *columns), path, kQuery};

@@ -39,6 +39,38 @@ Result<Trace> ReadNcuReport(const std::string& path, const ImportOptions& option
 bool ToldNcuCsv(std::string_view head);
 std::optional<Error> ReadNcuCsv(std::string_view text, const std::string& path, Trace* trace);
 
+// The page that `ncu` prints by default.
+bool ToldNcuText(std::string_view head);
+std::optional<Error> ReadNcuText(std::string_view text, const std::string& path, Trace* trace);
+
+// `ncu --page source --csv`: samples by instruction or line.
+bool ToldNcuSource(std::string_view head);
+std::optional<Error> ReadNcuSource(std::string_view text, const std::string& path, Trace* trace);
+
+// Counters of kernels as nvprof printed them, CSV.
+bool ToldNvprofMetrics(std::string_view head);
+std::optional<Error> ReadNvprofMetrics(std::string_view text, const std::string& path,
+                                       Trace* trace);
+
+// GPU work one by one: `nsys stats -r cuda_gpu_trace`, `nvprof --print-gpu-trace --csv`. These have
+// a timeline, without the host.
+bool ToldGpuTrace(std::string_view head);
+std::optional<Error> ReadGpuTrace(std::string_view text, const std::string& path, Trace* trace);
+
+// Totals by name: `nsys stats`, `nvprof`, as CSV or as printed, also several tables in one file.
+bool ToldTotals(std::string_view head);
+std::optional<Error> ReadTotals(std::string_view text, const std::string& path, Trace* trace);
+
+// CPU samples as folded stacks, "main;train;load 421" (perf, py-spy).
+bool ToldFoldedStacks(std::string_view head);
+std::optional<Error> ReadFoldedStacks(std::string_view text, const std::string& path,
+                                      Trace* trace);
+
+// `torch.cuda.memory_summary()`.
+bool ToldAllocatorPage(std::string_view head);
+std::optional<Error> ReadAllocatorPage(std::string_view text, const std::string& path,
+                                       Trace* trace);
+
 // A log with NCCL's INFO lines, of one or of many ranks, with other output in between.
 bool ToldNcclLog(std::string_view head);
 std::optional<Error> ReadNcclLog(std::string_view text, const std::string& path, Trace* trace);

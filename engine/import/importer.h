@@ -21,6 +21,7 @@ struct Importer {
   // `head`: the first bytes of the file (up to 64 KiB). True when this importer should try it.
   bool (*sniff)(std::string_view head, const std::string& path);
   Result<Trace> (*read)(const std::string& path, const ImportOptions& options);
+  bool timeline = false;  // the format says when things happened
 };
 
 // All importers, the most specific first.
@@ -28,6 +29,10 @@ std::span<const Importer> Importers();
 
 // The kind of the importer that would read the file; "" when none knows it, or it cannot be opened.
 std::string_view ImporterNameOf(const std::string& path);
+
+// Whether the file is of a format with a timeline, as reports are. What no importer knows is taken
+// for a report: reading it says what is wrong with it.
+bool MayHaveTimeline(const std::string& path);
 
 // Reads one file with the importer that knows it. Errors name the file, what it is instead, and
 // what to do.

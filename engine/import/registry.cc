@@ -57,18 +57,25 @@ Result<Trace> ReadText(const std::string& path, const ImportOptions& /*options*/
   return trace;
 }
 
-constexpr std::array<Importer, 10> kImporters = {{
-    {"nsys-sqlite", ToldNsysSqlite, ReadNsysSqlite},
+constexpr auto kImporters = std::to_array<Importer>({
+    {"nsys-sqlite", ToldNsysSqlite, ReadNsysSqlite, true},
     {"ncu-rep", ToldNcuReport, ReadNcuReport},
-    {"nsys-sqlite", ToldNsysReport, ReadNsysReport},
-    {"kineto", ToldKineto, ReadKineto},
+    {"nsys-sqlite", ToldNsysReport, ReadNsysReport, true},
+    {"kineto", ToldKineto, ReadKineto, true},
+    {"allocator-page", SniffText<ToldAllocatorPage>, ReadText<ReadAllocatorPage>},
+    {"ncu-text", SniffText<ToldNcuText>, ReadText<ReadNcuText>},
+    {"ncu-source", SniffText<ToldNcuSource>, ReadText<ReadNcuSource>},
     {"ncu-csv", SniffText<ToldNcuCsv>, ReadText<ReadNcuCsv>},
     {"nccl-log", SniffText<ToldNcclLog>, ReadText<ReadNcclLog>},
     {"smi-csv", SniffText<ToldSmiCsv>, ReadText<ReadSmiCsv>},
     {"dmon", SniffText<ToldDmon>, ReadText<ReadDmon>},
     {"dcgm", SniffText<ToldDcgm>, ReadText<ReadDcgm>},
     {"topology", SniffText<ToldTopology>, ReadText<ReadTopology>},
-}};
+    {"gpu-trace", SniffText<ToldGpuTrace>, ReadText<ReadGpuTrace>, true},
+    {"nvprof-metrics", SniffText<ToldNvprofMetrics>, ReadText<ReadNvprofMetrics>},
+    {"totals", SniffText<ToldTotals>, ReadText<ReadTotals>},
+    {"folded-stacks", SniffText<ToldFoldedStacks>, ReadText<ReadFoldedStacks>},
+});
 
 const Importer* ImporterFor(std::string_view head, const std::string& path) {
   const auto found =
@@ -80,6 +87,12 @@ const Importer* ImporterFor(std::string_view head, const std::string& path) {
 }  // namespace
 
 std::span<const Importer> Importers() { return kImporters; }
+
+bool MayHaveTimeline(const std::string& path) {
+  const Result<std::string> head = ReadHead(path);
+  const Importer* const importer = head ? ImporterFor(*head, path) : nullptr;
+  return importer == nullptr || importer->timeline;
+}
 
 std::string_view ImporterNameOf(const std::string& path) {
   const Result<std::string> head = ReadHead(path);

@@ -1,5 +1,6 @@
 #include "engine/import/text_input.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -195,6 +196,57 @@ std::optional<double> TimestampOf(std::string_view text) {
   if (!seconds) return std::nullopt;
   return static_cast<double>(DaysOf(year, month, day)) * 86400 + hour * 3600 + minute * 60 +
          *seconds;
+}
+
+void NumberStyle::Learn(std::string_view cell) {
+  const std::size_t comma = cell.rfind(',');
+  const std::size_t point = cell.rfind('.');
+  if (comma == std::string_view::npos) {
+    // "1.234.567": points that group.
+    if (std::count(cell.begin(), cell.end(), '.') > 1 && NumberOf(cell.substr(0, 1))) {
+      comma_is_decimal_ = true;
+    }
+    return;
+  }
+  if (point != std::string_view::npos) {
+    if (comma > point) comma_is_decimal_ = true;
+    return;
+  }
+  const bool one = std::count(cell.begin(), cell.end(), ',') == 1;
+  const std::size_t after = cell.size() - comma - 1;
+  const bool digits = std::all_of(cell.begin() + static_cast<std::ptrdiff_t>(comma) + 1, cell.end(),
+                                  [](char c) { return c >= '0' && c <= '9'; });
+  if (one && digits && after != 3 && after > 0) comma_is_decimal_ = true;
+}
+
+std::optional<double> NumberStyle::Read(std::string_view cell) const {
+  cell = Trimmed(cell);
+  const std::size_t instances = cell.find(" (");
+  if (instances != std::string_view::npos) cell = cell.substr(0, instances);
+  std::string plain;
+  for (const char c : cell) {
+    const char group = comma_is_decimal_ ? '.' : ',';
+    const char decimal = comma_is_decimal_ ? ',' : '.';
+    if (c == group || c == '\'') continue;
+    plain += c == decimal ? '.' : c;
+  }
+  return NumberOf(plain);
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> DashesOf(std::string_view line) {
+  std::vector<std::pair<std::size_t, std::size_t>> spans;
+  for (std::size_t at = 0; at < line.size();) {
+    if (line[at] == ' ') {
+      ++at;
+    } else if (line[at] == '-') {
+      const std::size_t start = at;
+      while (at < line.size() && line[at] == '-') ++at;
+      spans.emplace_back(start, at);
+    } else {
+      return {};
+    }
+  }
+  return spans;
 }
 
 bool StartsWith(std::string_view text, std::string_view start) {

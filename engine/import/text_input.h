@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -34,6 +35,21 @@ std::optional<double> NumberOf(std::string_view text);
 // Seconds since 1970 of "2024/11/20 10:15:02.123", "2024-11-20T10:15:02+08:00" (the zone is left
 // out: one log has one), or of a plain number of seconds.
 std::optional<double> TimestampOf(std::string_view text);
+
+// How numbers are written: told from all of a column, since "1,234" alone could mean either.
+class NumberStyle {
+ public:
+  void Learn(std::string_view cell);
+  // Nothing for "n/a", "(!) nan", words. Of "5.1 (3.0; 7.2)" the first number.
+  std::optional<double> Read(std::string_view cell) const;
+
+ private:
+  bool comma_is_decimal_ = false;
+};
+
+// Begin and end of each run of dashes in a line that holds nothing but dashes and blanks: how tools
+// rule off the columns of a printed table. Empty for other lines.
+std::vector<std::pair<std::size_t, std::size_t>> DashesOf(std::string_view line);
 
 bool StartsWith(std::string_view text, std::string_view start);
 std::string Lower(std::string_view text);

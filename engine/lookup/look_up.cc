@@ -40,18 +40,22 @@ std::string CategoryOf(std::string_view table) {
 }
 
 // The time of an event as a Kineto trace writes it, whole microseconds: what follows the point
-// differs from writer to writer.
-std::string FindTime(Nanos time) {
+// differs from writer to writer. A table of GPU work begins its rows with it, in units of its own.
+std::string FindTime(const Trace& trace, Nanos time) {
+  if (trace.kind == "gpu-trace") {
+    return trace.producer == "nsys stats" ? fmt::format("^{},", time) : "";
+  }
   return fmt::format("\"ts\": *{}", time >= 0 ? time / 1000 : -((999 - time) / 1000));
 }
 
-std::string FindName(const std::string& name) {
+std::string FindName(const Trace& trace, const std::string& name) {
   if (SafeText(name) != name) return "";
   std::string pattern;
   for (const char c : name) {
     if (std::string_view("\\[]*.^$").find(c) != std::string_view::npos) pattern += '\\';
     pattern += c;
   }
+  if (trace.kind == "gpu-trace") return pattern;
   return fmt::format("\"name\": *\"{}\"", pattern);
 }
 
@@ -146,7 +150,7 @@ LookUp ReportGuide::OpAt(std::uint32_t op) const {
   return Made(table,
               fmt::format("select max(\"end\" - start) from {} where start = {} and \"end\" = {};",
                           table, start, trace_.ops.end[op]),
-              FindTime(start));
+              FindTime(trace_, start));
 }
 
 LookUp ReportGuide::GapBefore(Nanos next, std::uint32_t device) const {
@@ -155,7 +159,7 @@ LookUp ReportGuide::GapBefore(Nanos next, std::uint32_t device) const {
       fmt::format("with ops as ({}) select (select min(start) from ops where start >= {}) - "
                   "(select max(\"end\") from ops where start < {});",
                   OpsOf(device), next, next),
-      FindTime(next));
+      FindTime(trace_, next));
 }
 
 LookUp ReportGuide::TimeOfKernel(StringId name) const {
@@ -165,7 +169,7 @@ LookUp ReportGuide::TimeOfKernel(StringId name) const {
               fmt::format("select sum(k.\"end\" - k.start) from {} k join StringIds s on s.id = "
                           "k.demangledName where s.value = {} and {}{};",
                           cupti::kKernels, Quoted(text), InWindow("k.start"), WorkOfRank("k.")),
-              FindName(text));
+              FindName(trace_, text));
 }
 
 LookUp ReportGuide::BytesCopied(CopyDirection direction, MemoryKind host_side) const {
@@ -193,7 +197,7 @@ LookUp ReportGuide::CountOfCalls(StringId name) const {
                           "(s.value = '{1}' or s.value glob '{1}_v[0-9]*' or s.value glob "
                           "'{1}_pt[sd][sz]*') and {2}{3};",
                           cupti::kCalls, text, InWindow("r.start"), CallsOfRank("r.")),
-              FindName(text));
+              FindName(trace_, text));
 }
 
 // Where a report holds several ranks, each process may call its GPU 0, so that processes tell them

@@ -133,6 +133,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   }
   efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);
   monitor = SummariseMonitor(trace, knowledge);
+  totals = SumProfile(trace, knowledge);
   paths = FindPaths(trace);
   support = JudgeSupport(shared, host);
   kind = FindRunKind(shared, support);

@@ -35,6 +35,7 @@
 #include "engine/metrics/losses/sync.h"
 #include "engine/metrics/system/monitor.h"
 #include "engine/metrics/system/paths.h"
+#include "engine/metrics/system/profile_totals.h"
 #include "engine/metrics/system/run_kind.h"
 #include "engine/metrics/work.h"
 #include "engine/replay/replay.h"
@@ -111,6 +112,7 @@ struct Analysis {
   Counters counters;  // empty unless a kernel profiler's output was given
   KernelEfficiency efficiency;
   MonitorSummary monitor;  // empty unless a monitor's log was given
+  ProfileTotals totals;  // empty unless a summary was given
   Paths paths;
   Summaries summaries;
   Work work;

@@ -17,13 +17,6 @@
 namespace advise {
 namespace {
 
-// Whether a file has a timeline, as reports do. What no importer knows is taken for a report: its
-// reader says what is wrong with it.
-bool HasTimeline(const std::string& path) {
-  const std::string_view importer = ImporterNameOf(path);
-  return importer.empty() || importer.starts_with("nsys") || importer.starts_with("kineto");
-}
-
 Vocabulary VocabularyOf(const Session& session) {
   return {[&session](const std::string& id) { return session.rules.Find(id); }, session.facts};
 }
@@ -128,7 +121,7 @@ class PartsReader {
     std::vector<std::string> beside;
     for (const std::string& path : options_.reports) {
       const bool is_facts = IsFactsFileAt(path);
-      if (is_facts || HasTimeline(path)) {
+      if (is_facts || MayHaveTimeline(path)) {
         parts_.push_back({path, is_facts, std::nullopt, std::nullopt, {}, {}});
       } else {
         beside.push_back(path);
@@ -216,7 +209,7 @@ class PartsReader {
 
 bool AreOneTrace(const std::vector<std::string>& files) {
   return std::none_of(files.begin(), files.end(), IsFactsFileAt) &&
-         std::count_if(files.begin(), files.end(), HasTimeline) < 2;
+         std::count_if(files.begin(), files.end(), MayHaveTimeline) < 2;
 }
 
 Result<std::vector<Part>> ReadParts(const Session& session, const DiagnoseOptions& options,

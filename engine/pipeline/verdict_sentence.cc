@@ -101,6 +101,50 @@ std::string StragglerSentence(const Report& report, const Cluster& ranks) {
                      Percent(waited), first.where.ranks.front(), ranks.lateness.straggler.cause);
 }
 
+// "kernels ran for 159 ms in 1,785 launches"; "" without such totals.
+std::string TotalInWords(const ProfileTotals& totals, ProfileOf of, const char* what,
+                         const char* unit, const char* units) {
+  const TotalsOf& sum = totals.Of(of);
+  if (sum.empty()) return "";
+  return fmt::format("{} {} in {} {}", what, FormatQuantity(sum.total, "ns"),
+                     FormatQuantity(sum.count, "count"), sum.count == 1 ? unit : units);
+}
+
+// What summaries of a run say.
+std::string ProfileSentence(const ProfileTotals& totals) {
+  const auto samples = [&](ProfileOf of, const char* what) {
+    const TotalsOf& sum = totals.Of(of);
+    return fmt::format("{} of {} samples are in {}.", Percent(sum.rows.front().total / sum.total),
+                       FormatQuantity(sum.total, "count"),
+                       what + SafeText(KernelInWords(sum.rows.front().name)));
+  };
+  if (!totals.Of(ProfileOf::kStacks).empty()) {
+    return "CPU samples without times were given. " + samples(ProfileOf::kStacks, "");
+  }
+  if (!totals.Of(ProfileOf::kInstructions).empty()) {
+    return "Samples of kernels by instruction were given. " +
+           samples(ProfileOf::kInstructions, "the instruction ");
+  }
+  if (totals.of.empty()) {
+    const AllocatorPage& page = totals.allocator;
+    return fmt::format(
+        "PyTorch's allocator held at most {} on GPU {}; at most {} of it were tensors.",
+        FormatQuantity(page.reserved_peak, "bytes"), page.device,
+        FormatQuantity(page.allocated_peak, "bytes"));
+  }
+  std::string words;
+  for (const std::string& part :
+       {TotalInWords(totals, ProfileOf::kKernels, "kernels ran for", "launch", "launches"),
+        TotalInWords(totals, ProfileOf::kCopies, "copies and memsets took", "operation",
+                     "operations"),
+        TotalInWords(totals, ProfileOf::kCalls, "CUDA calls took", "call", "calls"),
+        TotalInWords(totals, ProfileOf::kRanges, "named ranges took", "range", "ranges"),
+        TotalInWords(totals, ProfileOf::kOsCalls, "system calls took", "call", "calls")}) {
+    if (!part.empty()) words += (words.empty() ? "" : ", ") + part;
+  }
+  return fmt::format("Totals were given, not when things happened: {}.", words);
+}
+
 // The first sentence for inputs without a timeline: what each kind can say.
 std::string SideSentence(const Analysis& analysis) {
   const Trace& trace = analysis.run.trace;
@@ -137,10 +181,17 @@ std::string SideSentence(const Analysis& analysis) {
         "use the GPU.",
         at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work), Percent(busy));
   }
+  if (!analysis.totals.empty()) return ProfileSentence(analysis.totals);
   const Paths& paths = analysis.paths;
-  if (!trace.nccl.empty() || trace.nccl.ranks > 0) {
+  const std::vector<std::string>& warnings = trace.nccl.warnings;
+  if (!trace.nccl.empty() || trace.nccl.ranks > 0 || !warnings.empty()) {
     const PairCounts& local = paths.local;
     if (local.peer + local.shared + local.net + paths.remote == 0) {
+      if (!warnings.empty()) {
+        return fmt::format(
+            "NCCL's log holds {}, and does not show how the ranks communicate.",
+            warnings.size() == 1 ? "one warning" : fmt::format("{} warnings", warnings.size()));
+      }
       return "NCCL's log does not show how the ranks communicate.";
     }
     const bool slow_node = local.shared + local.net > 0;

@@ -22,6 +22,7 @@
 #include "engine/trace/monitor.h"
 #include "engine/trace/mpi.h"
 #include "engine/trace/operator_inputs.h"
+#include "engine/trace/profile.h"
 #include "engine/trace/strings.h"
 #include "engine/trace/topology.h"
 
@@ -326,8 +327,9 @@ struct Trace {
   int rank = -1;
   int world_size = 0;
 
-  // From inputs without a timeline: kernel profilers, monitors, topology tools, NCCL's log.
+  // From inputs without a timeline: kernel profilers, monitors, topology tools, NCCL's log, totals.
   std::vector<KernelCounters> counters;
+  Profile profile;
   Monitor monitor;
   Topology topology;
   NcclLog nccl;

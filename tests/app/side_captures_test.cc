@@ -40,6 +40,7 @@ const std::vector<MonitorCapture>& Monitors() {
       {"PranavDani__Flame/fluidsGL-smi.csv", 1, 163, kUnknown, kUnknown, 61.1826},
       {"PranavDani__Flame/nvidia-smi.csv", 1, 73, kUnknown, kUnknown, 22.0351},
       {"PranavDani__Flame/torch-ex-smi.csv", 1, 65, kUnknown, kUnknown, 49.8149},
+      {"Unshapendwarf__SlowFast/4090power_hostbased.txt", 1, 214, kUnknown, kUnknown, 297.9833},
   };
   return captures;
 }
@@ -77,6 +78,23 @@ const std::vector<CounterCapture>& CounterCaptures() {
        0.6184, 0.9626, "memory", kUnknown, kUnknown, kUnknown},
       {"Yassawe__cacheCheck/ResNet50_single.csv", "ncu-csv", 39, 583, 0, kUnknown, kUnknown,
        kUnknown, kUnknown, "", kUnknown, kUnknown, kUnknown},
+      // The printed page of the kernel of copy_blocked.csv, from another run.
+      {"brycelelbach__nsightful/copy_blocked.txt", "ncu-text", 1, 1, 20850000, 0.0131, 0.6171,
+       0.6171, 0.9654, "memory", kUnknown, kUnknown, kUnknown},
+      {"SSSalvan__PFAC-Motif-Detection-for-Biological-Constraints/ncu_report.txt", "ncu-text", 4,
+       18, 0, kUnknown, kUnknown, kUnknown, kUnknown, "", kUnknown, kUnknown, kUnknown},
+      {"Yassawe__cacheCheck/multigpu.csv", "nvprof-metrics", 40, 2258, 0, kUnknown, kUnknown,
+       kUnknown, kUnknown, "", kUnknown, kUnknown, kUnknown},
+      {"Yassawe__cacheCheck/onegpu.csv", "nvprof-metrics", 39, 1791, 0, kUnknown, kUnknown,
+       kUnknown, kUnknown, "", kUnknown, kUnknown, kUnknown},
+      {"Yassawe__cacheCheck/onegpu@2c79c2e.csv", "nvprof-metrics", 39, 583, 0, kUnknown, kUnknown,
+       kUnknown, kUnknown, "", kUnknown, kUnknown, kUnknown},
+      {"Yassawe__cacheCheck/onegpu@66ea328.csv", "nvprof-metrics", 39, 583, 0, kUnknown, kUnknown,
+       kUnknown, kUnknown, "", kUnknown, kUnknown, kUnknown},
+      {"Yassawe__cacheCheck/twogpus.csv", "nvprof-metrics", 40, 744, 0, kUnknown, kUnknown,
+       kUnknown, kUnknown, "", kUnknown, kUnknown, kUnknown},
+      {"Yassawe__cacheCheck/twogpus@357042a.csv", "nvprof-metrics", 40, 744, 0, kUnknown, kUnknown,
+       kUnknown, kUnknown, "", kUnknown, kUnknown, kUnknown},
   };
   return captures;
 }
@@ -88,25 +106,15 @@ struct Refused {
 constexpr Refused kRefused[] = {
     {"smi/4179e1__dcgm_test/dmon.csv", "a table in an unknown format (columns GPUId"},
     {"smi/4179e1__dcgm_test/result.csv", "a table in an unknown format (columns GPUId"},
-    {"smi/Unshapendwarf__SlowFast/4090power_hostbased.txt", "without the header"},
     {"smi/amitadate__GPU_Power_Model/enhanced_histogram_power_data_20250318_010939.csv",
      "a table in an unknown format (columns timestamp, kernel, power_watts"},
     {"smi/amitadate__GPU_Power_Model/enhanced_histogram_power_data_20250319_142912.csv",
      "a table in an unknown format (columns timestamp, kernel, power_watts"},
     {"smi/downvoteed__GPGPU/gpu_usage.csv", "a table in an unknown format (columns Time, GPU_Us"},
     {"smi/downvoteed__GPGPU/vram_usage.csv", "a table in an unknown format (columns Time, VRAM"},
-    {"ncu/Yassawe__cacheCheck/multigpu.csv", "nvprof"},
-    {"ncu/Yassawe__cacheCheck/onegpu.csv", "nvprof"},
-    {"ncu/Yassawe__cacheCheck/onegpu@2c79c2e.csv", "nvprof"},
-    {"ncu/Yassawe__cacheCheck/onegpu@66ea328.csv", "nvprof"},
-    {"ncu/Yassawe__cacheCheck/twogpus.csv", "nvprof"},
-    {"ncu/Yassawe__cacheCheck/twogpus@357042a.csv", "nvprof"},
-    {"ncu/Fluuuegel__DD2360-Project/ncu_report.txt", "the printed page of Nsight Compute"},
+    {"ncu/Fluuuegel__DD2360-Project/ncu_report.txt", "measured nothing: LaunchFailed (line 7)"},
     {"ncu/SSSalvan__PFAC-Motif-Detection-for-Biological-Constraints/ncu_pfac.txt",
-     "the printed page of Nsight Compute"},
-    {"ncu/SSSalvan__PFAC-Motif-Detection-for-Biological-Constraints/ncu_report.txt",
-     "the printed page of Nsight Compute"},
-    {"ncu/brycelelbach__nsightful/copy_blocked.txt", "the printed page of Nsight Compute"},
+     "no metric has a value: l1text_bytes_pipe_lsu_mem_global_op_ld.sum is n/a"},
 };
 
 Json FactsOf(const Folder& folder, const std::string& path) {
@@ -210,6 +218,52 @@ TEST_CASE("real files that only look alike are refused in one line that names th
     CHECK(ran.out.empty());
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
     CHECK_THAT(ran.err, Contains(file.words));
+  }
+}
+
+TEST_CASE("a real printout of nsys stats: totals are the sums of its rows, told in a few lines") {
+  const Folder folder;
+  const std::string path =
+      FindCapture("", "nsys_other/amacharla15__gpu-profiling-cuda-kernels/nsys_output.txt");
+  if (path.empty()) return;
+  const Json facts = FactsOf(folder, path);
+  CHECK(Number(facts, "totals.kernels.time") == 159443486);
+  CHECK(Number(facts, "totals.kernels.count") == 1785);
+  CHECK(Number(facts, "totals.copies.time") == 20550375);
+  CHECK(Number(facts, "totals.calls.time") == 295527168);
+  CHECK(Number(facts, "totals.os_calls.count") == 39423);
+  CHECK(Number(facts, "totals.ranges.time") == 101592786);
+  ReportOf(folder, path, "totals");
+  const std::string text = RunAdvise(folder, "'" + path + "'").out;
+  CHECK_THAT(text, Contains("kernels ran for 159 ms in 1,785 launches"));
+  CHECK(std::count(text.begin(), text.end(), '\n') <= 36);
+}
+
+TEST_CASE("real tables of GPU work are timelines, with the sums of an independent script") {
+  struct Table {
+    const char* file;
+    double kernels, kernel_ns, span_ns;
+  };
+  const Folder folder;
+  for (const Table& table : std::vector<Table>{
+           {"fluidsGL_cuda_gpu_trace_base.csv", 11208, 71372001, 13662523389},
+           {"torch-ex_cuda_gpu_trace_base.csv", 2482, 339300381, 537363103},
+           {"Results__fluidsGL__fluidsGL_cuda_gpu_trace_base.csv", 22810, 143663783, 27413347495},
+           {"Results__fluidsGL__fluidsGL_cuda_gpu_trace_base@2a40d69.csv", 8305, 54028739,
+            10593096576}}) {
+    const std::string path =
+        FindCapture("", std::string("nsys_other/PranavDani__Flame/") + table.file);
+    if (path.empty()) continue;
+    INFO(table.file);
+    const Ran ran = RunAdvise(folder, "'" + path + "' --window all --format json --facts");
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    const Json report = Json::parse(ran.out);
+    CHECK(SchemaProblems(report) == std::vector<std::string>());
+    CHECK(report["inputs"][0]["kind"] == "gpu-trace");
+    CHECK(report["devices"][0]["name"] == "NVIDIA RTX A4500");
+    const Json& facts = report["facts"];
+    CHECK(facts["window.time"]["value"] == table.span_ns);
   }
 }
 

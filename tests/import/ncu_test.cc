@@ -154,16 +154,16 @@ TEST_CASE("ncu: rows that are cut short are counted, a name may hold a line brea
 TEST_CASE("ncu: other outputs of it and of its forerunner are named") {
   CHECK(Refused("==39378== NVPROF is profiling process 39378, command: python3 one.py\n"
                 "\"Device\",\"Context\",\"Stream\",\"Kernel\"\n") ==
-        "the output of nvprof, which is no longer supported");
+        "a log of nvprof without a table");
   CHECK(Refused("\"Device\",\"Context\",\"Stream\",\"Kernel\",\"Correlation_ID\"\n,,,,%\n") ==
-        "the output of nvprof, which is no longer supported");
+        "the output of nvprof holds no counters");
   CHECK(Refused("==PROF== Connected to process 1\n  k (1, 1, 1)x(1, 1, 1), Context 1, Stream 7\n"
-                "    Section: GPU Speed Of Light Throughput\n") ==
-        "the printed page of Nsight Compute, not its CSV");
+                "    Section: GPU Speed Of Light\n    ------ ----- -----\n") ==
+        "the page of Nsight Compute holds no metrics");
   CHECK(Refused("==PROF== Connected to process 1\n==ERROR== LaunchFailed\n") ==
         "Nsight Compute wrote no counters: LaunchFailed");
   CHECK(Refused("\"#\",\"Address\",\"Source\"\n\"1\",\"0x0\",\"MOV\"\n") ==
-        "the source page of Nsight Compute, which counts by instruction");
+        "the source page of Nsight Compute has no column of samples");
 }
 
 // ---- report files: written here byte by byte, as the format has them

@@ -34,10 +34,18 @@ struct Rates {
 };
 Rates RatesOf(const HardwareEntry& entry) {
   static const std::map<std::string, Rates> kRates = {
-      {"volta", {128, 1024}},     {"turing", {128, 1024}}, {"hopper", {256, 4096}},
-      {"blackwell", {256, 8192}}, {"cdna2", {128, 1024}},  {"cdna3", {256, 2048}}};
+      {"volta", {128, 1024}}, {"turing", {128, 1024}}, {"hopper", {256, 4096}},
+      {"cdna", {128, 1024}},  {"cdna2", {128, 1024}},  {"cdna3", {256, 2048}},
+      {"cdna4", {256, 4096}}};
+  const std::string& capability = entry.compute_capability;
+  if (entry.architecture == "pascal") return {capability == "6.0" ? 128.0 : 256.0, 0};
   if (entry.architecture == "ampere") {
-    return entry.compute_capability == "8.0" ? Rates{128, 2048} : Rates{256, 1024};
+    if (capability == "8.0") return {128, 2048};
+    return {256, capability == "8.7" ? 2048.0 : 1024.0};  // Jetson Orin has the larger tensor cores
+  }
+  // The boards for graphics have the tensor cores of Ada, with FP4 in addition.
+  if (entry.architecture == "blackwell") {
+    return {256, capability.starts_with("12.") ? 1024.0 : 8192.0};
   }
   if (entry.architecture == "ada") return {256, 1024};
   const auto found = kRates.find(entry.architecture);
@@ -48,6 +56,7 @@ Rates RatesOf(const HardwareEntry& entry) {
 
 // GeForce boards do half of the tensor operations where they add up in FP32.
 bool IsHalved(const HardwareEntry& entry) {
+  if (entry.id == "a10g" || entry.id == "l20" || entry.id == "l40") return true;
   return entry.id.starts_with("rtx-") && std::isdigit(static_cast<unsigned char>(entry.id[4])) != 0;
 }
 
@@ -100,8 +109,9 @@ TEST_CASE(
   const Knowledge knowledge = LoadKb(EmbeddedFiles());
   for (const HardwareEntry& entry : knowledge.hardware()) {
     const double clock = Value(entry, "boost_clock_hz") * Value(entry, "sm_count");
-    if (clock == 0) continue;
     INFO(entry.id);
+    if (entry.architecture == "pascal") CHECK(Value(entry, "peak_fp16_flops") == 0);
+    if (clock == 0 || Value(entry, "peak_fp16_flops") == 0) continue;
     const double of_unit = RatesOf(entry).tensor * (IsHalved(entry) ? 0.5 : 1);
     const double part = Value(entry, "peak_fp16_flops") / clock / of_unit;
     // Hopper and Blackwell state their tensor peaks at a lower clock than the highest.
@@ -113,6 +123,9 @@ TEST_CASE(
     if (tf32 > 0) CHECK(Value(entry, "peak_fp16_flops") / tf32 == Approx(2).epsilon(0.02));
     const double fp8 = Value(entry, "peak_fp8_flops");
     if (fp8 > 0) CHECK(fp8 / Value(entry, "peak_fp16_flops") == Approx(2).epsilon(0.02));
+    // FP4 does twice as many operations as FP8, or three times where the vendor says so.
+    const double fp4 = Value(entry, "peak_fp4_flops");
+    if (fp4 > 0 && fp8 > 0) CHECK((fp4 / fp8 > 1.9 && fp4 / fp8 < 4.1));
   }
 }
 
@@ -165,12 +178,38 @@ TEST_CASE("names that drivers give are those of the GPU, and of no other") {
   CHECK(id("Tesla V100-PCIE-16GB") == "v100-pcie");
   CHECK(id("NVIDIA GeForce RTX 3060") == "rtx-3060");
   CHECK(id("NVIDIA GeForce RTX 3060 Laptop GPU") == "rtx-3060-laptop");
-  CHECK(id("NVIDIA GeForce RTX 3080 Ti").empty());
+  CHECK(id("NVIDIA GeForce RTX 3080 Ti") == "rtx-3080-ti");
+  CHECK(id("NVIDIA GeForce RTX 3080 Laptop GPU").empty());
+  CHECK(id("NVIDIA GeForce RTX 4070 Ti SUPER") == "rtx-4070-ti-super");
+  CHECK(id("NVIDIA GeForce RTX 4070 Laptop GPU") == "rtx-4070-laptop");
+  CHECK(id("NVIDIA GeForce RTX 2060 SUPER") == "rtx-2060-super");
+  CHECK(id("NVIDIA GeForce RTX 5090") == "rtx-5090");
+  CHECK(id("NVIDIA RTX PRO 6000 Blackwell Server Edition") == "rtx-pro-6000-server");
+  CHECK(id("NVIDIA RTX PRO 6000 Blackwell Workstation Edition") == "rtx-pro-6000");
+  CHECK(id("NVIDIA RTX 6000 Ada Generation") == "rtx6000-ada");
+  CHECK(id("NVIDIA RTX 4000 SFF Ada Generation") == "rtx4000-sff-ada");
+  CHECK(id("Quadro RTX 6000") == "quadro-rtx-6000");
+  CHECK(id("Tesla P100-SXM2-16GB") == "p100-sxm2");
+  CHECK(id("Tesla P40") == "p40");
+  CHECK(id("NVIDIA A100-SXM-64GB") == "a100-64-sxm");
+  CHECK(id("NVIDIA A10G") == "a10g");
+  CHECK(id("NVIDIA L40") == "l40");
+  CHECK(id("NVIDIA L40S") == "l40s");
+  CHECK(id("NVIDIA H20") == "h20");
+  CHECK(id("NVIDIA H200") == "h200");
+  CHECK(id("NVIDIA GB300") == "gb300");
+  CHECK(id("NVIDIA GB10") == "gb10");
+  CHECK(id("NVIDIA GH200 144G HBM3e") == "gh200-144");
+  CHECK(id("NVIDIA GH200 480GB") == "gh200");
+  CHECK(id("NVIDIA Thor") == "jetson-thor");
+  CHECK(id("Orin") == "jetson-agx-orin");
+  CHECK(id("AMD Instinct MI355X") == "mi355x");
+  CHECK(id("AMD Instinct MI100") == "mi100");
   CHECK(id("AMD Instinct MI300X VF") == "mi300x");
   // A driver's name that says nothing, as the importer adds to it.
   CHECK(id("AMD Radeon Graphics with 104 compute units and 64 GiB") == "mi250");
   CHECK(id("AMD GPU with 304 compute units and 192 GiB") == "mi300x");
-  CHECK(id("AMD GPU with 304 compute units and 256 GiB").empty());  // an MI325X
+  CHECK(id("AMD GPU with 304 compute units and 256 GiB") == "mi325x");
   CHECK(id("AMD Radeon Graphics with 96 compute units and 24 GiB").empty());
   CHECK(id("AMD Radeon Graphics").empty());
   CHECK(id("AMD INSTINCT MI250X / MI250") == "mi250x");

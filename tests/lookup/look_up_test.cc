@@ -69,6 +69,16 @@ TEST_CASE("a text is searched for the time or the name, as its writer prints the
   CHECK(guide.TimeOfKernel(trace.strings.Intern("f(int*)")).find == "\"name\": *\"f(int\\*)\"");
 }
 
+TEST_CASE("rows of a table of GPU work are found by their start, where it is in nanoseconds") {
+  Trace trace = TraceOf("gpu-trace");
+  trace.producer = "nsys stats";
+  const ReportGuide guide(trace, {0, 10});
+  CHECK(guide.OpAt(0).find == "^12345678,");
+  CHECK(guide.TimeOfKernel(trace.strings.Intern("f(int*)")).find == "f(int\\*)");
+  trace.producer = "nvprof";
+  CHECK(guide.OpAt(0).find.empty());
+}
+
 TEST_CASE("kernels of a rank are told apart as far as the report needs it") {
   RankInReport rank{.pid = 17, .device = 1};
   CHECK_THAT(KernelsOfRank(rank, {5, 9}).sql,

@@ -317,11 +317,11 @@ bool ToldNcclLog(std::string_view head) {
     if (StartsWith(line, "NCCL version ")) return true;
     const std::size_t at = std::min(line.find(kInfo), line.find(kWarn));
     if (at != std::string_view::npos && at > 0 && !HostOf(line.substr(0, at)).empty()) return true;
-    // "host:pid:tid [0] file.cc:123 NCCL WARN …"
-    const std::size_t bracket = line.find(']');
-    if (at != std::string_view::npos && bracket < at &&
-        !HostOf(line.substr(0, bracket + 1)).empty()) {
-      return true;
+    // "[2025-01-02 10:11:12] host:pid:tid [0] file.cc:123 NCCL WARN …"
+    if (at == std::string_view::npos) continue;
+    for (std::size_t bracket = line.find(']'); bracket < at;
+         bracket = line.find(']', bracket + 1)) {
+      if (!HostOf(line.substr(0, bracket + 1)).empty()) return true;
     }
   }
   return false;

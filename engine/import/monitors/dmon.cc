@@ -1,5 +1,6 @@
 // Reads the table of `nvidia-smi dmon`, whatever columns it was asked for.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "engine/import/formats.h"
@@ -49,9 +50,45 @@ std::optional<double> MomentOf(const std::string& date, const std::string& time)
   return TimestampOf(text + " " + time);
 }
 
+// The columns that dmon prints unless it is asked for others, before driver 525 and since.
+constexpr std::string_view kDefaultColumns = "gpu pwr gtemp mtemp sm mem enc dec mclk pclk";
+constexpr std::string_view kDefaultColumnsNow =
+    "gpu pwr gtemp mtemp sm mem enc dec jpg ofa mclk pclk";
+
+// The columns of a log without a header, where its rows can only be the default ones; else empty.
+std::vector<std::string> DefaultColumns(std::string_view text) {
+  constexpr std::size_t kRows = 20;
+  std::size_t rows = 0;
+  std::vector<std::string> names;
+  for (const std::string_view line : LinesOf(text)) {
+    if (Trimmed(line).empty()) continue;
+    const auto cells = Columns(line);
+    if (rows++ == 0) {
+      names = Columns(cells.size() == 12 ? kDefaultColumnsNow : kDefaultColumns);
+    }
+    if (cells.size() != names.size() || rows > kRows)
+      return rows > kRows ? names : std::vector<std::string>();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto value = NumberOf(cells[i]);
+      const bool is_share = names[i] == "sm" || names[i] == "mem" || names[i] == "enc";
+      const bool is_clock = names[i].ends_with("clk");
+      if (!value && (cells[i] != "-" || i == 0)) return {};
+      if (!value) continue;
+      if (*value < 0 || *value != std::floor(*value) || (is_share && *value > 100) ||
+          (is_clock && *value < 100) || (i == 0 && *value > 63)) {
+        return {};
+      }
+    }
+  }
+  constexpr std::size_t kFewest = 2;
+  return rows < kFewest ? std::vector<std::string>() : names;
+}
+
 class DmonReader {
  public:
   explicit DmonReader(Trace* trace) : log_(trace) {}
+
+  void Assume(std::vector<std::string> names) { names_ = std::move(names); }
 
   std::int64_t Read(std::string_view text) {
     for (const std::string_view line : LinesOf(text)) {
@@ -108,17 +145,27 @@ class DmonReader {
   int days_ = 0;
 };
 
-}  // namespace
-
-bool ToldDmon(std::string_view head) {
-  const auto lines = LinesOf(head.substr(0, 8192));
+bool HasHeading(std::string_view text) {
+  const auto lines = LinesOf(text.substr(0, 8192));
   return std::any_of(lines.begin(), lines.end(),
                      [](std::string_view line) { return GpuColumn(line).has_value(); });
 }
 
+}  // namespace
+
+bool ToldDmon(std::string_view head) {
+  return HasHeading(head) || !DefaultColumns(head.substr(0, head.rfind('\n'))).empty();
+}
+
 std::optional<Error> ReadDmon(std::string_view text, const std::string& path, Trace* trace) {
   trace->producer = "nvidia-smi dmon";
-  if (DmonReader(trace).Read(text) == 0) {
+  DmonReader reader(trace);
+  if (!HasHeading(text)) {
+    reader.Assume(DefaultColumns(text));
+    trace->diagnostics.Add(Level::kWarning,
+                           "the log has no header: its columns were taken for the default ones");
+  }
+  if (reader.Read(text) == 0) {
     return Error{"the table of nvidia-smi dmon holds no samples", path,
                  "was it stopped before the first one?"};
   }

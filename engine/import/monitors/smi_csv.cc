@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -58,9 +59,81 @@ bool HasHeader(std::string_view text) {
       lines.begin() + static_cast<std::ptrdiff_t>(std::min(kFirstLines, lines.size())), IsHeader);
 }
 
+// What a cell of a log without a header can be, by its unit or its form; "" for plain numbers.
+std::string FormOf(const std::string& cell) {
+  for (const char* unit : {"%", "W", "MiB", "MHz"}) {
+    if (cell.ends_with(std::string(" ") + unit) && NumberOf(cell.substr(0, cell.find(' ')))) {
+      return unit;
+    }
+  }
+  if (cell.find(':') != std::string::npos && TimestampOf(cell)) return "timestamp";
+  if (StartsWith(cell, "GPU-")) return "uuid";
+  for (const char* maker : {"NVIDIA ", "Tesla ", "GeForce ", "Quadro "}) {
+    if (StartsWith(cell, maker)) return "name";
+  }
+  return "";
+}
+
+// Names for the columns of rows without a header, from the units in them: nvidia-smi's manual and
+// its users ask for utilization.gpu before utilization.memory, and for memory.total and
+// memory.used, of which the total is larger. Empty where nothing tells.
+std::vector<std::string> NamesWithoutHeader(std::string_view text) {
+  const auto lines = LinesOf(text);
+  const auto cells = lines.empty() ? std::vector<std::string>() : CellsOf(lines.front());
+  std::vector<std::string> names;
+  std::size_t known = 0;
+  std::map<std::string, std::vector<std::size_t>> of_unit;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::string form = FormOf(cells[i]);
+    const bool is_key = form == "timestamp" || form == "uuid" || form == "name";
+    names.push_back(is_key ? form : fmt::format("column {}", i + 1));
+    if (!form.empty() && !is_key) of_unit[form].push_back(i);
+    if (form.empty() && !NumberOf(cells[i]) && !IsNoValue(cells[i])) return {};
+  }
+  const auto name = [&](const char* unit, std::size_t which, const char* field) {
+    if (which >= of_unit[unit].size()) return;
+    names[of_unit[unit][which]] = fmt::format("{} [{}]", field, unit);
+    ++known;
+  };
+  name("%", 0, "utilization.gpu");
+  name("%", 1, "utilization.memory");
+  name("MHz", 0, "clocks.current.sm");
+  const auto value = [&](std::size_t i) {
+    return NumberOf(cells[i].substr(0, cells[i].find(' ')));
+  };
+  const auto& memory = of_unit["MiB"];
+  if (memory.size() == 1) name("MiB", 0, "memory.used");
+  if (memory.size() == 2) {
+    const bool total_first = value(memory[0]) > value(memory[1]);
+    name("MiB", 0, total_first ? "memory.total" : "memory.used");
+    name("MiB", 1, total_first ? "memory.used" : "memory.total");
+  }
+  const auto& power = of_unit["W"];
+  if (power.size() == 1) name("W", 0, "power.draw");
+  if (power.size() == 2) {
+    const bool limit_first = value(power[0]) > value(power[1]);
+    name("W", 0, limit_first ? "power.limit" : "power.draw");
+    name("W", 1, limit_first ? "power.draw" : "power.limit");
+  }
+  if (known == 0) return {};
+  return names;
+}
+
 class SmiReader {
  public:
   explicit SmiReader(Trace* trace) : trace_(trace), log_(trace) {}
+
+  // Names the columns of a log that does not.
+  void Assume(const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    std::string shown;
+    for (const std::string& name : names) {
+      fields_.emplace_back(name);
+      if (!IsSmi(fields_.back().name)) continue;
+      shown += (shown.empty() ? "" : ", ") + fields_.back().name;
+    }
+    Note(Level::kWarning, "the log has no header: its columns were told by their units: " + shown);
+  }
 
   // Returns the number of rows.
   std::int64_t Read(std::string_view text) {
@@ -171,11 +244,15 @@ class SmiReader {
 
 }  // namespace
 
-bool ToldSmiCsv(std::string_view head) { return HasHeader(head); }
+bool ToldSmiCsv(std::string_view head) {
+  return HasHeader(head) || !NamesWithoutHeader(head).empty();
+}
 
 std::optional<Error> ReadSmiCsv(std::string_view text, const std::string& path, Trace* trace) {
   trace->producer = "nvidia-smi";
-  if (SmiReader(trace).Read(text) == 0) {
+  SmiReader reader(trace);
+  if (!HasHeader(text)) reader.Assume(NamesWithoutHeader(text));
+  if (reader.Read(text) == 0) {
     return Error{"the log of nvidia-smi holds no samples", path,
                  "was it stopped before the first one?"};
   }

@@ -163,20 +163,12 @@ class NcuCsvReader {
     return trace_->counters[found->second];
   }
 
-  void Put(KernelCounters* counters, std::string_view name, std::string_view unit,
-           const std::string& cell) {
-    if (name == "device__attribute_display_name") counters->device = cell;
-    const auto value = style_.Read(cell);
-    if (!value) return;
-    const double base = unit == "%" ? *value : ncu::InBaseUnit(*value, unit);
-    counters->metrics.emplace(ncu::MetricId(name, unit), base);  // the first of equal names stays
-  }
-
   void UseLong(const Record& record) {
     KernelCounters& counters = InstanceOf(record);
     const std::string metric = Cell(record, "Metric Name");
     if (!metric.empty()) {
-      Put(&counters, metric, Cell(record, "Metric Unit"), Cell(record, "Metric Value"));
+      ncu::PutMetric(metric, Cell(record, "Metric Unit"), Cell(record, "Metric Value"), style_,
+                     &counters);
       return;
     }
     const std::string rule = Cell(record, "Rule Name");
@@ -192,7 +184,8 @@ class NcuCsvReader {
   void UseWide(const Record& record) {
     KernelCounters& counters = InstanceOf(record);
     for (std::size_t i = 0; i < header_.size(); ++i) {
-      if (!IsIdentity(header_[i])) Put(&counters, header_[i], units_[i], record.cells[i]);
+      if (IsIdentity(header_[i])) continue;
+      ncu::PutMetric(header_[i], units_[i], record.cells[i], style_, &counters);
     }
     if (counters.compute_capability.empty()) {
       const auto major = counters.metrics.find("device__attribute_compute_capability_major");
@@ -207,7 +200,7 @@ class NcuCsvReader {
 
   Trace* trace_;
   std::string path_;
-  ncu::NumberStyle style_;
+  NumberStyle style_;
   std::vector<std::string> header_, units_;
   std::map<std::string, std::size_t, std::less<>> columns_;
   std::map<std::tuple<int, std::string, std::string>, std::size_t> instances_;
@@ -217,13 +210,6 @@ class NcuCsvReader {
 
 // Why a text of the profiler holds no table.
 Error WithoutTable(std::string_view text, const std::string& path) {
-  for (const std::string_view line : LinesOf(text)) {
-    if (StartsWith(Trimmed(line), "Section: ") ||
-        line.find(", Context ") != std::string_view::npos) {
-      return {"the printed page of Nsight Compute, not its CSV", path,
-              "print it again: ncu --import REPORT.ncu-rep --csv --page raw --print-units base"};
-    }
-  }
   for (const std::string_view line : LinesOf(text)) {
     if (StartsWith(line, "==ERROR==")) {
       return {fmt::format("Nsight Compute wrote no counters: {}", Trimmed(line.substr(9))), path,
@@ -246,8 +232,10 @@ bool ToldNcuCsv(std::string_view head) {
 std::optional<Error> ReadNcuCsv(std::string_view text, const std::string& path, Trace* trace) {
   trace->producer = "Nsight Compute";
   NcuCsvReader(trace, path).Read(text);
-  if (trace->counters.empty()) return WithoutTable(text, path);
-  return std::nullopt;
+  if (!trace->counters.empty()) return std::nullopt;
+  // The program's own output may fill the head of the file.
+  if (ToldNcuText(text)) return ReadNcuText(text, path, trace);
+  return WithoutTable(text, path);
 }
 
 }  // namespace advise

@@ -118,39 +118,14 @@ double InBaseUnit(double value, std::string_view unit) {
   return value * above.scale * (1e9 / below.scale);  // per second
 }
 
-void NumberStyle::Learn(std::string_view cell) {
-  const std::size_t comma = cell.rfind(',');
-  const std::size_t point = cell.rfind('.');
-  if (comma == std::string_view::npos) {
-    // "1.234.567": points that group.
-    if (std::count(cell.begin(), cell.end(), '.') > 1 && NumberOf(cell.substr(0, 1))) {
-      comma_is_decimal_ = true;
-    }
-    return;
-  }
-  if (point != std::string_view::npos) {
-    if (comma > point) comma_is_decimal_ = true;
-    return;
-  }
-  const bool one = std::count(cell.begin(), cell.end(), ',') == 1;
-  const std::size_t after = cell.size() - comma - 1;
-  const bool digits = std::all_of(cell.begin() + static_cast<std::ptrdiff_t>(comma) + 1, cell.end(),
-                                  [](char c) { return c >= '0' && c <= '9'; });
-  if (one && digits && after != 3 && after > 0) comma_is_decimal_ = true;
-}
-
-std::optional<double> NumberStyle::Read(std::string_view cell) const {
-  cell = Trimmed(cell);
-  const std::size_t instances = cell.find(" (");
-  if (instances != std::string_view::npos) cell = cell.substr(0, instances);
-  std::string plain;
-  for (const char c : cell) {
-    const char group = comma_is_decimal_ ? '.' : ',';
-    const char decimal = comma_is_decimal_ ? ',' : '.';
-    if (c == group || c == '\'') continue;
-    plain += c == decimal ? '.' : c;
-  }
-  return NumberOf(plain);
+bool PutMetric(std::string_view name, std::string_view unit, std::string_view cell,
+               const NumberStyle& style, KernelCounters* counters) {
+  if (name == "device__attribute_display_name") counters->device = cell;
+  const auto value = style.Read(cell);
+  if (!value) return false;
+  const double base = unit == "%" ? *value : InBaseUnit(*value, unit);
+  counters->metrics.emplace(MetricId(name, unit), base);
+  return true;
 }
 
 void DescribeDevice(Trace* trace) {

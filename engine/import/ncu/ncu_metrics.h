@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/import/text_input.h"
 #include "engine/trace/tables.h"
 
 namespace advise::ncu {
@@ -18,16 +19,10 @@ std::string MetricId(std::string_view label, std::string_view unit);
 // A value of `unit` in base units: byte, ns, hz, and per second. Percent and unknown units stay.
 double InBaseUnit(double value, std::string_view unit);
 
-// How numbers are written: told from all of a column, since "1,234" alone could mean either.
-class NumberStyle {
- public:
-  void Learn(std::string_view cell);
-  // Nothing for "n/a", "(!) nan", words. Of "5.1 (3.0; 7.2)" the first number.
-  std::optional<double> Read(std::string_view cell) const;
-
- private:
-  bool comma_is_decimal_ = false;
-};
+// Keeps a metric as printed: its id, and its value in base units. Of equal ids the first stays. False
+// when the cell holds no number.
+bool PutMetric(std::string_view name, std::string_view unit, std::string_view cell,
+               const NumberStyle& style, KernelCounters* counters);
 
 // Makes the first device of a trace of kernel counters from their device attributes, where they
 // have any.

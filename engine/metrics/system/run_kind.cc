@@ -18,6 +18,9 @@ std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
   if (!trace.monitor.empty()) {
     return "monitor samples show how busy the GPUs were, not what they waited for";
   }
+  if (!trace.profile.empty()) {
+    return "totals show what took long, not what the GPU waited for";
+  }
   return "there is no timeline of the run";
 }
 

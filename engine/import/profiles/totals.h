@@ -1,0 +1,14 @@
+// Tables of totals of a printed output: what they hold goes into Trace::profile.
+#pragma once
+
+#include "engine/import/profiles/printed_tables.h"
+#include "engine/trace/tables.h"
+
+namespace advise {
+
+bool IsTotals(const PrintedTable& table);
+
+// Adds the tables of totals. Returns the number of their rows.
+std::size_t AddTotals(const PrintedTables& printed, Trace* trace);
+
+}  // namespace advise

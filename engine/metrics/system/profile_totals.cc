@@ -1,0 +1,77 @@
+#include "engine/metrics/system/profile_totals.h"
+
+#include <algorithm>
+
+namespace advise {
+namespace {
+
+void SumCalls(const TotalsOf& calls, const Knowledge& knowledge, ProfileTotals* totals) {
+  double most = 0;
+  for (const ProfileRow& row : calls.rows) {
+    const std::string kind = knowledge.CudaCallClass(row.name);
+    if (kind == "launch" || kind == "graph_launch") {
+      totals->launches += row.count;
+      totals->launch_time += row.total;
+      if (row.count > most) {
+        most = row.count;
+        totals->launch_median = row.median;
+      }
+    } else if (kind.starts_with("sync_")) {
+      totals->waits += row.count;
+      totals->wait_time += row.total;
+    } else if (kind == "alloc_device" || kind == "free_device" || kind == "alloc_host" ||
+               kind == "free_host" || kind == "register_host") {
+      totals->allocations += row.count;
+      totals->allocation_time += row.total;
+    }
+  }
+}
+
+bool IsHostCopy(const std::string& name) {
+  for (const char* words : {"Host-to-Device", "Device-to-Host", "HtoD", "DtoH"}) {
+    if (name.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const TotalsOf& ProfileTotals::Of(ProfileOf what) const {
+  static const TotalsOf kNothing;
+  const auto found = of.find(what);
+  return found == of.end() ? kNothing : found->second;
+}
+
+ProfileTotals SumProfile(const Trace& trace, const Knowledge& knowledge) {
+  ProfileTotals totals;
+  for (const ProfileTable& table : trace.profile.tables) {
+    TotalsOf& sum = totals.of[table.of];
+    for (const ProfileRow& row : table.rows) {
+      sum.total += row.total;
+      sum.count += row.count;
+      const auto same = std::find_if(sum.rows.begin(), sum.rows.end(),
+                                     [&](const ProfileRow& r) { return r.name == row.name; });
+      if (same == sum.rows.end()) {
+        sum.rows.push_back(row);
+      } else {
+        same->total += row.total;
+        same->count += row.count;
+        same->median = -1;
+      }
+    }
+  }
+  for (auto& [what, sum] : totals.of) {
+    std::stable_sort(sum.rows.begin(), sum.rows.end(),
+                     [](const ProfileRow& a, const ProfileRow& b) { return a.total > b.total; });
+  }
+  for (const ProfileRow& row : totals.Of(ProfileOf::kCopies).rows) {
+    if (IsHostCopy(row.name)) totals.host_copies += row.total;
+  }
+  SumCalls(totals.Of(ProfileOf::kCalls), knowledge, &totals);
+  for (const AllocatorPage& page : trace.profile.allocators) {
+    if (page.reserved_peak >= totals.allocator.reserved_peak) totals.allocator = page;
+  }
+  return totals;
+}
+
+}  // namespace advise

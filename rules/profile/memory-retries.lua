@@ -1,0 +1,38 @@
+-- PyTorch's memory summary counts allocations that only worked after the cache was emptied: each blocks the host and the GPU.
+return {
+  id        = "profile/memory-retries",
+  title     = "Leave room on the GPU, so that allocations work the first time",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "symptom",
+  knowledge = { "K-C4" },
+  effort    = "flag",
+
+  needs      = { "allocator.given", "allocator.retries", "allocator.reserved.peak" },
+  optional   = { "allocator.out_of_memory" },
+  thresholds = { "min_retries" },
+
+  symptom = "By PyTorch's memory summary, {retries:count} allocations failed at first, with up to {reserved:bytes} reserved.",
+  cause   = "When cudaMalloc fails, PyTorch waits for the GPU, gives its whole cache back, and allocates again. All of that is lost time.",
+  fixes   = {
+    { action = "Let the allocator grow its segments, which leaves fewer gaps between tensors",
+      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash", ["for"] = { "pytorch" } },
+    { action = "Use a smaller micro-batch, or save activation memory by checkpointing" },
+  },
+  false_positives = "Retries of the first steps, while the largest batch has not been seen.",
+  references = { "pytorch/memory-management" },
+
+  applies = function(f) return f.allocator.given, "no memory summary of PyTorch was given" end,
+
+  detect = function(f, t)
+    if not at_least(f.allocator.retries, t.min_retries) then return nil end
+    return { retries = f.allocator.retries, reserved = f.allocator.reserved.peak, failed = f.allocator.out_of_memory or 0 }
+  end,
+
+  tests = {
+    { name = "dozens of retries", facts = { allocator = { given = true, retries = 40, reserved = { peak = 2.4e10 }, out_of_memory = 0 } },
+      expect = { retries = 40, reserved = 2.4e10 } },
+    { name = "near miss: none", facts = { allocator = { given = true, retries = 0, reserved = { peak = 2.4e10 } } }, expect = "silent" },
+    { name = "no summary", facts = { allocator = { given = false } }, expect = "not_applicable" },
+  },
+}

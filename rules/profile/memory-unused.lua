@@ -1,0 +1,40 @@
+-- PyTorch reserved far more than its tensors ever held at once: fragments, or a peak of another phase.
+return {
+  id        = "profile/memory-unused",
+  title     = "Get back the memory that PyTorch reserves and does not use",
+  status    = "stable",
+  since     = "0.2",
+  kind      = "symptom",
+  knowledge = { "K-C4" },
+  effort    = "flag",
+
+  needs      = { "allocator.given", "allocator.tensors.peak", "allocator.reserved.peak" },
+  thresholds = { "min_share", "min_bytes" },
+
+  symptom = "By PyTorch's memory summary, up to {reserved:bytes} were reserved, and tensors held at most {tensors:bytes} at once: {share:pct} were never used.",
+  cause   = "Blocks of the cache that no tensor fits into stay reserved. Sizes that change from step to step leave many of them.",
+  fixes   = {
+    { action = "Let the allocator grow its segments",
+      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash", ["for"] = { "pytorch" } },
+    { action = "Pad batches to a few fixed lengths, so that blocks fit again" },
+  },
+  false_positives = "Memory that nothing else wants: a cache costs nothing while it fits.",
+  references = { "pytorch/memory-management" },
+
+  applies = function(f) return f.allocator.given, "no memory summary of PyTorch was given" end,
+
+  detect = function(f, t)
+    local reserved, tensors = f.allocator.reserved.peak, f.allocator.tensors.peak
+    local part = share(reserved - tensors, reserved)
+    if not at_least(part, t.min_share) or not at_least(reserved - tensors, t.min_bytes) then return nil end
+    return { reserved = reserved, tensors = tensors, share = part }
+  end,
+
+  tests = {
+    { name = "half of 40 GB", facts = { allocator = { given = true, tensors = { peak = 2e10 }, reserved = { peak = 4e10 } } },
+      expect = { share = 0.5, reserved = 4e10, tensors = 2e10 } },
+    { name = "near miss: a little more", facts = { allocator = { given = true, tensors = { peak = 3.8e10 }, reserved = { peak = 4e10 } } }, expect = "silent" },
+    { name = "near miss: half of a few MB", facts = { allocator = { given = true, tensors = { peak = 2e6 }, reserved = { peak = 4e6 } } }, expect = "silent" },
+    { name = "no summary", facts = { allocator = { given = false } }, expect = "not_applicable" },
+  },
+}
