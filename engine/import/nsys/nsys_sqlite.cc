@@ -4,6 +4,7 @@
 //   nsys_sqlite_calls    runtime and driver calls; waits, events   → calls, syncs, events
 //   nsys_sqlite_nvtx     NVTX                                      → ranges
 //   nsys_sqlite_nccl     payloads of NCCL's ranges                 → collectives, groups
+//   nsys_sqlite_openacc  directives of OpenACC                     → ranges
 //   nsys_sqlite_host     OS calls, scheduling, samples, overhead   → os_calls, sched, …
 //   nsys_sqlite_mpi      calls of MPI                              → mpi
 //   nsys_sqlite_memory   memory usage, page faults                 → memory, faults
@@ -121,6 +122,7 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
   std::vector<Task> tasks = {
       TaskFor("NVTX_EVENTS", all.ranges, ReadRanges),
       TaskFor("NVTX_PAYLOAD_SCHEMA_ENTRIES", all.nccl, ReadNccl),
+      TaskFor("OPENACC_DATA", all.directives, ReadDirectives),
       TaskFor("OSRT_API", all.os_calls, ReadOsCalls),
       TaskFor("MPI_P2P_EVENTS", all.mpi, ReadMpi),
       TaskFor("CUPTI_ACTIVITY_KIND_RUNTIME", all.calls, ReadCalls),

@@ -29,6 +29,7 @@ class Assembler {
   void MoveTables();
   void JoinCalls();
   void JoinCollectives();
+  void JoinConstructs();
   void CloseOpenRanges();
   void MergeLogs();
 
@@ -48,6 +49,7 @@ class Assembler {
     visit(all_.waits.log);
     visit(all_.ranges.log);
     visit(all_.nccl.log);
+    visit(all_.directives.log);
     visit(all_.os_calls.log);
     visit(all_.mpi.log);
     visit(all_.sched.log);
@@ -102,6 +104,11 @@ void Assembler::ResolveNames(Reader& reader) {
   Rename(range_table.name, pool, WithoutUniqueSuffix);
   const Names nccl(table, all_.nccl.log, pool);
   for (NcclRows::Call& call : all_.nccl.rows.calls) call.name = nccl(call.name);
+  const Names directives(table, all_.directives.log, pool);
+  for (DirectiveRows::Directive& directive : all_.directives.rows.directives) {
+    directive.file = directives(directive.file);
+    directive.variable = directives(directive.variable);
+  }
 
   Names(table, all_.os_calls.log, pool).Replace(all_.os_calls.rows.calls.name);
   Names(table, all_.mpi.log, pool).Replace(all_.mpi.rows.calls.name);
@@ -120,8 +127,8 @@ void Assembler::ListProcessesAndThreads() {
   std::set<std::int64_t> threads;
   for (const ThreadKeys* keys :
        {&all_.calls.rows.threads, &all_.ranges.rows.threads, &all_.nccl.rows.threads,
-        &all_.os_calls.rows.threads, &all_.mpi.rows.threads, &all_.sched.rows.threads,
-        &all_.samples.rows.threads, &all_.overheads.rows.threads}) {
+        &all_.directives.rows.threads, &all_.os_calls.rows.threads, &all_.mpi.rows.threads,
+        &all_.sched.rows.threads, &all_.samples.rows.threads, &all_.overheads.rows.threads}) {
     threads.insert(keys->keys().begin(), keys->keys().end());
   }
   // Trimmed reports may lack globalPid: with one process that makes calls, all work is its own.
@@ -358,6 +365,15 @@ void Assembler::JoinCollectives() {
   JoinNccl(std::move(all_.nccl.rows.calls), trace_);
 }
 
+void Assembler::JoinConstructs() {
+  std::vector<DirectiveRows::Directive>& directives = all_.directives.rows.directives;
+  std::vector<std::uint32_t> threads;
+  for (const DirectiveRows::Directive& directive : directives) threads.push_back(directive.thread);
+  MapThreads(all_.directives.rows.threads, threads);
+  for (std::size_t i = 0; i < threads.size(); ++i) directives[i].thread = threads[i];
+  JoinDirectives(directives, trace_);
+}
+
 void Assembler::CloseOpenRanges() {
   std::vector<Nanos>& ends = trace_.ranges.end;
   if (std::find(ends.begin(), ends.end(), kOpenEnd) == ends.end()) return;
@@ -399,6 +415,7 @@ void Assemble(AllRows all, Reader& reader, int jobs, Trace& trace) {
   assembler.JoinCalls();
   assembler.JoinCollectives();
   assembler.CloseOpenRanges();
+  assembler.JoinConstructs();
   JoinMpi(trace);
   assembler.MergeLogs();
 }

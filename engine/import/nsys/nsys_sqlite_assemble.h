@@ -22,6 +22,7 @@ struct AllRows {
   Logged<WaitRows> waits;
   Logged<RangeRows> ranges;
   Logged<NcclRows> nccl;
+  Logged<DirectiveRows> directives;
   Logged<OsCallRows> os_calls;
   Logged<MpiRows> mpi;
   Logged<SchedRows> sched;

@@ -115,6 +115,21 @@ NcclRows ReadNccl(Reader& reader);
 // calls and ops are joined. O(ops log calls).
 void JoinNccl(std::vector<NcclRows::Call> calls, Trace& trace);
 
+// nsys_sqlite_openacc.cc
+struct DirectiveRows {
+  struct Directive {
+    Nanos start = 0, end = 0;
+    std::uint32_t thread = kNone;
+    NameRef file = kNone, variable = kNone;
+    std::int64_t kind = 0, line = 0, bytes = 0;
+  };
+  std::vector<Directive> directives;
+  ThreadKeys threads;
+};
+DirectiveRows ReadDirectives(Reader& reader);
+// Adds them to the trace's ranges. They have the trace's own threads and names.
+void JoinDirectives(const std::vector<DirectiveRows::Directive>& directives, Trace& trace);
+
 // nsys_sqlite_host.cc
 struct OsCallRows {
   OsCallTable calls;  // sorted

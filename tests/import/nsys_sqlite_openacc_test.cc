@@ -1,0 +1,40 @@
+// Directives of OpenACC: ranges that say what they do and where they stand.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/import/nsys_builder.h"
+
+using namespace advise;
+using namespace advise::testing;
+
+TEST_CASE("directives of OpenACC are ranges with the place in the source") {
+  const std::string thread = std::to_string(GlobalTid(100, 100));
+  const TempDir dir;
+  NsysBuilder builder(dir.File("openacc.sqlite"), NsysBuilder::Schema::k3_25);
+  builder.Text(300, "/home/me/src/solver.f90").Text(301, "density");
+  const std::string columns =
+      " (start INTEGER NOT NULL, \"end\" INTEGER, globalTid INTEGER, eventKind INTEGER, lineNo "
+      "INTEGER, srcFile INTEGER, varName INTEGER, bytes INTEGER)";
+  builder.Sql("CREATE TABLE OPENACC_DATA" + columns)
+      .Sql(
+          "CREATE TABLE OPENACC_OTHER (start INTEGER NOT NULL, \"end\" INTEGER, globalTid INTEGER, "
+          "eventKind INTEGER, lineNo INTEGER, srcFile INTEGER)")
+      .Sql("INSERT INTO OPENACC_DATA VALUES (1100, 1200, " + thread + ", 5, 42, 300, 301, 4096)")
+      .Sql("INSERT INTO OPENACC_DATA VALUES (1300, 1310, " + thread + ", 15, 42, 300, 301, 4096)")
+      .Sql("INSERT INTO OPENACC_OTHER VALUES (1000, 2000, " + thread + ", 9, 42, 300)")
+      .Sql("INSERT INTO OPENACC_OTHER VALUES (1500, 1600, " + thread + ", 8, 0, NULL)");
+  const Trace trace = Read(builder);
+  REQUIRE(trace.ranges.size() == 3);
+  std::vector<std::string> names;
+  for (std::size_t row = 0; row < trace.ranges.size(); ++row) {
+    names.push_back(trace.strings[trace.ranges.name[row]]);
+    CHECK(trace.strings[trace.ranges.domain[row]] == "OpenACC");
+  }
+  CHECK(names == std::vector<std::string>{"OpenACC compute construct at solver.f90:42",
+                                          "OpenACC upload of density at solver.f90:42",
+                                          "OpenACC implicit wait"});
+  CHECK(trace.ranges.start == std::vector<Nanos>{1000, 1100, 1500});
+  CHECK(trace.ranges.payload[1] == 4096);
+  CHECK(trace.HasTable("OPENACC_DATA"));
+}
