@@ -26,7 +26,7 @@ struct SubjectWords {
   const char* unit;   // of the total
 };
 
-void DeclareSubject(Catalog* catalog, ProfileOf of, const SubjectWords& words) {
+void DeclareSubjectTotals(Catalog* catalog, ProfileOf of, const SubjectWords& words) {
   auto& totals = catalog->Of(&Analysis::totals);
   totals.AlsoWithoutTimeline();
   const std::string name = words.name;
@@ -47,7 +47,7 @@ void DeclareSubject(Catalog* catalog, ProfileOf of, const SubjectWords& words) {
              [of](const ProfileTotals& t) { return RowsOfTotals(t.Of(of)); });
 }
 
-void DeclareCalls(Catalog* catalog) {
+void DeclareCallTotals(Catalog* catalog) {
   auto& totals = catalog->Of(&Analysis::totals);
   totals.AlsoWithoutTimeline();
   const auto add = [&](const char* name, const char* unit, double ProfileTotals::*value,
@@ -66,14 +66,14 @@ void DeclareCalls(Catalog* catalog) {
   add("totals.allocation_time", "ns", &ProfileTotals::allocation_time,
       "Summed time of calls in summaries that allocate, register or free memory");
   totals.Add("totals.launch_median", "ns",
-             "Median time of the launch call that summaries have most often.",
+             "Median time of the launching call that summaries have most often.",
              UnlessNegative(&ProfileTotals::launch_median,
                             "no summary with medians of launch calls was given", "cuda"));
   add("totals.host_copies", "ns", &ProfileTotals::host_copies,
       "Summed time of copies between host and GPU in summaries");
 }
 
-void DeclareAllocator(Catalog* catalog) {
+void DeclareAllocatorPage(Catalog* catalog) {
   auto& page = catalog->Of([](const Analysis& a) { return a.totals.allocator; });
   page.AlsoWithoutTimeline();
   const auto add = [&](const char* name, const char* unit, double AllocatorPage::*value,
@@ -99,16 +99,16 @@ void DeclareAllocator(Catalog* catalog) {
 }  // namespace
 
 void DeclareProfileFacts(Catalog* catalog) {
-  DeclareSubject(catalog, ProfileOf::kKernels, {"totals.kernels", "kernels", "ns"});
-  DeclareSubject(catalog, ProfileOf::kCopies, {"totals.copies", "copies and memsets", "ns"});
-  DeclareSubject(catalog, ProfileOf::kCalls, {"totals.calls", "CUDA calls", "ns"});
-  DeclareSubject(catalog, ProfileOf::kOsCalls, {"totals.os_calls", "system calls", "ns"});
-  DeclareSubject(catalog, ProfileOf::kRanges, {"totals.ranges", "named ranges", "ns"});
-  DeclareSubject(catalog, ProfileOf::kStacks, {"totals.stacks", "CPU stacks", "count"});
-  DeclareSubject(catalog, ProfileOf::kInstructions,
-                 {"totals.instructions", "instructions and source lines", "count"});
-  DeclareCalls(catalog);
-  DeclareAllocator(catalog);
+  DeclareSubjectTotals(catalog, ProfileOf::kKernels, {"totals.kernels", "kernels", "ns"});
+  DeclareSubjectTotals(catalog, ProfileOf::kCopies, {"totals.copies", "copies and memsets", "ns"});
+  DeclareSubjectTotals(catalog, ProfileOf::kCalls, {"totals.calls", "CUDA calls", "ns"});
+  DeclareSubjectTotals(catalog, ProfileOf::kOsCalls, {"totals.os_calls", "system calls", "ns"});
+  DeclareSubjectTotals(catalog, ProfileOf::kRanges, {"totals.ranges", "named ranges", "ns"});
+  DeclareSubjectTotals(catalog, ProfileOf::kStacks, {"totals.stacks", "CPU stacks", "count"});
+  DeclareSubjectTotals(catalog, ProfileOf::kInstructions,
+                       {"totals.instructions", "instructions and source lines", "count"});
+  DeclareCallTotals(catalog);
+  DeclareAllocatorPage(catalog);
 }
 
 }  // namespace advise::facts

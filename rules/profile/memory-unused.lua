@@ -1,7 +1,7 @@
 -- PyTorch reserved far more than its tensors ever held at once: fragments, or a peak of another phase.
 return {
   id        = "profile/memory-unused",
-  title     = "Get back the memory that PyTorch reserves and does not use",
+  title     = "Reduce the memory that PyTorch reserves and does not use",
   status    = "stable",
   since     = "0.2",
   kind      = "symptom",

@@ -12,7 +12,7 @@ return {
   thresholds = { "max_ratio", "min_count" },
 
   symptom = "By the summary, {count:count} kernels run for {mean:time} on average, and one launch takes the host {launch:time}.",
-  cause   = "A host that needs longer to launch a kernel than the GPU needs to run it leaves the GPU idle between kernels.",
+  cause   = "Where a launch takes the host longer than the kernel takes the GPU, the GPU is idle between kernels.",
   fixes   = {
     { action = "Compile the model, so that element-wise kernels fuse and launches become cheaper",
       snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },

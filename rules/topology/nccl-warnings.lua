@@ -1,7 +1,7 @@
 -- NCCL warned. What it warns of is an error or a fallback to a slower way, and no timeline shows the reason.
 return {
   id        = "topology/nccl-warnings",
-  title     = "Act on what NCCL warns of",
+  title     = "Find out why NCCL warns",
   status    = "stable",
   since     = "0.2",
   kind      = "symptom",
@@ -18,7 +18,7 @@ return {
     { action = "Run once more with all messages; those just before the warning say what NCCL tried",
       snippet = "export NCCL_DEBUG=INFO NCCL_DEBUG_FILE=nccl.%h.%p.log", language = "bash" },
     { action = "Give that log to advise together with the timeline",
-      snippet = "advise run.nsys-rep nccl.*.log", language = "bash" },
+      snippet = "advise run.nsys-rep nccl.*.log", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "Warnings of the end of a run, when another rank has stopped already.",
   references = { "nccl/environment" },
