@@ -17,11 +17,11 @@ _STYLE = (
     ".advise pre{padding:.5em;overflow-x:auto;background:rgba(128,128,128,.12)}</style>"
 )
 _PARTS = (
-    ("compute", "compute", "#4c9f70"),
-    ("comm_exposed", "communication", "#d98e32"),
-    ("copy_exposed", "copies", "#5b7fc7"),
-    ("memset_exposed", "memsets", "#9a6fb0"),
-    ("idle", "idle", "#b8b8b8"),
+    ("compute", "compute", "#1f8ad1"),
+    ("comm_exposed", "communication", "#a377e6"),
+    ("copy_exposed", "copies", "#e8731a"),
+    ("memset_exposed", "memsets", "#ab880a"),
+    ("idle", "idle", "#c3cad3"),
 )
 
 
@@ -88,7 +88,8 @@ def report(item: "Report") -> str:
         parts.append("<p class='dim'>{}</p>".format(escape(run.why_tentative)))
     if item.budget.window_ns:
         parts.append(_budget(item.budget))
-    findings = item.findings
+    # What another finding explains stands under it in the program's reports, and nowhere here.
+    findings = [one for one in item.findings if not one.explained_by]
     parts += [finding(one, audience, one is findings[0]) for one in findings]
     names = ", ".join(one.path for one in item.inputs)
     parts.append("<p class='dim'>{}</p>".format(escape(names)))

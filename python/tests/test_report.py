@@ -59,6 +59,12 @@ class ReportTest(InFolder):
             with open(name, encoding="utf-8") as file:
                 self.assertTrue(file.read().lstrip().startswith(beginning), name)
 
+    def test_what_a_finding_explains_is_not_shown_beside_it(self):
+        report = advise.read(DEMO)
+        report.json["findings"][1]["explained_by"] = [report.findings[0].rule]
+        self.assertIn(report.findings[0].title, report._repr_html_())
+        self.assertNotIn(report.findings[1].title, report._repr_html_())
+
     def test_text_of_a_trace_is_no_html(self):
         report = advise.read(DEMO)
         report.json["verdict"] = report.json["findings"][0]["title"] = "<script>alert(1)</script>"

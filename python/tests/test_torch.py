@@ -1,6 +1,9 @@
 """With the real PyTorch on a CPU: there is no GPU to judge, and the list says so."""
 
 import io
+import os
+import subprocess
+import sys
 import unittest
 from contextlib import redirect_stderr
 
@@ -65,6 +68,30 @@ class TorchTest(InFolder):
                 run.step()
                 raise ZeroDivisionError
         self.assertEqual(self.shown, [])
+
+    @unittest.skipIf(torch is not None and not torch.distributed.is_available(), "PyTorch without torch.distributed")
+    def test_two_processes_of_torch_distributed(self):
+        code = (
+            "import sys, torch, advise\n"
+            "rank = int(sys.argv[1])\n"
+            "torch.distributed.init_process_group('gloo', init_method=sys.argv[2], rank=rank, world_size=2)\n"
+            "layer = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))\n"
+            "with advise.profile(steps=2, warmup=1) as run:\n"
+            "    for _ in range(4):\n"
+            "        layer(torch.randn(4, 8)).sum().backward()\n"
+            "        run.step()\n"
+            "print(advise.current_rank(), run.report is not None and len(run.report.inputs))\n"
+        )
+        meeting = "file://" + os.path.join(os.getcwd(), "meeting")
+        workers = [
+            subprocess.Popen([sys.executable, "-c", code, str(rank), meeting], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for rank in (0, 1)
+        ]
+        said = [worker.communicate(timeout=120) for worker in workers]
+        self.assertEqual([worker.returncode for worker in workers], [0, 0], said)
+        self.assertTrue(said[0][0].decode().endswith("Rank(rank=0, world=2) 2\n"), said)
+        self.assertEqual(said[0][0].decode().count(NO_GPU), 1)
+        self.assertEqual(said[1][0].decode(), "Rank(rank=1, world=2) False\n")
 
     def test_the_handler_of_a_profiler(self):
         schedule = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=2)

@@ -24,6 +24,12 @@ cmp "$wheel" "$again"
 bare=$(scripts/make-wheel.sh none "$work/bare")
 case "$bare" in *-py3-none-any.whl) ;; *) echo "another name: $bare" >&2 && exit 1 ;; esac
 
+# A program without an interpreter of its own runs on any Linux; no other file is taken for a program.
+if command -v gcc >/dev/null && echo 'int main(void) { return 0; }' | gcc -static -x c - -o "$work/static" 2>/dev/null; then
+  any=$(scripts/make-wheel.sh "$work/static" "$work/any")
+  case "$any" in *-py3-none-manylinux2014_"$(uname -m)".whl) ;; *) echo "another name: $any" >&2 && exit 1 ;; esac
+fi
+
 (
   cd "$work"
   "$simulate" "$root/$(demo_scenario)" -o demo.sqlite
