@@ -6,12 +6,29 @@
 namespace advise::facts {
 namespace {
 
-Rows RangesAroundCompute(const Host& h) {
+Rows RangesAroundCode(const HostCode& code) {
   Rows rows;
-  for (std::size_t i = 0; i < std::min<std::size_t>(h.compute_ranges.size(), 10); ++i) {
-    rows.push_back({{"name", h.compute_ranges[i].name}, {"time", h.compute_ranges[i].time_ns}});
+  for (std::size_t i = 0; i < std::min<std::size_t>(code.ranges.size(), 10); ++i) {
+    rows.push_back({{"name", code.ranges[i].name}, {"time", code.ranges[i].time_ns}});
   }
   return rows;
+}
+
+void DeclareCode(Catalog* catalog) {
+  auto& code = catalog->Of(&Analysis::host_code);
+  code.AddLoss("host.compute", kChange,
+               {"",
+                "Idle time in long gaps of the loop in which the launching thread runs code that "
+                "the report does not show.",
+                "Code that the report does not show runs elsewhere, or while the GPU is at work."},
+               &HostCode::time);
+  code.Add("host.compute.ranges", "rows",
+           "Innermost named ranges around host code that the report does not show: name, time.",
+           RangesAroundCode);
+  code.Add("host.compute.code", "ns",
+           "Time that launching threads spend in such code at these places of the loop, whether or "
+           "not the GPU waits.",
+           &HostCode::code_ns);
 }
 
 void DeclareDoing(Catalog* catalog) {
@@ -46,15 +63,6 @@ void DeclareHostFacts(Catalog* catalog) {
       {"lock waits of launching threads inside gaps",
        "Idle time in lock waits of launching threads.", "Launching threads do not wait for locks."},
       &Host::lock);
-  host.AddLoss("host.compute", kChange,
-               {"",
-                "Idle time in long gaps of the loop in which the launching thread runs code that "
-                "the report does not show.",
-                "Code that the report does not show runs elsewhere, or while the GPU is at work."},
-               &Host::compute);
-  host.Add("host.compute.ranges", "rows",
-           "Innermost named ranges around host code that the report does not show: name, time.",
-           RangesAroundCompute);
   const auto is_scheduled = [](const Host& h) { return h.preempted_ns >= 0; };
   const char* const kNoEvents = "scheduling events with OS calls were not recorded";
   host.Add("host.preempted", "ns",
@@ -74,6 +82,7 @@ void DeclareHostFacts(Catalog* catalog) {
   host.AddLoss("host.gpu_switch", kLost,
                {"", "Idle time between operations of different processes on one device.", ""},
                &Host::gpu_switch);
+  DeclareCode(catalog);
   DeclareDoing(catalog);
 }
 

@@ -58,7 +58,7 @@ void DeclareInputFacts(Catalog* catalog) {
             &Input::after_gpu);
   input.Add(
       "input.loader", "name",
-      "What the framework's loader says about itself: own or workers; empty if it says nothing.",
+      "What the framework's loader shows of itself: own or workers; empty if it shows nothing.",
       &Input::loader);
   input.Add("input.background", "flag",
             "A thread or process other than the launching one loads data.", &Input::background);

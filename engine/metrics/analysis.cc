@@ -119,6 +119,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         contention = FindContention(shared);
       },
       [&] { host = FindHost(shared); },
+      [&] { host_code = FindHostCode(shared); },
       [&] { input = FindInput(shared); },
       [&] { step_stats = FindStepStats(shared, phases); },
       [&] { operators = FindOperators(shared); },

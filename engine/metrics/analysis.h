@@ -19,6 +19,7 @@
 #include "engine/metrics/losses/families.h"
 #include "engine/metrics/losses/graphs.h"
 #include "engine/metrics/losses/host.h"
+#include "engine/metrics/losses/host_code.h"
 #include "engine/metrics/losses/input.h"
 #include "engine/metrics/losses/kernel.h"
 #include "engine/metrics/losses/kernel_trains.h"
@@ -95,6 +96,7 @@ struct Analysis {
   Kernels kernels;
   Input input;
   Host host;
+  HostCode host_code;
   StepStats step_stats;
   Comm comm;
   Operators operators;

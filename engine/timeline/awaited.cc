@@ -2,12 +2,21 @@
 
 #include <algorithm>
 
+#include "engine/timeline/handed_memory.h"
+
 namespace advise {
 namespace {
 
 bool IsWait(OsClass os) {
   return os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
          os == OsClass::kNetwork;
+}
+
+void SortByEnd(std::vector<std::vector<Interval>>* lists) {
+  for (auto& list : *lists) {
+    std::sort(list.begin(), list.end(),
+              [](const Interval& a, const Interval& b) { return a.end < b.end; });
+  }
 }
 
 }  // namespace
@@ -18,9 +27,24 @@ Awaited::Awaited(const Run& run)
       silent_share_(run.knowledge.Number("input.silent_share")),
       behind_share_(run.knowledge.Number("replay.hand_over.behind_share")),
       silent_least_(static_cast<Nanos>(run.knowledge.Number("replay.hand_over.pause"))) {
+  FindHandedMemory();
   FindLoading();
   FindRequests();
   FindHandOvers();
+}
+
+void Awaited::FindHandedMemory() {
+  handed_ = HandedMemory(run_);
+  handed_to_others_.resize(run_.trace.processes.size());
+  for (std::uint32_t t = 0; t < handed_.size(); ++t) {
+    const std::uint32_t process = run_.trace.threads[t].process;
+    const bool launches =
+        std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t);
+    if (launches || process == kNone) continue;
+    std::vector<Interval>& list = handed_to_others_[process];
+    list.insert(list.end(), handed_[t].begin(), handed_[t].end());
+  }
+  SortByEnd(&handed_to_others_);
 }
 
 void Awaited::FindLoading() {
@@ -80,6 +104,7 @@ void Awaited::FindRequests() {
     const Role role = run_.names.ThreadRole(t);
     const std::uint32_t process = run_.trace.threads[t].process;
     if (process == kNone || role == Role::kCommunication || role == Role::kLoaderWorker ||
+        role == Role::kPinMemory || !handed_[t].empty() ||
         std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
       continue;
     Interval waited;
@@ -93,16 +118,16 @@ void Awaited::FindRequests() {
         requests_[process].push_back({waited.start, os.end[i]});
     }
   }
-  for (auto& list : requests_) {
-    std::sort(list.begin(), list.end(),
-              [](const Interval& a, const Interval& b) { return a.end < b.end; });
-  }
+  SortByEnd(&requests_);
 }
 
 bool Awaited::IsForRequest(std::uint32_t thread, Nanos start, Nanos end) const {
   const std::uint32_t process = run_.trace.threads[thread].process;
   if (process == kNone) return false;
-  const std::vector<Interval>& list = requests_[process];
+  return EndsBehind(requests_[process], start, end);
+}
+
+bool Awaited::EndsBehind(const std::vector<Interval>& list, Nanos start, Nanos end) const {
   const auto next = std::upper_bound(list.begin(), list.end(), end,
                                      [](Nanos t, const Interval& i) { return t < i.end; });
   if (next == list.begin()) return false;
@@ -159,6 +184,11 @@ bool Awaited::MostlyLoading(std::uint32_t process, Nanos start, Nanos end) const
 bool Awaited::IsLoader(std::uint32_t thread, Nanos start, Nanos end) const {
   const std::uint32_t process = run_.trace.threads[thread].process;
   if (process == kNone || OtherCallerActive(thread, process, start, end)) return false;
+  if (EndsBehind(handed_to_others_[process], start, end)) return true;
+  const std::vector<Interval>& own = handed_[thread];
+  const auto own_next = std::upper_bound(own.begin(), own.end(), start,
+                                         [](Nanos t, const Interval& i) { return t < i.start; });
+  if (own_next != own.begin() && std::prev(own_next)->end >= end) return true;
   const double enough = awaited_share_ * static_cast<double>(end - start);
   if (has_workers_ && (!workers_recorded_ ||
                        static_cast<double>(workers_at_work_.OverlapWith(start, end)) >= enough)) {

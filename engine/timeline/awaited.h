@@ -15,7 +15,8 @@ class Awaited {
 
   // True when the recorded wait [start, end) of `thread` is for data: loader workers, or threads of
   // its own process that read files, are at work during it, and no other launching thread of the
-  // process is. Workers of which nothing but their names was recorded are taken to be at work.
+  // process is; or it ends with what another process hands over in shared memory. Workers of which
+  // nothing but their names was recorded are taken to be at work.
   bool IsLoader(std::uint32_t thread, Nanos start, Nanos end) const;
 
   // The same of a stretch in which the launching thread shows nothing at all: it may wait without a
@@ -34,9 +35,12 @@ class Awaited {
   bool CompilerSeen() const { return compiler_seen_; }
 
  private:
+  void FindHandedMemory();
   void FindLoading();
   void FindRequests();
   void FindHandOvers();
+  // One of these ends just before the stretch does, and fills half of it or more. `list`: by end.
+  bool EndsBehind(const std::vector<Interval>& list, Nanos start, Nanos end) const;
   bool AsksAndGets(std::uint32_t process, Nanos start, Nanos end) const;
   bool OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start, Nanos end) const;
   bool MostlyLoading(std::uint32_t process, Nanos start, Nanos end) const;
@@ -52,6 +56,9 @@ class Awaited {
   IntervalSet workers_at_work_;            // any of them
   std::vector<IntervalSet> loading_;       // per process: threads that launch nothing read or load
   std::vector<std::uint8_t> never_rests_;  // per process
+  std::vector<std::vector<Interval>> handed_;  // per thread: see HandedMemory
+  std::vector<std::vector<Interval>>
+      handed_to_others_;                         // per process: to those that launch nothing
   std::vector<std::vector<Interval>> requests_;  // per process: from waiting to received, by end
   std::vector<std::uint8_t> hands_over_;         // per thread: its silent pauses end with loading
 };

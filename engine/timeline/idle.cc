@@ -8,7 +8,6 @@
 #include "engine/timeline/pause.h"
 
 namespace advise {
-namespace {
 
 IdleCause CauseOf(const HostPiece& piece) {
   switch (piece.activity) {
@@ -52,6 +51,8 @@ IdleCause CauseOf(const HostPiece& piece) {
       return IdleCause::kHostCompute;
   }
 }
+
+namespace {
 
 class Explainer {
  public:

@@ -8,6 +8,7 @@
 
 #include "engine/timeline/gap.h"
 #include "engine/timeline/hand_over.h"
+#include "engine/timeline/host_activity.h"
 
 namespace advise {
 
@@ -15,6 +16,10 @@ namespace advise {
 inline std::uint32_t CallOf(const Trace& trace, const Gap& gap) {
   return gap.op == kNone ? kNone : trace.ops.call[gap.op];
 }
+
+// Why a GPU is idle while the thread that should give it work does this, as far as the piece alone
+// tells.
+IdleCause CauseOf(const HostPiece& piece);
 
 struct Idle {
   Gaps gaps;

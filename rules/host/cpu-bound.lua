@@ -11,10 +11,10 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "window.supports_verdict", "steps.count", "capture.has_ranges" },
+  optional   = { "host.compute.code", "window.supports_verdict", "steps.count", "capture.has_ranges" },
   thresholds = { "min_share", "min_share_without_steps" },
 
-  symptom = "For {share:pct} of the time, the GPU waits while its launching thread runs CPU code{where:text}.",
+  symptom = "The launching thread runs CPU code for {code:pct} of the time{where:text}. The GPU waits for it for {share:pct} of the time.",
   cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
   fixes   = {
     { action = "Sample the CPU to see which functions run in these gaps",
@@ -41,7 +41,9 @@ return {
       local is_line = matches(rows[1].name, "*.py(*")
       where = (is_line and ", most of it in " or ", most of it in the range ") .. rows[1].name
     end
-    return { share = lost, where = where, count = f.host.compute.lost.count, rows = rows }
+    -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
+    local code = math.max(lost, share(f.host.compute.code or 0, f.window.device_time))
+    return { share = lost, code = code, where = where, count = f.host.compute.lost.count, rows = rows }
   end,
 
   saving = function(f)
@@ -57,6 +59,10 @@ return {
                                      ranges = { { name = "logging", time = 1e8 }, { name = "metrics", time = 4e8 } } } } },
       expect = { share = 0.5, where = ", most of it in the range metrics", count = 10, rows = { { name = "metrics" }, { name = "logging" } } },
       saving = { claims = 5e8, confidence = 0.3 } },
+    { name = "the GPU has work left for most of the code",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 },
+                host = { compute = { remedy = true, code = 6e8, lost = { time = 8e7, count = 10 }, ranges = {} } } },
+      expect = { share = 0.08, code = 0.6 } },
     { name = "python functions were recorded",
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },

@@ -106,7 +106,7 @@ TEST_CASE("a long pause of the host counts where the GPU waits for a little of i
     story.Call("cudaEventRecord", {at + 12_us, at + 14_us});
   });
   const Analysed run(story, kAuto);
-  CHECK(run->host.compute.lost->Total() == Approx(59 * 80e3).epsilon(0.1));
+  CHECK(run->host_code.time.lost->Total() == Approx(59 * 80e3).epsilon(0.1));
   CHECK(run->launches.bound.lost->Total() < 59 * 30_us);
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("the code between two launches is no long pause") {
     }
   });
   const Analysed run(story, kAuto);
-  CHECK(run->host.compute.lost->Total() == 0);
+  CHECK(run->host_code.time.lost->Total() == 0);
   CHECK(run->launches.bound.lost->Total() > run.Window() / 2);
 }
 

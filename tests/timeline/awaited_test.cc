@@ -43,6 +43,29 @@ TEST_CASE("a server that waits for a request has nothing to do") {
   CHECK(run.Idle(IdleCause::kHostWait) == 0);
 }
 
+// The thread that pins memory waits at the pipe of worker processes that nobody traced.
+TraceBuilder PinnedBatch(const char* thread) {
+  TraceBuilder story = GapStory().OsCall("sem_clockwait", {102_us, 195_us});
+  story.Thread(thread).OsCall("poll", {20_us, 170_us}).OsCall("read", {171_us, 172_us});
+  return story.OsCall("recvmsg", {172_us, 174_us});
+}
+
+TEST_CASE("memory that workers hand over is a batch, whoever maps it") {
+  for (const char* thread : {"pt_data_pin", "python"}) {
+    TraceBuilder story = PinnedBatch(thread);
+    story.OsCall("mmap64", {174_us, 176_us}).OsCall("munmap", {188_us, 190_us});
+    const Analysed run(story);
+    CHECK(run.Idle(IdleCause::kDataLoading) == 93_us);
+    CHECK(run->input.loader == "workers");
+  }
+  TraceBuilder own =
+      GapStory().OsCall("poll", {102_us, 185_us}).OsCall("recvmsg", {185_us, 187_us});
+  own.OsCall("mmap64", {187_us, 190_us});
+  CHECK(Analysed(own).Idle(IdleCause::kDataLoading) >= 83_us);
+  // Received, but no memory of another process: a request.
+  CHECK(Analysed(PinnedBatch("python")).Idle(IdleCause::kNoWorkQueued) == 93_us);
+}
+
 TEST_CASE("a request that came long before the wait ended is not what was waited for") {
   TraceBuilder story = GapStory().OsCall("pthread_cond_timedwait", {102_us, 195_us});
   story.Thread("api_server").OsCall("epoll_wait", {20_us, 110_us}).OsCall("recv", {111_us, 120_us});

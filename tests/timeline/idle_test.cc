@@ -188,9 +188,31 @@ TEST_CASE("long code of the launching thread is lost time, and gone when it runs
   const auto share = [&](Nanos time) {
     return static_cast<double>(time) / static_cast<double>(window);
   };
-  CHECK(share(run->host.compute.lost->Total()) == Approx(0.79).margin(0.02));
+  CHECK(share(run->host_code.time.lost->Total()) == Approx(0.79).margin(0.02));
   std::string limit;
-  CHECK(share(run->replay().Gain(*run->host.compute.remedy, &limit)) == Approx(0.78).margin(0.04));
+  CHECK(share(run->replay().Gain(*run->host_code.time.remedy, &limit)) ==
+        Approx(0.78).margin(0.04));
+}
+
+TEST_CASE("code that began while the GPU had work goes as a whole, in each step") {
+  TraceBuilder story;
+  for (int i = 0; i < 30; ++i) {
+    const Nanos at = i * 1_ms;
+    // The code ends at 500 us; then a file is written. Every third step has work until then.
+    const Nanos work = i % 3 == 0 ? 510_us : 400_us;
+    story.Range("step " + std::to_string(i), {at, at + 990_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 10_us + work});
+    story.OsCall("write", {at + 500_us, at + 990_us});
+    for (Nanos call = at + 991_us; call < at + 999_us; call += 2_us)
+      story.Call("cudaGetDevice", {call, call + 1_us});
+  }
+  const Analysed run(story, kAuto);
+  const double window = static_cast<double>(run.Window());
+  // Waiting for the code costs 90 us in two steps of three. Without it, 500 us are left of each.
+  CHECK(static_cast<double>(run->host_code.time.lost->Total()) / window ==
+        Approx(0.06).margin(0.01));
+  CHECK(static_cast<double>(run->replay().Gain(*run->host_code.time.remedy)) / window ==
+        Approx(0.49).margin(0.02));
 }
 
 TEST_CASE("code beside the profiler's own work, whose thread nobody knows, is not blamed") {
@@ -203,8 +225,8 @@ TEST_CASE("code beside the profiler's own work, whose thread nobody knows, is no
   }
   const Analysis analysis(trace, ShippedKnowledge(), {});
   REQUIRE(analysis.idle.by_device[0][static_cast<std::size_t>(IdleCause::kHostCompute)] > 0);
-  CHECK(analysis.host.compute.lost->Total() == 0);
-  CHECK(analysis.host.compute.remedy->host_cuts.empty());
+  CHECK(analysis.host_code.time.lost->Total() == 0);
+  CHECK(analysis.host_code.time.remedy->host_cuts.empty());
 }
 
 }  // namespace

@@ -353,15 +353,11 @@ class CommFinder {
     }
     if (most.second <= 0) return;
     const double part = most.first / most.second;
-    std::map<std::uint32_t, std::vector<Interval>> cuts;
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.device != late || piece.cause != cause || basis_.idle.ThreadOf(piece) == kNone)
         continue;
       const auto length = static_cast<Nanos>(part * static_cast<double>(piece.Length()));
-      cuts[basis_.idle.ThreadOf(piece)].push_back({piece.end - length, piece.end});
-    }
-    for (auto& [thread, intervals] : cuts) {
-      loss->remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+      loss->CutHost(basis_.idle.ThreadOf(piece), piece.end - length, piece.end);
     }
   }
 

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "engine/timeline/pause.h"
-#include "engine/timeline/python_frames.h"
 
 namespace advise {
 namespace {
@@ -12,13 +11,15 @@ namespace {
 class HostFinder {
  public:
   explicit HostFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        compiling_(CompilingPauses(basis.run)) {}
 
   Host Find() {
     Allocations();
     Compilation();
     Locks();
-    Compute();
     Preemption();
     Switches();
     FreeBursts();
@@ -28,20 +29,11 @@ class HostFinder {
   }
 
  private:
-  using Cuts = std::map<std::uint32_t, std::vector<Interval>>;
-  static void AddCuts(Cuts cuts, LossBuilder* loss) {
-    for (auto& [thread, intervals] : cuts) {
-      if (thread != kNone)
-        loss->remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
-    }
-  }
-
   // Allocating, freeing and registering calls: they hold the host, and many wait for the whole
   // device.
   void Allocations() {
     LossBuilder loss(basis_);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
-    Cuts cuts;
     std::map<StringId, double> names;
     const Nanos middle = run_.window.start + run_.window.Length() / 2;
     double late = 0;
@@ -55,10 +47,9 @@ class HostFinder {
         if (trace_.calls.start[c] >= middle) late += 1;
         blamed[c] = 1;
         loss.remedy().unblocked_calls.push_back(c);
-        cuts[thread].push_back({trace_.calls.start[c], trace_.calls.end[c]});
+        loss.CutHost(thread, trace_.calls.start[c], trace_.calls.end[c]);
       }
     }
-    AddCuts(std::move(cuts), &loss);
     loss.AddBlamed(blamed);
     AddPieces(
         [this](const GapPiece& p) {
@@ -84,8 +75,6 @@ class HostFinder {
   void Compilation() {
     if (!basis_.idle.pieces.Any(IdleCause::kJitOrModuleLoad)) return;
     LossBuilder loss(basis_);
-    Cuts cuts;
-    const std::vector<IntervalSet> compiling = CompilingPauses(run_);
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kJitOrModuleLoad || !basis_.InLoop(piece.start)) continue;
       // The pause before a load is part of the same compilation.
@@ -98,111 +87,29 @@ class HostFinder {
         const CallClass call_class = run_.ClassOfCall(c);
         const Nanos start = trace_.calls.start[c];
         if (!IsCodeLoading(call_class) || !basis_.InLoop(start)) continue;
-        cuts[thread].push_back({start, trace_.calls.end[c]});
+        loss.CutHost(thread, start, trace_.calls.end[c]);
       }
-      for (const Interval& pause : compiling[thread].intervals()) {
-        if (basis_.InLoop(pause.start)) cuts[thread].push_back(pause);
+      for (const Interval& pause : compiling_[thread].intervals()) {
+        if (basis_.InLoop(pause.start)) loss.CutHost(thread, pause.start, pause.end);
       }
     }
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause == IdleCause::kJitOrModuleLoad)
-        cuts[basis_.idle.ThreadOf(piece)].push_back({piece.start, piece.end});
+        loss.CutHost(basis_.idle.ThreadOf(piece), piece.start, piece.end);
     }
-    AddCuts(std::move(cuts), &loss);
     result_.jit = loss.Build();
   }
 
   void Locks() {
     if (!basis_.idle.pieces.Any(Activity::kLock)) return;
     LossBuilder loss(basis_);
-    Cuts cuts;
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.activity != Activity::kLock || piece.cause != IdleCause::kHostWait) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
-      cuts[basis_.idle.ThreadOf(piece)].push_back({piece.start, piece.end});
+      loss.CutHost(basis_.idle.ThreadOf(piece), piece.start, piece.end);
     }
-    AddCuts(std::move(cuts), &loss);
     result_.lock = loss.Build();
-  }
-
-  // When the profiler worked, in formats that do not say on which thread.
-  IntervalSet ProfilerSomewhere() const {
-    const OverheadTable& overheads = trace_.overheads;
-    std::vector<Interval> when;
-    for (std::size_t i = 0; i < overheads.size(); ++i) {
-      if (overheads.thread[i] == kNone) when.push_back({overheads.start[i], overheads.end[i]});
-    }
-    return IntervalSet::Of(std::move(when));
-  }
-
-  // Gaps in the loop, of code that no call and no range of a known purpose explains, and that may
-  // not be the profiler's own; the innermost range says where to look. What counts is how long the
-  // thread was at it, not how much of that the GPU was idle: a long pause is no launching.
-  void Compute() {
-    LossBuilder loss(basis_);
-    const IntervalSet profiler = ProfilerSomewhere();
-    Cuts cuts;
-    const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
-    const std::vector<Nanos> long_pauses = LongPauses(run_);
-    std::map<std::string, double> names;
-    for (const GapPiece piece : basis_.idle.pieces) {
-      if (piece.cause != IdleCause::kHostCompute) continue;
-      if (!basis_.InLoop(piece.start)) continue;  // start-up is no habit
-      // The profiler's for half of it: it may have held this thread.
-      if (2 * profiler.OverlapWith(piece.start, piece.end) >= piece.Length()) continue;
-      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
-      const bool long_pause = thread != kNone && piece.Length() <= long_gap &&
-                              PauseAround(run_, thread, piece.start).Length() > long_pauses[thread];
-      if (piece.Length() <= long_gap && !long_pause) continue;
-      loss.Count(piece.start, 0, piece.Length());
-      loss.AddSpan(piece.device, piece.start, piece.end);
-      if (thread == kNone) continue;
-      cuts[thread].push_back({piece.start, piece.end});
-      const Nanos middle = piece.start + piece.Length() / 2;
-      std::string name = InnermostRange(thread, middle);
-      const std::string frame = InnermostOwnFrame(thread, middle);
-      if (!frame.empty()) name = frame;  // a line of the program says more than a range
-      names[name] += static_cast<double>(piece.Length());
-    }
-    for (const auto& [name, time] : names) {
-      if (!name.empty()) result_.compute_ranges.push_back({name, time});
-    }
-    std::stable_sort(result_.compute_ranges.begin(), result_.compute_ranges.end(),
-                     [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
-    AddCuts(std::move(cuts), &loss);
-    result_.compute = loss.Build();
-  }
-
-  // Of the python functions open at that time, the innermost of the program's own files.
-  std::string InnermostOwnFrame(std::uint32_t thread, Nanos time) const {
-    const RangeTable& frames = trace_.python_frames;
-    if (frames.size() == 0) return "";
-    if (frames_of_thread_.empty()) {
-      frames_of_thread_ = RowsByThread(frames.thread, trace_.threads.size());
-    }
-    constexpr int kTries = 1 << 14;  // calls that came and went since the function began
-    const auto first = frames.start.begin() + frames_of_thread_[thread].first;
-    auto at = std::upper_bound(first, frames.start.begin() + frames_of_thread_[thread].last, time);
-    for (int tries = 0; at != first && tries < kTries; ++tries) {
-      const auto row = static_cast<std::size_t>(--at - frames.start.begin());
-      if (frames.end[row] <= time) continue;
-      const std::string& name = trace_.strings[frames.name[row]];
-      if (IsOwnPythonFrame(name)) return name;
-    }
-    return "";
-  }
-
-  std::string InnermostRange(std::uint32_t thread, Nanos time) const {
-    const RowRange rows = run_.ranges_of_thread[thread];
-    const auto first = trace_.ranges.start.begin() + rows.first;
-    const auto last = trace_.ranges.start.begin() + rows.last;
-    auto at = std::upper_bound(first, last, time);
-    for (int tries = 0; at != first && tries < 256; ++tries) {
-      const auto row = static_cast<std::size_t>(--at - trace_.ranges.start.begin());
-      if (trace_.ranges.end[row] > time) return trace_.strings[trace_.ranges.name[row]];
-    }
-    return "";
   }
 
   // Idle while the launching thread ran no call and waited for nothing, yet was not on a CPU.
@@ -373,7 +280,7 @@ class HostFinder {
   const Basis& basis_;
   const Run& run_;
   const Trace& trace_;
-  mutable std::vector<RowRange> frames_of_thread_;
+  const std::vector<IntervalSet> compiling_;
   Host result_;
 };
 

@@ -1,5 +1,5 @@
-// Host-side work that stops the GPU: allocation, compilation, locks, unseen code, lost CPU time,
-// other processes.
+// Host-side work that stops the GPU: allocation, compilation, locks, lost CPU time, other
+// processes.
 #pragma once
 
 #include <string>
@@ -9,19 +9,12 @@
 
 namespace advise {
 
-struct NamedTime {
-  std::string name;
-  double time_ns = 0;
-};
-
 struct Host {
   Loss alloc;
   std::string alloc_name;
   double alloc_late_share = 0;  // of these calls, in the second half of the window
   Loss jit;
   Loss lock;
-  Loss compute;  // long gaps of unseen code
-  std::vector<NamedTime> compute_ranges;
   double preempted_ns = -1;  // -1: no scheduling events
   Loss preempted;
   std::size_t gpu_processes = 0;  // most processes with work on one device

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/timeline/handed_memory.h"
+
 namespace advise {
 namespace {
 
@@ -20,7 +22,7 @@ struct Load {
 class InputFinder {
  public:
   explicit InputFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+      : basis_(basis), run_(basis.run), trace_(basis.run.trace), handed_(HandedMemory(basis.run)) {}
 
   Input Find() {
     LoaderRanges();
@@ -47,7 +49,8 @@ class InputFinder {
   }
 
   // PyTorch's data loader names its class in the range around it: with worker processes the range
-  // is a wait for them, without it is the loading itself.
+  // is a wait for them, without it is the loading itself. Only workers hand over shared memory, or
+  // need a thread that pins it.
   void LoaderRanges() {
     by_workers_.resize(trace_.threads.size());
     bool own = false;
@@ -64,7 +67,13 @@ class InputFinder {
       }
       by_workers_[t] = IntervalSet::Of(std::move(waits));
     }
+    for (std::uint32_t t = 0; t < trace_.threads.size(); ++t)
+      workers = workers || IsFedByWorkers(t);
     result_.loader = own && workers ? "" : own ? "own" : workers ? "workers" : "";
+  }
+  // What worker processes made arrives at this thread.
+  bool IsFedByWorkers(std::uint32_t thread) const {
+    return !handed_[thread].empty() || run_.names.ThreadRole(thread) == Role::kPinMemory;
   }
   bool WaitsForWorkers(const GapPiece& piece, std::uint32_t thread) const {
     return thread != kNone && by_workers_[thread].Contains(piece.start);
@@ -77,6 +86,11 @@ class InputFinder {
       if (std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
         continue;
       const bool worker = run_.names.ThreadRole(t) == Role::kLoaderWorker;
+      // Its files are the pipes of the workers, which it waits for.
+      if (IsFedByWorkers(t)) {
+        busy.insert(busy.end(), handed_[t].begin(), handed_[t].end());
+        continue;
+      }
       const bool recorded = !run_.os_of_thread[t].empty() || !run_.ranges_of_thread[t].empty();
       if (worker && (recorded || !SameProcessHasLaunches(t))) workers_.push_back(t);
       std::vector<Interval> waits;
@@ -267,7 +281,6 @@ class InputFinder {
   void Slow() {
     LossBuilder loss(basis_);
     const double factor = run_.knowledge.Number("input.slow_factor");
-    std::map<std::uint32_t, std::vector<Interval>> cuts;
     if (static_cast<double>(loads_.size()) >= run_.knowledge.Number("input.slow_least")) {
       for (const Load& load : loads_) {
         const double excess = static_cast<double>(load.lost) - result_.load_median_ns;
@@ -277,28 +290,19 @@ class InputFinder {
         result_.slow_excess_ns += excess;
         const Nanos from = load.end - static_cast<Nanos>(excess);
         loss.AddSpan(gap.device, std::max(load.start, from), load.end);
-        if (load.thread != kNone)
-          cuts[load.thread].push_back({std::max(load.start, from), load.end});
+        loss.CutHost(load.thread, std::max(load.start, from), load.end);
       }
-    }
-    for (auto& [thread, intervals] : cuts) {
-      loss.remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
     }
     result_.slow = loss.Build();
   }
 
   void Maps() {
     LossBuilder loss(basis_);
-    std::map<std::uint32_t, std::vector<Interval>> cuts;
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.activity != Activity::kMemoryMap) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
-      cuts[basis_.idle.ThreadOf(piece)].push_back({piece.start, piece.end});
-    }
-    for (auto& [thread, intervals] : cuts) {
-      if (thread != kNone)
-        loss.remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+      loss.CutHost(basis_.idle.ThreadOf(piece), piece.start, piece.end);
     }
     result_.map = loss.Build();
   }
@@ -322,6 +326,7 @@ class InputFinder {
   const Basis& basis_;
   const Run& run_;
   const Trace& trace_;
+  const std::vector<std::vector<Interval>> handed_;  // by thread: see HandedMemory
   std::vector<std::uint32_t> workers_;
   std::vector<Interval> file_;
   IntervalSet loader_busy_;

@@ -92,6 +92,8 @@ Loss LossBuilder::Build() {
   loss_.per_step = counter_.PerStep();
   for (auto& intervals : spans_)
     loss_.lost->by_device.push_back(IntervalSet::Of(std::move(intervals)));
+  for (auto& [thread, intervals] : host_cuts_)
+    remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
   return std::move(loss_);
 }
 

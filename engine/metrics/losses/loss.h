@@ -2,6 +2,7 @@
 // would change.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -80,6 +81,10 @@ class LossBuilder {
       std::uint32_t op);  // the part of a copy, memset or collective that nothing better covers
   void AddBlamed(const std::vector<std::uint8_t>& calls);  // gaps whose blocking call is marked,
                                                            // less input, MPI and compile time
+  // The fix takes this from what the thread does; nothing of no thread (kNone).
+  void CutHost(std::uint32_t thread, Nanos start, Nanos end) {
+    if (thread != kNone) host_cuts_[thread].push_back({start, end});
+  }
   Remedy& remedy() { return *loss_.remedy; }
   std::int64_t count() const { return loss_.count; }
   Loss Build();
@@ -89,6 +94,7 @@ class LossBuilder {
   Loss loss_;
   StepCounter counter_;
   std::vector<std::vector<Interval>> spans_;
+  std::map<std::uint32_t, std::vector<Interval>> host_cuts_;
 };
 
 }  // namespace advise

@@ -165,11 +165,11 @@ class MpiFinder {
         last_gap = piece.gap;
       }
     }
-    Finish(&late_, &cuts_[&late_], &result_.late);
-    Finish(&uneven_, &cuts_[&uneven_], &result_.uneven);
-    Finish(&transfer_, &cuts_[&transfer_], &result_.transfer);
-    Finish(&small_, &cuts_[&small_], &result_.small);
-    Finish(&file_, &cuts_[&file_], &result_.file);
+    result_.late = late_.Build();
+    result_.uneven = uneven_.Build();
+    result_.transfer = transfer_.Build();
+    result_.small = small_.Build();
+    result_.file = file_.Build();
   }
 
   // The part of the piece inside the call: first it waits, then its messages travel.
@@ -196,14 +196,7 @@ class MpiFinder {
     if (end <= start) return;
     if (new_gap || loss->count() == 0) loss->Count(start, 0, end - start);
     loss->AddSpan(device, start, end);
-    cuts_[loss][thread].push_back({start, end});
-  }
-
-  using Cuts = std::map<std::uint32_t, std::vector<Interval>>;
-  static void Finish(LossBuilder* loss, Cuts* cuts, Loss* result) {
-    for (auto& [thread, intervals] : *cuts)
-      loss->remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
-    *result = loss->Build();
+    loss->CutHost(thread, start, end);
   }
 
   // ---- what functions there are
@@ -258,7 +251,6 @@ class MpiFinder {
   std::vector<Nanos> needed_;  // by row
   std::vector<double> spare_;  // by row: the share of its messages that need not travel alone
   LossBuilder late_, uneven_, transfer_, small_, file_;
-  std::map<LossBuilder*, Cuts> cuts_;
   std::unordered_map<StringId, double> idle_;  // by function
   Mpi result_;
 };

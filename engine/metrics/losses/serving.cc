@@ -95,15 +95,10 @@ class ServingFinder {
     void Add(const GapPiece& piece, std::uint32_t thread) {
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
-      cuts[thread].push_back({piece.start, piece.end});
+      loss.CutHost(thread, piece.start, piece.end);
     }
-    Loss Build() {
-      for (auto& [thread, when] : cuts)
-        loss.remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(when))});
-      return loss.Build();
-    }
+    Loss Build() { return loss.Build(); }
     LossBuilder loss;
-    std::map<std::uint32_t, std::vector<Interval>> cuts;
   };
 
   void Divide() {

@@ -9,7 +9,6 @@ namespace {
 template <typename Keep>
 Loss IdleWhere(const Basis& basis, Keep keep) {
   LossBuilder loss(basis);
-  std::map<std::uint32_t, std::vector<Interval>> cuts;
   std::uint32_t last_gap = kNone;
   for (const GapPiece piece : basis.idle.pieces) {
     if (!basis.InLoop(piece.start) || !keep(piece)) continue;
@@ -17,11 +16,7 @@ Loss IdleWhere(const Basis& basis, Keep keep) {
     if (piece.gap != last_gap) loss.Count(piece.start, 0, 0);
     last_gap = piece.gap;
     loss.AddSpan(piece.device, piece.start, piece.end);
-    const std::uint32_t thread = basis.idle.ThreadOf(piece);
-    if (thread != kNone) cuts[thread].push_back({piece.start, piece.end});
-  }
-  for (auto& [thread, intervals] : cuts) {
-    loss.remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+    loss.CutHost(basis.idle.ThreadOf(piece), piece.start, piece.end);
   }
   return loss.Build();
 }

@@ -1,0 +1,158 @@
+#include "engine/metrics/losses/host_code.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "engine/timeline/host_activity.h"
+#include "engine/timeline/pause.h"
+#include "engine/timeline/python_frames.h"
+
+namespace advise {
+namespace {
+
+class HostCodeFinder {
+ public:
+  explicit HostCodeFinder(const Basis& basis)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        compiling_(CompilingPauses(basis.run)) {}
+
+  // Gaps in the loop, of code that no call and no range of a known purpose explains, and that may
+  // not be the profiler's own; the innermost range says where to look. What counts is how long the
+  // thread was at it, not how much of that the GPU was idle: a long pause is no launching.
+  HostCode Find() {
+    HostCode result;
+    LossBuilder loss(basis_);
+    const IntervalSet profiler = ProfilerSomewhere();
+    std::map<std::uint32_t, std::set<Place>> places;
+    const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
+    const std::vector<Nanos> long_pauses = LongPauses(run_);
+    std::map<std::string, double> names;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kHostCompute) continue;
+      if (!basis_.InLoop(piece.start)) continue;  // start-up is no habit
+      // The profiler's for half of it: it may have held this thread.
+      if (2 * profiler.OverlapWith(piece.start, piece.end) >= piece.Length()) continue;
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+      const bool long_pause = thread != kNone && piece.Length() <= long_gap &&
+                              PauseAround(run_, thread, piece.start).Length() > long_pauses[thread];
+      if (piece.Length() <= long_gap && !long_pause) continue;
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      if (thread == kNone) continue;
+      loss.CutHost(thread, piece.start, piece.end);
+      const std::uint32_t next = NextCall(thread, piece.start);
+      if (next != kNone) places[thread].insert(PlaceOf(next));
+      const Nanos middle = piece.start + piece.Length() / 2;
+      std::string name = InnermostRange(thread, middle);
+      const std::string frame = InnermostOwnFrame(thread, middle);
+      if (!frame.empty()) name = frame;  // a line of the program says more than a range
+      names[name] += static_cast<double>(piece.Length());
+    }
+    for (const auto& [name, time] : names) {
+      if (!name.empty()) result.ranges.push_back({name, time});
+    }
+    std::stable_sort(result.ranges.begin(), result.ranges.end(),
+                     [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
+    for (const auto& [thread, between] : places)
+      CutCode(thread, long_pauses[thread], between, &loss);
+    result.time = loss.Build();
+    for (const Remedy::HostCut& cut : result.time.remedy->host_cuts)
+      result.code_ns += cut.when.Total();
+    return result;
+  }
+
+ private:
+  // When the profiler worked, in formats that do not say on which thread.
+  IntervalSet ProfilerSomewhere() const {
+    const OverheadTable& overheads = trace_.overheads;
+    std::vector<Interval> when;
+    for (std::size_t i = 0; i < overheads.size(); ++i) {
+      if (overheads.thread[i] == kNone) when.push_back({overheads.start[i], overheads.end[i]});
+    }
+    return IntervalSet::Of(std::move(when));
+  }
+
+  // The names of a call and of the one before it on its thread: a place in the loop.
+  using Place = std::pair<StringId, StringId>;
+  Place PlaceOf(std::uint32_t call) const {
+    return {trace_.calls.name[call - 1], trace_.calls.name[call]};
+  }
+
+  // Code that the report does not show does not begin when the GPU runs out of work, and in other
+  // steps the GPU may have had enough: all that the thread runs in its long pauses at these places
+  // goes when it runs elsewhere.
+  void CutCode(std::uint32_t thread, Nanos long_pause, const std::set<Place>& places,
+               LossBuilder* loss) const {
+    const CallTable& calls = trace_.calls;
+    const RowRange rows = run_.calls_of_thread[thread];
+    HostActivity activity(run_, thread);
+    std::vector<Interval> found;
+    for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
+      const Interval pause{calls.end[c - 1], calls.start[c]};
+      if (pause.Length() <= long_pause || !basis_.InLoop(pause.start)) continue;
+      if (places.count(PlaceOf(c)) == 0) continue;
+      for (const HostPiece& piece : activity.Pieces(pause.start, pause.end)) {
+        if (CauseOf(piece) == IdleCause::kHostCompute) found.push_back({piece.start, piece.end});
+      }
+    }
+    const IntervalSet unseen = IntervalSet::Of(std::move(found)).Subtract(compiling_[thread]);
+    for (const Interval& part : unseen.intervals()) loss->CutHost(thread, part.start, part.end);
+  }
+
+  // The first call of the thread that starts after `time`, with one before it; kNone if none.
+  std::uint32_t NextCall(std::uint32_t thread, Nanos time) const {
+    const RowRange rows = run_.calls_of_thread[thread];
+    const auto first = trace_.calls.start.begin() + rows.first;
+    const auto last = trace_.calls.start.begin() + rows.last;
+    const auto next = std::upper_bound(first, last, time);
+    if (next == first || next == last) return kNone;
+    return static_cast<std::uint32_t>(next - trace_.calls.start.begin());
+  }
+
+  // Of the python functions open at that time, the innermost of the program's own files.
+  std::string InnermostOwnFrame(std::uint32_t thread, Nanos time) const {
+    const RangeTable& frames = trace_.python_frames;
+    if (frames.size() == 0) return "";
+    if (frames_of_thread_.empty()) {
+      frames_of_thread_ = RowsByThread(frames.thread, trace_.threads.size());
+    }
+    constexpr int kTries = 1 << 14;  // calls that came and went since the function began
+    const auto first = frames.start.begin() + frames_of_thread_[thread].first;
+    auto at = std::upper_bound(first, frames.start.begin() + frames_of_thread_[thread].last, time);
+    for (int tries = 0; at != first && tries < kTries; ++tries) {
+      const auto row = static_cast<std::size_t>(--at - frames.start.begin());
+      if (frames.end[row] <= time) continue;
+      const std::string& name = trace_.strings[frames.name[row]];
+      if (IsOwnPythonFrame(name)) return name;
+    }
+    return "";
+  }
+
+  std::string InnermostRange(std::uint32_t thread, Nanos time) const {
+    const RowRange rows = run_.ranges_of_thread[thread];
+    const auto first = trace_.ranges.start.begin() + rows.first;
+    const auto last = trace_.ranges.start.begin() + rows.last;
+    auto at = std::upper_bound(first, last, time);
+    for (int tries = 0; at != first && tries < 256; ++tries) {
+      const auto row = static_cast<std::size_t>(--at - trace_.ranges.start.begin());
+      if (trace_.ranges.end[row] > time) return trace_.strings[trace_.ranges.name[row]];
+    }
+    return "";
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const std::vector<IntervalSet> compiling_;
+  mutable std::vector<RowRange> frames_of_thread_;
+};
+
+}  // namespace
+
+HostCode FindHostCode(const Basis& basis) { return HostCodeFinder(basis).Find(); }
+
+}  // namespace advise

@@ -1,0 +1,26 @@
+// Code on launching threads that the report does not show, while the GPU waits.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+struct NamedTime {
+  std::string name;
+  double time_ns = 0;
+};
+
+struct HostCode {
+  Loss time;                      // long gaps of the loop
+  Nanos code_ns = 0;              // what launching threads spend in it, the GPU waiting or not
+  std::vector<NamedTime> ranges;  // the innermost around it, or lines of the program; longest first
+};
+
+// Code that no recorded call and no range of a known purpose explains. Without its remedy, all of
+// such code at the same places of the loop is gone. O((idle pieces + calls) log calls).
+HostCode FindHostCode(const Basis& basis);
+
+}  // namespace advise
