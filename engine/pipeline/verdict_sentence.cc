@@ -34,7 +34,7 @@ const char* IdleWords(IdleCause cause) {
     case IdleCause::kJitOrModuleLoad:
       return "waiting for code to be compiled or loaded";
     case IdleCause::kFileIo:
-      return "waiting for file input";
+      return "waiting for files to be read or written";
     case IdleCause::kHostWait:
       return "waiting for a host thread that is blocked";
     case IdleCause::kLaunch:

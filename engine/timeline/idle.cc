@@ -168,10 +168,24 @@ class Explainer {
     if (seen < end) Tell(gap, gap.thread, seen, end, 0);
   }
 
+  // Where more is written than read, opening and closing files is part of the writing.
+  static void MarkOutput(std::vector<HostPiece>* pieces) {
+    Nanos balance = 0;
+    for (const HostPiece& piece : *pieces) {
+      if (piece.activity == Activity::kFileWrite) balance += piece.end - piece.start;
+      if (piece.activity == Activity::kFileIo) balance -= piece.end - piece.start;
+    }
+    if (balance <= 0) return;
+    for (HostPiece& piece : *pieces) {
+      if (piece.activity == Activity::kFileIo) piece.activity = Activity::kFileWrite;
+    }
+  }
+
   // What the thread did; and where it waited for another thread, what that one did.
   void Tell(const Gap& gap, std::uint32_t thread, Nanos start, Nanos end, int depth) {
     constexpr int kDeepest = 3;
-    const std::vector<HostPiece> pieces = HostOf(thread).Pieces(start, end);
+    std::vector<HostPiece> pieces = HostOf(thread).Pieces(start, end);
+    MarkOutput(&pieces);
     // Who polls sleeps again and again; one sleep waits for nothing but its own end.
     const bool polls = std::count_if(pieces.begin(), pieces.end(), [](const HostPiece& piece) {
                          return piece.activity == Activity::kSleep;

@@ -32,6 +32,25 @@ TEST_CASE("loading on the launching thread is its own loading") {
   CHECK(run->input.loss.lost->Total() > 9 * 350_us);
 }
 
+TEST_CASE("code outside the range that says what is loading is none of it") {
+  const Analysed run(Starved([](TraceBuilder* story, int, Nanos at) {
+                       story->Range("load_batch", {at + 900_us, at + 990_us});
+                     }),
+                     kAuto);
+  CHECK(run->input.loss.lost->Total() == Approx(9 * 90e3).epsilon(0.2));
+}
+
+TEST_CASE("files that are opened, written and closed are output, not a batch") {
+  const Analysed run(Starved([](TraceBuilder* story, int, Nanos at) {
+                       story->OsCall("fopen64", {at + 620_us, at + 650_us});
+                       story->OsCall("fwrite", {at + 660_us, at + 900_us});
+                       story->OsCall("fclose", {at + 910_us, at + 980_us});
+                     }),
+                     kAuto);
+  CHECK(run->input.loss.lost->Total() == 0);
+  CHECK(run->stalls.file_write.lost->Total() >= 9 * 340_us);
+}
+
 TEST_CASE("the part of the loading that reads files is told") {
   const Analysed run(Starved([](TraceBuilder* story, int, Nanos at) {
                        story->Range("load_batch", {at + 610_us, at + 990_us});

@@ -154,6 +154,11 @@ class InputFinder {
            result_.waiting_ns > result_.own_ns;
   }
 
+  static bool IsLoading(const GapPiece& piece) {
+    return piece.cause == IdleCause::kDataLoading ||
+           (piece.cause == IdleCause::kFileIo && piece.activity != Activity::kFileWrite);
+  }
+
   // One load a gap. A gap is of this kind when loading, or reading files, fills a fair part of it.
   void Loads() {
     LossBuilder loss(basis_);
@@ -162,17 +167,15 @@ class InputFinder {
     const double devices =
         static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
     double file = 0;
-    std::map<std::uint32_t, std::vector<Interval>> own;  // thread -> when it loads by itself
+    std::map<std::uint32_t, std::vector<Interval>> own;  // who loads or waits: when by itself
     std::vector<std::uint8_t> affected(run_.steps.all.size(), 0);
     for (std::size_t i = 0; i < pieces.size();) {
       std::size_t last = i;
       Nanos loading = 0;
+      bool named = false;  // a range says when it loads
       while (last < pieces.size() && pieces[last].gap == pieces[i].gap) {
-        const IdleCause cause = pieces[last].cause;
-        const bool writes = pieces[last].activity == Activity::kFileWrite;
-        if ((cause == IdleCause::kDataLoading || cause == IdleCause::kFileIo) && !writes) {
-          loading += pieces[last].Length();
-        }
+        if (IsLoading(pieces[last])) loading += pieces[last].Length();
+        named = named || pieces[last].phase == Phase::kDataLoading;
         ++last;
       }
       const Gap gap = basis_.idle.gaps[pieces[i].gap];
@@ -182,10 +185,11 @@ class InputFinder {
         load.start = pieces[i].start;
         for (std::size_t k = i; k < last; ++k) {
           const GapPiece piece = pieces[k];
-          const bool counts =
-              piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
-              piece.cause == IdleCause::kHostCompute || piece.cause == IdleCause::kHostWait;
-          if (!counts || (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
+          // Code between reads decodes what was read, unless a range says what is loading.
+          const bool with_it = !named && (piece.cause == IdleCause::kHostCompute ||
+                                          piece.cause == IdleCause::kHostWait);
+          if (!(IsLoading(piece) || with_it) ||
+              (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
             continue;
           loss.AddSpan(piece.device, piece.start, piece.end);
           const std::uint32_t thread = basis_.idle.ThreadOf(piece);
@@ -198,7 +202,9 @@ class InputFinder {
           (for_others ? load.waiting : load.own) += piece.Length();
           if (piece.activity == Activity::kFileIo && result_.workers == 0)
             load.file += piece.Length();
-          if (!for_others && thread != kNone) own[thread].push_back({piece.start, piece.end});
+          if (thread == kNone) continue;
+          std::vector<Interval>& by_itself = own[thread];  // empty where it only waits
+          if (!for_others) by_itself.push_back({piece.start, piece.end});
         }
         loss.Count(load.start, 0, load.lost);
         result_.own_ns += static_cast<double>(load.own) / devices;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "engine/metrics/losses/mpi.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/room.h"
 
@@ -37,6 +38,14 @@ class SyncFinder {
   }
   bool InForward(std::uint32_t call) const { return phases_.OfCall(call) == Phase::kForward; }
 
+  // MPI knows no streams: what a message carries must be done before the call that sends it.
+  bool IsForMessage(std::uint32_t call) const {
+    const std::uint32_t thread = trace_.calls.thread[call];
+    const bool last = call + 1 == run_.calls_of_thread[thread].last;
+    const Nanos until = last ? run_.window.end : trace_.calls.start[call + 1];
+    return UsesMpi(run_, thread, trace_.calls.end[call], until);
+  }
+
   void Loops() {
     LossBuilder loss(basis_);
     forward_calls_.assign(trace_.calls.size(), 0);
@@ -46,7 +55,7 @@ class SyncFinder {
       if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
       result_.count += 1;
       result_.time_ns += static_cast<double>(CallLength(c));
-      if (copies_.calls_to_exchange.contains(c)) continue;
+      if (copies_.calls_to_exchange.contains(c) || IsForMessage(c)) continue;
       const auto copy = copies_.copy_of_sync.find(c);
       if (copy != copies_.copy_of_sync.end()) {
         const std::uint32_t op = run_.first_op_of_call[copy->second];
