@@ -164,15 +164,6 @@ double IdleDevices(const Cluster& c) {
   return idle;
 }
 
-std::vector<IntervalSet> ComputeOfRanks(const Cluster& c) {
-  std::vector<IntervalSet> compute;
-  for (const RankSummary& rank : c.ranks) {
-    compute.push_back(
-        IntervalSet::Of({{rank.window_start, rank.window_start + rank.time.compute}}));
-  }
-  return compute;
-}
-
 bool EachHasReport(const Cluster& c) {
   return c.missing.empty() && static_cast<int>(c.ranks.size()) >= c.world;
 }
@@ -221,14 +212,6 @@ void DeclareLate(Catalog* catalog) {
 void DeclareIdleDevices(Catalog* catalog) {
   const char* const kNotAll = "not every rank has a report: others may use the remaining GPUs";
   auto& all = catalog->OfAll();
-  all.Add("rank.idle.lost", "spans",
-          "Compute time of the working devices, which the idle ones could share.",
-          [](const Analysis& a) {
-            std::vector<IntervalSet> compute;
-            for (const DeviceTime& t : a.times) compute.push_back(t.compute);
-            return compute;
-          });
-  all.OfRanks(If(EachHasReport, ComputeOfRanks, kNotAll, "ranks"));
   all.Add("rank.idle.devices", "count",
           "Devices listed in the report (and visible to the job) that did nothing.",
           [](const Analysis& a) {

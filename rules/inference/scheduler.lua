@@ -1,5 +1,12 @@
 -- Between two engine steps the launching thread runs code: it picks requests, builds inputs and updates block tables while
--- the GPU has nothing to do.
+-- the GPU has nothing to do. Without ranges of the engine, the long pauses of a known engine's launching thread are that code.
+local engines = { vLLM = true, SGLang = true, ["TensorRT-LLM"] = true }
+
+local function waits(f)
+  if f.serving.scheduler.lost then return f.serving.scheduler end
+  return f.run.decode and engines[f.run.framework or ""] and f.host.compute or nil
+end
+
 return {
   id        = "inference/scheduler",
   title     = "Overlap scheduling with GPU work",
@@ -11,10 +18,11 @@ return {
   explains  = { "host/cpu-bound" },
   knowledge = { "K-E1", "K-N6" },
 
-  needs      = { "run.serves", "window.device_time", "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step" },
+  needs      = { "run.serves", "window.device_time", "host.compute.lost", "host.compute.remedy" },
+  optional   = { "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step", "run.decode", "run.units", "run.framework" },
   thresholds = { "min_share" },
 
-  symptom = "Between engine steps, the GPU waits for code on the launching thread: {share:pct} of the time, {count:count} times {per:text}.",
+  symptom = "Between engine steps, the GPU waits for code on the launching thread for {share:pct} of the time.",
   cause   = "The next step is scheduled only after the last one is done. The thread picks requests, builds inputs and hands out results meanwhile.",
   fixes   = {
     { action = "Turn on the overlapped scheduler",
@@ -28,33 +36,46 @@ return {
 
   applies = function(f)
     if not f.run.serves then return false, "the run shows no model server" end
-    return f.serving.scheduler.lost.time > 0, "no step waits for the scheduler"
+    local waiting = waits(f)
+    return waiting ~= nil and waiting.lost.time > 0, "no step waits for the scheduler"
   end,
 
   detect = function(f, t)
-    local lost = share(f.serving.scheduler.lost.time, f.window.device_time)
+    local lost = share(waits(f).lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
-    return { share = lost, count = f.serving.scheduler.per_step }
+    return { share = lost, count = f.serving.scheduler.per_step or share(waits(f).lost.count, f.run.units or 1) }
   end,
 
   saving = function(f)
-    return { claims = f.serving.scheduler.lost, remedy = f.serving.scheduler.remedy, confidence = 0.5,
+    return { claims = waits(f).lost, remedy = waits(f).remedy, confidence = 0.5,
              basis = "scheduling overlaps with the previous step" }
   end,
 
   tests = {
     { name = "a fifth of the time is scheduling",
-      facts = { run = { serves = true }, window = { device_time = 1e9 },
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, host = { compute = { lost = 3e8, remedy = true } },
                 serving = { scheduler = { lost = 2e8, remedy = true, per_step = 3 } } },
       expect = { share = 0.2, count = 3 }, saving = { claims = 2e8, confidence = 0.5 } },
+    { name = "no range names the engine's steps: code between the tokens",
+      facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
+                host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
+      expect = { share = 0.3, count = 1 }, saving = { claims = 3e8 } },
     { name = "near miss: a percent",
-      facts = { run = { serves = true }, window = { device_time = 1e9 },
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, host = { compute = { lost = 3e8, remedy = true } },
                 serving = { scheduler = { lost = 1e7, remedy = true, per_step = 3 } } },
       expect = "silent" },
     { name = "an overlapped scheduler",
-      facts = { run = { serves = true }, window = { device_time = 1e9 },
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, host = { compute = { lost = 0, remedy = true } },
                 serving = { scheduler = { lost = 0, remedy = true, per_step = 0 } } },
       expect = "not_applicable" },
-    { name = "no server", facts = { run = { serves = true }, window = { device_time = 1e9 } }, expect = "cannot_tell" },
+    { name = "near miss: a server that generates no tokens, without ranges",
+      facts = { run = { serves = true }, window = { device_time = 1e9 }, host = { compute = { lost = 3e8, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "near miss: a program of one's own, whose code nobody knows",
+      facts = { run = { serves = true, decode = true, units = 50 }, window = { device_time = 1e9 },
+                host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "no CUDA calls",
+      facts = { run = { serves = true, decode = true, framework = "vLLM" }, window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },
 }

@@ -12,6 +12,7 @@ return {
   knowledge = { "K-B7", "K-H14" },
 
   needs_loop = true,
+  optional   = { "run.languages" },
   loss       = "memory.free_burst",
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
@@ -28,6 +29,12 @@ return {
   false_positives = "A change of phase, such as from training to evaluation, that needs the memory in other sizes.",
   references = { "pytorch/memory-management" },
 
+  -- The caches are those of Python's frameworks: other programs free what they allocated (memory/alloc-in-loop).
+  applies = function(f)
+    if f.run.languages and not contains(f.run.languages, "Python") then return false, "no framework with a caching allocator was seen" end
+    return f.memory.free_burst.per_step > 0, "memory is not freed in bursts"
+  end,
+
   saving = { confidence = 0.65, basis = "the allocator's cache is kept" },
 
   tests = {
@@ -41,6 +48,9 @@ return {
     { name = "near miss: now and then",
       facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 0.05, lost = 6e7, remedy = true } } },
       expect = "silent" },
+    { name = "near miss: a program without such a cache",
+      facts = { window = { device_time = 1e9 }, run = { languages = "C++" }, memory = { free_burst = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = "not_applicable" },
     { name = "no bursts of frees in the loop",
       facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 0, lost = 0, remedy = true } } },
       expect = "not_applicable" },

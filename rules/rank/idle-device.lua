@@ -1,9 +1,8 @@
--- A GPU that the job asked for does nothing. How many those are, the job's number of ranks says where it is known; GPUs of the
--- node beyond it belong to others. In a job on several GPUs that is a loss; a program on one GPU of a larger node may never have
--- asked for more, so there it is only said, and nothing is claimed.
+-- GPUs of the node do nothing. A report lists what the driver sees, not what the job was given: the others may belong to other
+-- jobs, and no report shows whether the work could be divided further. So this is only said, and nothing is claimed.
 return {
   id        = "rank/idle-device",
-  title     = "Use every GPU that the job has",
+  title     = "Check that the job uses every GPU that it was given",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -11,12 +10,12 @@ return {
   knowledge = { "K-G1" },
   effort    = "flag",
 
-  needs      = { "run.devices", "rank.idle.devices", "rank.idle.lost" },
+  needs      = { "run.devices", "rank.idle.devices" },
   optional   = { "capture.world_size" },
-  thresholds = { "claim_used", "min_share" },
+  thresholds = { "min_share" },
 
-  symptom = "{idle:count} of the {listed:count} GPUs that the job sees did nothing; {used:count} did work.",
-  cause   = "The job has fewer processes than GPUs, or several processes chose the same device.",
+  symptom = "{idle:count} of the {listed:count} GPUs of the node did nothing; {used:count} did work.",
+  cause   = "The GPUs belong to other jobs, the job has fewer processes than GPUs, or several processes chose the same device.",
   fixes   = {
     { action = "Start one process per GPU",
       snippet = "torchrun --nproc-per-node=gpu train.py", language = "bash", ["for"] = { "pytorch" } },
@@ -45,29 +44,22 @@ return {
     return { idle = f.rank.idle.devices, used = f.run.devices, listed = listed }
   end,
 
-  -- The idle GPUs could take their share of the work, if the work can be divided.
-  saving = function(f, t, e)
-    if not at_least(e.used, t.claim_used) then return nil end
-    return { claims = f.rank.idle.lost, part = share(e.idle, e.listed), confidence = 0.3,
-             basis = "the work is divided evenly among all GPUs" }
-  end,
-
   tests = {
     { name = "three of four GPUs work",
-      facts = { run = { devices = 3 }, rank = { idle = { devices = 1, lost = 1e9 } } },
+      facts = { run = { devices = 3 }, rank = { idle = { devices = 1} } },
       expect = { idle = 1, used = 3, listed = 4 } },
-    { name = "a single-GPU program on a node with four: said, but nothing is claimed",
-      facts = { run = { devices = 1 }, rank = { idle = { devices = 3, lost = 1e9 } } },
+    { name = "a single-GPU program on a node with four: the same",
+      facts = { run = { devices = 1 }, rank = { idle = { devices = 3} } },
       expect = { idle = 3, used = 1, listed = 4 } },
     { name = "near miss: one GPU of a hundred",
-      facts = { run = { devices = 99 }, rank = { idle = { devices = 1, lost = 1e9 } } }, expect = "silent" },
+      facts = { run = { devices = 99 }, rank = { idle = { devices = 1} } }, expect = "silent" },
     { name = "one rank of eight: what the other GPUs do is not known",
-      facts = { run = { devices = 1 }, rank = { idle = { devices = 7, lost = 1e9 } }, capture = { world_size = 8 } },
+      facts = { run = { devices = 1 }, rank = { idle = { devices = 7} }, capture = { world_size = 8 } },
       expect = "not_applicable" },
     { name = "a job of two ranks on a node with eight GPUs",
-      facts = { run = { devices = 2 }, rank = { idle = { devices = 6, lost = 1e9 } }, capture = { world_size = 2 } },
+      facts = { run = { devices = 2 }, rank = { idle = { devices = 6} }, capture = { world_size = 2 } },
       expect = "not_applicable" },
-    { name = "all of them work", facts = { run = { devices = 4 }, rank = { idle = { devices = 0, lost = 1e9 } } }, expect = "not_applicable" },
+    { name = "all of them work", facts = { run = { devices = 4 }, rank = { idle = { devices = 0} } }, expect = "not_applicable" },
     { name = "the report lists no GPUs", facts = { run = { devices = 2 } }, expect = "cannot_tell" },
   },
 }

@@ -17,8 +17,8 @@ return {
   not_applicable = "the host waits for no tiny copies",
   evidence       = { "count", "per_step", "operator", "source", bytes = "median_bytes" },
   needs          = { "sync.item.direction" },
-  optional       = { "sync.item.operator", "sync.item.source" },
-  thresholds     = { "min_share", "min_per_step" },
+  optional       = { "sync.item.operator", "sync.item.source", "run.decode" },
+  thresholds     = { "min_share", "min_per_step", "per_token" },
 
   symptom = "The host waits for a copy of {bytes:bytes} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each wait empties the queue, and the GPU is idle until the host has launched enough work again.",
@@ -50,6 +50,8 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     local direction = f.sync.item.direction
     e.way = "from or to the GPU"
     if direction == "device to host" then e.way = "from the GPU" end
+    -- The next token starts from the last one, and the host must know it to stop.
+    if f.run.decode and direction == "device to host" and at_most(e.per_step, t.per_token) then return nil end
     if direction == "host to device" then e.way = "to the GPU" end
     e.ways = {}
     if e.way ~= "to the GPU" then table.insert(e.ways, { reason = "read" }) end
@@ -63,6 +65,10 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
+    { name = "near miss: the token that a decoding loop has just made",
+      facts = { window = { device_time = 1e9 }, run = { decode = true },
+                sync = { item = { count = 200, per_step = 1, median_bytes = 8, direction = "device to host", lost = 1.2e8, remedy = true } } },
+      expect = "silent" },
     { name = "a framework's trace names the operator and the line",
       facts = { window = { device_time = 1e9 },
                 sync = { item = { count = 200, per_step = 10, median_bytes = 4, direction = "device to host", lost = 1.2e8,

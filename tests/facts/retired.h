@@ -38,6 +38,7 @@ inline constexpr const char* kRetiredFacts[] = {
     "precision.cast.count",
     "precision.matrix.time",
     "precision.tensor.sampled",
+    "rank.idle.lost",
     "ranges.detokenise.count",
     "ranges.detokenise.lost",
     "ranges.detokenise.per_step",

@@ -160,9 +160,12 @@ class HostFinder {
         if (stream == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
         const std::uint32_t process = trace_.streams[stream].process;
         processes[process] = true;
-        if (last != kNone && process != last && trace_.ops.start[op] > until) {
-          loss.Count(until, 0, trace_.ops.start[op] - until);
-          loss.AddSpan(d, until, trace_.ops.start[op]);
+        // Before its launch, the op waited for its own program and not for its turn.
+        const std::uint32_t call = trace_.ops.call[op];
+        const Nanos asked = call == kNone ? until : std::max(until, trace_.calls.start[call]);
+        if (last != kNone && process != last && trace_.ops.start[op] > asked) {
+          loss.Count(asked, 0, trace_.ops.start[op] - asked);
+          loss.AddSpan(d, asked, trace_.ops.start[op]);
         }
         last = process;
         until = std::max(until, trace_.ops.end[op]);
