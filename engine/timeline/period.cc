@@ -88,6 +88,22 @@ std::set<std::uint64_t> ComputingTokens(const Tokens& tokens, std::size_t from,
   return seen;
 }
 
+// The share of the computing time that falls into the stretches of `period` tokens from these
+// places on: a train of tiny kernels repeats itself, and is a small part of an iteration.
+double TimeShare(const Tokens& tokens, const std::vector<std::size_t>& places, std::size_t period) {
+  double all = 0;
+  for (std::size_t i = 0; i < tokens.what.size(); ++i)
+    all += tokens.computes[i] != 0 ? static_cast<double>(tokens.time[i]) : 0;
+  double inside = 0;
+  std::size_t next = 0;  // what is not counted yet
+  for (const std::size_t place : places) {
+    const std::size_t end = std::min(tokens.what.size(), place + period);
+    for (next = std::max(next, place); next < end; ++next)
+      inside += tokens.computes[next] != 0 ? static_cast<double>(tokens.time[next]) : 0;
+  }
+  return all > 0 ? inside / all : 1;
+}
+
 }  // namespace
 
 bool ComputesNothingElse(const Tokens& tokens, const Period& period) {
@@ -113,6 +129,7 @@ Period FindPeriod(const Knowledge& knowledge, const Tokens& tokens,
   const double exact = knowledge.Number("step.period_exact");
   const double most_loss = knowledge.Number("step.period_loss");
   const double extra = knowledge.Number("step.period_extra");
+  const double most_time = knowledge.Number("step.period_time");
   std::map<std::uint64_t, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < tokens.what.size(); ++i) places[tokens.what[i]].push_back(i);
   std::vector<const std::vector<std::size_t>*> by_rarity;
@@ -146,8 +163,9 @@ Period FindPeriod(const Knowledge& knowledge, const Tokens& tokens,
     // then the longer one is several iterations with something extra in the last. Where the extra
     // computes (an evaluation), each must take in data, since layers may hand numbers back, too.
     const double loss = best.match - match;
-    const bool as_good =
-        match >= exact && loss <= most_loss && loss * static_cast<double>(best.length) < extra;
+    const bool as_good = match >= exact && loss <= most_loss &&
+                         loss * static_cast<double>(best.length) < extra &&
+                         TimeShare(tokens, *at, period) >= most_time;
     const auto iterates = [&] {
       const auto inside = ComputingTokens(tokens, (*at)[at->size() / 2], period);
       std::size_t beside = 0;

@@ -5,20 +5,23 @@
 #include <functional>
 #include <vector>
 
+#include "engine/base/units.h"
 #include "engine/knowledge/knowledge.h"
 
 namespace advise {
 
-// `computes`: by token, 1 for kernels and graphs.
+// `computes`: by token, 1 for kernels and graphs. `time`: how long each runs.
 struct Tokens {
   std::vector<std::uint64_t> what;
   std::vector<std::uint8_t> computes;
+  std::vector<Nanos> time;
 };
 
 struct Period {
   std::size_t length = 0;           // tokens
   std::vector<std::size_t> starts;  // token indices
   double match = 0;                 // share of tokens equal to the one a period later
+  bool same_sizes = false;          // tokens tell the sizes of what they stand for
 };
 
 // Tokens that come back at even distances open a period; the rarest such token gives the longest

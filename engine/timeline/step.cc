@@ -2,100 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "engine/base/median.h"
 
 namespace advise {
-namespace {
-
-// Median distance from one start to the next.
-Nanos MedianApart(const std::vector<Step>& steps) {
-  std::vector<Nanos> apart;
-  for (std::size_t i = 1; i < steps.size(); ++i)
-    apart.push_back(steps[i].start - steps[i - 1].start);
-  return Median(apart);
-}
-
-// "step 12" and "step 13" are one family; so are names that do not change.
-std::string Family(const std::string& name) {
-  std::string family;
-  bool digits = false;
-  for (const char c : name) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) family += c;
-    if (digit && !digits) family += '#';
-    digits = digit;
-  }
-  return family;
-}
-
-// Whether half of the counts are the same. Steps that launch their own work launch the same again.
-bool AreAlike(const std::vector<std::size_t>& counts) {
-  const std::size_t usual = Median(counts);
-  return 2 * static_cast<std::size_t>(std::count(counts.begin(), counts.end(), usual)) >=
-         counts.size();
-}
-
-struct Candidate {
-  std::uint32_t thread = kNone;
-  std::string family;
-  std::vector<std::uint32_t> rows;
-  bool annotated = false;
-};
-
-// What calls launched, and from when to when it ran; {0, 0} for nothing.
-struct Launched {
-  Interval span;
-  std::size_t calls = 0;
-  bool by_others = true;  // than the thread that was asked for
-};
-
-// What calls launched to compute. Copies are left out: the copy of a batch may run long before the
-// step's turn comes.
-class Computing {
- public:
-  explicit Computing(const Run& run) : run_(run), of_call_(run.trace.calls.size()) {
-    const OpTable& ops = run.trace.ops;
-    for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      const bool computes =
-          ops.kind[op] == OpKind::kGraph || (ops.kind[op] == OpKind::kKernel && !run.IsComm(op));
-      if (ops.call[op] == kNone || !computes) continue;
-      Interval& span = of_call_[ops.call[op]];
-      span = span.end == 0 ? Interval{ops.start[op], ops.end[op]}
-                           : Interval{span.start, std::max(span.end, ops.end[op])};
-    }
-  }
-
-  // By the calls of the thread's process inside [start, end). O(calls inside).
-  Launched Of(std::uint32_t of_thread, Nanos start, Nanos end) const {
-    const std::vector<Nanos>& starts = run_.trace.calls.start;
-    Launched launched;
-    Interval& span = launched.span;
-    for (const std::uint32_t thread : run_.launching_threads) {
-      if (run_.trace.threads[thread].process != run_.trace.threads[of_thread].process) continue;
-      const RowRange rows = run_.calls_of_thread[thread];
-      const auto last = starts.begin() + rows.last;
-      for (auto at = std::lower_bound(starts.begin() + rows.first, last, start);
-           at != last && *at < end; ++at) {
-        const Interval& more = of_call_[static_cast<std::size_t>(at - starts.begin())];
-        if (more.end == 0) continue;
-        ++launched.calls;
-        launched.by_others = launched.by_others && thread != of_thread;
-        span = span.end == 0
-                   ? more
-                   : Interval{std::min(span.start, more.start), std::max(span.end, more.end)};
-      }
-    }
-    return launched;
-  }
-
- private:
-  const Run& run_;
-  std::vector<Interval> of_call_;  // {0, 0} for calls that launched nothing
-};
-
-}  // namespace
 
 std::uint32_t Steps::At(Nanos time) const {
   const auto after = std::upper_bound(all.begin(), all.end(), time,
@@ -200,82 +110,36 @@ bool StepsEndWithWait(const Run& run, const std::vector<Interval>& gaps, Nanos u
          run.knowledge.Number("step.open_end") * static_cast<double>(usual_length);
 }
 
-Steps StepsFromRanges(const Run& run) {
-  const RangeTable& ranges = run.trace.ranges;
-  std::map<std::pair<std::uint32_t, std::string>, Candidate> families;
-  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
-    if (!run.names.IsStepRange(ranges.name[i])) continue;
-    const std::string& name = run.trace.strings[ranges.name[i]];
-    Candidate& candidate = families[{ranges.thread[i], Family(name)}];
-    candidate.thread = ranges.thread[i];
-    candidate.family = Family(name);
-    candidate.annotated = name.rfind("ProfilerStep", 0) == 0;
-    candidate.rows.push_back(i);
-  }
-  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
-  Steps best;
-  if (families.empty()) return best;
-  const Computing computing(run);
-  double best_score = 0;
-  std::vector<Interval> best_gaps;  // between the device's steps; none where the host's are taken
-  Nanos best_usual = 0;
-  for (auto& [key, candidate] : families) {
-    std::vector<Step> host;
-    std::vector<Step> device;
-    Nanos covered = 0;
-    Nanos lag = 0;
-    for (const std::uint32_t row : candidate.rows) {
-      Step step{ranges.start[row], ranges.end[row]};
-      if (!host.empty() && step.start < host.back().end) {
-        // Nested in, or overlapping, the one before: a range that was never closed ends where the
-        // next begins.
-        if (step.start <= host.back().start) continue;
-        host.back().end = step.start;
-      }
-      host.push_back(step);
+double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only) {
+  if (opened.size() < 2) return 1;
+  const Trace& trace = run.trace;
+  std::sort(opened.begin(), opened.end());
+  std::vector<std::uint8_t> met(opened.size() - 1, 0);
+  const auto meets = [&](Nanos when) {
+    if (when < opened.front() || when >= opened.back()) return;
+    met[static_cast<std::size_t>(std::upper_bound(opened.begin(), opened.end(), when) -
+                                 opened.begin()) -
+        1] = 1;
+  };
+  for (const std::uint32_t thread : run.launching_threads) {
+    const RowRange calls = run.calls_of_thread[thread];
+    for (std::uint32_t call = calls.first; call < calls.last; ++call) {
+      const std::uint32_t op = run.first_op_of_call[call];
+      const bool copy = op != kNone && trace.ops.kind[op] == OpKind::kCopy;
+      const CopyDirection direction =
+          copy ? trace.copies.direction[trace.ops.detail[op]] : CopyDirection::kUnknown;
+      const bool takes = direction == CopyDirection::kHostToDevice;
+      const bool gives = direction == CopyDirection::kDeviceToHost;
+      if (takes || (!data_only && (gives || IsSync(run.ClassOfCall(call)))))
+        meets(trace.calls.start[call]);
     }
-    bool by_others = true;
-    std::vector<std::size_t> calls;
-    for (const Step& step : host) {
-      const Launched launched = computing.Of(candidate.thread, step.start, step.end);
-      const Interval span = launched.span;
-      by_others = by_others && launched.by_others;
-      calls.push_back(launched.calls);
-      if (span.end == 0) continue;
-      device.push_back({span.start, span.end});
-      covered += step.Length();
-      lag = std::max(lag, span.start - step.start);
+    const RowRange messages = run.mpi_of_thread[thread];
+    for (std::uint32_t i = messages.first; i < messages.last && !data_only; ++i) {
+      if (MovesData(trace.mpi.kind[i])) meets(trace.mpi.start[i]);
     }
-    if (device.size() < min_count) continue;
-    // A step lasts until the next begins: what lies between two ranges belongs to the loop as well.
-    const Nanos period = MedianApart(host);
-    const bool ahead =
-        2 * lag > period;  // the host runs ahead: its clock says nothing of the GPU's steps
-    std::vector<Step>& steps = ahead ? device : host;
-    const Nanos usual = ahead ? MedianApart(steps) : period;
-    std::vector<Interval> gaps;
-    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-      gaps.push_back({steps[i].end, steps[i + 1].start});
-      steps[i].end = steps[i + 1].start;
-    }
-    // Prefer annotations, then what covers most of the time, then the outermost (longest) family.
-    const double score = (candidate.annotated ? 1e20 : 0) + static_cast<double>(covered) +
-                         static_cast<double>(usual) * 1e-3;
-    if (score <= best_score) continue;
-    best_score = score;
-    best.source = candidate.annotated ? "annotation" : "range";
-    best.name = candidate.family;
-    best.all = steps;
-    best.thread = candidate.thread;
-    best.handed_over = by_others && !AreAlike(calls);
-    best_gaps = ahead ? std::move(gaps) : std::vector<Interval>();
-    best_usual = usual;
   }
-  if (best.all.size() > min_count && StepsEndWithWait(run, best_gaps, best_usual)) {
-    best.all.pop_back();
-  }
-  SplitWarmup(run, &best);
-  return best;
+  return static_cast<double>(std::count(met.begin(), met.end(), 1)) /
+         static_cast<double>(met.size());
 }
 
 // The longest annotated step; 0 when the framework's profiler marked none.
@@ -323,13 +187,14 @@ Steps FindSteps(const Run& run) {
     Steps of_work = StepsFromPeriod(run);
     if (of_work.steady_count() >= min_count) return of_work;
   }
+  if (steps.steady_count() < min_count) steps = StepsFromOtherRanges(run);
   if (steps.steady_count() < min_count) {
     steps = StepsFromPeriod(run);
     // What repeats inside one annotated step is a layer, not a step.
-    if (2 * steps.Median() < LongestAnnotatedStep(run) || InsideOneModule(run, steps)) return {};
+    if (2 * steps.Median() < LongestAnnotatedStep(run) || InsideOneModule(run, steps)) steps = {};
   }
-  if (steps.steady_count() < min_count) return {};
-  return steps;
+  if (steps.steady_count() < min_count) steps = StepsFromUpdates(run);
+  return steps.steady_count() < min_count ? Steps{} : steps;
 }
 
 }  // namespace advise

@@ -11,9 +11,22 @@ namespace advise {
 // O(ops + ranges).
 Steps FindSteps(const Run& run);
 
-// Steps from ranges alone, or from periodicity alone: exposed for tests.
+// Steps from ranges that are named as steps, or from periodicity alone.
 Steps StepsFromRanges(const Run& run);
 Steps StepsFromPeriod(const Run& run);
+
+// Steps from ranges of any name: they follow each other on one thread, fill its time, each launches
+// work, and the host takes part in each. Of several such, the most numerous, then the outermost.
+Steps StepsFromOtherRanges(const Run& run);
+
+// Steps from one update of the weights to the next, where ranges name the updates.
+Steps StepsFromUpdates(const Run& run);
+
+// The share of iterations in which the host takes part: it sends the GPU data, and, unless
+// `data_only`, takes some, waits for it, or exchanges messages with other ranks. The layers of a
+// model do without, or all but some of them. `opened`: when the host began each iteration. 1 where
+// that cannot be told. O((calls + messages) log iterations).
+double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only);
 
 // Marks warm-up and outliers. Warm-up are the leading steps that are unusually long (median and
 // MAD), or that load code or allocate where later ones do not.

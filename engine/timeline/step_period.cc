@@ -38,46 +38,13 @@ Tokens TokensOf(const Trace& trace, const std::vector<std::uint32_t>& ops, bool 
   Tokens tokens;
   tokens.what.reserve(ops.size());
   tokens.computes.reserve(ops.size());
+  tokens.time.reserve(ops.size());
   for (const std::uint32_t op : ops) {
     tokens.what.push_back(TokenOf(trace, op, with_grid));
     tokens.computes.push_back(IsCompute(trace.ops, op) ? 1 : 0);
+    tokens.time.push_back(trace.ops.end[op] - trace.ops.start[op]);
   }
   return tokens;
-}
-
-// An iteration meets the host: it takes in data, hands something back, or is waited for. The layers
-// of a model do not, or only some of them. `anchors`: the op that opens each repeat. Told by the
-// calls between theirs, for the host may run far ahead of the steps. With
-// `data_only` it must send data to the GPU each time. The share of iterations in which it does; 1
-// where that cannot be told.
-double HostTakesPart(const Run& run, const std::vector<std::uint32_t>& anchors, bool data_only) {
-  const Trace& trace = run.trace;
-  std::vector<Nanos> opened;  // when the host launched each anchor
-  for (const std::uint32_t op : anchors) {
-    if (trace.ops.call[op] != kNone) opened.push_back(trace.calls.start[trace.ops.call[op]]);
-  }
-  if (opened.size() < 2) return 1;
-  std::sort(opened.begin(), opened.end());
-  std::vector<std::uint8_t> met(opened.size() - 1, 0);
-  for (const std::uint32_t thread : run.launching_threads) {
-    for (std::uint32_t call = run.calls_of_thread[thread].first;
-         call < run.calls_of_thread[thread].last; ++call) {
-      const Nanos when = trace.calls.start[call];
-      if (when < opened.front() || when >= opened.back()) continue;
-      const std::uint32_t op = run.first_op_of_call[call];
-      const bool copy = op != kNone && trace.ops.kind[op] == OpKind::kCopy;
-      const CopyDirection direction =
-          copy ? trace.copies.direction[trace.ops.detail[op]] : CopyDirection::kUnknown;
-      const bool takes = direction == CopyDirection::kHostToDevice;
-      const bool gives = direction == CopyDirection::kDeviceToHost;
-      if (!takes && (data_only || (!gives && !IsSync(run.ClassOfCall(call))))) continue;
-      met[static_cast<std::size_t>(std::upper_bound(opened.begin(), opened.end(), when) -
-                                   opened.begin()) -
-          1] = 1;
-    }
-  }
-  return static_cast<double>(std::count(met.begin(), met.end(), 1)) /
-         static_cast<double>(met.size());
 }
 
 // Median absolute deviation of the steady lengths over their median: what is usual, whatever stands
@@ -235,9 +202,12 @@ Steps StepsFromPeriod(const Run& run) {
   const OpTable& ops = run.trace.ops;
   const std::vector<std::uint32_t> sequence = BusiestSequence(run);
   const auto host_share = [&](const std::vector<std::size_t>& places, bool data_only) {
-    std::vector<std::uint32_t> anchors;
-    for (const std::size_t place : places) anchors.push_back(sequence[place]);
-    return HostTakesPart(run, anchors, data_only);
+    std::vector<Nanos> opened;  // by the host, which may run far ahead of the steps
+    for (const std::size_t place : places) {
+      const std::uint32_t call = ops.call[sequence[place]];
+      if (call != kNone) opened.push_back(run.trace.calls.start[call]);
+    }
+    return HostTakesPart(run, std::move(opened), data_only);
   };
   const double enough = run.knowledge.Number("step.meets_host");
   const auto meets_host = [&](const std::vector<std::size_t>& places, bool data_only) {
@@ -248,6 +218,7 @@ Steps StepsFromPeriod(const Run& run) {
   for (const bool with_grid : {true, false}) {
     tokens = TokensOf(run.trace, sequence, with_grid);
     period = FindPeriod(run.knowledge, tokens, meets_host);
+    period.same_sizes = with_grid;
     if (period.length > 0) break;
   }
   if (period.length == 0) return {};
@@ -269,8 +240,12 @@ Steps StepsFromPeriod(const Run& run) {
     steps.name = run.trace.strings[run.trace.shapes[ops.detail[anchor]].short_name];
   }
   SplitWarmup(run, &steps);
-  // Iterations of one loop take about the same time; repeats that do not are something else.
-  if (Spread(steps) > run.knowledge.Number("step.period_spread")) return {};
+  // Iterations of one loop take about the same time, unless their data differ: then the work is the
+  // same, to the size of its grids, and the host takes part each time.
+  const bool same = period.same_sizes &&
+                    period.match >= run.knowledge.Number("step.period_exact") &&
+                    meets_host(period.starts, false);
+  if (!same && Spread(steps) > run.knowledge.Number("step.period_spread")) return {};
   return steps;
 }
 

@@ -21,6 +21,9 @@ enum class MpiKind : std::uint8_t {
   kFile,        // reads and writes files
 };
 
+// Whether a call of this kind moves data between ranks, or waits for it.
+inline bool MovesData(MpiKind kind) { return kind != MpiKind::kOther && kind != MpiKind::kFile; }
+
 // Of a function by its name in C or Fortran: "MPI_Isend", "pmpi_isend_". Of names that are none of
 // MPI's: kOther.
 MpiKind MpiKindOf(std::string_view function);

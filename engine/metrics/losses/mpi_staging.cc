@@ -9,8 +9,6 @@
 namespace advise {
 namespace {
 
-bool MovesData(MpiKind kind) { return kind != MpiKind::kOther && kind != MpiKind::kFile; }
-
 // What one thread does between two exchanges.
 class Exchange {
  public:

@@ -1,0 +1,276 @@
+// Steps from ranges that the program or its framework opened.
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "engine/base/median.h"
+#include "engine/timeline/step.h"
+
+namespace advise {
+namespace {
+
+// Median distance from one start to the next.
+Nanos MedianApart(const std::vector<Step>& steps) {
+  std::vector<Nanos> apart;
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    apart.push_back(steps[i].start - steps[i - 1].start);
+  return Median(apart);
+}
+
+// "step 12" and "step 13" are one family; so are names that do not change.
+std::string Family(const std::string& name) {
+  std::string family;
+  bool digits = false;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) family += c;
+    if (digit && !digits) family += '#';
+    digits = digit;
+  }
+  return family;
+}
+
+// Whether half of the counts are the same. Steps that launch their own work launch the same again.
+bool AreAlike(const std::vector<std::size_t>& counts) {
+  const std::size_t usual = Median(counts);
+  return 2 * static_cast<std::size_t>(std::count(counts.begin(), counts.end(), usual)) >=
+         counts.size();
+}
+
+// Ranges of one family on one thread.
+struct Candidate {
+  std::uint32_t thread = kNone;
+  std::string family;
+  std::vector<std::uint32_t> rows;
+  bool annotated = false;
+};
+using Candidates = std::map<std::pair<std::uint32_t, std::string>, Candidate>;
+
+// By thread and family. Names are looked at once.
+Candidates Gather(const Run& run, const std::function<bool(StringId)>& takes) {
+  const RangeTable& ranges = run.trace.ranges;
+  std::unordered_map<std::uint64_t, Candidate*> of_name;  // by thread and name; null: not taken
+  Candidates families;
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    const std::uint64_t key = (std::uint64_t{ranges.thread[i]} << 32U) | ranges.name[i];
+    const auto [at, is_new] = of_name.try_emplace(key, nullptr);
+    if (is_new && takes(ranges.name[i])) {
+      const std::string& name = run.trace.strings[ranges.name[i]];
+      at->second = &families[{ranges.thread[i], Family(name)}];
+      at->second->thread = ranges.thread[i];
+      at->second->family = Family(name);
+      at->second->annotated = name.rfind("ProfilerStep", 0) == 0;
+    }
+    if (at->second != nullptr) at->second->rows.push_back(i);
+  }
+  return families;
+}
+
+// What calls launched, and from when to when it ran; {0, 0} for nothing.
+struct Launched {
+  Interval span;
+  std::size_t calls = 0;
+  bool by_others = true;  // than the thread that was asked for
+};
+
+// What calls launched to compute. Copies are left out: the copy of a batch may run long before the
+// step's turn comes.
+class Computing {
+ public:
+  explicit Computing(const Run& run) : run_(run), of_call_(run.trace.calls.size()) {
+    const OpTable& ops = run.trace.ops;
+    for (std::uint32_t op = 0; op < ops.size(); ++op) {
+      const bool computes =
+          ops.kind[op] == OpKind::kGraph || (ops.kind[op] == OpKind::kKernel && !run.IsComm(op));
+      if (ops.call[op] == kNone || !computes) continue;
+      Interval& span = of_call_[ops.call[op]];
+      span = span.end == 0 ? Interval{ops.start[op], ops.end[op]}
+                           : Interval{span.start, std::max(span.end, ops.end[op])};
+    }
+  }
+
+  // By the calls of the thread's process inside [start, end). O(calls inside).
+  Launched Of(std::uint32_t of_thread, Nanos start, Nanos end) const {
+    const std::vector<Nanos>& starts = run_.trace.calls.start;
+    Launched launched;
+    Interval& span = launched.span;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      if (run_.trace.threads[thread].process != run_.trace.threads[of_thread].process) continue;
+      const RowRange rows = run_.calls_of_thread[thread];
+      const auto last = starts.begin() + rows.last;
+      for (auto at = std::lower_bound(starts.begin() + rows.first, last, start);
+           at != last && *at < end; ++at) {
+        const Interval& more = of_call_[static_cast<std::size_t>(at - starts.begin())];
+        if (more.end == 0) continue;
+        ++launched.calls;
+        launched.by_others = launched.by_others && thread != of_thread;
+        span = span.end == 0
+                   ? more
+                   : Interval{std::min(span.start, more.start), std::max(span.end, more.end)};
+      }
+    }
+    return launched;
+  }
+
+ private:
+  const Run& run_;
+  std::vector<Interval> of_call_;  // {0, 0} for calls that launched nothing
+};
+
+// Steps of the host, as the device ran them.
+struct OnDevice {
+  std::vector<Step> steps;
+  std::vector<Interval> gaps;  // between the device's steps; none where the host's are taken
+  std::vector<std::size_t> calls;
+  Nanos covered = 0;
+  Nanos usual = 0;  // from one start to the next
+  bool by_others = true;
+};
+
+// Of fewer than `min_count` with work: no steps.
+OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Step> host,
+               std::size_t min_count) {
+  OnDevice made;
+  std::vector<Step> device;
+  Nanos lag = 0;
+  for (const Step& step : host) {
+    const Launched launched = computing.Of(thread, step.start, step.end);
+    made.by_others = made.by_others && launched.by_others;
+    made.calls.push_back(launched.calls);
+    if (launched.span.end == 0) continue;
+    device.push_back({launched.span.start, launched.span.end});
+    made.covered += step.Length();
+    lag = std::max(lag, launched.span.start - step.start);
+  }
+  if (device.size() < min_count) return {};
+  // A step lasts until the next begins: what lies between two ranges belongs to the loop as well.
+  const Nanos period = MedianApart(host);
+  const bool ahead = 2 * lag > period;  // the host's clock says nothing of the GPU's steps then
+  made.steps = ahead ? std::move(device) : std::move(host);
+  made.usual = ahead ? MedianApart(made.steps) : period;
+  for (std::size_t i = 0; i + 1 < made.steps.size(); ++i) {
+    if (ahead) made.gaps.push_back({made.steps[i].end, made.steps[i + 1].start});
+    made.steps[i].end = made.steps[i + 1].start;
+  }
+  return made;
+}
+
+// The last step is dropped where nobody knows how long it would have waited at its end.
+Steps Finish(const Run& run, OnDevice made, Steps steps) {
+  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  steps.all = std::move(made.steps);
+  if (steps.all.size() > min_count && StepsEndWithWait(run, made.gaps, made.usual))
+    steps.all.pop_back();
+  SplitWarmup(run, &steps);
+  return steps;
+}
+
+// One after the other. Nested in, or overlapping, the one before: a range that was never closed
+// ends where the next begins.
+std::vector<Step> InTurn(const RangeTable& ranges, const std::vector<std::uint32_t>& rows) {
+  std::vector<Step> host;
+  for (const std::uint32_t row : rows) {
+    const Step step{ranges.start[row], ranges.end[row]};
+    if (!host.empty() && step.start < host.back().end) {
+      if (step.start <= host.back().start) continue;
+      host.back().end = step.start;
+    }
+    host.push_back(step);
+  }
+  return host;
+}
+
+}  // namespace
+
+Steps StepsFromRanges(const Run& run) {
+  const Candidates families =
+      Gather(run, [&](StringId name) { return run.names.IsStepRange(name); });
+  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  Steps best;
+  if (families.empty()) return best;
+  const Computing computing(run);
+  double best_score = 0;
+  OnDevice best_made;
+  for (const auto& [key, candidate] : families) {
+    OnDevice made =
+        AsRun(computing, candidate.thread, InTurn(run.trace.ranges, candidate.rows), min_count);
+    // Prefer annotations, then what covers most of the time, then the outermost (longest) family.
+    const double score = (candidate.annotated ? 1e20 : 0) + static_cast<double>(made.covered) +
+                         static_cast<double>(made.usual) * 1e-3;
+    if (made.steps.empty() || score <= best_score) continue;
+    best_score = score;
+    best.source = candidate.annotated ? "annotation" : "range";
+    best.name = candidate.family;
+    best.thread = candidate.thread;
+    best.handed_over = made.by_others && !AreAlike(made.calls);
+    best_made = std::move(made);
+  }
+  return Finish(run, std::move(best_made), std::move(best));
+}
+
+Steps StepsFromOtherRanges(const Run& run) {
+  const RangeTable& ranges = run.trace.ranges;
+  const Candidates families = Gather(run, [](StringId) { return true; });
+  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  const double enough = run.knowledge.Number("step.meets_host");
+  const double cover = run.knowledge.Number("step.range_cover");
+  const Computing computing(run);
+  Steps best;
+  OnDevice best_made;
+  for (const auto& [key, candidate] : families) {
+    if (candidate.rows.size() < min_count || candidate.rows.size() < best_made.steps.size())
+      continue;
+    const std::vector<Step> host = InTurn(ranges, candidate.rows);
+    const Interval all{host.front().start, host.back().end};
+    Nanos covered = 0;
+    for (const Step& step : host) covered += step.Length();
+    const Interval launched =
+        computing.Of(candidate.thread, 0, std::numeric_limits<Nanos>::max()).span;
+    if (host.size() != candidate.rows.size() ||
+        static_cast<double>(covered) < cover * static_cast<double>(all.Length()) ||
+        static_cast<double>(all.Length()) < cover * static_cast<double>(launched.Length()))
+      continue;
+    OnDevice made = AsRun(computing, candidate.thread, host, min_count);
+    if (made.steps.size() != host.size() || made.steps.size() < best_made.steps.size()) continue;
+    if (made.steps.size() == best_made.steps.size() && made.usual <= best_made.usual) continue;
+    std::vector<Nanos> opened;
+    for (const Step& step : host) opened.push_back(step.start);
+    if (HostTakesPart(run, std::move(opened), false) < enough) continue;
+    best.source = "range";
+    best.name = candidate.family;
+    best.thread = candidate.thread;
+    best_made = std::move(made);
+  }
+  return Finish(run, std::move(best_made), std::move(best));
+}
+
+Steps StepsFromUpdates(const Run& run) {
+  const Candidates families =
+      Gather(run, [&](StringId name) { return run.names.RangePhase(name) == Phase::kOptimizer; });
+  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  if (families.empty()) return {};
+  const Computing computing(run);
+  Steps best;
+  OnDevice best_made;
+  for (const auto& [key, candidate] : families) {
+    std::vector<Step> host;
+    Nanos since = -1;
+    for (const Step& update : InTurn(run.trace.ranges, candidate.rows)) {
+      if (computing.Of(candidate.thread, update.start, update.end).calls == 0) continue;
+      if (since >= 0) host.push_back({since, update.end});
+      since = update.end;
+    }
+    OnDevice made = AsRun(computing, candidate.thread, std::move(host), min_count);
+    if (made.steps.size() <= best_made.steps.size()) continue;
+    best.source = "range";
+    best.name = candidate.family;
+    best.thread = candidate.thread;
+    best_made = std::move(made);
+  }
+  return Finish(run, std::move(best_made), std::move(best));
+}
+
+}  // namespace advise
