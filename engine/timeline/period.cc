@@ -120,69 +120,149 @@ bool ComputesNothingElse(const Tokens& tokens, const Period& period) {
   return true;
 }
 
+namespace {
+
+// Places of a token that may open a period.
+struct Candidate {
+  std::vector<std::size_t> places;
+  std::size_t period = 0;  // the usual distance
+  double even = 0;         // the share of distances that are as long
+};
+
+// Every `stride`-th of the places: a token may stand several times in each period.
+Candidate Every(const std::vector<std::size_t>& at, std::size_t stride) {
+  Candidate candidate;
+  for (std::size_t i = 0; i < at.size(); i += stride) candidate.places.push_back(at[i]);
+  std::vector<std::size_t> apart;
+  for (std::size_t i = 1; i < candidate.places.size(); ++i)
+    apart.push_back(candidate.places[i] - candidate.places[i - 1]);
+  if (apart.empty()) return candidate;
+  candidate.period = Median(apart);
+  candidate.even = static_cast<double>(std::count(apart.begin(), apart.end(), candidate.period)) /
+                   static_cast<double>(apart.size());
+  return candidate;
+}
+
+class PeriodFinder {
+ public:
+  PeriodFinder(const Knowledge& knowledge, const Tokens& tokens,
+               const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host)
+      : knowledge_(knowledge),
+        tokens_(tokens),
+        meets_host_(meets_host),
+        any_computes_(std::find(tokens.computes.begin(), tokens.computes.end(), 1) !=
+                      tokens.computes.end()),
+        min_count_(static_cast<std::size_t>(knowledge.Number("step.min_count"))),
+        min_match_(knowledge.Number("step.period_match")),
+        min_cover_(knowledge.Number("step.period_cover")),
+        min_even_(knowledge.Number("step.period_even")) {}
+
+  Period Find() {
+    std::map<std::uint64_t, std::vector<std::size_t>> places;
+    for (std::size_t i = 0; i < tokens_.what.size(); ++i) places[tokens_.what[i]].push_back(i);
+    std::vector<const std::vector<std::size_t>*> by_rarity;
+    for (const auto& [token, at] : places) {
+      if (at.size() >= min_count_) by_rarity.push_back(&at);
+    }
+    std::stable_sort(by_rarity.begin(), by_rarity.end(),
+                     [](const auto* a, const auto* b) { return a->size() < b->size(); });
+    // Enough distinct candidates are enough.
+    for (const auto* at : by_rarity) {
+      if (tries_ > 64) break;
+      Try(*at);
+    }
+    return std::move(best_);
+  }
+
+ private:
+  // The token's places, or as few of them as come at even distances.
+  void Try(const std::vector<std::size_t>& at) {
+    constexpr std::size_t kMostPerPeriod = 16;
+    for (std::size_t stride = 1; stride <= kMostPerPeriod; ++stride) {
+      Candidate candidate = Every(at, stride);
+      if (candidate.places.size() < min_count_) return;
+      if (candidate.even < min_even_) continue;
+      if (Consider(std::move(candidate))) return;
+    }
+  }
+
+  // Whether the candidate is a period, if not the best.
+  bool Consider(Candidate candidate) {
+    const std::vector<std::size_t>& at = candidate.places;
+    const std::size_t period = candidate.period;
+    const std::size_t to = std::min(tokens_.what.size(), at.back() + period);
+    if (static_cast<double>(to - at.front()) <
+        min_cover_ * static_cast<double>(tokens_.what.size()))
+      return false;
+    // Another token may open the same period oftener.
+    const auto tried = tried_.find(period);
+    if (tried != tried_.end() && (tried->second.matches || tried->second.count >= at.size()))
+      return tried->second.matches;
+    if (any_computes_ && !Computes(tokens_, at, period)) return false;
+    const double match = MatchFrom(tokens_, at, period);
+    ++tries_;
+    tried_[period] = {match >= min_match_, at.size()};
+    if (match < min_match_) return false;
+    const bool shorter = best_.length > 0 && period < best_.length;
+    if (best_.length == 0 || (shorter && (IsAsGood(at, period, match) || Iterates(at, period))))
+      best_ = {period, at, match};
+    return true;
+  }
+
+  // A later (shorter) period wins when it leaves hardly more unexplained than the longer one:
+  // layers leave what stands between two passes through them. Where sizes differ from step to step,
+  // only the host tells: it takes part in each step, and the layers lack what the step computes
+  // beside.
+  bool IsAsGood(const std::vector<std::size_t>& at, std::size_t period, double match) const {
+    const double loss = best_.match - match;
+    const bool explains =
+        match >= knowledge_.Number("step.period_exact") &&
+        loss <= knowledge_.Number("step.period_loss") &&
+        loss * static_cast<double>(best_.length) < knowledge_.Number("step.period_extra") &&
+        TimeShare(tokens_, at, period) >= knowledge_.Number("step.period_time");
+    if (!explains || Beside(at, period) == 0) return explains;
+    return meets_host_(at, false) || !meets_host_(best_.starts, false);
+  }
+
+  // Or when each period meets the host: then the longer one is several iterations with something
+  // extra in the last. Where the extra computes (an evaluation), each must take in data, since
+  // layers may hand numbers back, too. Where most of what the longer one computes stands beside the
+  // shorter one, that is a part of it, such as a train of copies that each feed one kernel.
+  bool Iterates(const std::vector<std::size_t>& at, std::size_t period) const {
+    const std::size_t beside = Beside(at, period);
+    return beside <= ComputingTokens(tokens_, at[at.size() / 2], period).size() &&
+           meets_host_(at, beside > 0);
+  }
+
+  // Kinds of computing that the best period has beside this shorter one.
+  std::size_t Beside(const std::vector<std::size_t>& at, std::size_t period) const {
+    const auto inside = ComputingTokens(tokens_, at[at.size() / 2], period);
+    const auto all = ComputingTokens(tokens_, best_.starts[best_.starts.size() / 2], best_.length);
+    return static_cast<std::size_t>(std::count_if(
+        all.begin(), all.end(), [&](std::uint64_t token) { return !inside.contains(token); }));
+  }
+
+  struct Tried {
+    bool matches = false;
+    std::size_t count = 0;
+  };
+
+  const Knowledge& knowledge_;
+  const Tokens& tokens_;
+  const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host_;
+  const bool any_computes_;
+  const std::size_t min_count_;
+  const double min_match_, min_cover_, min_even_;
+  std::map<std::size_t, Tried> tried_;  // by period
+  std::size_t tries_ = 0;
+  Period best_;
+};
+
+}  // namespace
+
 Period FindPeriod(const Knowledge& knowledge, const Tokens& tokens,
                   const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host) {
-  const auto min_count = static_cast<std::size_t>(knowledge.Number("step.min_count"));
-  const double min_match = knowledge.Number("step.period_match");
-  const double min_cover = knowledge.Number("step.period_cover");
-  const double min_even = knowledge.Number("step.period_even");
-  const double exact = knowledge.Number("step.period_exact");
-  const double most_loss = knowledge.Number("step.period_loss");
-  const double extra = knowledge.Number("step.period_extra");
-  const double most_time = knowledge.Number("step.period_time");
-  std::map<std::uint64_t, std::vector<std::size_t>> places;
-  for (std::size_t i = 0; i < tokens.what.size(); ++i) places[tokens.what[i]].push_back(i);
-  std::vector<const std::vector<std::size_t>*> by_rarity;
-  for (const auto& [token, at] : places) {
-    if (at.size() >= min_count) by_rarity.push_back(&at);
-  }
-  std::stable_sort(by_rarity.begin(), by_rarity.end(),
-                   [](const auto* a, const auto* b) { return a->size() < b->size(); });
-  const bool any_computes =
-      std::find(tokens.computes.begin(), tokens.computes.end(), 1) != tokens.computes.end();
-  Period best;
-  std::map<std::size_t, double> tried;
-  for (const auto* at : by_rarity) {
-    std::vector<std::size_t> apart;
-    for (std::size_t i = 1; i < at->size(); ++i) apart.push_back((*at)[i] - (*at)[i - 1]);
-    const std::size_t period = Median(apart);
-    const auto even = static_cast<std::size_t>(
-        std::count_if(apart.begin(), apart.end(), [period](std::size_t d) { return d == period; }));
-    if (static_cast<double>(even) < min_even * static_cast<double>(apart.size())) continue;
-    const std::size_t from = at->front();
-    const std::size_t to = std::min(tokens.what.size(), at->back() + period);
-    if (static_cast<double>(to - from) < min_cover * static_cast<double>(tokens.what.size()))
-      continue;
-    if (tried.contains(period)) continue;
-    if (any_computes && !Computes(tokens, *at, period)) continue;
-    const double match = MatchFrom(tokens, *at, period);
-    tried[period] = match;
-    if (match < min_match) continue;
-    // A later (shorter) period wins when it leaves hardly more unexplained than the longer one:
-    // layers leave what stands between two passes through them. Or when each period meets the host:
-    // then the longer one is several iterations with something extra in the last. Where the extra
-    // computes (an evaluation), each must take in data, since layers may hand numbers back, too.
-    const double loss = best.match - match;
-    const bool as_good = match >= exact && loss <= most_loss &&
-                         loss * static_cast<double>(best.length) < extra &&
-                         TimeShare(tokens, *at, period) >= most_time;
-    const auto iterates = [&] {
-      const auto inside = ComputingTokens(tokens, (*at)[at->size() / 2], period);
-      std::size_t beside = 0;
-      for (const std::uint64_t token :
-           ComputingTokens(tokens, best.starts[best.starts.size() / 2], best.length)) {
-        beside += inside.contains(token) ? 0 : 1;
-      }
-      // Most of what the longer one computes stands beside the shorter one: that is a part of it,
-      // such as a train of copies that each feed one kernel.
-      return beside <= inside.size() && meets_host(*at, beside > 0);
-    };
-    if (best.length == 0 || (period < best.length && (as_good || iterates()))) {
-      best = {period, *at, match};
-    }
-    if (tried.size() > 64) break;  // enough distinct candidates
-  }
-  return best;
+  return PeriodFinder(knowledge, tokens, meets_host).Find();
 }
 
 }  // namespace advise

@@ -181,8 +181,15 @@ class Iterations {
   std::size_t cut_;
 };
 
+// Every layer of a model multiplies matrices, or attends, or convolves.
+bool IsOfLayer(const Run& run, std::uint32_t op) {
+  if (run.trace.ops.kind[op] != OpKind::kKernel) return false;
+  const std::string& name = run.names.Kernel(run.trace.ops.detail[op]).name;
+  return name == "matrix" || name == "attention" || name == "convolution";
+}
+
 // What repeats may be a layer, too: an iteration launches graphs as a whole, is the same one or two
-// kernels very often, or is longer than any layer.
+// kernels very often, does nothing that layers do, or is longer than any layer.
 bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequence,
                         const Period& period) {
   const auto first = sequence.begin() + static_cast<std::ptrdiff_t>(period.starts.front());
@@ -192,7 +199,12 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
                   [&](std::uint32_t op) { return run.trace.ops.kind[op] == OpKind::kGraph; });
   const bool uniform = period.length <= 2 && static_cast<double>(period.starts.size()) >=
                                                  run.knowledge.Number("step.uniform_count");
-  return graph || uniform ||
+  const bool computes_layers =
+      std::any_of(first, sequence.begin() + static_cast<std::ptrdiff_t>(last),
+                  [&](std::uint32_t op) { return IsOfLayer(run, op); });
+  const bool plain = !computes_layers && static_cast<double>(period.starts.size()) >=
+                                             run.knowledge.Number("step.plain_count");
+  return graph || uniform || plain ||
          static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
 }
 
@@ -240,11 +252,9 @@ Steps StepsFromPeriod(const Run& run) {
     steps.name = run.trace.strings[run.trace.shapes[ops.detail[anchor]].short_name];
   }
   SplitWarmup(run, &steps);
-  // Iterations of one loop take about the same time, unless their data differ: then the work is the
-  // same, to the size of its grids, and the host takes part each time.
-  const bool same = period.same_sizes &&
-                    period.match >= run.knowledge.Number("step.period_exact") &&
-                    meets_host(period.starts, false);
+  // Iterations of one loop take about the same time, unless their data differ: then it is the same
+  // kernels in the same grids, and the host takes part each time.
+  const bool same = period.same_sizes && meets_host(period.starts, false);
   if (!same && Spread(steps) > run.knowledge.Number("step.period_spread")) return {};
   return steps;
 }

@@ -14,12 +14,22 @@ TEST_CASE("one pass through a model with many like layers supports no verdict") 
   };
   kernel("embed");
   for (int layer = 0; layer < 32; ++layer) {
-    for (const char* name : {"norm", "qkv", "attn", "proj", "up", "down"}) kernel(name);
+    for (const char* name : {"norm", "sgemm_qkv", "attn", "sgemm_up", "gelu", "sgemm_down"})
+      kernel(name);
   }
   kernel("head");
   const Analysed run(story, WindowRequest::Mode::kAuto);
   CHECK_FALSE(run->run.steps.known());
   CHECK_FALSE(run->support.verdict);
+}
+
+TEST_CASE("ranges of layers are no steps, though they follow each other and count up") {
+  TraceBuilder story;
+  Repeat(12, 1_ms, [&](int i, Nanos at) {
+    story.Range("layer " + std::to_string(i), {at, at + 999_us});
+    story.Launch("sgemm", {at + 1_us, at + 4_us}, {at + 10_us, at + 1009_us});
+  });
+  CHECK_FALSE(Analysed(story, WindowRequest::Mode::kAuto)->run.steps.known());
 }
 
 TEST_CASE("the layers of two passes are no steps") {

@@ -266,5 +266,44 @@ TEST_CASE("a train of copies, also one that feeds a kernel each, is a part of an
   }
 }
 
+// `kernels` one after the other, without pause; of a grid, where the name ends with its number.
+void Run(TraceBuilder* story, Nanos* at, Nanos length, std::vector<const char*> kernels) {
+  for (const char* name : kernels) {
+    story->Launch(name, {*at - 20_us, *at - 17_us}, {*at, *at + length});
+    *at += length;
+  }
+}
+
+TEST_CASE("steps whose lengths follow their data are steps when the work and the host say so") {
+  TraceBuilder story;
+  Nanos at = 1_ms;
+  for (int i = 0; i < 24; ++i) {
+    story.CopyToGpu(1 << 20, MemoryKind::kPinned, {at - 20_us, at - 15_us}, {at, at + 10_us});
+    at += 10_us;
+    const Nanos length = (10 + 37 * i % 90) * 1_us;  // 10 to 100 us
+    for (int layer = 0; layer < 6; ++layer) Run(&story, &at, length, {"gather", "gemm_nn", "relu"});
+    Run(&story, &at, 20_us, {"update"});
+  }
+  const Steps& steps = Analysed(story, kAuto)->run.steps;
+  CHECK(steps.all.size() >= 22);
+  CHECK(steps.all.size() <= 24);
+}
+
+TEST_CASE(
+    "a train of tiny kernels is part of an iteration, also where some of these end with a "
+    "reduction") {
+  TraceBuilder story;
+  Nanos at = 1_ms;
+  for (int i = 0; i < 30; ++i) {
+    for (int stage = 0; stage < 3; ++stage) {
+      Run(&story, &at, 400_us, {"advect"});
+      Run(&story, &at, 2_us, std::vector<const char*>(40, "pack"));
+    }
+    Run(&story, &at, 10_us, {"dot", "dot", "dot", "dot"});
+  }
+  const Steps& steps = Analysed(story, kAuto)->run.steps;
+  CHECK(steps.Median() == 480_us);
+}
+
 }  // namespace
 }  // namespace advise

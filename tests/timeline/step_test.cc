@@ -44,6 +44,38 @@ TEST_CASE("ranges of one name that looks like a step are steps") {
   CheckMillisecondSteps(run->run.steps, 8);
 }
 
+TEST_CASE("ranges of any name that follow each other are steps when the host takes part in each") {
+  TraceBuilder story;
+  Repeat(8, 1_ms, [&](int i, Nanos at) {
+    story.Range(Numbered("chunk", i), {at, at + 990_us});
+    AddLayeredStep(&story, at, 50_us);
+    story.CopyFromGpu(4, MemoryKind::kPinned, {at + 980_us, at + 985_us},
+                      {at + 985_us, at + 986_us});
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.source == "range");
+  CHECK(run->run.steps.name == "chunk#");
+  CheckMillisecondSteps(run->run.steps, 8);
+}
+
+TEST_CASE("where only updates of the weights are named, a step lasts from one to the next") {
+  TraceBuilder story;
+  // Micro-batches in varying numbers: nothing repeats.
+  Repeat(8, 1_ms, [&](int i, Nanos at) {
+    for (int k = 0; k <= i % 3; ++k) {
+      const Nanos start = at + k * 200_us;
+      story.Launch("gemm_" + std::to_string(i), {start, start + 3_us},
+                   {start + 5_us, start + 150_us});
+    }
+    story.Range("Optimizer.step#SGD.step", {at + 900_us, at + 995_us});
+    story.Launch("update", {at + 900_us, at + 905_us}, {at + 910_us, at + 990_us});
+  });
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.source == "range");
+  REQUIRE(run->run.steps.all.size() == 7);
+  CHECK(run->run.steps.Median() == 1_ms);
+}
+
 TEST_CASE("annotations of the framework are taken before other ranges") {
   TraceBuilder story = RangedLoop(8, [](int i) { return Numbered("ProfilerStep#", i); });
   Repeat(16, 500_us, [&](int i, Nanos at) {
