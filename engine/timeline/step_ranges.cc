@@ -41,19 +41,19 @@ bool AreAlike(const std::vector<std::size_t>& counts) {
 }
 
 // Ranges of one family on one thread.
-struct Candidate {
+struct RangeFamily {
   std::uint32_t thread = kNone;
   std::string family;
   std::vector<std::uint32_t> rows;
   bool annotated = false;
 };
-using Candidates = std::map<std::pair<std::uint32_t, std::string>, Candidate>;
+using RangeFamilies = std::map<std::pair<std::uint32_t, std::string>, RangeFamily>;
 
 // By thread and family. Names are looked at once.
-Candidates Gather(const Run& run, const std::function<bool(StringId)>& takes) {
+RangeFamilies Gather(const Run& run, const std::function<bool(StringId)>& takes) {
   const RangeTable& ranges = run.trace.ranges;
-  std::unordered_map<std::uint64_t, Candidate*> of_name;  // by thread and name; null: not taken
-  Candidates families;
+  std::unordered_map<std::uint64_t, RangeFamily*> of_name;  // by thread and name; null: not taken
+  RangeFamilies families;
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     const std::uint64_t key = (std::uint64_t{ranges.thread[i]} << 32U) | ranges.name[i];
     const auto [at, is_new] = of_name.try_emplace(key, nullptr);
@@ -186,7 +186,7 @@ std::vector<Step> InTurn(const RangeTable& ranges, const std::vector<std::uint32
 }  // namespace
 
 Steps StepsFromRanges(const Run& run) {
-  const Candidates families =
+  const RangeFamilies families =
       Gather(run, [&](StringId name) { return run.names.IsStepRange(name); });
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   Steps best;
@@ -213,7 +213,7 @@ Steps StepsFromRanges(const Run& run) {
 
 Steps StepsFromOtherRanges(const Run& run) {
   const RangeTable& ranges = run.trace.ranges;
-  const Candidates families = Gather(run, [](StringId) { return true; });
+  const RangeFamilies families = Gather(run, [](StringId) { return true; });
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   const double enough = run.knowledge.Number("step.meets_host");
   const double cover = run.knowledge.Number("step.range_cover");
@@ -248,7 +248,7 @@ Steps StepsFromOtherRanges(const Run& run) {
 }
 
 Steps StepsFromUpdates(const Run& run) {
-  const Candidates families =
+  const RangeFamilies families =
       Gather(run, [&](StringId name) { return run.names.RangePhase(name) == Phase::kOptimizer; });
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   if (families.empty()) return {};
