@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <numeric>
+#include <optional>
 
 #include "engine/base/side_by_side.h"
 #include "engine/knowledge/loader.h"
@@ -138,11 +140,54 @@ void KnowledgeLoader::ReadNumbers(TomlReader& reader, const TomlNode& table,
   }
 }
 
+namespace {
+
+// The part of a GPU that a MIG profile is ("3g.40gb": three slices of SMs, 40 GB of memory), as a
+// GPU of its own: rates of SMs by its SMs, those of memory by its memory. It has no NVLink, and all
+// of the host's link. Nothing for what is no profile.
+std::optional<HardwareEntry> SliceOf(const HardwareEntry& gpu, const std::string& profile,
+                                     double sms_of_slice) {
+  int slices = 0;
+  int gigabytes = 0;
+  char end = 0;
+  if (std::sscanf(profile.c_str(), "%dg.%dg%c", &slices, &gigabytes, &end) != 3 || end != 'b') {
+    return std::nullopt;
+  }
+  const auto whole = [&](const char* name) {
+    const auto found = gpu.facts.find(name);
+    return found == gpu.facts.end() ? 0.0 : found->second.value;
+  };
+  const double sms = slices * sms_of_slice;
+  const double of_sms = whole("sm_count") > 0 ? sms / whole("sm_count") : 0;
+  const double of_memory = whole("memory_bytes") > 0 ? gigabytes * 1e9 / whole("memory_bytes") : 0;
+  if (of_sms <= 0 || of_sms > 1 || of_memory <= 0) return std::nullopt;
+  HardwareEntry slice = gpu;
+  slice.id = gpu.id + "-" + profile;
+  for (std::string& pattern : slice.match) pattern += "*MIG " + profile + "*";
+  std::erase_if(slice.facts, [](const auto& fact) {
+    return fact.first.starts_with("nvlink") || fact.first == "board_power_w";
+  });
+  for (auto& [name, fact] : slice.facts) {
+    const bool rate = name.starts_with("peak_") || name == "sm_count" ||
+                      (name.starts_with("measured_") && name.ends_with("_flops"));
+    const bool memory = name.ends_with("memory_bytes_per_s") || name == "l2_bytes";
+    if (rate) fact.value *= of_sms;
+    if (memory) fact.value *= std::min(1.0, of_memory);
+    if (name == "sm_count") fact.value = sms;
+    if (name == "memory_bytes") fact.value = gigabytes * 1e9;
+    if (rate || memory) fact.source += "; the part of the MIG profile " + profile;
+  }
+  return slice;
+}
+
+}  // namespace
+
 void KnowledgeLoader::ReadHardware(TomlReader& reader, const TomlNode& root,
                                    const std::string& site) {
   HardwareEntry made;
   made.set_by = site;
-  reader.OnlyFields(root, {"id", "match", "compute_capability", "architecture", "facts"});
+  reader.OnlyFields(
+      root, {"id", "match", "compute_capability", "architecture", "facts", "mig", "mig_sms"});
   made.id = reader.Text(root, "id");
   if (made.id != Stem(reader.path())) {
     reader.Problem(root, fmt::format("field \"id\": wanted \"{}\" (the file's name), got \"{}\"",
@@ -169,6 +214,18 @@ void KnowledgeLoader::ReadHardware(TomlReader& reader, const TomlNode& root,
   }
   std::erase_if(knowledge_.hardware_,
                 [&](const HardwareEntry& known) { return !site.empty() && known.id == made.id; });
+  if (root.Find("mig") != nullptr) {
+    const double sms = reader.Number(root, "mig_sms");
+    for (const std::string& profile : reader.Texts(root, "mig")) {
+      if (auto slice = SliceOf(made, profile, sms)) {
+        knowledge_.hardware_.push_back(std::move(*slice));
+      } else {
+        reader.Problem(root, fmt::format("field \"mig\": wanted a profile such as \"1g.5gb\", "
+                                         "got \"{}\"",
+                                         profile));
+      }
+    }
+  }
   knowledge_.hardware_.push_back(std::move(made));
 }
 

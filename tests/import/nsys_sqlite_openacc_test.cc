@@ -16,14 +16,19 @@ TEST_CASE("directives of OpenACC are ranges with the place in the source") {
   const std::string columns =
       " (start INTEGER NOT NULL, \"end\" INTEGER, globalTid INTEGER, eventKind INTEGER, lineNo "
       "INTEGER, srcFile INTEGER, varName INTEGER, bytes INTEGER)";
-  builder.Sql("CREATE TABLE OPENACC_DATA" + columns)
+  builder.Sql("CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_DATA" + columns)
       .Sql(
-          "CREATE TABLE OPENACC_OTHER (start INTEGER NOT NULL, \"end\" INTEGER, globalTid INTEGER, "
+          "CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_OTHER (start INTEGER NOT NULL, \"end\" "
+          "INTEGER, globalTid INTEGER, "
           "eventKind INTEGER, lineNo INTEGER, srcFile INTEGER)")
-      .Sql("INSERT INTO OPENACC_DATA VALUES (1100, 1200, " + thread + ", 5, 42, 300, 301, 4096)")
-      .Sql("INSERT INTO OPENACC_DATA VALUES (1300, 1310, " + thread + ", 15, 42, 300, 301, 4096)")
-      .Sql("INSERT INTO OPENACC_OTHER VALUES (1000, 2000, " + thread + ", 9, 42, 300)")
-      .Sql("INSERT INTO OPENACC_OTHER VALUES (1500, 1600, " + thread + ", 8, 0, NULL)");
+      .Sql("INSERT INTO CUPTI_ACTIVITY_KIND_OPENACC_DATA VALUES (1100, 1200, " + thread +
+           ", 5, 42, 300, 301, 4096)")
+      .Sql("INSERT INTO CUPTI_ACTIVITY_KIND_OPENACC_DATA VALUES (1300, 1310, " + thread +
+           ", 15, 42, 300, 301, 4096)")
+      .Sql("INSERT INTO CUPTI_ACTIVITY_KIND_OPENACC_OTHER VALUES (1000, 2000, " + thread +
+           ", 9, 42, 300)")
+      .Sql("INSERT INTO CUPTI_ACTIVITY_KIND_OPENACC_OTHER VALUES (1500, 1600, " + thread +
+           ", 8, 0, NULL)");
   const Trace trace = Read(builder);
   REQUIRE(trace.ranges.size() == 3);
   std::vector<std::string> names;
@@ -36,5 +41,5 @@ TEST_CASE("directives of OpenACC are ranges with the place in the source") {
                                           "OpenACC implicit wait"});
   CHECK(trace.ranges.start == std::vector<Nanos>{1000, 1100, 1500});
   CHECK(trace.ranges.payload[1] == 4096);
-  CHECK(trace.HasTable("OPENACC_DATA"));
+  CHECK(trace.HasTable("CUPTI_ACTIVITY_KIND_OPENACC_DATA"));
 }

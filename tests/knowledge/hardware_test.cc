@@ -150,7 +150,7 @@ TEST_CASE("links are of one direction, and the host's link stays below its line 
     if (line == 0) continue;
     CHECK((line == 15.75e9 || line == 31.5e9 || line == 63e9));
     // Where the host is reached over another link than PCIe it is faster.
-    if (entry.id != "gh200" && entry.id != "gb200") {
+    if (!entry.id.starts_with("gh200") && entry.id != "gb200") {
       CHECK(Value(entry, "host_link_bytes_per_s") < line);
     }
   }
@@ -163,6 +163,20 @@ TEST_CASE("memory rates of one chip in two boards keep their distance") {
   CHECK(Value(Entry(knowledge, "h200"), "memory_bytes_per_s") == 4800e9);
   CHECK(Value(Entry(knowledge, "mi250x"), "memory_bytes_per_s") ==
         Approx(3277e9 / 2).epsilon(0.01));
+}
+
+TEST_CASE("a MIG slice is a part of its GPU: by SMs what computes, by memory what moves") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const HardwareEntry* slice = knowledge.FindHardware("NVIDIA A100-SXM4-40GB MIG 3g.20gb");
+  REQUIRE(slice != nullptr);
+  CHECK(slice->id == "a100-40-sxm-3g.20gb");
+  CHECK(Value(*slice, "sm_count") == 42);
+  CHECK(Value(*slice, "peak_bf16_flops") == Approx(312e12 * 42 / 108));
+  CHECK(Value(*slice, "memory_bytes") == 20e9);
+  CHECK(Value(*slice, "memory_bytes_per_s") == Approx(1555e9 / 2));
+  CHECK(Value(*slice, "nvlink_bytes_per_s") == 0);
+  CHECK(knowledge.FindHardware("NVIDIA A100-SXM4-40GB")->id == "a100-40-sxm");
+  CHECK(knowledge.FindHardware("NVIDIA H100 80GB HBM3 MIG 1g.10gb")->id == "h100-sxm-1g.10gb");
 }
 
 TEST_CASE("names that drivers give are those of the GPU, and of no other") {

@@ -122,7 +122,7 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
   std::vector<Task> tasks = {
       TaskFor("NVTX_EVENTS", all.ranges, ReadRanges),
       TaskFor("NVTX_PAYLOAD_SCHEMA_ENTRIES", all.nccl, ReadNccl),
-      TaskFor("OPENACC_DATA", all.directives, ReadDirectives),
+      TaskFor("CUPTI_ACTIVITY_KIND_OPENACC_DATA", all.directives, ReadDirectives),
       TaskFor("OSRT_API", all.os_calls, ReadOsCalls),
       TaskFor("MPI_P2P_EVENTS", all.mpi, ReadMpi),
       TaskFor("CUPTI_ACTIVITY_KIND_RUNTIME", all.calls, ReadCalls),

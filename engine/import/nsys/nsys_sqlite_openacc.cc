@@ -1,8 +1,12 @@
 // Directives of OpenACC, as ranges of the domain "OpenACC".
 //
-//   OPENACC_DATA     start, end, globalTid, eventKind, lineNo, srcFile, varName, bytes
-//   OPENACC_LAUNCH   start, end, globalTid, eventKind, lineNo, srcFile, kernelName
-//   OPENACC_OTHER    start, end, globalTid, eventKind, lineNo, srcFile
+//   CUPTI_ACTIVITY_KIND_OPENACC_DATA     start, end, globalTid, eventKind, lineNo, srcFile,
+//   varName,
+//                                        bytes
+//   CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH   start, end, globalTid, eventKind, lineNo, srcFile
+//   CUPTI_ACTIVITY_KIND_OPENACC_OTHER    start, end, globalTid, eventKind, lineNo, srcFile
+//
+// The names also without the prefix.
 //
 //   eventKind          as CUPTI numbers events of OpenACC
 //   srcFile, varName   StringIds ids
@@ -67,8 +71,9 @@ std::string_view FileOf(std::string_view path) {
 
 DirectiveRows ReadDirectives(Reader& reader) {
   DirectiveRows rows;
-  for (const char* table : {"OPENACC_DATA", "OPENACC_LAUNCH", "OPENACC_OTHER"}) {
+  for (const std::string table : {"OPENACC_DATA", "OPENACC_LAUNCH", "OPENACC_OTHER"}) {
     AppendDirectives(reader, table, rows);
+    AppendDirectives(reader, "CUPTI_ACTIVITY_KIND_" + table, rows);
   }
   return rows;
 }
