@@ -38,7 +38,8 @@ struct KernelFacts {
   }
   double Number(const std::string& name) const {
     const auto found = by_name.find(name);
-    const bool there = found != by_name.end() && found->second["value"].is_number();
+    const bool there = found != by_name.end() && found->second.contains("value") &&
+                       found->second["value"].is_number();
     return there ? found->second["value"].get<double>() : 0;
   }
 };
