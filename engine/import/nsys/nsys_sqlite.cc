@@ -44,7 +44,7 @@ Task TaskFor(std::string_view table, Logged<Rows>& into, Rows (*read)(Reader&)) 
 }
 
 // Runs the tasks on `databases.size()` threads, the longest first. Rethrows what a task throws.
-void RunTasks(const Source& source, std::vector<Task>& tasks,
+void RunTasks(const Source& source, const PageTables* pages, std::vector<Task>& tasks,
               std::vector<SQLite::Database>& databases) {
   ReadLog unused;
   const Reader sizes{source, databases.front().getHandle(), unused};
@@ -60,7 +60,7 @@ void RunTasks(const Source& source, std::vector<Task>& tasks,
     try {
       for (std::size_t i = next++; i < order.size(); i = next++) {
         Task& task = tasks[order[i].second];
-        Reader reader{source, databases[worker].getHandle(), task.log};
+        Reader reader{source, databases[worker].getHandle(), task.log, pages};
         task.read(reader);
       }
     } catch (...) {
@@ -115,7 +115,17 @@ std::size_t PartsOf(const Source& source, SQLite::Database& database) {
   return std::clamp<std::size_t>(RowLimit(sizes, kKernelTable) / kRowsOfPart, 1, kMostParts);
 }
 
-Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
+// Keeps other programs that use SQLite from writing until the connection goes, where the system has
+// locks; all tables are then of one time. A wish: without it, tables are read as they are.
+void HoldStill(SQLite::Database& database) {
+  sqlite3_exec(database.getHandle(), "BEGIN; SELECT count(*) FROM sqlite_master", nullptr, nullptr,
+               nullptr);
+}
+
+// `by_pages`: whether large tables may be read from their pages, else by SQLite. Throws Unusual,
+// with `by_pages` only.
+Result<Trace> ImportSource(const Source& source, const ImportOptions& options, bool by_pages) {
+  const FileState before(source.path);
   Trace trace;
   trace.path = source.path;
   AllRows all;
@@ -137,6 +147,10 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
                    [&](Reader& reader) { all.system.rows = ReadSystem(reader, trace); }});
   std::vector<SQLite::Database> databases;
   databases.push_back(Connect(source));
+  HoldStill(databases.front());
+  const auto file = by_pages ? PageFile::Open(source.path) : nullptr;
+  std::optional<PageTables> pages;
+  if (file != nullptr) pages.emplace(*file, databases.front().getHandle());
   std::vector<Logged<GpuRows>> parts(PartsOf(source, databases.front()));
   for (std::size_t number = 0; number < parts.size(); ++number) {
     tasks.push_back({kKernelTable, parts[number].log,
@@ -147,7 +161,7 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
   }
   const int jobs = std::clamp(options.jobs, 1, static_cast<int>(tasks.size()));
   for (int job = 1; job < jobs; ++job) databases.push_back(Connect(source));
-  RunTasks(source, tasks, databases);
+  RunTasks(source, pages ? &*pages : nullptr, tasks, databases);
   std::vector<GpuRows> gpu;
   for (Logged<GpuRows>& part : parts) {
     gpu.push_back(std::move(part.rows));
@@ -163,6 +177,11 @@ Result<Trace> ImportSource(Source& source, const ImportOptions& options) {
   Assemble(std::move(all), reader, jobs, trace);
   for (const Diagnostic& d : log.diagnostics.list()) {
     trace.diagnostics.Add(d.level, d.text, d.table, d.count);
+  }
+  if (!(FileState(source.path) == before)) {
+    trace.diagnostics.Add(Level::kWarning,
+                          "the file was written or replaced while it was read: rows may be missing "
+                          "or wrong; read it again when its writer is done");
   }
   for (const auto& [table, rows] : log.rows) trace.table_rows[table] += rows;
   std::int64_t rows_read = 0;
@@ -192,7 +211,12 @@ Result<Trace> ReadNsysSqlite(const std::string& path, const ImportOptions& optio
     Result<nsys::Source> source = nsys::OpenSource(path);
     if (!source) return tl::unexpected(source.error());
     if (const auto error = nsys::OtherProgram(*source)) return tl::unexpected(*error);
-    return nsys::ImportSource(*source, options);
+    const bool by_pages = !source->is_damaged && source->diagnostics.list().empty();
+    try {
+      return nsys::ImportSource(*source, options, by_pages);
+    } catch (const nsys::Unusual&) {
+      return nsys::ImportSource(*source, options, false);
+    }
   } catch (const SQLite::Exception& error) {
     return Fail(std::string("the database cannot be read: ") + error.what(), path,
                 "export the report again");

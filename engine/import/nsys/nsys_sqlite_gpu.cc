@@ -137,18 +137,6 @@ void ReadGraphs(Scan& scan, GpuRows& rows) {
   });
 }
 
-// Which rows of the kernels' table a part is.
-std::string RowsOf(const Reader& reader, GpuPart part) {
-  const std::size_t rows = RowLimit(reader, kKernelTable) / part.of;
-  std::string where;
-  if (part.number > 0) where = fmt::format("WHERE rowid > {}", rows * part.number);
-  if (part.number + 1 < part.of) {
-    where +=
-        fmt::format("{} rowid <= {}", where.empty() ? "WHERE" : " AND", rows * (part.number + 1));
-  }
-  return where;
-}
-
 // What the numbers of a part's streams and shapes are in the whole table.
 struct PartNumbers {
   std::size_t first_stream = 0;  // in Numbering::stream
@@ -212,7 +200,7 @@ void RenumberShapes(const Numbering& numbering, std::size_t part, OpTable* ops) 
 
 }  // namespace
 
-GpuRows ReadGpuRows(Reader& reader, GpuPart part) {
+GpuRows ReadGpuRows(Reader& reader, TablePart part) {
   GpuRows rows;
   Scan kernels(reader, kKernelTable,
                {"start",
@@ -236,7 +224,7 @@ GpuRows ReadGpuRows(Reader& reader, GpuPart part) {
                 "staticSharedMemory",
                 "dynamicSharedMemory",
                 "localMemoryPerThread"},
-               RowsOf(reader, part));
+               part);
   const std::size_t kernel_rows = kernels.RowLimit() / part.of + 1;
   if (part.number + 1 < part.of) {
     ReserveRows(kernel_rows, &rows.ops);

@@ -61,11 +61,7 @@ struct GpuRows {
 inline constexpr std::string_view kKernelTable = cupti::kKernels;
 // Kernels make the largest table by far: its rows are read in parts side by side. The last part
 // reads the other tables, too.
-struct GpuPart {
-  std::size_t number = 0;
-  std::size_t of = 1;
-};
-GpuRows ReadGpuRows(Reader& reader, GpuPart part);  // in the order of the tables
+GpuRows ReadGpuRows(Reader& reader, TablePart part);  // in the order of the tables
 // Sorted. On up to `jobs` threads.
 GpuRows JoinGpuRows(std::vector<GpuRows> parts, int jobs);
 

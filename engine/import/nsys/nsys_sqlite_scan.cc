@@ -9,19 +9,41 @@ namespace {
 
 constexpr std::int64_t kLeastRowBytes = 8;  // a row of any table that is worth reserving for
 
+// Which rows a part is when SQLite reads it.
+std::string RowsOf(const Reader& reader, std::string_view table, TablePart part) {
+  if (part.of == 1) return "";
+  const std::size_t rows = RowLimit(reader, table) / part.of;
+  const std::string above = fmt::format("rowid > {}", rows * part.number);
+  const std::string below = fmt::format("rowid <= {}", rows * (part.number + 1));
+  if (part.number == 0) return "WHERE " + below;
+  return "WHERE " + above + (part.number + 1 < part.of ? " AND " + below : "");
+}
+
 }  // namespace
 
 Scan::Scan(Reader& reader, std::string_view table, std::initializer_list<std::string_view> columns,
-           std::string_view rest)
-    : reader_(reader), table_(table), rest_(rest) {
+           TablePart part)
+    : reader_(reader), table_(table), part_(part), is_whole_part_(true) {
   if (!reader.source.Has(table)) return;
+  rest_ = RowsOf(reader, table, part);
+  Choose(columns);
+}
+
+Scan::Scan(Reader& reader, std::string_view table, std::initializer_list<std::string_view> columns,
+           std::string_view condition)
+    : reader_(reader), table_(table), rest_(condition) {
+  if (reader.source.Has(table)) Choose(columns);
+}
+
+void Scan::Choose(std::initializer_list<std::string_view> columns) {
   for (std::string_view wanted : columns) {
     std::string_view chosen;
     while (chosen.empty() && !wanted.empty()) {
       const std::string_view name = wanted.substr(0, wanted.find('|'));
-      if (reader.source.Has(table, name)) chosen = name;
+      if (reader_.source.Has(table_, name)) chosen = name;
       wanted.remove_prefix(std::min(wanted.size(), name.size() + 1));
     }
+    columns_.emplace_back(chosen);
     if (!list_.empty()) list_ += ", ";
     list_ += chosen.empty() ? "NULL" : fmt::format("\"{}\"", chosen);
   }
@@ -54,7 +76,26 @@ void Scan::Finish(int code) {
   statement_ = nullptr;
 }
 
+bool Scan::OpenCells() {
+  if (statement_ == nullptr || reader_.pages == nullptr || !is_whole_part_) return false;
+  auto places = reader_.pages->Columns(reader_.db, table_, columns_);
+  if (!places) return false;
+  places_ = std::move(*places);
+  const std::vector<std::uint32_t>& leaves = reader_.pages->Leaves(table_);
+  const std::size_t first = leaves.size() * part_.number / part_.of;
+  const std::size_t end = leaves.size() * (part_.number + 1) / part_.of;
+  cells_ = std::make_unique<Cells>(reader_.pages->file(),
+                                   std::span(leaves).subspan(first, end - first), places_);
+  return true;
+}
+
+void Scan::CloseCells() {
+  cells_.reset();
+  Finish(SQLITE_DONE);
+}
+
 std::string_view Scan::Text(int column) const {
+  if (cells_ != nullptr) return cells_->Text(column);
   const unsigned char* text = values_ != nullptr ? sqlite3_value_text(values_[column])
                                                  : sqlite3_column_text(statement_, column);
   if (text == nullptr) return {};

@@ -1,8 +1,9 @@
 // One pass over a table: the only place that steps through rows. Missing tables have no rows,
 // missing columns are NULL, and rows that cannot be used are counted with their reason.
 //
-// Small tables are read row by row (Next). Big ones go through ForEach, which hands rows to an
-// aggregate function inside SQLite: half the cost of a row is otherwise the way in and out.
+// Small tables are read row by row (Next). Big ones go through ForEach, which takes rows from the
+// pages of the file (nsys_sqlite_cells). Where that cannot be, it hands rows to an aggregate
+// function inside SQLite: half the cost of a row is otherwise the way in and out.
 #pragma once
 
 #include <sqlite3.h>
@@ -13,12 +14,16 @@
 #include <initializer_list>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/units.h"
+#include "engine/import/nsys/nsys_sqlite_cells.h"
 #include "engine/import/nsys/nsys_sqlite_file.h"
 #include "engine/import/nsys/nsys_sqlite_strings.h"
+#include "engine/import/nsys/nsys_sqlite_tables.h"
 #include "engine/trace/diagnostics.h"
 
 namespace advise::nsys {
@@ -38,14 +43,23 @@ struct Reader {
   const Source& source;
   sqlite3* db;
   ReadLog& log;
+  const PageTables* pages = nullptr;  // none: SQLite reads all tables
+};
+
+// One of `of` parts of a table's rows, of about the same size, in the order of the table.
+struct TablePart {
+  std::size_t number = 0;
+  std::size_t of = 1;
 };
 
 class Scan {
  public:
-  // The named columns in this order; "a|b" takes the first that the table has. `rest` is SQL that
-  // follows the table name.
+  // The named columns in this order; "a|b" takes the first that the table has.
   Scan(Reader& reader, std::string_view table, std::initializer_list<std::string_view> columns,
-       std::string_view rest = "");
+       TablePart part = {});
+  // The same of the rows that `condition` names, SQL from "WHERE" on. By SQLite alone.
+  Scan(Reader& reader, std::string_view table, std::initializer_list<std::string_view> columns,
+       std::string_view condition);
   // Any query; `table` names it in diagnostics.
   Scan(Reader& reader, std::string_view table, const std::string& sql);
   ~Scan();
@@ -65,21 +79,24 @@ class Scan {
   }
 
   // Calls `visit()` for each row; inside it, the reads below are of that row. Not with a query that
-  // was given as SQL.
+  // was given as SQL. Throws Unusual when the rows must be read again by SQLite alone.
   template <typename Visit>
   void ForEach(Visit visit);
 
   int Type(int column) const {
+    if (cells_ != nullptr) return cells_->Type(column);
     return values_ != nullptr ? sqlite3_value_type(values_[column])
                               : sqlite3_column_type(statement_, column);
   }
   bool IsNull(int column) const { return Type(column) == SQLITE_NULL; }
   // 0 for NULL and for what is no number.
   std::int64_t Int(int column) const {
+    if (cells_ != nullptr) return cells_->Int(column);
     return values_ != nullptr ? sqlite3_value_int64(values_[column])
                               : sqlite3_column_int64(statement_, column);
   }
   double Real(int column) const {
+    if (cells_ != nullptr) return cells_->Real(column);
     return values_ != nullptr ? sqlite3_value_double(values_[column])
                               : sqlite3_column_double(statement_, column);
   }
@@ -132,6 +149,9 @@ class Scan {
  private:
   static constexpr Nanos kTimeLimit = Nanos{1} << 62;
 
+  void Choose(std::initializer_list<std::string_view> columns);
+  bool OpenCells();  // false: SQLite is to read the rows
+  void CloseCells();
   void Prepare(const std::string& sql);
   void Finish(int code);
   void DropForTime(int type);
@@ -141,11 +161,16 @@ class Scan {
 
   Reader& reader_;
   std::string table_;
-  std::string list_;  // of columns, as SQL
-  std::string rest_;
+  std::vector<std::string> columns_;  // that were chosen; "": NULL
+  std::string list_;                  // of them, as SQL
+  std::string rest_;                  // of the query
+  TablePart part_;
+  bool is_whole_part_ = false;  // no condition beside the part
   sqlite3_stmt* statement_ = nullptr;
   std::int64_t rows_ = 0;
-  // While ForEach runs:
+  // While ForEach runs, with pages or with SQLite:
+  std::unique_ptr<Cells> cells_;
+  std::vector<CellColumn> places_;
   sqlite3_value** values_ = nullptr;
   void (*step_)(void* self) = nullptr;
   void* self_ = nullptr;
@@ -154,6 +179,14 @@ class Scan {
 
 template <typename Visit>
 void Scan::ForEach(Visit visit) {
+  if (OpenCells()) {
+    while (cells_->Next()) {
+      ++rows_;
+      visit();
+    }
+    CloseCells();
+    return;
+  }
   Aggregate([](void* self) { (*static_cast<Visit*>(self))(); }, &visit);
 }
 
