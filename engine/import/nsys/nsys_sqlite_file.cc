@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/import/nsys/nsys_sqlite_pages.h"
 #include "engine/import/nsys/nsys_sqlite_scan.h"
 
 namespace advise::nsys {
@@ -38,12 +39,6 @@ std::string EncodeUri(const std::string& path) {
     }
   }
   return uri;
-}
-
-bool HasContent(const std::string& path) {
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  return !error && size > 0;
 }
 
 // True when the file uses a write-ahead log that cannot be joined without creating its index.

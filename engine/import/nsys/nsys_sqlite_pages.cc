@@ -20,12 +20,6 @@ constexpr std::uint32_t kInteriorHeader = 12;
 constexpr int kDeepest = 20;                                 // levels that SQLite itself goes down
 constexpr std::uint64_t kLockByte = std::uint64_t{1} << 30;  // its page holds no content
 
-bool HasContent(const std::string& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  return !error && size > 0;
-}
-
 // Whether the first bytes of a file are those of a plain database.
 bool IsPlain(const std::uint8_t* header) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
@@ -37,6 +31,12 @@ bool IsPlain(const std::uint8_t* header) {
 }
 
 }  // namespace
+
+bool HasContent(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  return !error && size > 0;
+}
 
 std::uint64_t ReadVarint(const std::uint8_t*& at, const std::uint8_t* end) {
   std::uint64_t value = 0;

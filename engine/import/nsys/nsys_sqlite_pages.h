@@ -22,6 +22,9 @@ struct Unusual : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Whether there is such a file, with something in it.
+bool HasContent(const std::string& path);
+
 // Big-endian numbers, as the format has them.
 inline std::uint32_t TwoBytes(const std::uint8_t* at) { return at[0] * 256U + at[1]; }
 inline std::uint32_t FourBytes(const std::uint8_t* at) {
