@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/advice/report_views.h"
 #include "engine/app/answers.h"
 #include "engine/app/command.h"
 #include "engine/app/mcp/arguments.h"
