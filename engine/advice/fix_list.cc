@@ -15,6 +15,7 @@ void AddOnce(std::vector<std::string>* list, const std::string& id) {
 
 std::vector<Finding> FixList::Rank() {
   Specify();
+  OnSpecified();
   Plan();
   Explain();
   std::vector<Finding> findings;

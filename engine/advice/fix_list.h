@@ -52,6 +52,8 @@ class FixList {
   // Called once for each candidate with a price, from the most to the least specific:
   // what it would win alone by those of its changes that none of the earlier ones makes.
   virtual Nanos Own(const Candidate& candidate) = 0;
+  // After the last of these calls.
+  virtual void OnSpecified() {}
   // What the fix would win beyond those taken so far, `left` at most.
   virtual Nanos Worth(const Candidate& candidate, Nanos left) = 0;
   // Makes it the next fix of the plan, which wins `saving`.

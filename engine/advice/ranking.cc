@@ -38,6 +38,36 @@ Nanos Longest(const std::vector<IntervalSet>& sets) {
   return longest;
 }
 
+// The length of Intersect and of Subtract without the sets themselves, which are as long as the
+// trace.
+Nanos LengthShared(const IntervalSet& a, const IntervalSet& b) {
+  Nanos shared = 0;
+  auto x = a.intervals().begin();
+  auto y = b.intervals().begin();
+  while (x != a.intervals().end() && y != b.intervals().end()) {
+    shared += std::max<Nanos>(0, std::min(x->end, y->end) - std::max(x->start, y->start));
+    (x->end < y->end) ? ++x : ++y;
+  }
+  return shared;
+}
+Nanos LengthWithout(const IntervalSet& a, const IntervalSet& b) {
+  return a.Total() - LengthShared(a, b);
+}
+
+Nanos SumWithout(const std::vector<IntervalSet>& a, const std::vector<IntervalSet>& b) {
+  Nanos sum = 0;
+  for (std::size_t d = 0; d < a.size(); ++d) sum += LengthWithout(a[d], b[d]);
+  return sum;
+}
+
+Nanos LongestWithout(const std::vector<IntervalSet>& a, const std::vector<IntervalSet>& b) {
+  Nanos longest = 0;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    longest = std::max(longest, LengthWithout(a[d], b[d]));
+  }
+  return longest;
+}
+
 std::vector<IntervalSet> Union(const std::vector<IntervalSet>& a,
                                const std::vector<IntervalSet>& b) {
   std::vector<IntervalSet> all(a.size());
@@ -135,10 +165,15 @@ class TraceFixes : public FixList {
       if (claim.remedy.Extent() != before) own = replay().Gain(claim.remedy, &claim.bound);
       made_specific_.Join(claim.remedy);
     } else {
-      own = Part(claim, Longest(Subtract(claim.spans, specific_)));
+      own = Part(claim, LongestWithout(claim.spans, specific_));
     }
     specific_ = Union(specific_, WonOf(claim, specific_, own));
     return own;
+  }
+
+  void OnSpecified() override {
+    specific_.clear();
+    specific_.shrink_to_fit();
   }
 
   // A replayed fix wins what the run gets shorter when its changes come on top of those made. Of
@@ -146,12 +181,12 @@ class TraceFixes : public FixList {
   Nanos Worth(const Candidate& candidate, Nanos left) override {
     const Claim& claim = ClaimOf(candidate);
     if (!claim.replayed) {
-      const Nanos free = Longest(Subtract(claim.spans, taken_));
+      const Nanos free = LongestWithout(claim.spans, taken_);
       return std::min({candidate.own, Part(claim, free), left});
     }
     Nanos won = ReplayedWith(claim) - replayed_;
     if (claim.remedy.reach_ns > 0) won = std::min(won, claim.remedy.reach_ns);
-    const Nanos free = Sum(Subtract(claim.spans, unreplayed_));
+    const Nanos free = SumWithout(claim.spans, unreplayed_);
     if (free < claim.claimed) {
       won = static_cast<Nanos>(static_cast<double>(won) * static_cast<double>(free) /
                                static_cast<double>(claim.claimed));
@@ -195,7 +230,7 @@ class TraceFixes : public FixList {
     if (owner == owners_.end()) return 0;
     Nanos shared = 0;
     for (std::size_t d = 0; d < claim.spans.size(); ++d)
-      shared += claim.spans[d].Intersect(owner->second[d]).Total();
+      shared += LengthShared(claim.spans[d], owner->second[d]);
     return shared;
   }
 
@@ -243,7 +278,7 @@ class TraceFixes : public FixList {
     const std::vector<IntervalSet>& claims = verdict.saving.claims->by_device;
     Nanos exposed = 0;
     for (std::size_t d = 0; d < std::min(claims.size(), analysis_.times.size()); ++d) {
-      exposed += claims[d].Intersect(analysis_.times[d].comm_exposed).Total();
+      exposed += LengthShared(claims[d], analysis_.times[d].comm_exposed);
     }
     const Nanos all = verdict.saving.claims->Total();
     return all > 0 ? static_cast<double>(exposed) / static_cast<double>(all) : 0;

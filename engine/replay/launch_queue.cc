@@ -16,6 +16,26 @@ struct Submissions {
   Nanos first_op = std::numeric_limits<Nanos>::max();  // when the first of their ops began
 };
 
+// How many of the sorted times lie before each of those asked for, which mostly ascend.
+class Before {
+ public:
+  explicit Before(const std::vector<Nanos>& times) : times_(times) {}
+  std::size_t operator()(Nanos time) {
+    constexpr int kNear = 8;
+    for (int i = 0; i < kNear && at_ < times_.size() && times_[at_] < time; ++i) ++at_;
+    const bool low = at_ < times_.size() && times_[at_] < time;
+    if (low || (at_ > 0 && times_[at_ - 1] >= time)) {
+      at_ = static_cast<std::size_t>(std::lower_bound(times_.begin(), times_.end(), time) -
+                                     times_.begin());
+    }
+    return at_;
+  }
+
+ private:
+  const std::vector<Nanos>& times_;
+  std::size_t at_ = 0;
+};
+
 std::map<std::uint32_t, Submissions> ByProcess(const Run& run) {
   const OpTable& ops = run.trace.ops;
   const CallTable& calls = run.trace.calls;
@@ -88,13 +108,11 @@ LaunchQueues MeasureQueues(const Run& run) {
     std::vector<std::uint32_t> outstanding;
     outstanding.reserve(own.calls.size());
     std::uint32_t deepest = 0;
+    Before before_start(own.started);
+    Before before_end(own.ended);
     for (const std::uint32_t c : own.calls) {
-      const auto before = [&](const std::vector<Nanos>& times) {
-        return static_cast<std::size_t>(
-            std::lower_bound(times.begin(), times.end(), calls.start[c]) - times.begin());
-      };
-      const std::size_t started = before(own.started);
-      const std::size_t ended = std::min(started, before(own.ended));
+      const std::size_t started = before_start(calls.start[c]);
+      const std::size_t ended = std::min(started, before_end(calls.start[c]));
       outstanding.push_back(static_cast<std::uint32_t>(started - ended));
       deepest = std::max(deepest, outstanding.back());
     }

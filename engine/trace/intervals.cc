@@ -14,6 +14,13 @@ std::vector<Interval>::const_iterator FirstEndingAfter(const std::vector<Interva
                           [](Nanos t, const Interval& i) { return t < i.end; });
 }
 
+// Gives back room that is not used, where it counts: sets are as long as the trace, and stay.
+void GiveBackRoom(std::vector<Interval>* intervals) {
+  constexpr std::size_t kWorth = std::size_t{1} << 16;  // intervals: a megabyte
+  const std::size_t unused = intervals->capacity() - intervals->size();
+  if (unused > kWorth && unused > intervals->size() / 8) intervals->shrink_to_fit();
+}
+
 }  // namespace
 
 const std::vector<Interval> IntervalSet::kNothing;
@@ -51,6 +58,7 @@ IntervalSet IntervalSet::Of(std::vector<Interval> intervals) {
     }
   }
   intervals.resize(kept);
+  GiveBackRoom(&intervals);
   IntervalSet set;
   if (kept > 0) set.Own() = {std::move(intervals), total};
   return set;
@@ -58,6 +66,7 @@ IntervalSet IntervalSet::Of(std::vector<Interval> intervals) {
 
 IntervalSet IntervalSet::From(Data data) {
   IntervalSet set;
+  GiveBackRoom(&data.intervals);
   if (!data.intervals.empty()) set.data_ = std::make_shared<Data>(std::move(data));
   return set;
 }
@@ -87,16 +96,17 @@ IntervalSet IntervalSet::Union(const IntervalSet& other) const {
 }
 
 IntervalSet IntervalSet::Intersect(const IntervalSet& other) const {
-  IntervalSet set;
+  Data both;
+  both.intervals.reserve(std::min(intervals().size(), other.intervals().size()));
   auto a = intervals().begin();
   auto b = other.intervals().begin();
   while (a != intervals().end() && b != other.intervals().end()) {
     const Nanos start = std::max(a->start, b->start);
     const Nanos end = std::min(a->end, b->end);
-    set.Append(start, end);
+    both.Append(start, end);
     (a->end < b->end) ? ++a : ++b;
   }
-  return set;
+  return From(std::move(both));
 }
 
 IntervalSet IntervalSet::Subtract(const IntervalSet& other) const {
@@ -106,6 +116,7 @@ IntervalSet IntervalSet::Subtract(const IntervalSet& other) const {
   };
   if (empty() || other.empty() || disjoint()) return *this;
   Data rest;
+  rest.intervals.reserve(intervals().size());  // most cuts take whole intervals, or their ends
   auto b = other.intervals().begin();
   for (const Interval& a : intervals()) {
     Nanos at = a.start;
@@ -122,12 +133,16 @@ IntervalSet IntervalSet::Subtract(const IntervalSet& other) const {
 IntervalSet IntervalSet::Clip(Nanos start, Nanos end) const {
   if (empty() || (start <= intervals().front().start && intervals().back().end <= end))
     return *this;
-  IntervalSet set;
+  Data part;
   const std::vector<Interval>& all = intervals();
-  for (auto i = FirstEndingAfter(all, start); i != all.end() && i->start < end; ++i) {
-    set.Append(std::max(i->start, start), std::min(i->end, end));
+  const auto first = FirstEndingAfter(all, start);
+  const auto last = std::lower_bound(first, all.end(), end,
+                                     [](const Interval& i, Nanos t) { return i.start < t; });
+  part.intervals.reserve(static_cast<std::size_t>(last - first));
+  for (auto i = first; i != last; ++i) {
+    part.Append(std::max(i->start, start), std::min(i->end, end));
   }
-  return set;
+  return From(std::move(part));
 }
 
 IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
