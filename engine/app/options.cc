@@ -4,10 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
-#include <thread>
 
 #include "engine/app/command.h"
 #include "engine/app/selection.h"
+#include "engine/base/cores.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/session.h"
@@ -33,10 +33,7 @@ std::string CheckWindow(std::string& text) {
              : "the window " + text + " is empty: in A:B, A must be less than B";
 }
 
-int DefaultJobs() {
-  const unsigned cores = std::thread::hardware_concurrency();
-  return cores == 0 ? 2 : static_cast<int>(std::min(cores, 16U));
-}
+int DefaultJobs() { return std::min(UsableCores(), 16); }
 
 }  // namespace
 

@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "engine/base/text.h"
 
@@ -23,6 +25,8 @@ constexpr int kWidest = 120;
 bool ToTerminal(const OutputOptions& options) {
   return (options.path.empty() || options.path == "-") && isatty(STDOUT_FILENO) == 1;
 }
+
+std::atomic<bool> line_is_there = false;  // of progress, on the terminal
 
 bool SameFile(const std::string& a, const std::string& b) {
   std::error_code failed;
@@ -70,7 +74,15 @@ Progress::Progress(const std::string& mode)
       terminal_(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (shown_ && terminal_) std::fputs("\r\x1b[K", stderr);
+  if (shown_ && terminal_) Clear();
+}
+
+void Progress::Clear() {
+  constexpr std::string_view kClearLine = "\r\x1b[K";
+  if (line_is_there.exchange(false)) {
+    // Nothing is to be done about a terminal that went away.
+    static_cast<void>(!write(STDERR_FILENO, kClearLine.data(), kClearLine.size()));
+  }
 }
 
 void Progress::Stage(const std::string& text) {
@@ -78,6 +90,7 @@ void Progress::Stage(const std::string& text) {
   shown_ = true;
   const std::string safe = SafeText(text);
   if (terminal_) {
+    line_is_there = true;
     std::fprintf(stderr, "\r\x1b[K%s …", safe.c_str());
   } else {
     std::fprintf(stderr, "advise: %s\n", safe.c_str());

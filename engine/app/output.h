@@ -33,6 +33,8 @@ class Progress {
 
   void Stage(const std::string& text);
   bool on() const { return on_; }
+  // Takes the line off the terminal when one is there. May be called in a signal handler.
+  static void Clear();
 
  private:
   bool on_ = false;

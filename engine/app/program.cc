@@ -1,10 +1,14 @@
 // Picks the command that the first word names, parses its options, runs it.
+#include <csignal>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 
 #include "engine/app/command.h"
+#include "engine/app/output.h"
+#include "engine/base/leftovers.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/processes.h"
 
@@ -42,6 +46,26 @@ std::string Footer(const Command& command, const std::vector<std::unique_ptr<Com
       "\nExit status: 0 analyzed, 1 --fail-on or --baseline met, 2 wrong usage,\n"
       "3 an input could not be read, 4 a rule or configuration file is broken.";
   return footer;
+}
+
+// What an interrupted program leaves: nothing on disk, no half line on the terminal, and the exit
+// status that shells expect of it.
+void OnInterrupt(int signal) {
+  RemoveLeftovers();
+  Progress::Clear();
+  raise(signal);  // comes when this function is left, and then ends the program
+}
+
+void TidyUpWhenInterrupted() {
+  struct sigaction tidy = {}, before = {};
+  tidy.sa_handler = OnInterrupt;
+  tidy.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // Who started the program may want it to go on (nohup).
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) {
+      sigaction(signal, &tidy, nullptr);
+    }
+  }
 }
 
 // A first word that is neither a command, an option nor a path can only be a misspelt command.
@@ -158,6 +182,7 @@ int RunWords(int argc, const char* const* argv) {
 }
 
 int RunProgram(int argc, const char* const* argv) {
+  TidyUpWhenInterrupted();
   Processes& processes = Processes::All();
   if (!processes.problem().empty()) {
     return Complain(

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <vector>
 
+#include "engine/base/leftovers.h"
 #include "engine/base/replace.h"
 #include "engine/import/importer.h"
 #include "engine/import/nsys/nsys_sqlite_file.h"
@@ -309,6 +310,7 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
   const Result<nsys::Source> source = nsys::OpenSource(report);
   if (!source) return tl::unexpected(source.error());
   const std::string unfinished = output + ".unfinished";
+  const Leftover leftovers[] = {Leftover(unfinished), Leftover(unfinished + "-journal")};
   try {
     Scrub scrub(*source, unfinished);
     const ScrubSummary summary = scrub.Run();

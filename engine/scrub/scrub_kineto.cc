@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <unordered_map>
 
+#include "engine/base/leftovers.h"
 #include "engine/base/replace.h"
 #include "engine/import/byte_source.h"
 #include "engine/import/kineto/kineto_stream.h"
@@ -344,6 +345,7 @@ Result<ScrubSummary> ScrubKineto(const std::string& trace, const std::string& ou
   source = OpenBytes(trace, true);
   if (!source) return tl::unexpected(source.error());
   const std::string unfinished = output + ".unfinished";
+  const Leftover leftover(unfinished);
   std::error_code failed;
   std::filesystem::remove(unfinished, failed);
   auto sink = CreateFile(unfinished, output.ends_with(".gz"));

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/base/leftovers.h"
 #include "engine/base/replace.h"
 
 namespace advise {
@@ -55,6 +56,7 @@ bool IsFactsFileAt(const std::string& path) {
 Result<void> WriteFactsFile(const SavedReport& saved, const std::string& path) {
   // Written beside and moved into place: a reader never sees half a file.
   const std::string beside = path + ".part";
+  const Leftover leftovers[] = {Leftover(beside), Leftover(beside + "-journal")};
   std::error_code ignored;
   std::filesystem::remove(beside, ignored);
   try {

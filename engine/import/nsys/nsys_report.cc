@@ -15,6 +15,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "engine/base/leftovers.h"
 #include "engine/import/foreign.h"
 #include "engine/import/formats.h"
 #include "engine/import/text_input.h"
@@ -116,6 +117,8 @@ Result<Trace> ReadNsysReport(const std::string& path, const ImportOptions& optio
   }
   const std::string target = folder.path() + "/report.sqlite";
   const std::string log = folder.path() + "/log.txt";
+  const Leftover leftovers[] = {Leftover(folder.path()), Leftover(target),
+                                Leftover(target + "-journal"), Leftover(log)};
   std::error_code failed;
   const std::string source = fs::absolute(path, failed).string();
   const int status =
