@@ -55,6 +55,7 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "scrub
                                                 {"malloc.h", {"app"}},
                                                 {"sys/", {"*"}},
                                                 {"unistd.h", {"*"}},
+                                                {"sched.h", {"*"}},
                                                 {"time.h", {"*"}},
                                                 {"fcntl.h", {"*"}},
                                                 {"isa-l/", {"import", "scrub"}},
