@@ -58,7 +58,10 @@ Result<void> CheckGpu(const std::string& name, const Knowledge& knowledge) {
   const std::string letters = Letters(name);
   std::vector<std::string> near;
   std::vector<std::string> all;
+  // Slices of MIG ("a100-40-sxm-3g.20gb") are many: they are for who names one.
+  const bool of_slices = name.find("g.") != std::string::npos;
   for (const HardwareEntry& gpu : knowledge.hardware()) {
+    if (!of_slices && gpu.id.find("g.") != std::string::npos) continue;
     all.push_back(gpu.id);
     if (!letters.empty() && Letters(gpu.id).find(letters) != std::string::npos) {
       near.push_back(gpu.id);
