@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "engine/base/median.h"
 #include "engine/cluster/sharding.h"
 #include "engine/cluster/stages.h"
 #include "engine/cluster/transfer.h"
@@ -119,6 +120,10 @@ class StrategyFinder {
     const PatternSum parts = PartOf("reducescatter", "forward");
     divided_ = parts.per_step >= often && parts.per_step > sums.per_step;
     tensor_ = divided_ ? parts : sums;
+    // Where no range names the passes, the rhythm tells.
+    const PatternSum any = PartOf("allreduce", "*");
+    const bool by_rhythm = tensor_.per_step < often && any.per_step >= often && IsOfLayers(any);
+    if (by_rhythm) tensor_ = any;
     if (tensor_.per_step < often) tensor_ = PatternSum();
     if (tensor_.per_step <= 0) return;
     found_.tensor = static_cast<int>(tensor_.group);
@@ -126,9 +131,47 @@ class StrategyFinder {
     found_.tensor_loss = LossOf([&](const JointCollective& c) { return OfTensor(c); });
     if (found_.tensor_across_nodes) Scale(job_, inside_, &found_.tensor_loss);
     Add("tensor",
-        fmt::format("{:.0f} {} per step in the forward pass among {} ranks{}", tensor_.per_step,
-                    divided_ ? "reduce-scatters" : "all-reduces", found_.tensor,
-                    divided_ ? ", which divide the sequence between layers" : ""));
+        fmt::format("{:.0f} {} per step {} among {} ranks{}", tensor_.per_step,
+                    divided_ ? "reduce-scatters" : "all-reduces",
+                    by_rhythm ? "all through the step, one after each part of a layer,"
+                              : "in the forward pass",
+                    found_.tensor, divided_ ? ", which divide the sequence between layers" : ""));
+  }
+
+  // Sums of a layer's parts are as large each time, come at an even pace through both passes, and
+  // the next kernel needs them. Sums of gradients leave out the forward pass.
+  bool IsOfLayers(const PatternSum& sums) const {
+    std::vector<const JointCollective*> all;
+    double transfer = 0;
+    double bare = 0;
+    for (const JointCollective& c : joint_.all) {
+      if (joint_.Kind(c) != "allreduce" || static_cast<double>(c.members.size()) != sums.group)
+        continue;
+      all.push_back(&c);
+      transfer += static_cast<double>(c.transfer);
+      bare += static_cast<double>(c.bare_transfer);
+    }
+    if (all.size() < 2 || bare < knowledge_.Number("cluster.layer_bare") * transfer) return false;
+    std::vector<Nanos> lengths;
+    std::vector<Nanos> gaps;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      lengths.push_back(all[i]->transfer);
+      if (i > 0) gaps.push_back(std::max<Nanos>(0, all[i]->last_start - all[i - 1]->end));
+    }
+    const Nanos usual = Median(lengths);
+    const auto alike = std::count_if(lengths.begin(), lengths.end(), [&](Nanos length) {
+      return 2 * length > usual && length < 2 * usual;
+    });
+    const double pace = knowledge_.Number("cluster.layer_pace") * static_cast<double>(Median(gaps));
+    double apart = 0;
+    double beyond = 0;
+    for (const Nanos gap : gaps) {
+      apart += static_cast<double>(gap);
+      if (static_cast<double>(gap) > pace) beyond += static_cast<double>(gap);
+    }
+    const double most = knowledge_.Number("cluster.layer_beyond");
+    return static_cast<double>(alike) >= (1 - most) * static_cast<double>(lengths.size()) &&
+           beyond <= most * apart;
   }
 
   bool OfTensor(const JointCollective& c) const {

@@ -252,9 +252,15 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0 &&
                           report.findings.front().severity != Severity::kInfo;
   const bool busy = time.compute >= knowledge.Number("verdict.busy_compute") * time.all;
-  if (busy && has_advice) {
-    return fmt::format("{} {} busy {} of the time", who, are, pct(time.all - time.idle));
-  }
+  // Copies and communication that nothing hides are no computing.
+  const double waits = std::max(time.copy, time.comm);
+  const std::string is_busy =
+      waits < knowledge.Number("verdict.busy_waits") * time.all
+          ? fmt::format("{} {} busy {} of the time", who, are, pct(time.all - time.idle))
+          : fmt::format("{} compute{} for {} of the time and wait{} for {} for {}", who, s,
+                        pct(time.compute), s, time.copy > time.comm ? "copies" : "communication",
+                        pct(waits));
+  if (busy && has_advice) return is_busy;
   if (busy) {
     const EfficiencyInfo& efficiency = report.efficiency;
     if (FactNumber(report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
@@ -269,16 +275,12 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
                             measure.kernels == 1 ? "" : "s", measure.kernels == 1 ? "s" : "",
                             Percent(std::min(1.0, measure.share)));
       const bool nothing_lost = time.idle < knowledge.Number("verdict.nothing_lost") * time.all;
-      const std::string first = nothing_lost ? "no time is lost between kernels"
-                                             : fmt::format("{} {} busy {} of the time", who, are,
-                                                           pct(time.all - time.idle));
+      const std::string first = nothing_lost ? "no time is lost between kernels" : is_busy;
       return fmt::format("{}. How well {} run was not measured{}", first,
                          nothing_lost ? "they" : "the kernels", kernels);
     }
-    return fmt::format(
-        "{} {} busy {} of the time; how well the kernels run was measured for {} of "
-        "it",
-        who, are, pct(time.all - time.idle), Percent(efficiency.measured_share));
+    return fmt::format("{}; how well the kernels run was measured for {} of the computing time",
+                       is_busy, Percent(efficiency.measured_share));
   }
   if (time.compute + time.comm + time.copy + time.idle <
       knowledge.Number("verdict.mostly") * time.all) {

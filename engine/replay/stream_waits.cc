@@ -121,7 +121,9 @@ std::vector<std::uint32_t> AwaitedBySyncs(const Run& run) {
   std::vector<std::uint32_t> awaited(calls.size(), kNone);
   const Submitted submitted(run);
   for (std::uint32_t call = 0; call < calls.size(); ++call) {
-    if (run.ClassOfCall(call) == CallClass::kSyncDevice)
+    // Freeing waits for the device, too.
+    const CallClass call_class = run.ClassOfCall(call);
+    if (call_class == CallClass::kSyncDevice || call_class == CallClass::kFreeDevice)
       awaited[call] = submitted.LastOfProcess(run.ProcessOfCall(call), calls.start[call]);
   }
   for (std::size_t w = 0; w < syncs.size(); ++w) {

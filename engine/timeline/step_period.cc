@@ -197,11 +197,12 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
   const bool graph =
       std::any_of(first, sequence.begin() + static_cast<std::ptrdiff_t>(last),
                   [&](std::uint32_t op) { return run.trace.ops.kind[op] == OpKind::kGraph; });
-  const bool uniform = period.length <= 2 && static_cast<double>(period.starts.size()) >=
-                                                 run.knowledge.Number("step.uniform_count");
   const bool computes_layers =
       std::any_of(first, sequence.begin() + static_cast<std::ptrdiff_t>(last),
                   [&](std::uint32_t op) { return IsOfLayer(run, op); });
+  const bool uniform =
+      period.length <= (computes_layers ? 1 : 2) &&
+      static_cast<double>(period.starts.size()) >= run.knowledge.Number("step.uniform_count");
   const bool plain = !computes_layers && static_cast<double>(period.starts.size()) >=
                                              run.knowledge.Number("step.plain_count");
   return graph || uniform || plain ||

@@ -7,8 +7,8 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "flag",
-  priority  = 69,
-  explains  = { "input/starved", "step/outlier", "host/cpu-bound" },
+  priority  = 80,
+  explains  = { "input/starved", "step/periodic-stall", "step/outlier", "host/cpu-bound" },
   knowledge = { "K-H3", "K-G2" },
 
   loss           = "os.process",

@@ -177,6 +177,18 @@ TEST_CASE("a download whose bytes come back soon after is a round trip") {
   CHECK(run->copies.roundtrip.lost->Total() == 300_us);
 }
 
+TEST_CASE("near miss: pieces of a stream, which no host could have read in between") {
+  TraceBuilder story;
+  Repeat(12, 3_ms, [&](int, Nanos at) {
+    story.CopyToGpu(32_MiB, MemoryKind::kPinned, {at, at + 1300_us}, {at + 5_us, at + 1300_us},
+                    "cudaMemcpy");
+    story.Launch("work", {at + 1301_us, at + 1305_us}, {at + 1310_us, at + 1600_us});
+    story.CopyFromGpu(32_MiB, MemoryKind::kPinned, {at + 1306_us, at + 2980_us},
+                      {at + 1600_us, at + 2980_us}, "cudaMemcpy");
+  });
+  CHECK(Analysed(story, WindowRequest::Mode::kAuto)->copies.roundtrip.count == 0);
+}
+
 TEST_CASE("bytes that go down from one device and up to another go through the host") {
   const Analysed run(
       TraceBuilder()

@@ -158,5 +158,21 @@ TEST_CASE("a synchronization that finds everything done is not what blocked the 
   CHECK(run->syncs.loop.lost->Total() < 1_ms);
 }
 
+TEST_CASE("idle time in frees behind a wait is the frees', and they would wait themselves") {
+  TraceBuilder story;
+  for (int i = 0; i < 10; ++i) {
+    const Nanos at = i * 1_ms;
+    story.Range("step " + std::to_string(i), {at, at + 995_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 600_us});
+    story.Sync({at + 6_us, at + 605_us}, "cudaDeviceSynchronize");
+    story.Call("cudaFree", {at + 606_us, at + 800_us});
+    story.Call("cudaMalloc", {at + 801_us, at + 990_us});
+  }
+  const Analysed run(story, WindowRequest::Mode::kAuto);
+  CHECK(run->host.alloc.lost->Total() >= 9 * 380_us);
+  CHECK(run->syncs.loop.lost->Total() < 9 * 50_us);
+  CHECK(run->replay().Gain(*run->syncs.loop.remedy) < 9 * 30_us);
+}
+
 }  // namespace
 }  // namespace advise

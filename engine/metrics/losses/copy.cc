@@ -229,6 +229,16 @@ class CopyFinder {
     result_.slow = loss.Build();
   }
 
+  // Whether the host had time to change what it downloaded before it uploaded as much. If not, the
+  // upload is other data, such as the next piece of a stream.
+  bool CouldTouch(std::uint32_t down, std::uint32_t up) const {
+    const std::uint32_t call = trace_.ops.call[up];
+    if (call == kNone) return true;
+    const auto host = static_cast<double>(trace_.calls.start[call] - trace_.ops.end[down]);
+    const auto bytes = static_cast<double>(trace_.copies.bytes[trace_.ops.detail[down]]);
+    return host * run_.knowledge.Number("copy.touch_rate") >= bytes * kNanosPerSecond;
+  }
+
   // A download whose exact bytes are uploaded again within a step's time: to the same device, or to
   // another.
   void RoundTrips() {
@@ -257,7 +267,12 @@ class CopyFinder {
       // More uploads than downloads of a size (but for one at the edge): these are inputs, and the
       // results happen to have their size.
       if (balance[bytes] > 1) continue;
-      for (auto [at, last] = waiting.equal_range(bytes); at != last; ++at) {
+      auto [at, last] = waiting.equal_range(bytes);
+      if (at == last) continue;
+      const std::uint32_t latest = std::prev(last)->second;
+      const bool on_one = trace_.ops.device[latest] == trace_.ops.device[op];
+      if (on_one && !CouldTouch(latest, op)) continue;
+      for (; at != last; ++at) {
         const std::uint32_t down = at->second;
         const bool in_time = trace_.ops.end[down] <= trace_.ops.start[op] &&
                              trace_.ops.start[op] - trace_.ops.end[down] <= reach;

@@ -65,7 +65,7 @@ void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
       const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
       if (by == kNone || calls[by] == 0) continue;
       if (piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
-          piece.cause == IdleCause::kJitOrModuleLoad ||
+          piece.cause == IdleCause::kJitOrModuleLoad || piece.cause == IdleCause::kAllocation ||
           piece.cause == IdleCause::kProfilerOverhead || piece.activity == Activity::kMpi) {
         continue;
       }
