@@ -54,7 +54,7 @@ TEST_CASE("bash completes commands, formats and rules") {
   CHECK_THAT(complete("advise rules list --no", 3), Contains("--no-site"));
   CHECK(complete("advise run.sqlite --set transfer/pageable-copy.min_sh", 3) ==
         "transfer/pageable-copy.min_share=\n");
-  CHECK(complete("advise run.sqlite --gpu mi30", 3) == "mi300x\n");
+  CHECK(complete("advise run.sqlite --gpu mi30", 3) == "mi300a\nmi300x\n");
   CHECK_THAT(complete("advise grade loader-no-w", 2), StartsWith("loader-no-workers"));
 }
 
