@@ -82,14 +82,15 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
     blocks = UnrecoveredBlocks(run, hand_overs);
     phases = Phases(run);
   };
-  SideBySide(2, 2, [&](std::size_t i) { i == 0 ? budget() : calls(); });
-  SideBySide(2, 2, [&](std::size_t i) {
+  const auto threads = static_cast<std::size_t>(std::max(1, options.jobs));
+  SideBySide(2, threads, [&](std::size_t i) { i == 0 ? budget() : calls(); });
+  SideBySide(2, threads, [&](std::size_t i) {
     if (i == 0) idle = ExplainIdle(run, times, blocks, hand_overs);
     if (i == 1) summaries = Summarize(run);  // needs the window alone
   });
   const Basis shared = basis();
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
-  // Subjects do not know each other. The longest first, so that both threads end together.
+  // Subjects do not know each other. The longest first, so that all threads end together.
   const std::vector<std::function<void()>> subjects = {
       [&] {
         copies = FindCopies(shared, phases, hardware.host_link_bytes_per_s);
@@ -126,7 +127,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { samples = FindSamples(shared); },
       [&] { shapes = FindShapes(shared, hardware); },
   };
-  SideBySide(subjects.size(), 2, [&](std::size_t i) { subjects[i](); });
+  SideBySide(subjects.size(), threads, [&](std::size_t i) { subjects[i](); });
   counters = FindCounters(shared, hardware);
   if (!trace.HasTimeline() && counters.time_ns > 0) {
     // Savings of counted kernels are shares of the time that was counted.

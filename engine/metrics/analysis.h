@@ -50,6 +50,7 @@ namespace advise {
 struct AnalysisOptions {
   WindowRequest window;
   std::string gpu;  // the user's word for the device when the report does not say
+  int jobs = 2;     // threads; the same results for any number
 };
 
 // What is known of the first device; 0 unknown. What the trace records wins over the knowledge

@@ -142,7 +142,7 @@ Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions&
   const Knowledge& knowledge = *session.knowledge;
   const Result<WindowRequest> window = ParseWindow(options.window);
   if (!window) return tl::unexpected(window.error());
-  const AnalysisOptions how{*window, options.gpu};
+  const AnalysisOptions how{*window, options.gpu, options.jobs};
 
   const std::vector<RankPlace> places =
       options.ranks_apart ? RanksOf(trace, knowledge) : std::vector<RankPlace>();

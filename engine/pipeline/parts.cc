@@ -148,7 +148,7 @@ class PartsReader {
                                  Part* part) const {
     if (options.progress) options.progress("reading");
     const bool one = parts_.size() == 1;
-    Result<Trace> trace = ImportReport(part->path, ImportOptions{one ? options.jobs : 1});
+    Result<Trace> trace = ImportReport(part->path, ImportOptions{options.jobs});
     if (!trace) return tl::unexpected(trace.error());
     const bool first = std::none_of(&parts_.front(), static_cast<const Part*>(part),
                                     [](const Part& before) { return !before.is_facts; });
@@ -169,6 +169,9 @@ class PartsReader {
     DiagnoseOptions quiet = options_;
     quiet.progress = nullptr;
     const auto jobs = static_cast<std::size_t>(std::max(1, options_.jobs));
+    // Each report has its own thread; where there are fewer than threads, each has more.
+    quiet.jobs =
+        static_cast<int>(std::max<std::size_t>(1, jobs / std::max<std::size_t>(1, parts_.size())));
     SideBySide(parts_.size(), jobs, [&](std::size_t i) {
       const bool ours = static_cast<int>(i) % processes_.count() == processes_.number();
       if (divided && !ours) return;
