@@ -155,7 +155,8 @@ class PeriodFinder {
         min_count_(static_cast<std::size_t>(knowledge.Number("step.min_count"))),
         min_match_(knowledge.Number("step.period_match")),
         min_cover_(knowledge.Number("step.period_cover")),
-        min_even_(knowledge.Number("step.period_even")) {}
+        min_even_(knowledge.Number("step.period_even")),
+        again_cover_(knowledge.Number("step.period_again_cover")) {}
 
   Period Find() {
     std::map<std::uint64_t, std::vector<std::size_t>> places;
@@ -194,10 +195,14 @@ class PeriodFinder {
     if (static_cast<double>(to - at.front()) <
         min_cover_ * static_cast<double>(tokens_.what.size()))
       return false;
-    // Another token may open the same period oftener.
+    // Another token may open the same period oftener, and then all through the run.
     const auto tried = tried_.find(period);
-    if (tried != tried_.end() && (tried->second.matches || tried->second.count >= at.size()))
-      return tried->second.matches;
+    if (tried != tried_.end()) {
+      const bool oftener = tried->second.count < at.size() &&
+                           static_cast<double>(to - at.front()) >=
+                               again_cover_ * static_cast<double>(tokens_.what.size());
+      if (tried->second.matches || !oftener) return tried->second.matches;
+    }
     if (any_computes_ && !Computes(tokens_, at, period)) return false;
     const double match = MatchFrom(tokens_, at, period);
     ++tries_;
@@ -252,7 +257,7 @@ class PeriodFinder {
   const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host_;
   const bool any_computes_;
   const std::size_t min_count_;
-  const double min_match_, min_cover_, min_even_;
+  const double min_match_, min_cover_, min_even_, again_cover_;
   std::map<std::size_t, Tried> tried_;  // by period
   std::size_t tries_ = 0;
   Period best_;

@@ -191,7 +191,7 @@ bool IsOfLayer(const Run& run, std::uint32_t op) {
 // What repeats may be a layer, too: an iteration launches graphs as a whole, is the same one or two
 // kernels very often, does nothing that layers do, or is longer than any layer.
 bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequence,
-                        const Period& period) {
+                        const Tokens& tokens, const Period& period) {
   const auto first = sequence.begin() + static_cast<std::ptrdiff_t>(period.starts.front());
   const std::size_t last = std::min(sequence.size(), period.starts.front() + period.length);
   const bool graph =
@@ -200,9 +200,11 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
   const bool computes_layers =
       std::any_of(first, sequence.begin() + static_cast<std::ptrdiff_t>(last),
                   [&](std::uint32_t op) { return IsOfLayer(run, op); });
-  const bool uniform =
-      period.length <= (computes_layers ? 1 : 2) &&
-      static_cast<double>(period.starts.size()) >= run.knowledge.Number("step.uniform_count");
+  const bool short_one =
+      period.length == 1 ||
+      (period.length == 2 && (!computes_layers || ComputesNothingElse(tokens, period)));
+  const bool uniform = short_one && static_cast<double>(period.starts.size()) >=
+                                        run.knowledge.Number("step.uniform_count");
   const bool plain = !computes_layers && static_cast<double>(period.starts.size()) >=
                                              run.knowledge.Number("step.plain_count");
   return graph || uniform || plain ||
@@ -244,7 +246,7 @@ Steps StepsFromPeriod(const Run& run) {
   const bool is_all =
       host_share(period.starts, false) * static_cast<double>(steps.all.size()) >= 2 &&
       ComputesNothingElse(tokens, period);
-  if (!iterations.WaitsAtCut() && !LooksLikeIteration(run, sequence, period) && !is_all &&
+  if (!iterations.WaitsAtCut() && !LooksLikeIteration(run, sequence, tokens, period) && !is_all &&
       !meets_host(period.starts, false))
     return {};
   steps.source = "period";
@@ -255,7 +257,9 @@ Steps StepsFromPeriod(const Run& run) {
   SplitWarmup(run, &steps);
   // Iterations of one loop take about the same time, unless their data differ: then it is the same
   // kernels in the same grids, and the host takes part each time.
-  const bool same = period.same_sizes && meets_host(period.starts, false);
+  const bool same =
+      period.same_sizes && meets_host(period.starts, false) &&
+      static_cast<double>(period.starts.size()) >= run.knowledge.Number("step.uneven_count");
   if (!same && Spread(steps) > run.knowledge.Number("step.period_spread")) return {};
   return steps;
 }
