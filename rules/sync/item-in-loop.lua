@@ -1,6 +1,8 @@
 -- The host reads a few bytes from the GPU, or sends a few bytes and waits for them, in every step: .item(), .cpu(),
 -- print(tensor), "if tensor:", torch.tensor(number).to(device). The copy is nothing; the wait lets the queue run empty,
 -- and the GPU idles until the host is ahead again.
+local engines = { vLLM = true, SGLang = true, ["TensorRT-LLM"] = true }
+
 return {
   id        = "sync/item-in-loop",
   title     = "Remove .item() and other tiny blocking copies from the loop",
@@ -17,12 +19,13 @@ return {
   not_applicable = "the host waits for no tiny copies",
   evidence       = { "count", "per_step", "operator", "source", bytes = "median_bytes" },
   needs          = { "sync.item.direction" },
-  optional       = { "sync.item.operator", "sync.item.source", "run.decode" },
+  optional       = { "sync.item.operator", "sync.item.source", "run.decode", "run.framework" },
   thresholds     = { "min_share", "min_per_step", "per_token" },
 
   symptom = "The host waits for a copy of {bytes:bytes} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each wait empties the queue, and the GPU is idle until the host has launched enough work again.",
   fixes   = {
+    { reason = "token", action = "Test for the end of the text only every few tokens, and choose the next token on the GPU" },
     { reason = "read", action  = "Accumulate on the GPU, and read the number every N steps",
       snippet = [[total += loss.detach()               # instead of: total += loss.item()
 if step % 100 == 0:
@@ -50,11 +53,12 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     local direction = f.sync.item.direction
     e.way = "from or to the GPU"
     if direction == "device to host" then e.way = "from the GPU" end
-    -- The next token starts from the last one, and the host must know it to stop.
-    if f.run.decode and direction == "device to host" and at_most(e.per_step, t.per_token) then return nil end
+    -- The next token starts from the last one, and the host must know it to stop. An engine reads it for all its requests.
+    local token = f.run.decode and direction == "device to host" and at_most(e.per_step, t.per_token)
+    if token and engines[f.run.framework or ""] then return nil end
     if direction == "host to device" then e.way = "to the GPU" end
     e.ways = {}
-    if e.way ~= "to the GPU" then table.insert(e.ways, { reason = "read" }) end
+    if e.way ~= "to the GPU" then table.insert(e.ways, { reason = token and "token" or "read" }) end
     if e.way ~= "from the GPU" then table.insert(e.ways, { reason = "sent" }) end
     e.op_text = e.operator and "; most come from " .. e.operator .. (e.source and " in " .. e.source or "")
       or e.source and "; most come from " .. e.source or ""
@@ -65,8 +69,12 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
-    { name = "near miss: the token that a decoding loop has just made",
+    { name = "a loop of one's own reads each token",
       facts = { window = { device_time = 1e9 }, run = { decode = true },
+                sync = { item = { count = 200, per_step = 1, median_bytes = 8, direction = "device to host", lost = 1.2e8, remedy = true } } },
+      expect = { way = "from the GPU" } },
+    { name = "near miss: the token that an engine has just made",
+      facts = { window = { device_time = 1e9 }, run = { decode = true, framework = "vLLM" },
                 sync = { item = { count = 200, per_step = 1, median_bytes = 8, direction = "device to host", lost = 1.2e8, remedy = true } } },
       expect = "silent" },
     { name = "a framework's trace names the operator and the line",
