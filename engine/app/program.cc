@@ -1,7 +1,6 @@
 // Picks the command that the first word names, parses its options, runs it.
-#include <csignal>
-
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <filesystem>

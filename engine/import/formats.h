@@ -63,8 +63,7 @@ std::optional<Error> ReadTotals(std::string_view text, const std::string& path, 
 
 // CPU samples as folded stacks, "main;train;load 421" (perf, py-spy).
 bool ToldFoldedStacks(std::string_view head);
-std::optional<Error> ReadFoldedStacks(std::string_view text, const std::string& path,
-                                      Trace* trace);
+std::optional<Error> ReadFoldedStacks(std::string_view text, const std::string& path, Trace* trace);
 
 // `torch.cuda.memory_summary()`.
 bool ToldAllocatorPage(std::string_view head);

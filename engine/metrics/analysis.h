@@ -115,7 +115,7 @@ struct Analysis {
   Counters counters;  // empty unless a kernel profiler's output was given
   KernelEfficiency efficiency;
   MonitorSummary monitor;  // empty unless a monitor's log was given
-  ProfileTotals totals;  // empty unless a summary was given
+  ProfileTotals totals;    // empty unless a summary was given
   Paths paths;
   Summaries summaries;
   Work work;

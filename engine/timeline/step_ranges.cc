@@ -227,11 +227,12 @@ Steps StepsFromOtherRanges(const Run& run) {
     const Interval all{host.front().start, host.back().end};
     Nanos covered = 0;
     for (const Step& step : host) covered += step.Length();
+    if (host.size() != candidate.rows.size() ||
+        static_cast<double>(covered) < cover * static_cast<double>(all.Length()))
+      continue;
     const Interval launched =
         computing.Of(candidate.thread, 0, std::numeric_limits<Nanos>::max()).span;
-    if (host.size() != candidate.rows.size() ||
-        static_cast<double>(covered) < cover * static_cast<double>(all.Length()) ||
-        static_cast<double>(all.Length()) < cover * static_cast<double>(launched.Length()))
+    if (static_cast<double>(all.Length()) < cover * static_cast<double>(launched.Length()))
       continue;
     OnDevice made = AsRun(computing, candidate.thread, host, min_count);
     if (made.steps.size() != host.size() || made.steps.size() < best_made.steps.size()) continue;

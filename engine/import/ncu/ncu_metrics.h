@@ -19,8 +19,8 @@ std::string MetricId(std::string_view label, std::string_view unit);
 // A value of `unit` in base units: byte, ns, hz, and per second. Percent and unknown units stay.
 double InBaseUnit(double value, std::string_view unit);
 
-// Keeps a metric as printed: its id, and its value in base units. Of equal ids the first stays. False
-// when the cell holds no number.
+// Keeps a metric as printed: its id, and its value in base units. Of equal ids the first stays.
+// False when the cell holds no number.
 bool PutMetric(std::string_view name, std::string_view unit, std::string_view cell,
                const NumberStyle& style, KernelCounters* counters);
 
