@@ -284,7 +284,8 @@ TEST_CASE("steps whose lengths follow their data are steps when the work and the
     for (int layer = 0; layer < 6; ++layer) Run(&story, &at, length, {"gather", "gemm_nn", "relu"});
     Run(&story, &at, 20_us, {"update"});
   }
-  const Steps& steps = Analysed(story, kAuto)->run.steps;
+  const Analysed run(story, kAuto);
+  const Steps& steps = run->run.steps;
   CHECK(steps.all.size() >= 22);
   CHECK(steps.all.size() <= 24);
 }
@@ -301,7 +302,8 @@ TEST_CASE(
     }
     Run(&story, &at, 10_us, {"dot", "dot", "dot", "dot"});
   }
-  const Steps& steps = Analysed(story, kAuto)->run.steps;
+  const Analysed run(story, kAuto);
+  const Steps& steps = run->run.steps;
   CHECK(steps.Median() == 480_us);
 }
 
