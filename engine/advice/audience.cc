@@ -32,6 +32,18 @@ bool FitsMaker(const RunInfo& run, const std::vector<std::string>& programs) {
   return std::find(programs.begin(), programs.end(), run.maker) != programs.end();
 }
 
+bool IsKind(const std::string& program) { return program == "training" || program == "inference"; }
+
+// Whether what is for training, or for inference, is for this run: what is neither for sure may be
+// any of them, but a solver trains nothing.
+bool FitsKind(const RunInfo& run, const std::vector<std::string>& programs) {
+  const bool known = run.kind == "training" || run.kind == "inference" || run.kind == "solver";
+  if (!known || std::none_of(programs.begin(), programs.end(), IsKind)) return true;
+  return std::find(programs.begin(), programs.end(), run.kind) != programs.end();
+}
+
+bool SaysNoProgram(const std::string& program) { return IsMaker(program) || IsKind(program); }
+
 bool IsNative(const std::string& program) {
   static const std::set<std::string> native = {"c++", "fortran", "openacc", "openmp", "mpi"};
   return native.contains(program);
@@ -40,7 +52,7 @@ bool IsNative(const std::string& program) {
 // Whether what is for these programs is for this one, whatever its GPUs; true where nothing says
 // what the program is.
 bool FitsProgram(const RunInfo& run, const std::vector<std::string>& programs) {
-  if (std::all_of(programs.begin(), programs.end(), IsMaker)) return true;
+  if (std::all_of(programs.begin(), programs.end(), SaysNoProgram)) return true;
   const std::set<std::string> is = WhatItIs(run);
   if (is.empty()) return true;
   // A Python program whose framework no name shows may use any of them. CUDA's calls are the
@@ -52,7 +64,7 @@ bool FitsProgram(const RunInfo& run, const std::vector<std::string>& programs) {
     return IsNative(program) ? !python && program == "c++" : any_framework;
   };
   return std::any_of(programs.begin(), programs.end(), [&](const std::string& program) {
-    return !IsMaker(program) && fits(program);
+    return !SaysNoProgram(program) && fits(program);
   });
 }
 
@@ -61,7 +73,7 @@ bool FitsProgram(const RunInfo& run, const std::vector<std::string>& programs) {
 std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
   std::vector<Fix> fixes;
   for (const Fix& fix : all) {
-    if (!FitsMaker(run, fix.programs)) continue;
+    if (!FitsMaker(run, fix.programs) || !FitsKind(run, fix.programs)) continue;
     fixes.push_back(fix);
     std::erase_if(fixes.back().links, [&](const Link& link) {
       return !FitsMaker(run, link.programs) || !FitsProgram(run, link.programs);

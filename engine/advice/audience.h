@@ -8,7 +8,8 @@
 
 namespace advise {
 
-// "nvidia" and "amd" among a fix's `programs` say whose GPUs it is for. Beyond that: the fixes
+// "nvidia" and "amd" among a fix's `programs` say whose GPUs it is for, "training" and "inference"
+// for which kind of run. Beyond that: the fixes
 // whose `programs` name the framework of the run, what it builds on, or one of its languages; those
 // that name none are for everybody. All of them where nothing is known about the program, or where
 // none would be left. Links are chosen alike, but none may be left.

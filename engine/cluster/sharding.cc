@@ -3,11 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/median.h"
 
 namespace advise {
 namespace {
+
+// "3 all-reduces", "1 all-reduce"; of less than half of one, that there are hardly any.
+std::string OftenOf(double often, const std::string& noun) {
+  const auto count = std::lround(often);
+  if (count == 0) return "less than one " + noun;
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 class ShardingFinder {
  public:
@@ -55,14 +63,14 @@ class ShardingFinder {
       Scattered(owners, "reduces to owners", weights, how);
     } else if (sent && sums.per_step > 0) {
       Say(1, "zero-1", sums,
-          fmt::format("{:.0f} all-reduces per step, and {:.0f} {} of the same size in the "
+          fmt::format("{} per step, and {:.0f} {} of the same size in the "
                       "optimizer, among {:.0f} ranks: the optimizer is sharded",
-                      sums.per_step, weights.per_step, how, sums.group));
+                      OftenOf(sums.per_step, "all-reduce"), weights.per_step, how, sums.group));
     } else if (sums.per_step > 0) {
       Say(0, "ddp", sums,
-          fmt::format("{:.0f} all-reduces per step among {:.0f} ranks, and no weights or parts of "
+          fmt::format("{} per step among {:.0f} ranks, and no weights or parts of "
                       "gradients are sent",
-                      sums.per_step, sums.group));
+                      OftenOf(sums.per_step, "all-reduce"), sums.group));
     }
     return std::move(found_);
   }

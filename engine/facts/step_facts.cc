@@ -95,6 +95,9 @@ void DeclareSlowSteps(Catalog* catalog) {
   stall.Add("steps.stall.what", "name",
             "What fills the excess of periodic slow steps: a range name, a phase, file calls …",
             &StepStats::stall_what);
+  stall.Add("steps.stall.bytes", "bytes",
+            "Bytes that each periodic slow step copies to the host and other steps do not.",
+            &StepStats::stall_bytes);
   stall.AddLoss("steps.stall", kChange,
                 {"", "Idle time of the periodic slow steps beyond that of the median step.",
                  "Host work that makes slow steps periodic is gone."},

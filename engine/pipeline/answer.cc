@@ -188,7 +188,9 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   const bool torch = input == "kineto";
   if (report->devices.empty()) {
     if (!torch && input != "nsys-sqlite") return;  // no timeline at all
-    report->next_step = "Capture the program while it works on the GPU.";
+    report->next_step =
+        "Capture the program while it works on the GPU. If it did, check that the profiler may "
+        "use the GPU.";
     report->next_command = torch
                                ? "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
                                : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";

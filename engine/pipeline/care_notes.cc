@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/base/text.h"
 
 namespace advise {
@@ -26,6 +28,21 @@ std::string ReplacedGpu(const Analysis& analysis) {
   return same ? "" : recorded;
 }
 
+// Whether the time that the GPU waits for code on the host is worth a word on what may be in it.
+bool HostCodeMatters(const Analysis& analysis) {
+  constexpr int kPart = 50;  // of the time of the GPUs
+  const Interval window = {analysis.run.window.start, analysis.run.window.end};
+  Nanos waiting = 0;
+  for (std::size_t i = 0; i < analysis.idle.pieces.size(); ++i) {
+    const GapPiece piece = analysis.idle.pieces[i];
+    if (piece.cause != IdleCause::kHostCompute) continue;
+    waiting +=
+        std::max<Nanos>(0, std::min(piece.end, window.end) - std::max(piece.start, window.start));
+  }
+  const auto gpus = static_cast<Nanos>(analysis.run.active_devices.size());
+  return waiting > 0 && kPart * waiting >= gpus * (window.end - window.start);
+}
+
 }  // namespace
 
 std::vector<std::string> ReadWithCare(const Analysis& analysis) {
@@ -38,14 +55,6 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
           "time at its own clocks");
     }
     return notes;
-  }
-  if (trace.ops.size() == 0) {
-    notes.emplace_back(
-        trace.kind == "kineto"
-            ? "profile the program while it works on the GPU, with ProfilerActivity.CUDA among the "
-              "activities; check that the profiler may use the GPU"
-            : "capture the program while it works on the GPU, with --trace=cuda; check that the "
-              "profiler may use the GPU");
   }
   const int world = trace.world_size;
   const auto shown = static_cast<int>(analysis.run.active_devices.size());
@@ -76,14 +85,16 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
     ++launched;
     unknown += trace.ops.call[op] == kNone ? 1 : 0;
   }
-  if (10 * unknown > launched) {
+  if (launched > 0 && unknown == launched) {
+    notes.emplace_back("no CUDA calls were recorded: causes of gaps are unknown");
+  } else if (10 * unknown > launched) {
     notes.emplace_back(
         fmt::format("the launching call of {} of {} GPU operations was not captured: causes of "
                     "their gaps are unknown",
                     count(unknown), count(launched)));
   }
-  if (trace.ops.size() > 0 && trace.os_calls.size() == 0) {
-    notes.emplace_back("no OS calls recorded: file waits look like host code");
+  if (trace.os_calls.size() == 0 && HostCodeMatters(analysis)) {
+    notes.emplace_back("no OS calls were recorded: waits for files look like host code");
   }
   if (analysis.run.steps.source == "period") {
     notes.emplace_back("steps come from the repeating GPU work, not from ranges");

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/advice/maker_terms.h"
+#include "engine/advice/run_terms.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
 #include "engine/cluster/summarize.h"
@@ -238,7 +238,7 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
   FillLanguageOfCounters(knowledge, report);
   report->healthy = IsHealthy(*report, knowledge);
   FillNotChecked(knowledge, report);
-  UseTermsOfMaker(report);
+  UseTermsOfRun(report);
   FillPlan(knowledge, report);
   FillNextStep(knowledge, report);
   if (report->verdict.empty()) report->verdict = VerdictSentence(*report, knowledge, ranks);

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "engine/advice/audience.h"
-#include "engine/advice/maker_terms.h"
+#include "engine/advice/run_terms.h"
 #include "engine/base/text.h"
 #include "engine/report/shell.h"
 
@@ -17,6 +17,9 @@ namespace {
 
 constexpr int kIndent = 4;  // under the title
 constexpr std::size_t kLinks = 2;
+constexpr std::size_t kFixesShown = 3;  // the best ones come first
+constexpr std::size_t kRangesListed = 6;
+constexpr std::size_t kRangesOfMany = 3;
 constexpr int kFindingColumn = 11;  // where the words after "Seen", "Why" … begin
 // Two savings of a finding are told apart from so much on: of the window, and of the larger one.
 constexpr double kApart = 0.01;
@@ -38,20 +41,39 @@ std::string ByItself(const Finding& finding) {
   return FormatQuantity(finding.alone_share, "share") + " by itself";
 }
 
-// "3–7, 9": runs of neighbours as ranges.
-std::string NumberList(std::vector<int> numbers) {
+// {"3–7", "9"}: runs of neighbours as ranges.
+std::vector<std::string> NumberRanges(std::vector<int> numbers) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  std::string list;
+  std::vector<std::string> ranges;
   for (std::size_t i = 0; i < numbers.size();) {
     std::size_t last = i;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!list.empty()) list += ", ";
-    list += std::to_string(numbers[i]);
-    if (last > i) list += (last == i + 1 ? ", " : "–") + std::to_string(numbers[last]);
+    if (last > i + 1) {
+      ranges.push_back(fmt::format("{}–{}", numbers[i], numbers[last]));
+    } else {
+      for (std::size_t k = i; k <= last; ++k) ranges.push_back(std::to_string(numbers[k]));
+    }
     i = last + 1;
   }
-  return list;
+  return ranges;
+}
+
+std::string NumberList(const std::vector<int>& numbers) {
+  return fmt::format("{}", fmt::join(NumberRanges(numbers), ", "));
+}
+
+// "steps 3–7, 9"; of many, how many of all there are, and the first of them.
+std::string StepList(const std::string& unit, const std::vector<int>& steps, int of) {
+  std::vector<std::string> ranges = NumberRanges(steps);
+  if (ranges.size() <= kRangesListed) {
+    return (steps.size() > 1 ? unit : unit.substr(0, unit.size() - 1)) + " " +
+           fmt::format("{}", fmt::join(ranges, ", "));
+  }
+  ranges.resize(kRangesOfMany);
+  return fmt::format("{} of {} {}, such as {}",
+                     FormatQuantity(static_cast<double>(steps.size()), "count"),
+                     FormatQuantity(of, "count"), unit, fmt::join(ranges, ", "));
 }
 
 Ink InkOf(Severity severity) {
@@ -60,19 +82,22 @@ Ink InkOf(Severity severity) {
 }
 
 void WriteFixes(Page& page, const Report& report, const Finding& finding, bool all) {
-  const std::string effort = finding.rule == nullptr || finding.rule->effort.empty()
-                                 ? ""
-                                 : " (" + finding.rule->effort + ")";
   std::vector<std::string> links;
   const std::vector<Fix> fixes = all ? finding.fixes : FixesFor(report.run, finding.fixes);
-  for (std::size_t i = 0; i < fixes.size(); ++i) {
+  // A line that says that one more stands elsewhere takes as much room as that one.
+  const std::size_t shown = all || fixes.size() <= kFixesShown + 1 ? fixes.size() : kFixesShown;
+  for (std::size_t i = 0; i < shown; ++i) {
     const Fix& fix = fixes[i];
-    page.Labelled(i == 0 ? "Do" : "or", kIndent, kFindingColumn,
-                  fix.action + (i == 0 ? effort : ""));
+    page.Labelled(i == 0 ? "Do" : "or", kIndent, kFindingColumn, fix.action);
     if (!fix.snippet.empty()) page.Verbatim(fix.snippet, kFindingColumn + 2, Ink::kGreen);
     for (const Link& link : fix.links) {
       if (std::find(links.begin(), links.end(), link.url) == links.end()) links.push_back(link.url);
     }
+  }
+  if (shown < fixes.size()) {
+    page.Labelled("", kIndent, kFindingColumn,
+                  fmt::format("and {} other ways (all of them: --all-fixes)", fixes.size() - shown),
+                  Ink::kDim);
   }
   // The first are the nearest to the fix; all of them stand in the JSON report.
   for (std::size_t i = 0; i < std::min(kLinks, links.size()); ++i) {
@@ -207,6 +232,8 @@ std::string RunText(const Report& report) {
   if (kind != "start-up") std::replace(kind.begin(), kind.end(), '-', ' ');
   const std::size_t units = report.run.units;
   if (units == 0 || report.run.unit == "pass") return kind;
+  // One that nobody found is no number to print.
+  if (units == 1 && report.step_count == 0 && report.run.unit != "launch") return kind;
   return fmt::format("{}, {} {}{}", kind, units, report.run.unit,
                      units == 1                    ? ""
                      : report.run.unit == "launch" ? "es"
@@ -268,20 +295,33 @@ std::string DoubtText(const Report& report) {
   return fmt::format("Tentative: {}.", report.no_verdict_reason);
 }
 
+std::string EffortWords(const std::string& effort) {
+  if (effort == "flag") return "a setting";
+  if (effort == "code") return "a code change";
+  return effort == "design" ? "a change of design" : effort;
+}
+
 bool SaysAgain(const Report& report, const Finding& finding) {
   const std::string& doubt = report.no_verdict_reason;
   if (!doubt.empty() && finding.symptom.find(doubt) != std::string::npos) return true;
   if (finding.rule == nullptr) return false;
   // Notes whose words another part of the report has, and how that part is recognized.
-  static const std::map<std::string, std::string> kCare = {
+  static const std::multimap<std::string, std::string> kCare = {
       {"capture/some-ranks", "who waits for whom"},
       {"capture/no-ranges", "not from ranges"},
-      {"capture/dropped-events", "was not captured: causes of"}};
-  if (const auto care = kCare.find(finding.rule->id); care != kCare.end()) {
-    return std::any_of(
-        report.read_with_care.begin(), report.read_with_care.end(),
-        [&](const std::string& line) { return line.find(care->second) != std::string::npos; });
+      {"capture/no-ranges", "the whole capture was analyzed"},
+      {"capture/too-short", "the whole capture was analyzed"},
+      {"capture/dropped-events", "was not captured: causes of"},
+      {"capture/dropped-events", "no CUDA calls were recorded"}};
+  if (const auto [from, to] = kCare.equal_range(finding.rule->id); from != to) {
+    return std::any_of(from, to, [&](const auto& care) {
+      return std::any_of(
+          report.read_with_care.begin(), report.read_with_care.end(),
+          [&](const std::string& line) { return line.find(care.second) != std::string::npos; });
+    });
   }
+  // The command at the end records what is missing.
+  if (finding.rule->id == "capture/missing-data") return !report.capture_command.empty();
   // Time of the host between launches, under another name.
   if (finding.rule->id == "launch/host-op-overhead") {
     return std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& other) {
@@ -331,8 +371,7 @@ std::string WhereText(const Report& report, const Where& where) {
   }
   if (!where.steps.empty() && static_cast<int>(where.steps.size()) < report.step_count) {
     const std::string steps = StepsInWords(report.run);
-    parts.push_back((where.steps.size() > 1 ? steps : steps.substr(0, steps.size() - 1)) + " " +
-                    NumberList(where.steps));
+    parts.push_back(StepList(steps, where.steps, report.step_count));
   }
   if (!where.phase.empty()) parts.push_back(where.phase);
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -355,7 +394,7 @@ std::string ExplainedText(const Report& report, const std::string& id) {
   }
   for (const Verdict& verdict : report.verdicts) {
     if (verdict.rule != nullptr && verdict.rule->id == id) {
-      return fmt::format("{} ({})", InTermsOf(report.run.maker, verdict.rule->title), id);
+      return fmt::format("{} ({})", TitleFor(report.run, *verdict.rule), id);
     }
   }
   return id;
@@ -394,7 +433,11 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
     std::string gain = finding.basis.empty() ? "" : fmt::format("assumes: {}. ", finding.basis);
     gain += "Severity " + SeverityText(finding);
     if (!finding.confidence_from.empty()) gain += ": " + finding.confidence_from;
-    page.Labelled("Gain", kIndent, kFindingColumn, gain + ".");
+    gain += ".";
+    if (finding.rule != nullptr && !finding.rule->effort.empty()) {
+      gain += " Effort: " + EffortWords(finding.rule->effort) + ".";
+    }
+    page.Labelled("Gain", kIndent, kFindingColumn, gain);
   }
   WriteCheck(page, report, finding);
   WriteRule(page, report, finding, options);

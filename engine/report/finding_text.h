@@ -28,6 +28,8 @@ std::string DoubtText(const Report& report);
 // Whether a note only repeats what stands above the findings: why they are tentative, what is to be
 // read with care, or the next thing to do.
 bool SaysAgain(const Report& report, const Finding& finding);
+// What a fix asks for: "a setting", "a code change" or "a change of design".
+std::string EffortWords(const std::string& effort);
 // "critical, tentative, confidence 48 %".
 std::string SeverityText(const Finding& finding);
 
@@ -41,7 +43,8 @@ std::string SavingAmount(const Finding& finding);
 // "saves up to 0.90 s of 0.97 s (93 %)".
 std::string SavingText(const Report& report, const Finding& finding);
 
-// "GPU 1, step 3–7, forward": said only where it narrows something down, else empty.
+// "GPU 1, steps 3–7, forward": said only where it narrows something down, else empty. Of many
+// steps, the first: "72 of 239 iterations, such as 0–14, 16–21".
 std::string WhereText(const Report& report, const Where& where);
 
 // What to search for where sqlite3 does not open the input: name, time, file.

@@ -21,20 +21,13 @@ std::string Badge(const std::string& kind, const std::string& words) {
   return fmt::format("<span class=\"badge {}\">{}</span>", HtmlText(kind), HtmlText(words));
 }
 
-std::string EffortHtml(const std::string& effort) {
-  if (effort == "flag") return "a flag to set";
-  if (effort == "code") return "code to change";
-  if (effort == "design") return "a change of design";
-  return effort;
-}
-
 std::string Meta(const Report& report, const Finding& finding) {
   std::string meta = Badge(SeverityName(finding.severity), SeverityName(finding.severity));
   if (finding.tentative && finding.severity != Severity::kInfo) meta += Badge("plain", "tentative");
   if (finding.rule != nullptr && finding.rule->risk != Risk::kNothing)
     meta += Badge("plain", fmt::format("risk: {}", RiskName(finding.rule->risk)));
   if (finding.rule != nullptr && !finding.rule->effort.empty()) {
-    meta += Badge("plain", EffortHtml(finding.rule->effort));
+    meta += Badge("plain", "effort: " + EffortWords(finding.rule->effort));
   }
   if (finding.AtStake() > 0) {
     meta += Badge("plain", "confidence " + FormatQuantity(finding.confidence, "share"));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
+#include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
 #include "engine/report/rules.h"
 
@@ -51,11 +52,6 @@ const char* KindWords(RuleKind kind) {
       break;
   }
   return "*info*: it only informs, and claims no time";
-}
-
-const char* EffortWords(const std::string& effort) {
-  if (effort == "flag") return "an option to set";
-  return effort == "code" ? "a change of code" : "a change of the design";
 }
 
 void Measured(const RulePage& item, std::string* page) {

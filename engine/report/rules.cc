@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/base/text.h"
+#include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
 
 namespace advise {
@@ -74,12 +75,12 @@ std::string RenderRuleText(const RulePage& item, int width, bool color) {
   page.Labelled("Seen", 0, kRuleColumn, WithPlaces(rule.symptom));
   page.Labelled("Why", 0, kRuleColumn, WithPlaces(rule.cause));
   for (std::size_t i = 0; i < rule.fixes.size(); ++i) {
-    page.Labelled(i == 0 ? "Do" : "or", 0, kRuleColumn,
-                  WithPlaces(rule.fixes[i].action) + (i == 0 ? " (" + rule.effort + ")" : ""));
+    page.Labelled(i == 0 ? "Do" : "or", 0, kRuleColumn, WithPlaces(rule.fixes[i].action));
     if (!rule.fixes[i].snippet.empty()) {
       page.Verbatim(rule.fixes[i].snippet, kRuleColumn + 2, Ink::kGreen);
     }
   }
+  if (!rule.effort.empty()) page.Labelled("Effort", 0, kRuleColumn, EffortWords(rule.effort));
   if (!rule.false_positives.empty()) {
     page.Labelled("Wrong when", 0, kRuleColumn, rule.false_positives);
   }

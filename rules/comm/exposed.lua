@@ -1,4 +1,12 @@
 -- Communication kernels run with no compute beside them. Why (late ranks, order, size, path) other rules say.
+-- What the exposed time waits for decides what helps: sums of gradients can be sent later and less often, the messages of
+-- a pipeline, of tokens or of a layer cannot.
+local function reason_of(worst, trains)
+  if worst == "allreduce" and trains == false then return "layers" end
+  if worst == "allreduce" or worst == "reducescatter" then return "sums" end
+  return worst == "allgather" and "weights" or "messages"
+end
+
 return {
   id        = "comm/exposed",
   title     = "Overlap communication with compute",
@@ -10,18 +18,26 @@ return {
 
   needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "comm.beside.remedy",
                  "window.device_time" },
+  optional   = { "run.trains" },
   thresholds = { "min_share" },
 
   symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.",
   cause   = "Compute kernels wait for the result, or are not launched until communication has ended. Part of the time in these kernels may be waiting for a late rank.",
   fixes   = {
-    { action = "Start each collective as soon as its data is ready, and wait for it only where the result is used",
+    { reason = "sums", action = "Start each collective as soon as its data is ready, and wait for it only where the result is used",
       snippet = "work = dist.all_reduce(grad, async_op=True)\n...            # compute that does not need grad\nwork.wait()", language = "python", ["for"] = { "pytorch" } },
-    { action = "Communicate less often: accumulate gradients over several micro-steps, or use a larger batch per GPU",
-      snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch" } },
-    { action = "Send fewer bytes: bf16 gradients",
+    { reason = "sums", action = "Communicate less often: accumulate gradients over several micro-steps, or use a larger batch per GPU",
+      snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "sums", action = "Send fewer bytes: bf16 gradients",
       snippet = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\nmodel.register_comm_hook(None, default_hooks.bf16_compress_hook)",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "weights", action = "Gather the weights of the next layer while the current one computes",
+      snippet = "for layer, following in zip(layers, layers[1:]):      # FSDP2: each layer was given to fully_shard()\n    layer.set_modules_to_forward_prefetch([following])", language = "python", ["for"] = { "pytorch" } },
+    { reason = "layers", action = "Use fewer GPUs per tensor-parallel group, or overlap its collectives with the products of the layer",
+      snippet = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --sequence-parallel --tp-comm-overlap   # Megatron-LM", language = "bash", ["for"] = { "pytorch" } },
+    { reason = "messages", action = "Post all messages of a step at once and early, compute what does not need them, and wait where they are used",
+      snippet = "requests = dist.batch_isend_irecv([dist.P2POp(dist.irecv, received, source), dist.P2POp(dist.isend, sent, target)])\n...            # compute that does not need the data\nfor request in requests:\n    request.wait()", language = "python", ["for"] = { "pytorch" } },
+    { reason = "messages", action = "Split the batch, so that one part is exchanged while the other computes", ["for"] = { "python" } },
     { action = "With NCCL, launch collectives on a separate stream, and let only the kernels that need the result wait for an event",
       snippet = "ncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, comm_stream);\ncudaEventRecord(reduced, comm_stream);\nindependent<<<grid, block, 0, compute_stream>>>(data);\ncudaStreamWaitEvent(compute_stream, reduced, 0);", language = "cpp", ["for"] = { "c++" } },
     { action = "With MPI, start non-blocking exchanges, compute what does not need them, then wait",
@@ -35,8 +51,9 @@ return {
   detect = function(f, t)
     local exposed = share(f.comm.exposed.time, f.window.device_time)
     if not at_least(exposed, t.min_share) then return nil end
+    local rows = top(f.comm.kinds, "exposed", 5)
     return { share = exposed, overlap = f.comm.overlap, time = f.comm.time, count = f.comm.count,
-             rows = top(f.comm.kinds, "exposed", 5) }
+             reason = reason_of(rows[1] and rows[1].kind or "", f.run.trains), rows = rows }
   end,
 
   -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute.
@@ -48,7 +65,17 @@ return {
       facts = { window = { device_time = 4e9 },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
-      expect = { share = 0.25, overlap = 0.17, count = 200, rows = { { kind = "allreduce", exposed = 1e9 } } } },
+      expect = { share = 0.25, overlap = 0.17, count = 200, reason = "sums", rows = { { kind = "allreduce", exposed = 1e9 } } } },
+    { name = "a pipeline sends no gradients that could be added up first",
+      facts = { window = { device_time = 4e9 },
+                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
+                         kinds = { { kind = "sendrecv", count = 200, time = 1.2e9, exposed = 1e9 } } } },
+      expect = { reason = "messages" } },
+    { name = "a model that is served sums the parts of its layers",
+      facts = { window = { device_time = 4e9 }, run = { trains = false },
+                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
+                         kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
+      expect = { reason = "layers" } },
     { name = "near miss: the last bucket sticks out",
       facts = { window = { device_time = 4e9 },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1.2e8, time = 3e8, overlap = 0.9,

@@ -30,6 +30,7 @@ return {
 
   detect = function(f, t)
     if not at_least(f.family.decode.share, t.min_share) then return nil end
+    if not at_least(f.family.prefill.share, t.min_share) then return nil end
     return { decode = f.family.decode.share, prefill = f.family.prefill.share }
   end,
 
@@ -39,6 +40,9 @@ return {
       expect = { decode = 0.2, prefill = 0.1 } },
     { name = "near miss: a test request",
       facts = { family = { decode = { share = 0.001, per_step = 1 }, prefill = { share = 0 } } },
+      expect = "silent" },
+    { name = "near miss: only decode steps",
+      facts = { family = { decode = { share = 0.4, per_step = 32 }, prefill = { share = 0.002 } } },
       expect = "silent" },
     { name = "training with a serving library's kernels",
       facts = { family = { decode = { share = 0.2, per_step = 32 }, prefill = { share = 0 } }, steps = { backward = { time = 1e6 } } },

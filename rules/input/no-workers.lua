@@ -27,7 +27,7 @@ return {
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Outside PyTorch, fill a queue of two or three batches from another thread while the GPU computes",
       snippet = [[std::thread loader([&] { while (auto b = load_next()) queue.push(std::move(b)); });  // bounded queue
-while (auto b = queue.pop()) train_step(b);]],
+while (auto b = queue.pop()) process(b);]],
       language = "cpp", ["for"] = { "c++" } },
     { action = "If a batch costs far more CPU time than a step takes, prepare the data once and store it ready to use" },
   },

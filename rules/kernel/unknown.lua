@@ -13,6 +13,7 @@ return {
   applies        = "rows",
   not_applicable = "the knowledge base knows the name of each kernel",
   evidence       = { "share", "rows" },
+  optional       = { "run.languages" },
   thresholds     = { "min_share" },
 
   symptom = "Kernels that the knowledge base does not know take {share:pct} of the kernel time, mostly {name:kernel}.",
@@ -27,13 +28,21 @@ return {
   false_positives = "Your own kernels, if you know them well.",
   references = { "nvidia/gpu-background" },
 
-  detect = function(f, t, e) return adopt(e, f.kernel.unknown.rows[1]) end,
+  -- Programs in C++ and Fortran have kernels of their own, whose names nobody else knows.
+  detect = function(f, t, e)
+    if f.run.languages and not contains(f.run.languages, "Python") then return nil end
+    return adopt(e, f.kernel.unknown.rows[1])
+  end,
 
   tests = {
     { name = "a third in two kernels of an own library",
       facts = { kernel = { unknown = { share = 0.33, rows = { { name = "foo_kernel", count = 40, time = 3e8, share = 0.3 },
                                                               { name = "bar_kernel", count = 4, time = 3e7, share = 0.03 } } } } },
       expect = { share = 0.33, name = "foo_kernel", rows = 2 } },
+    { name = "near miss: a program with kernels of its own",
+      facts = { run = { languages = "CUDA C++" },
+                kernel = { unknown = { share = 0.33, rows = { { name = "foo_kernel", count = 40, time = 3e8, share = 0.3 } } } } },
+      expect = "silent" },
     { name = "near miss: a sliver",
       facts = { kernel = { unknown = { share = 0.01, rows = { { name = "foo_kernel", count = 4, time = 1e7, share = 0.01 } } } } },
       expect = "silent" },

@@ -2,7 +2,7 @@
 -- again by the next step. Each free waits for the device.
 return {
   id        = "memory/cache-emptied",
-  title     = "Keep the allocator's cache: remove empty_cache() from the loop",
+  title     = "Keep the allocator's cache: do not empty it in the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -21,6 +21,8 @@ return {
   cause   = "The allocator's cache is emptied, so the next step must ask the driver again.",
   fixes   = {
     { action = "Remove torch.cuda.empty_cache() from the loop: it helps other processes, not this one", ["for"] = { "pytorch" } },
+    { action = "Remove free_all_blocks() from the loop: CuPy's memory pool keeps freed blocks for the next arrays",
+      snippet = "# not in the loop: cupy.get_default_memory_pool().free_all_blocks()", language = "python", ["for"] = { "cupy" } },
     { action  = "Against fragmentation, let memory segments grow",
       snippet = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py",
       language = "bash", ["for"] = { "pytorch", "nvidia" } },

@@ -1,7 +1,7 @@
 -- Ranks compute for different times, now this one longer, now that one: uneven batches or uneven shares of the model.
 return {
   id        = "rank/compute-imbalance",
-  title     = "Give all ranks batches with equal work",
+  title     = "Give all ranks equal work in each step",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -13,14 +13,15 @@ return {
   loss       = "rank.imbalance.compute",
   evidence   = { "steps", "spread", top = "top_rank" },
   needs      = { "cluster.ranks" },
-  optional   = { "rank.imbalance.compute.remedy" },
+  optional   = { "rank.imbalance.compute.remedy", "run.languages" },
   thresholds = { "min_share", "max_top" },
 
   symptom = "In {steps:pct} of the steps, one rank computes longer than the others, not always the same one ({top:pct} of them the same). The slowest is {spread:pct} of a step behind the median, and waiting for it takes {share:pct} of the time.",
-  cause   = "Batches contain different amounts of work on different ranks: sequences of different length, or experts that get different numbers of tokens.",
+  cause   = "{why:text}",
   fixes   = {
-    { action = "Bucket samples by length, so that all ranks get similar batches in the same step" },
-    { action = "Fill batches by tokens instead of by samples, or pack several short sequences into one" },
+    { action = "Bucket samples by length, so that all ranks get similar batches in the same step", ["for"] = { "python" } },
+    { action = "Fill batches by tokens instead of by samples, or pack several short sequences into one", ["for"] = { "python" } },
+    { action = "Divide the problem by cost, not by cells, and move work between ranks when costs change", ["for"] = { "c++", "fortran", "openacc", "mpi" } },
     { action = "With experts, limit the tokens per expert and balance the router",
       snippet = "aux_loss = load_balancing_loss(router_logits)   # and a capacity factor near 1", language = "python", ["for"] = { "pytorch" } },
   },
@@ -29,6 +30,14 @@ return {
 
   applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
 
+  detect = function(f, t, e)
+    local python = not f.run.languages or contains(f.run.languages, "Python")
+    e.why = python
+      and "Batches contain different amounts of work on different ranks: sequences of different length, or experts that get different numbers of tokens."
+      or "The parts of the problem cost different amounts of work, and not always on the same rank: particles, cells or iterations move between ranks."
+    return e
+  end,
+
   saving = { confidence = 0.6, basis = "every rank computes as long as the median rank" },
 
   tests = {
@@ -36,6 +45,10 @@ return {
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
                 rank = { imbalance = { compute = { spread = 0.15, steps = 0.9, top_rank = 0.2, lost = 8e8, remedy = true } } } },
       expect = { share = 0.1, steps = 0.9, top = 0.2, spread = 0.15 }, saving = { claims = 8e8 } },
+    { name = "a solver has no batches",
+      facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 }, run = { languages = "MPI, CUDA C++" },
+                rank = { imbalance = { compute = { spread = 0.15, steps = 0.9, top_rank = 0.2, lost = 8e8, remedy = true } } } },
+      expect = { why = "The parts of the problem cost different amounts of work, and not always on the same rank: particles, cells or iterations move between ranks." } },
     { name = "near miss: always the same rank, which is a straggler",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
                 rank = { imbalance = { compute = { spread = 0.3, steps = 1, top_rank = 1, lost = 8e8, remedy = true } } } },

@@ -14,7 +14,7 @@ return {
   optional   = { "capture.world_size" },
   thresholds = { "min_share" },
 
-  symptom = "{idle:count} of the {listed:count} GPUs of the node did nothing; {used:count} did work.",
+  symptom = "The report shows work on {used:count} of the {listed:count} GPUs of the node. The rest may be idle, or in use by other processes.",
   cause   = "The GPUs belong to other jobs, the job has fewer processes than GPUs, or several processes chose the same device.",
   fixes   = {
     { action = "Start one process per GPU",

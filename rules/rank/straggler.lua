@@ -1,4 +1,12 @@
 -- One device comes last at most collectives, and the others wait for it inside their communication kernels.
+-- What the fixes go by, from what the late rank does longer.
+local function reason_of(cause)
+  if not cause then return "unknown" end
+  if contains(cause, "data") or contains(cause, "loading") then return "data" end
+  if contains(cause, "kernels run slower") then return "clock" end
+  return contains(cause, "more work") and "work" or "host"
+end
+
 return {
   id        = "rank/straggler",
   title     = "Speed up the rank that the others wait for",
@@ -18,13 +26,19 @@ return {
   symptom = "{who:text} {device:num} comes last at {late:pct} of the {at:text}, {lateness:time} after the others on average. Their waiting takes {share:pct} of the time.",
   cause   = "Ranks that exchange data continue only when the last of them arrives. Why this one is late: {what:text}.",
   fixes   = {
-    { action = "Fix what makes this rank slower: {what:text}" },
-    { action = "If it loads longer, give ranks equal shares of the data, and the same number of workers and cores each",
+    { reason = "data", action = "Give ranks equal shares of the data, and the same number of loader workers and cores each",
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
-    { action = "If it computes longer, balance batches by length; if the same kernels run slower, look at the clocks and the temperature of that GPU",
+    { reason = "work", action = "Balance batches by length, so that ranks compute equally long", ["for"] = { "python" } },
+    { reason = "work", action = "Divide the problem by cost, not by cells, so that ranks compute equally long", ["for"] = { "c++", "fortran", "openacc" } },
+    { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another node",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_throttle_reasons.active --format=csv -l 1",
       language = "bash", ["for"] = { "nvidia" } },
-    { action = "Take logging, evaluation and checkpoints off rank 0, or let all ranks share them" },
+    { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another node",
+      snippet = "amd-smi metric --clock --temperature --power", language = "bash", ["for"] = { "amd" } },
+    { reason = "host", action = "Take logging, output and checkpoints off this rank, or let all ranks share them" },
+    { reason = "host", action = "Bind each rank to its own cores, next to its GPU",
+      snippet = "srun --cpus-per-task=16 --cpu-bind=cores COMMAND", language = "bash" },
+    { reason = "unknown", action = "Capture this rank and one of the others with CPU samples, and compare their steps" },
   },
   false_positives = "Pipeline stages, where the last stage is late by design.",
   references = { "nccl/collectives", "pytorch/ddp" },
@@ -38,7 +52,7 @@ return {
     local who = "Device"
     if f.cluster.reports and f.cluster.reports > 1 then who = "Rank" end
     return { who = who, at = late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
-             what = late.cause or "not visible in this capture" }
+             reason = reason_of(late.cause), what = late.cause or "not visible in this capture" }
   end,
 
   saving = { claims = "rank.late.lost", remedy = "rank.late.remedy", confidence = 0.7,
@@ -48,7 +62,7 @@ return {
     { name = "device 3 of 4 loads longer than the others",
       facts = { window = { device_time = 4e9 }, run = { devices = 4 },
                 rank = { late = { device = 3, share = 0.95, lateness = 12e6, cause = "loading", lost = 8e8, remedy = true } } },
-      expect = { device = 3, late = 0.95, lateness = 12e6, share = 0.2, what = "loading" },
+      expect = { device = 3, late = 0.95, lateness = 12e6, share = 0.2, what = "loading", reason = "data" },
       saving = { claims = 8e8 } },
     { name = "rank 5 of a job with a report a rank",
       facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
@@ -57,11 +71,11 @@ return {
     { name = "a solver that talks by MPI: ranks are compared by the ends of their steps",
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 3, share = 0.7, at = "steps", lateness = 6e5, cause = "it has more work on the GPU", lost = 4e8, remedy = true } } },
-      expect = { who = "Rank", at = "steps", share = 0.05 } },
+      expect = { who = "Rank", at = "steps", share = 0.05, reason = "work" } },
     { name = "late without a visible cause",
       facts = { window = { device_time = 2e9 }, run = { devices = 2 },
                 rank = { late = { device = 0, share = 0.8, lateness = 3e6, lost = 2e8, remedy = true } } },
-      expect = { device = 0, share = 0.1, what = "not visible in this capture" } },
+      expect = { device = 0, share = 0.1, what = "not visible in this capture", reason = "unknown" } },
     { name = "near miss: the devices take turns at being late",
       facts = { window = { device_time = 4e9 }, run = { devices = 4 },
                 rank = { late = { device = 2, share = 0.31, lateness = 1e6, cause = "compute", lost = 2e8, remedy = true } } },

@@ -15,11 +15,11 @@ return {
   optional   = { "steps.warmup.cause" },
   thresholds = { "min_excess", "min_ratio" },
 
-  symptom = "The first {count:count} steps take {excess:time} longer than as many later steps. That is the time of {ratio:num} steps{cause_text:text}.",
+  symptom = "The start of the loop, {count:count} steps, takes {excess:time} longer than later steps take. That is the time of {ratio:num} steps{cause_text:text}.",
   cause   = "First calls load and compile code, choose algorithms and allocate memory. The run pays for this once, and it is not part of the analyzed window.",
   fixes   = {
     { action  = "Warm up before you time or profile",
-      snippet = [[for _ in range(3): train_step(sample)
+      snippet = [[for _ in range(3): step(sample)
 torch.cuda.synchronize()
 prof = torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=3, active=5))]],
       language = "python", ["for"] = { "pytorch" } },

@@ -14,12 +14,12 @@ return {
                  "run.devices" },
   thresholds = { "max_parallel", "min_devices" },
 
-  symptom = "GPUs compute {parallel:pct} of their time: balance {balance:pct}, communication {communication:pct}, work from the host {orchestration:pct}. The lowest is {lowest:text}.",
+  symptom = "GPUs compute {parallel:pct} of their time, the product of three factors: balance {balance:pct}, communication {communication:pct}, work from the host {orchestration:pct}. The lowest is {lowest:text}.",
   cause   = "{reason:text}",
   fixes   = {
     { action = "Balance: give each GPU the same work (rank/…, pipeline/…)" },
     { action = "Communication: overlap or shorten collectives and copies (comm/…, transfer/…)" },
-    { action = "Orchestration: keep the GPUs supplied with work (input/…, launch/…, sync/…)" },
+    { action = "Work from the host: keep the GPUs supplied with work (input/…, launch/…, sync/…)" },
   },
   false_positives = "Runs that wait for something outside the program.",
   references = { "nsys/user-guide" },
@@ -36,7 +36,7 @@ return {
     if e.communication < e.balance and e.communication <= e.orchestration then
       lowest, reason = "communication", "The busiest GPU spends much of its working time in communication and copies."
     elseif e.orchestration < e.balance then
-      lowest, reason = "orchestration", "Even the busiest GPU has nothing to do for much of the time."
+      lowest, reason = "work from the host", "Even the busiest GPU has nothing to do for much of the time."
     end
     return { parallel = e.parallel, balance = e.balance, communication = e.communication, orchestration = e.orchestration,
              lowest = lowest, reason = reason }
@@ -45,7 +45,7 @@ return {
   tests = {
     { name = "GPUs without work",
       facts = { efficiency = { parallel = 0.43, balance = 0.95, communication = 0.9, orchestration = 0.5 }, run = { devices = 4 } },
-      expect = { lowest = "orchestration" } },
+      expect = { lowest = "work from the host" } },
     { name = "one GPU computes more",
       facts = { efficiency = { parallel = 0.5, balance = 0.55, communication = 0.95, orchestration = 0.96 }, run = { devices = 4 } },
       expect = { lowest = "balance" } },

@@ -14,12 +14,12 @@ return {
   optional   = { "steps.source" },
   thresholds = { "min_jitter", "min_steps" },
 
-  symptom = "The middle half of {steps:count} steps differs by {jitter:pct} of the median step of {median:time}.",
+  symptom = "Times of steps vary: the middle half of {steps:count} steps spreads over {jitter:pct} of the median, {median:time}.",
   cause   = "Steps do different amounts of work, or wait for something that arrives at irregular times.",
   fixes   = {
     { action = "Compare a fast, a median and a slow step: do kernels, copies or idle time grow?",
       snippet = "advise REPORT --window A:B       # seconds, around one step at a time", language = "bash" },
-    { action = "If compute time grows, bucket samples by length and pad to a few sizes" },
+    { action = "If compute time grows, bucket samples by length and pad to a few sizes", ["for"] = { "python" } },
     { action = "If idle time grows, keep more batches in reserve in the loader, and give the launching thread its own cores",
       snippet = "loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
   },

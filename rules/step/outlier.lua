@@ -15,16 +15,16 @@ return {
                  "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
   thresholds = { "min_share", "min_ratio" },
 
-  symptom = "{count:count} of {steps:count} steps took far longer than the rest: up to {slowest:time}, where the median step took {median:time}. The excess is {share:pct} of the time. What grew most: {what:text}.",
+  symptom = "{count:count} of {steps:count} steps took far longer than the rest: up to {slowest:time}, where the median step took {median:time}. The excess is {share:pct} of the time. Most of it: {what:text}.",
   cause   = "Something happened in these steps that is not part of a normal step.",
   fixes   = {
     { action = "Open the capture in the profiler's timeline at the slowest step, and compare it with its neighbors" },
-    { action  = "If it is Python's garbage collector, collect at times that you choose",
+    { reason = "host code", action = "If it is Python's garbage collector, collect at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()      # after warm-up
 if step % 500 == 0: gc.collect()]],
       language = "python", ["for"] = { "python" } },
-    { action = "If code was compiled or loaded, run such shapes once before timing; torch.compile(dynamic=True) compiles less often", ["for"] = { "pytorch" } },
-    { action = "If the batch was larger, bucket by length and pad to a few sizes" },
+    { reason = "compiling or loading code", action = "Run such shapes once before timing; torch.compile(dynamic=True) compiles less often", ["for"] = { "pytorch" } },
+    { reason = "more work on the GPU", action = "If the batch was larger, bucket by length and pad to a few sizes", ["for"] = { "python" } },
   },
   false_positives = "Evaluation or a checkpoint in the middle of training, which is meant to take long.",
   references = { "pytorch/tuning-guide", "pytorch/profiler" },
@@ -38,7 +38,7 @@ if step % 500 == 0: gc.collect()]],
     if #rows == 0 then return nil end
     if not at_least(share(rows[1].time, f.steps.median), t.min_ratio) then return nil end
     return { share = cost, count = f.steps.outliers.count, steps = f.steps.count, slowest = rows[1].time, median = f.steps.median,
-             what = rows[1].what, rows = rows }
+             what = rows[1].what, reason = rows[1].what, rows = rows }
   end,
 
   -- What no cause has claimed of the idle time in them. More work on the GPU is for others to judge.

@@ -1,8 +1,25 @@
 -- Every N-th step is slow: a checkpoint, logging, evaluation, garbage collection. The regular distance tells it from
 -- chance, and what fills the excess names it. Only idle time counts: evaluation that keeps the GPU busy is work.
+-- What the slow steps hold that others do not, as the reason of the fixes: copies and writes of a checkpoint, few bytes
+-- of a log, work of an evaluation. Where nothing at all is recorded but host code, garbage is collected, or Python works.
+local function reason_of(what, bytes, large)
+  if what == "evaluation" or what == "more work on the GPU" then return "evaluation" end
+  if what == "checkpoint" or at_least(bytes, large) then return "checkpoint" end
+  if what == "logging" or (bytes > 0 and what ~= "file calls") then return "logging" end
+  if what == "file calls" then return "write" end
+  if what == "compiling or loading code" or what == "memory allocation" then return "shapes" end
+  return what == "host code" and "collector" or "other"
+end
+
+-- 2nd, 3rd, 5th, 21st
+local endings = { "st", "nd", "rd" }
+local teens = { [11] = "th", [12] = "th", [13] = "th" }
+
+local function ordinal(n) return n .. (teens[n % 100] or endings[n % 10] or "th") end
+
 return {
   id        = "step/periodic-stall",
-  title     = "Move the work of every N-th step off the main thread",
+  title     = "Move the work that stops the loop at regular intervals off the main thread",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -12,25 +29,48 @@ return {
   knowledge = { "K-C6" },
 
   needs      = { "window.device_time", "steps.count", "steps.median" },
-  optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy" },
-  thresholds = { "min_share", "min_times" },
+  optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
+                 "steps.stall.bytes" },
+  thresholds = { "min_share", "min_times", "checkpoint_bytes" },
 
-  symptom = "Every {every:count} steps, one step takes longer and the GPU is idle in it: {share:pct} of the time in all{what_text:text}.",
+  symptom = "Every {nth:text} step takes longer, and the GPU is idle in it: {share:pct} of the time in all{what_text:text}.",
   cause   = "Work that is done now and then (saving, logging, evaluation, garbage collection) stops the loop while it lasts.",
   fixes   = {
-    { action  = "Save checkpoints in the background",
+    { reason = "checkpoint", action = "Save checkpoints in the background",
       snippet = [[future = torch.distributed.checkpoint.async_save(state, checkpoint_id=path)   # waits for the copy only
 # or: copy to pinned host memory, and let a thread write the file]],
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "Log without waiting: keep values on the GPU and fetch them one interval later",
+    { reason = "write", action = "Write files from another thread, from a copy in host memory",
+      snippet = [[from concurrent.futures import ThreadPoolExecutor
+writer = ThreadPoolExecutor(max_workers=1)        # once, before the loop
+pending = writer.submit(write, values.detach().to("cpu", copy=True), path)
+# later, before the next write and at the end: pending.result()]],
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "!evaluation", action = "Copy the output to pinned memory on a separate stream, and let another thread write it",
+      snippet = [[cudaEventRecord(ready, stream);
+cudaStreamWaitEvent(copy_stream, ready, 0);
+cudaMemcpyAsync(host, field, bytes, cudaMemcpyDeviceToHost, copy_stream);   // host: pinned
+cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the loop before it changes field]],
+      language = "cpp", ["for"] = { "c++" } },
+    { reason = "evaluation", action = "Keep the GPU busy during evaluation: load its data in worker processes, and keep results on the GPU until the end",
+      snippet = [[with torch.inference_mode():
+    for x, y in eval_loader:
+        correct += (model(x).argmax(-1) == y).sum()     # a tensor: no .item() here]],
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "logging", action = "Log without waiting: keep values on the GPU and fetch them one interval later",
       snippet = [[history.append(loss.detach())                     # each step, no wait
 if step % 100 == 0:
     log(torch.stack(history).mean().item()); history.clear()]],
-      language = "python", ["for"] = { "pytorch" } },
-    { action  = "If it is Python's garbage collector, run it rarely and at times that you choose",
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "shapes", action = "Keep shapes fixed, so that no code is compiled and no memory allocated for new ones: pad to a few sizes",
+      ["for"] = { "python" } },
+    { reason = "collector", action = "If it is Python's garbage collector, run it rarely and at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()            # after warm-up; then gc.collect() every 1000 steps]],
       language = "python", ["for"] = { "python" } },
-    { action = "Do it less often" },
+    { reason = "collector", action = "Sample the CPU to see what the launching thread runs meanwhile",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --python-sampling=true -o cpu -- COMMAND",
+      language = "bash", ["for"] = { "python", "nvidia" } },
+    { action = "Do this work less often" },
   },
   false_positives = "In a short capture, two slow steps may be equally far apart by chance.",
   references = { "pytorch/tuning-guide", "pytorch/profiler" },
@@ -47,7 +87,8 @@ if step % 100 == 0:
     local what = f.steps.stall.what
     -- Batches that come in bursts, once a round of the workers: the rules of input/ speak of it.
     if what == "data loading" then return nil end
-    return { share = lost, every = f.steps.stall.every, excess = f.steps.stall.excess, median = f.steps.median,
+    return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)),
+             reason = reason_of(what, f.steps.stall.bytes or 0, t.checkpoint_bytes), excess = f.steps.stall.excess, median = f.steps.median,
              steps = f.steps.count,
              what_text = what and what ~= "" and "; the extra time goes to " .. what or "" }
   end,
@@ -60,9 +101,24 @@ if step % 100 == 0:
       facts = { window = { device_time = 4e9 },
                 steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "checkpoint", lost = 1.5e9,
                                                               remedy = true } } },
-      expect = { share = 0.375, every = 5, excess = 1.6e9, median = 1e8, steps = 20,
+      expect = { share = 0.375, every = 5, nth = "5th", reason = "checkpoint", excess = 1.6e9, median = 1e8, steps = 20,
                  what_text = "; the extra time goes to checkpoint" },
       saving = { claims = 1.5e9, confidence = 0.75 } },
+    { name = "a few bytes are copied and written: a log",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 60, median = 1e8, stall = { every = 22, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 4,
+                                                              remedy = true } } },
+      expect = { nth = "22nd", reason = "logging" } },
+    { name = "host code, and nothing is copied: a garbage collector",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 60, median = 1e8, stall = { every = 11, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 0,
+                                                              remedy = true } } },
+      expect = { nth = "11th", reason = "collector" } },
+    { name = "megabytes are copied where no range says why: a checkpoint",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 60, median = 1e8, stall = { every = 21, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 4e8,
+                                                              remedy = true } } },
+      expect = { nth = "21st", reason = "checkpoint" } },
     { name = "near miss: evaluation keeps the GPU busy",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "evaluation", lost = 1e7,

@@ -29,7 +29,7 @@ cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
       language = "cpp", ["for"] = { "c++" } },
     { action  = "Time with events and read them later",
       snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-start.record(); train_step(batch); end.record()
+start.record(); step(batch); end.record()
 # some steps later, once: end.synchronize(); start.elapsed_time(end)]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "With OpenACC or OpenMP, queue regions with async or nowait, and wait once at the end of the step", ["for"] = { "openacc", "openmp", "fortran" } },

@@ -5,7 +5,7 @@ local engines = { vLLM = true, SGLang = true, ["TensorRT-LLM"] = true }
 
 return {
   id        = "sync/item-in-loop",
-  title     = "Remove .item() and other tiny blocking copies from the loop",
+  title     = "Remove tiny blocking copies from the loop (in PyTorch: .item())",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -30,7 +30,12 @@ return {
       snippet = [[total += loss.detach()               # instead of: total += loss.item()
 if step % 100 == 0:
     print(total.item() / 100); total.zero_()]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "read", action = "Keep results on the GPU, and read many of them at once",
+      snippet = [[results.append(score)                # a tensor: no .item() here
+if len(results) == 100:
+    print(torch.stack(results).tolist()); results.clear()]],
+      language = "python", ["for"] = { "pytorch", "inference" } },
     { reason = "read", action  = "Decide on the GPU instead of branching on a value",
       snippet = [[x = torch.where(mask, a, b)          # instead of: if mask.any(): ...
 x = x * scale_tensor                 # instead of: x * scale_tensor.item()]],

@@ -22,7 +22,7 @@ return {
       snippet = [[side = torch.cuda.Stream()
 with torch.cuda.stream(side):
     following = following_host.to(device, non_blocking=True)   # pinned
-train_step(batch)
+process(batch)
 torch.cuda.current_stream().wait_stream(side)
 following.record_stream(torch.cuda.current_stream())]],
       language = "python", ["for"] = { "pytorch" } },

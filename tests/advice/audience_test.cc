@@ -55,6 +55,26 @@ TEST_CASE("fixes for GPUs of another maker are left out") {
   CHECK(fitting("").size() == fixes.size());
 }
 
+TEST_CASE("nobody who serves a model or solves equations is told how to train") {
+  using Actions = std::vector<std::string>;
+  const std::vector<Fix> fixes = {{"any run", "", "", {}, {}, ""},
+                                  {"losses", "", "", {}, {"pytorch", "training"}, ""},
+                                  {"requests", "", "", {}, {"pytorch", "inference"}, ""}};
+  RunInfo run;
+  run.framework = "PyTorch";
+  run.languages = {"Python"};
+  const auto fitting = [&](const std::string& kind) {
+    run.kind = kind;
+    Actions actions;
+    for (const Fix& fix : FixesFor(run, fixes)) actions.push_back(fix.action);
+    return actions;
+  };
+  CHECK(fitting("training") == Actions{"any run", "losses"});
+  CHECK(fitting("inference") == Actions{"any run", "requests"});
+  CHECK(fitting("solver") == Actions{"any run"});
+  CHECK(fitting("one-pass").size() == fixes.size());
+}
+
 TEST_CASE("links are for the same program and the same GPUs as fixes") {
   Fix fix{"any", "", "", {}, {}, ""};
   fix.links = {{"all", {}},       {"torch", {"pytorch"}},  {"cuda", {"nvidia"}},

@@ -31,15 +31,16 @@ std::vector<Snippet> Snippets() {
 }
 
 bool ForPythonOnly(const Fix& fix) {
-  static const std::set<std::string> python = {"python", "pytorch", "tensorflow",
-                                               "jax",    "vllm",    "sglang"};
+  static const std::set<std::string> python = {"python", "pytorch", "tensorflow", "jax",
+                                               "vllm",   "sglang",  "cupy"};
   const auto is_python = [](const std::string& program) { return python.contains(program); };
-  const auto is_maker = [](const std::string& program) {
-    return program == "nvidia" || program == "amd";
+  const auto narrows = [](const std::string& program) {
+    return program == "nvidia" || program == "amd" || program == "training" ||
+           program == "inference";
   };
   return std::any_of(fix.programs.begin(), fix.programs.end(), is_python) &&
          std::all_of(fix.programs.begin(), fix.programs.end(), [&](const std::string& program) {
-           return is_python(program) || is_maker(program);
+           return is_python(program) || narrows(program);
          });
 }
 

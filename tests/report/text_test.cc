@@ -61,6 +61,28 @@ TEST_CASE("notes that say again what stands above, or whose fix wins nothing, ar
   CHECK_THAT(text, Contains("and 1 finding of less weight (all of them: --format json)"));
 }
 
+TEST_CASE("of many steps, the first are listed, and how many there are") {
+  Report report;
+  report.step_count = 239;
+  Where where;
+  where.steps = {3, 4, 5, 6, 9};
+  CHECK(WhereText(report, where) == "steps 3–6, 9");
+  for (int step = 12; step < 200; step += 3) where.steps.push_back(step);
+  CHECK(WhereText(report, where) == "68 of 239 steps, such as 3–6, 9, 12");
+}
+
+TEST_CASE("of many fixes the best are shown") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  finding.fixes.assign(4, {"Do this", "", "", {}, {}, ""});
+  CHECK_THAT(RenderText(sample->report, {}), !Contains("other ways"));
+  finding.fixes.assign(6, {"Do this", "", "", {}, {}, ""});
+  CHECK_THAT(RenderText(sample->report, {}), Contains("and 3 other ways"));
+  TextOptions all;
+  all.all_fixes = true;
+  CHECK_THAT(RenderText(sample->report, all), !Contains("other ways"));
+}
+
 TEST_CASE("the first of the plan has no findings above it") {
   const auto sample = MakeSampleReport();
   Finding finding = sample->report.findings.front();

@@ -123,6 +123,17 @@ bool PutApart(const std::vector<ProcessDevice>& same, Resolver* resolver, Device
   return true;
 }
 
+void WarnOfGuess(const std::vector<std::int64_t>& ordinals, const std::string& guess,
+                 Diagnostics& diagnostics) {
+  if (ordinals.empty()) return;
+  std::string devices = ordinals.size() == 1 ? "device " : "devices ";
+  for (std::size_t i = 0; i < ordinals.size(); ++i)
+    devices += (i == 0 ? "" : ", ") + std::to_string(ordinals[i]);
+  diagnostics.Add(Level::kWarning,
+                  "several processes use CUDA " + devices +
+                      ", and the report does not say whether they share GPUs: " + guess);
+}
+
 }  // namespace
 
 DeviceMap ResolveDevices(const SystemInfo& info, const std::map<ProcessDevice, bool>& uses,
@@ -135,16 +146,15 @@ DeviceMap ResolveDevices(const SystemInfo& info, const std::map<ProcessDevice, b
     map.of[use] = resolver.Find(use, certain);
     if (!certain && worked) guessed[use.second].push_back(use);
   }
+  std::vector<std::int64_t> own, shared;
   for (const auto& [ordinal, same] : guessed) {
     if (same.size() < 2 || info.gpus.size() == 1) continue;
     const bool apart = run_together(same) && PutApart(same, &resolver, &map);
-    diagnostics.Add(
-        Level::kWarning,
-        "several processes use CUDA device " + std::to_string(ordinal) +
-            ", and the report does not say whether these are the same GPU: " +
-            (apart ? "their kernels run at the same time, so each is taken to have its own"
-                   : "they are treated as one"));
+    (apart ? own : shared).push_back(ordinal);
   }
+  WarnOfGuess(own, "their kernels run at the same time, so each is taken to have its own",
+              diagnostics);
+  WarnOfGuess(shared, "they are treated as one", diagnostics);
 
   std::map<std::uint32_t, int> priority;  // 0 worked, 1 mentioned
   for (const bool worked : {true, false}) {

@@ -46,7 +46,6 @@ class StepFinder {
                      static_cast<double>(median_);
   }
 
-  // What the leading slow steps did that the others do not: host time by kind of call.
   void Drift() {
     std::vector<double> lengths;
     for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
@@ -77,6 +76,7 @@ class StepFinder {
     }
   }
 
+  // What the leading slow steps did that the others do not: host time by kind of call.
   void Warmup() {
     double compiling = 0;
     double allocating = 0;
@@ -148,6 +148,20 @@ class StepFinder {
         loss->remedy().unblocked_calls.push_back(trace_.ops.call[op]);
     }
     return exposed / static_cast<Nanos>(run_.active_devices.size());
+  }
+
+  // What each of these steps copies to the host and a usual step does not, in bytes.
+  double ExtraDownloads(const std::vector<std::size_t>& steps) const {
+    double bytes = 0;
+    for (const std::uint32_t op : extra_copies_) {
+      const std::uint32_t row = trace_.ops.detail[op];
+      if (trace_.copies.direction[row] != CopyDirection::kDeviceToHost) continue;
+      const bool inside = std::any_of(steps.begin(), steps.end(), [&](std::size_t i) {
+        return trace_.ops.start[op] >= Steps()[i].start && trace_.ops.start[op] < Steps()[i].end;
+      });
+      if (inside) bytes += static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
+    }
+    return bytes / static_cast<double>(steps.size());
   }
 
   // How long the first device idles in a step, and in a usual one.
@@ -308,6 +322,7 @@ class StepFinder {
     std::string mostly;
     if (!regular.empty())
       result_.stall = Slow(regular, &result_.stall_excess_ns, &result_.stall_what);
+    if (!regular.empty()) result_.stall_bytes = ExtraDownloads(regular);
     if (!single.empty()) {
       result_.outliers.clear();  // the rows are of what the finding speaks of
       result_.outlier = Slow(single, &result_.outlier_excess_ns, &mostly);

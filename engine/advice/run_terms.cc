@@ -1,7 +1,8 @@
-#include "engine/advice/maker_terms.h"
+#include "engine/advice/run_terms.h"
 
 #include <array>
 #include <cctype>
+#include <set>
 #include <string_view>
 
 namespace advise {
@@ -55,6 +56,27 @@ bool BeginsSentence(const std::string& text) {
   return text.size() > 1 && text.back() == ' ' && text[text.size() - 2] == '.';
 }
 
+// The last word, where a space follows it.
+std::string WordBefore(const std::string& text) {
+  if (text.empty() || text.back() != ' ') return "";
+  const std::size_t end = text.size() - 1;
+  const std::size_t space = end == 0 ? std::string::npos : text.find_last_of(" (", end - 1);
+  return text.substr(space == std::string::npos ? 0 : space + 1,
+                     end - (space == std::string::npos ? 0 : space + 1));
+}
+
+// Steps that are no iterations of the program's loop.
+bool IsOtherStep(const std::string& before) {
+  static const std::set<std::string> kinds = {"decode", "engine",       "optimizer", "update",
+                                              "fused",  "intermediate", "training", "by"};
+  return kinds.contains(before);
+}
+
+// Rules that speak of the steps of an engine, or of what to mark as a step.
+bool HasOwnSteps(const std::string& rule) {
+  return rule.starts_with("inference/") || rule.starts_with("capture/");
+}
+
 }  // namespace
 
 std::string InTermsOf(const std::string& maker, const std::string& prose) {
@@ -82,17 +104,57 @@ std::string InTermsOf(const std::string& maker, const std::string& prose) {
   return made;
 }
 
-void UseTermsOfMaker(Report* report) {
-  const std::string& maker = report->run.maker;
-  const auto use = [&](std::string* prose) { *prose = InTermsOf(maker, *prose); };
+std::string InUnitsOf(const std::string& unit, const std::string& prose) {
+  if (unit != "request" && unit != "token" && unit != "iteration") return prose;
+  const std::string_view step = "step";
+  std::string made;
+  for (std::size_t i = 0; i < prose.size();) {
+    const bool upper = prose.compare(i, step.size(), "Step") == 0;
+    std::size_t end = i + step.size();
+    if (!upper && prose.compare(i, step.size(), step) != 0) {
+      made += prose[i++];
+      continue;
+    }
+    if (end < prose.size() && prose[end] == 's') ++end;
+    const std::string before = WordBefore(made);
+    if (!StandsAlone(prose, i, end - i) || IsOtherStep(before) ||
+        prose.compare(i, 12, "step by step") == 0 || (i > 0 && prose[i - 1] == '-')) {
+      made += prose[i++];
+      continue;
+    }
+    if (unit == "iteration" && (before == "a" || before == "A")) made.insert(made.size() - 1, "n");
+    const std::size_t at = made.size();
+    made += unit;
+    if (upper) made[at] = static_cast<char>(std::toupper(static_cast<unsigned char>(made[at])));
+    if (prose[end - 1] == 's') made += 's';
+    i = end;
+  }
+  return made;
+}
+
+std::string TitleFor(const RunInfo& run, const RuleInfo& rule) {
+  const std::string title = InTermsOf(run.maker, rule.title);
+  return HasOwnSteps(rule.id) ? title : InUnitsOf(run.unit, title);
+}
+
+void UseTermsOfRun(Report* report) {
+  const RunInfo& run = report->run;
   for (Finding& finding : report->findings) {
-    if (finding.rule != nullptr) finding.title = InTermsOf(maker, finding.rule->title);
+    const bool own = finding.rule == nullptr || HasOwnSteps(finding.rule->id);
+    const auto use = [&](std::string* prose) {
+      *prose = InTermsOf(run.maker, *prose);
+      if (!own) *prose = InUnitsOf(run.unit, *prose);
+    };
+    if (finding.rule != nullptr) finding.title = TitleFor(run, *finding.rule);
     for (std::string* prose :
          {&finding.symptom, &finding.cause, &finding.basis, &finding.confidence_from}) {
       use(prose);
     }
     for (Fix& fix : finding.fixes) use(&fix.action);
   }
+  const auto use = [&](std::string* prose) {
+    *prose = InUnitsOf(run.unit, InTermsOf(run.maker, *prose));
+  };
   for (NotChecked& item : report->not_checked) {
     use(&item.reason);
     use(&item.how);

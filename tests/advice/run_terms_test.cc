@@ -1,5 +1,5 @@
-// A reader with GPUs of AMD reads of compute units.
-#include "engine/advice/maker_terms.h"
+// A reader with GPUs of AMD reads of compute units, and one with a solver of iterations.
+#include "engine/advice/run_terms.h"
 
 #include <catch2/catch.hpp>
 
@@ -29,6 +29,21 @@ TEST_CASE("names and other words stay as they are") {
   CHECK(InTermsOf("", "108 SMs") == "108 SMs");
 }
 
+TEST_CASE("a step is what the run repeats") {
+  const auto solver = [](const std::string& prose) { return InUnitsOf("iteration", prose); };
+  CHECK(solver("Steps vary: 9 of 58 steps. Read it every N steps, once per step.") ==
+        "Iterations vary: 9 of 58 iterations. Read it every N iterations, once per iteration.");
+  CHECK(solver("A step computes too little. The end of a step.") ==
+        "An iteration computes too little. The end of an iteration.");
+  CHECK(InUnitsOf("request", "a step") == "a request");
+  for (const char* same : {"step by step", "the optimizer step", "each micro-step", "train_step(x)",
+                           "two decode steps", "footsteps", "steps.count"}) {
+    CHECK(solver(same) == same);
+  }
+  CHECK(InUnitsOf("step", "every step") == "every step");
+  CHECK(InUnitsOf("launch", "every step") == "every step");
+}
+
 TEST_CASE("findings, open questions and notes get the terms of the run's GPUs") {
   RuleInfo rule;
   rule.title = "Give all SMs work";
@@ -41,7 +56,7 @@ TEST_CASE("findings, open questions and notes get the terms of the run's GPUs") 
   finding.fixes = {
       {"Launch a block per SM", "kernel<<<sms, 256>>>();  // per SM", "cpp", {}, {}, ""}};
   report.not_checked.push_back({"a/b", {}, "no kernel counters were given (Nsight Compute)", ""});
-  UseTermsOfMaker(&report);
+  UseTermsOfRun(&report);
   CHECK(finding.Title() == "Give all compute units work");
   CHECK(finding.symptom == "Most compute units are idle.");
   CHECK(finding.fixes[0].action == "Launch a block per compute unit");
