@@ -47,6 +47,22 @@ void DeclareDoing(Catalog* catalog) {
         &Stalls::file_write);
   doing("host.os_wait", "is blocked in the OS (poll, condition, semaphore)",
         "The launching thread is not blocked in the OS in the loop.", &Stalls::os_wait);
+  stalls.AddLoss(
+      "host.input", kOfGaps,
+      {"gaps of the loop in which the launching thread waits for what comes from outside",
+       "Idle time while the launching thread waits for a request or a command.",
+       "The launching thread does not wait for requests or commands."},
+      &Stalls::input);
+  const auto since_start = [](Nanos Interval::*end) {
+    return [end](const Stalls& s, const Analysis& a) {
+      return s.between_input.*end - (s.between_input.Length() > 0 ? a.run.window.origin : 0);
+    };
+  };
+  stalls.Add("host.input.between_from", "ns",
+             "When the longest stretch of the window without such a wait begins, from the start of "
+             "the trace; 0 where nothing was waited for.",
+             since_start(&Interval::start));
+  stalls.Add("host.input.between_to", "ns", "When that stretch ends.", since_start(&Interval::end));
 }
 
 }  // namespace

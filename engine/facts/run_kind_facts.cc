@@ -41,32 +41,35 @@ void DeclareStartUp(Catalog* catalog) {
 void DeclareServing(Catalog* catalog) {
   auto& serving = catalog->Of(&Analysis::serving);
   serving.Needs([](const Analysis& a) { return a.serving.known; },
-                "no ranges name the steps of a model server, or no OS calls were recorded", "nvtx");
+                "no ranges name the steps of a model server and no launching thread receives "
+                "requests, or no OS calls were recorded",
+                "nvtx");
   serving.Add("serving.load", "share",
-              "Part of the time in which the server had a request to work on; absent where nothing "
-              "names the engine's steps or OS calls were not recorded.",
-              &Serving::load);
+              "Part of the time in which the server had a request to work on.", &Serving::load);
   serving.AddLoss("serving.no_request", kChange,
                   {"", "Idle between engine steps while the launching thread waits in the OS.",
                    "The launching thread does not wait for requests."},
                   &Serving::no_request);
-  serving.AddLoss("serving.scheduler", kChange | kPerStep,
-                  {"stretches of scheduler code between engine steps",
-                   "Idle between engine steps while the launching thread runs code.",
-                   "The scheduler takes no time between engine steps."},
-                  &Serving::scheduler);
-  serving.AddLoss("serving.tokenizer", kChange,
-                  {"", "Idle in ranges that turn tokens into text.",
-                   "The launching thread turns no tokens into text."},
-                  &Serving::tokenizer);
-  serving.AddLoss(
+  auto& engine = catalog->Of(&Analysis::serving);
+  engine.Needs([](const Analysis& a) { return a.serving.steps_named; },
+               "no ranges name the steps of a model server, or no OS calls were recorded", "nvtx");
+  engine.AddLoss("serving.scheduler", kChange | kPerStep,
+                 {"stretches of scheduler code between engine steps",
+                  "Idle between engine steps while the launching thread runs code.",
+                  "The scheduler takes no time between engine steps."},
+                 &Serving::scheduler);
+  engine.AddLoss("serving.tokenizer", kChange,
+                 {"", "Idle in ranges that turn tokens into text.",
+                  "The launching thread turns no tokens into text."},
+                 &Serving::tokenizer);
+  engine.AddLoss(
       "serving.sampling", kChange,
       {"", "Idle in ranges that sample tokens.", "The launching thread samples no tokens."},
       &Serving::sampling);
-  serving.AddLoss("serving.launch", kChange,
-                  {"", "Idle inside engine steps while launches are made or host code runs.",
-                   "Engine steps launch their work without idle time."},
-                  &Serving::launch);
+  engine.AddLoss("serving.launch", kChange,
+                 {"", "Idle inside engine steps while launches are made or host code runs.",
+                  "Engine steps launch their work without idle time."},
+                 &Serving::launch);
 }
 
 }  // namespace

@@ -86,6 +86,21 @@ bool OnlyPeaksAreMissing(const Report& report) {
          FactNumber(report, "roofline.rated.time").value_or(0) <= 0;
 }
 
+// What to do about a run that mostly waited for its next request or command.
+void FillNextStepOfInput(Report* report) {
+  if (FactNumber(*report, "run.serves").value_or(0) > 0) {
+    report->next_step = "Send the server the load that you expect, and record it again.";
+    return;
+  }
+  const auto seconds = [report](const char* fact) {
+    return FactNumber(*report, fact).value_or(0) / kNanosPerSecond;
+  };
+  report->next_step = "Analyze the part of the session in which the program works.";
+  report->next_command =
+      fmt::format("advise --window {:.3f}:{:.3f} REPORT", seconds("host.input.between_from"),
+                  seconds("host.input.between_to"));
+}
+
 }  // namespace
 
 void FillRun(Report* report) {
@@ -181,6 +196,11 @@ void FillPlan(const Knowledge& knowledge, Report* report) {
   }
 }
 
+bool WaitsForInput(const Report& report) {
+  return 2 * FactNumber(report, "host.input.lost").value_or(0) >= TimeOf(report).idle &&
+         TimeOf(report).idle > 0;
+}
+
 void FillNextStep(const Knowledge& knowledge, Report* report) {
   report->next_step.clear();
   report->next_command.clear();
@@ -213,6 +233,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
     return;
   }
+  if (WaitsForInput(*report)) return FillNextStepOfInput(report);
   if (!LosesNothingBetweenKernels(*report, knowledge)) {
     const Time time = TimeOf(*report);
     const bool waits_for_ranks = time.comm > time.idle && report->inputs.size() == 1;

@@ -26,6 +26,9 @@ bool IsHealthy(const Report& report, const Knowledge& knowledge);
 // Whether the GPUs wait for little, whatever runs on them.
 bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge);
 
+// Whether the GPUs idle mostly because the program waits for its next request or command.
+bool WaitsForInput(const Report& report);
+
 // Findings above info in their order, and what is left of the window after each: their savings do
 // not overlap.
 void FillPlan(const Knowledge& knowledge, Report* report);

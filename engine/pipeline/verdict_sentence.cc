@@ -6,6 +6,7 @@
 #include <array>
 
 #include "engine/base/text.h"
+#include "engine/pipeline/answer.h"
 #include "engine/pipeline/measure_command.h"
 
 namespace advise {
@@ -298,8 +299,11 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     return fmt::format("{} wait{} for communication {} of the time", who, s, pct(time.comm));
   }
   const auto worst = std::max_element(time.causes.begin(), time.causes.end());
-  return fmt::format("{} {} idle {} of the time, mostly {}", who, are, pct(time.idle),
-                     IdleWords(static_cast<IdleCause>(worst - time.causes.begin())));
+  const char* const mostly =
+      !WaitsForInput(report) ? IdleWords(static_cast<IdleCause>(worst - time.causes.begin()))
+      : FactNumber(report, "run.serves").value_or(0) > 0 ? "waiting for requests"
+                                                         : "waiting for the next command";
+  return fmt::format("{} {} idle {} of the time, mostly {}", who, are, pct(time.idle), mostly);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "engine/timeline/awaited.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "engine/timeline/handed_memory.h"
 
@@ -10,6 +11,27 @@ namespace {
 bool IsWait(OsClass os) {
   return os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
          os == OsClass::kNetwork;
+}
+
+// A kernel or a range says that weights are updated.
+bool SaysTraining(const Run& run) {
+  const auto says = [&](const char* in, StringId name) {
+    for (const std::size_t i : run.knowledge.RunSignsOf(in, run.trace.strings[name])) {
+      const RunSign& sign = run.knowledge.run_signs()[i];
+      if (sign.about == RunSign::About::kKind && sign.rule.value == "training") return true;
+    }
+    return false;
+  };
+  std::unordered_set<StringId> seen;
+  const auto any = [&](const char* in, const auto& rows, auto name_of) {
+    return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+      return seen.insert(name_of(row)).second && says(in, name_of(row));
+    });
+  };
+  if (any("kernel", run.trace.shapes, [](const KernelShape& shape) { return shape.name; }))
+    return true;
+  seen.clear();
+  return any("range", run.trace.ranges.name, [](StringId name) { return name; });
 }
 
 void SortByEnd(std::vector<std::vector<Interval>>* lists) {
@@ -30,6 +52,7 @@ Awaited::Awaited(const Run& run)
   FindHandedMemory();
   FindLoading();
   FindRequests();
+  FindInput();
   FindHandOvers();
 }
 
@@ -119,6 +142,54 @@ void Awaited::FindRequests() {
     }
   }
   SortByEnd(&requests_);
+}
+
+void Awaited::FindInput() {
+  const OsCallTable& os = run_.trace.os_calls;
+  input_.resize(run_.trace.threads.size());
+  std::vector<std::uint8_t> loops(run_.trace.strings.size(), 0);  // 1: an event loop, 2: is none
+  const auto is_event_loop = [&](StringId name) {
+    if (loops[name] == 0) {
+      const std::string& text = run_.trace.strings[name];
+      loops[name] = run_.knowledge.IsOfFamily(FamilyKind::kOs, "event_loop", text) ? 1 : 2;
+    }
+    return loops[name] == 1;
+  };
+  const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
+  const double rare = run_.knowledge.Number("input.rare");
+  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  for (const std::uint32_t t : run_.launching_threads) {
+    if (!run_.mpi_of_thread[t].empty()) continue;  // MPI waits for its messages in the same way
+    std::vector<Interval> received;
+    std::vector<Interval> as_long_as_people;
+    std::size_t messages = 0;
+    const RowRange rows = run_.os_of_thread[t];
+    for (std::uint32_t i = rows.first; i < rows.last; ++i) {
+      if (run_.names.Os(os.name[i]) == OsClass::kNetwork) ++messages;
+      const Interval wait{os.start[i], os.end[i]};
+      if (wait.Length() < silent_least_ || !is_event_loop(os.name[i])) continue;
+      if (wait.Length() >= as_people) as_long_as_people.push_back(wait);
+      if (i + 1 == rows.last) continue;
+      const OsClass next = run_.names.Os(os.name[i + 1]);
+      const bool follows = static_cast<double>(os.start[i + 1] - wait.end) <=
+                           behind_share_ * static_cast<double>(wait.Length());
+      if (follows && (next == OsClass::kNetwork || next == OsClass::kFileIo))
+        received.push_back(wait);
+    }
+    const bool talks = messages >= std::max(least, run_.steps.all.size());
+    if ((received.size() >= least || talks) && !SaysTraining(run_)) {
+      serves_ = true;
+      input_[t] = IntervalSet::Of(std::move(received));
+    } else if (static_cast<double>(as_long_as_people.size()) <=
+                   rare * static_cast<double>(run_.steps.all.size()) ||
+               !run_.steps.known()) {
+      input_[t] = IntervalSet::Of(std::move(as_long_as_people));
+    }
+  }
+}
+
+bool Awaited::IsForInput(std::uint32_t thread, Nanos start, Nanos end) const {
+  return !input_[thread].empty() && input_[thread].OverlapWith(start, end) == end - start;
 }
 
 bool Awaited::IsForRequest(std::uint32_t thread, Nanos start, Nanos end) const {

@@ -84,6 +84,7 @@ class Explainer {
     idle_.gaps = Gaps(when);
     idle_.pieces = GapPieces(when);
     for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
+    idle_.serves = awaited_.Serves();
     idle_.pieces = GapPieces(idle_.pieces);  // a copy has no room to grow, and there are millions
     for (const GapPiece piece : idle_.pieces) {
       idle_.by_device[piece.device][static_cast<std::size_t>(piece.cause)] += piece.Length();
@@ -195,6 +196,10 @@ class Explainer {
       const HostPiece& piece = pieces[i];
       IdleCause cause = CauseOf(piece);
       Activity activity = piece.activity;
+      if (activity == Activity::kOsWait && awaited_.IsForInput(thread, piece.start, piece.end)) {
+        Add(gap, piece.end, IdleCause::kNoWorkQueued, activity, piece.phase, thread);
+        continue;
+      }
       if (cause == IdleCause::kHostWait || cause == IdleCause::kHostCompute) {
         const std::uint32_t other =
             depth < kDeepest ? hand_overs_.AwaitedAt(thread, piece.start) : kNone;

@@ -25,6 +25,7 @@ struct Idle {
   Gaps gaps;
   GapPieces pieces;  // together they are the idle time exactly
   std::vector<std::array<Nanos, kIdleCauseCount>> by_device;
+  bool serves = false;  // a launching thread receives or answers requests itself
 
   // Whose doing the piece is: the launching thread, or the one that it waited for. kNone: nobody's.
   std::uint32_t ThreadOf(const GapPiece& piece) const {

@@ -43,16 +43,15 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
     window.start = ops.start.front();
     window.end = *std::max_element(ops.end.begin(), ops.end.end());
   }
+  window.origin = window.start > static_cast<Nanos>(1e15) ? window.start : 0;
   const Steps& steps = run->steps;
   if (request.mode == WindowRequest::Mode::kGiven) {
-    // Zero of the trace's clock; of normalised clocks (nanoseconds since 1970), the first op.
-    const Nanos origin = window.start > static_cast<Nanos>(1e15) ? window.start : 0;
     const Nanos last = window.end;
     window.mode = "given";
-    window.start = std::clamp(origin + static_cast<Nanos>(request.from_s * kNanosPerSecond),
+    window.start = std::clamp(window.origin + static_cast<Nanos>(request.from_s * kNanosPerSecond),
                               window.start, last);
-    window.end =
-        std::clamp(origin + static_cast<Nanos>(request.to_s * kNanosPerSecond), window.start, last);
+    window.end = std::clamp(window.origin + static_cast<Nanos>(request.to_s * kNanosPerSecond),
+                            window.start, last);
   } else if (request.mode != WindowRequest::Mode::kAll && steps.known()) {
     window.mode = "steady";
     window.start = steps.all[steps.first_steady].start;

@@ -43,6 +43,55 @@ TEST_CASE("a server that waits for a request has nothing to do") {
   CHECK(run.Idle(IdleCause::kHostWait) == 0);
 }
 
+// Passes of 1 ms, with `between` before each: it is given where the last pass ended, and where the
+// next one begins.
+template <typename Between>
+TraceBuilder Passes(const char* kernel, int count, Nanos apart, Between between) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < count; ++n) {
+    story.Thread("main").Launch(kernel, {at, at + 5_us}, {at + 10_us, at + 900_us});
+    story.Launch("second", {at + 6_us, at + 9_us}, {at + 900_us, at + 1_ms});
+    story.Call("cudaStreamSynchronize", {at + 10_us, at + 1_ms});
+    if (n + 1 < count) between(&story, n, Interval{at + 1_ms, at + 1_ms + apart});
+    at += 1_ms + apart;
+  }
+  return story;
+}
+
+TEST_CASE("a thread that launches what its event loop receives waits for requests") {
+  const auto received = [](TraceBuilder* story, int, Interval gap) {
+    story->OsCall("epoll_wait", {gap.start + 10_us, gap.end - 50_us})
+        .OsCall("recvmsg", {gap.end - 40_us, gap.end - 30_us});
+  };
+  const Analysed server(Passes("forward", 20, 2_ms, received));
+  CHECK(server.Idle(IdleCause::kNoWorkQueued) == 19 * (2_ms - 60_us));
+  CHECK(server->kind.serves);
+  CHECK(server->kind.unit == "request");
+  CHECK(server->serving.known);
+  CHECK_FALSE(server->serving.steps_named);
+  // A training loop that waits for an answer in each step waits for somebody.
+  const Analysed client(Passes("multi_tensor_apply_kernel<AdamFunctor>", 20, 2_ms, received));
+  CHECK(client.Idle(IdleCause::kNoWorkQueued) == 0);
+  CHECK(client.Idle(IdleCause::kHostWait) > 0);
+}
+
+TEST_CASE("a session waits for the next command of a person") {
+  const auto typed = [](int every) {
+    return Passes("multi_tensor_apply_kernel<AdamFunctor>", 40, 2000_ms,
+                  [every](TraceBuilder* story, int n, Interval gap) {
+                    const bool person = n % every == every - 1;
+                    story->OsCall(person ? "epoll_wait" : "nanosleep", gap);
+                  });
+  };
+  const Analysed session(typed(8));
+  CHECK(session.Idle(IdleCause::kNoWorkQueued) == session->stalls.input.lost->Total());
+  CHECK(session.Idle(IdleCause::kNoWorkQueued) >= 4 * 2000_ms);
+  CHECK(session->stalls.between_input.Length() >= 7 * 2000_ms);
+  // In every second step it belongs to the step.
+  CHECK(Analysed(typed(2)).Idle(IdleCause::kNoWorkQueued) == 0);
+}
+
 // The thread that pins memory waits at the pipe of worker processes that nobody traced.
 TraceBuilder PinnedBatch(const char* thread) {
   TraceBuilder story = GapStory().OsCall("sem_clockwait", {102_us, 195_us});

@@ -48,7 +48,8 @@ class ServingFinder {
     for (const std::uint32_t thread : run_.launching_threads) OpenOn(thread);
     const bool named = std::any_of(open_.begin(), open_.end(),
                                    [](const auto& one) { return !one.second.engine.empty(); });
-    result_.known = named && trace_.os_calls.size() > 0;
+    result_.steps_named = named && trace_.os_calls.size() > 0;
+    result_.known = result_.steps_named || basis_.idle.serves;
     if (result_.known) Divide();
     return std::move(result_);
   }
@@ -106,7 +107,11 @@ class ServingFinder {
     for (const GapPiece piece : basis_.idle.pieces) {
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       const auto open = open_.find(thread);
-      if (open == open_.end()) continue;
+      if (piece.cause == IdleCause::kNoWorkQueued && basis_.idle.serves) {
+        no_request.Add(piece, thread);
+        continue;
+      }
+      if (open == open_.end() || !result_.steps_named) continue;
       for (const GapPiece& part : open->second.Split(piece)) {
         if (open->second.sampling.Contains(part.start)) {
           sampling.Add(part, thread);

@@ -8,11 +8,14 @@
 namespace advise {
 
 struct Serving {
-  // Ranges name the engine's steps (or requests, prefill, decode) on a thread that launches, and OS
-  // calls were recorded: without them a wait for requests looks like host code.
+  // OS calls were recorded (without them a wait for requests looks like host code), and either
+  // ranges name the engine's steps (or requests, prefill, decode) on a thread that launches, or such
+  // a thread receives the requests itself.
   bool known = false;
+  bool steps_named = false;  // the former: what is between steps can be told from what is inside
   double load = 1;  // part of the device time in which there was a request to work on
   Loss no_request;  // the thread waits in the OS between steps
+  // Only where the steps are named:
   Loss scheduler;   // it runs code between steps: scheduling, preparing inputs
   Loss tokenizer;   // of them, in ranges that say so
   Loss sampling;    // the GPU waits in ranges that choose tokens

@@ -21,6 +21,23 @@ Loss IdleWhere(const Basis& basis, Keep keep) {
   return loss.Build();
 }
 
+// The longest stretch of the window in which no device idles in such a piece.
+template <typename Keep>
+Interval LongestBetween(const Basis& basis, Keep keep) {
+  std::vector<Interval> kept;
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (keep(piece)) kept.push_back({piece.start, piece.end});
+  }
+  if (kept.empty()) return {};
+  const Window& window = basis.run.window;
+  Interval longest;
+  const IntervalSet between = IntervalSet::Of(std::move(kept)).GapsWithin(window.start, window.end);
+  for (const Interval& stretch : between.intervals()) {
+    if (stretch.Length() > longest.Length()) longest = stretch;
+  }
+  return longest;
+}
+
 }  // namespace
 
 Stalls FindStalls(const Basis& basis) {
@@ -31,6 +48,11 @@ Stalls FindStalls(const Basis& basis) {
         pieces.Any(phase) ? IdleWhere(basis, [&](const GapPiece& p) { return p.phase == phase; })
                           : LossBuilder(basis).Build());
   }
+  const auto waits_for_input = [](const GapPiece& p) {
+    return p.cause == IdleCause::kNoWorkQueued && p.activity == Activity::kOsWait;
+  };
+  stalls.input = IdleWhere(basis, waits_for_input);
+  stalls.between_input = LongestBetween(basis, waits_for_input);
   const auto doing = [&](Activity activity) {
     if (!pieces.Any(activity)) return LossBuilder(basis).Build();
     return IdleWhere(basis, [&](const GapPiece& p) {

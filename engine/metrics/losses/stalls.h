@@ -18,6 +18,9 @@ inline constexpr std::array<Phase, 5> kStallPhases = {Phase::kCheckpoint, Phase:
 struct Stalls {
   std::vector<Loss> phases;  // idle time in each of kStallPhases
   Loss sleep, network, file_write, os_wait;
+  Loss input;  // waiting for what comes from outside the program: a request, a command
+  // The longest stretch of the window without such a wait; empty where there is none.
+  Interval between_input;
 };
 
 Stalls FindStalls(const Basis& basis);  // O(gaps)

@@ -164,9 +164,10 @@ class StepFinder {
     return bytes / static_cast<double>(steps.size());
   }
 
-  // How long the first device idles in a step, and in a usual one.
+  // How long the first device idles in a step for somebody's doing, and in a usual one.
   Nanos IdleIn(const Step& step) const {
-    return basis_.times[run_.active_devices.front()].idle.OverlapWith(step.start, step.end);
+    const std::uint32_t device = run_.active_devices.front();
+    return basis_.times[device].idle.OverlapWith(step.start, step.end) - WithoutWork(step);
   }
   Nanos UsualIdle() const {
     std::vector<Nanos> idle;
@@ -179,7 +180,7 @@ class StepFinder {
   // What a step took beyond the median: its extra copies, then the idle time that usual steps do
   // not have, in its longest gaps.
   void Excess(const Step& step, LossBuilder* loss, std::map<std::string, double>* what) {
-    Nanos left = step.Length() - median_;
+    Nanos left = step.Length() - WithoutWork(step) - median_;
     loss->Count(step.start, 0, left);
     const Nanos copying = std::min(left, ExtraCopies(step, loss));
     left -= copying;
@@ -198,12 +199,9 @@ class StepFinder {
                      [](const GapPiece& a, const GapPiece& b) { return a.Length() > b.Length(); });
     for (const GapPiece& piece : pieces) {
       if (idle <= 0) break;
+      if (piece.cause == IdleCause::kNoWorkQueued) continue;  // nobody's doing
       const Nanos part = std::min(idle, piece.Length());
       idle -= part;
-      if (piece.cause == IdleCause::kNoWorkQueued) {  // nobody's doing
-        (*what)[Describe(piece)] += static_cast<double>(part);
-        continue;
-      }
       for (const std::uint32_t d : run_.active_devices) {
         const IntervalSet idles = basis_.times[d].idle.Clip(piece.end - part, piece.end);
         for (const Interval& i : idles.intervals()) loss->AddSpan(d, i.start, i.end);
@@ -225,8 +223,6 @@ class StepFinder {
     switch (piece.cause) {
       case IdleCause::kDataLoading:
         return "data loading";
-      case IdleCause::kNoWorkQueued:
-        return "waiting for requests";
       case IdleCause::kFileIo:
         return "file calls";
       case IdleCause::kHostSync:
@@ -244,7 +240,33 @@ class StepFinder {
     }
   }
 
-  Nanos Beyond(std::size_t step) const { return Steps()[step].Length() - median_; }
+  // What the step takes longer than the median one, without the time in which it had nothing to do.
+  Nanos Beyond(std::size_t step) const {
+    return Steps()[step].Length() - WithoutWork(Steps()[step]) - median_;
+  }
+
+  // How long the first device had nobody to work for in a step.
+  Nanos WithoutWork(const Step& step) const {
+    const GapPieces& all = basis_.idle.pieces;
+    const std::uint32_t device = run_.active_devices.front();
+    Nanos without = 0;
+    for (std::size_t i = all.FirstEndingAfter(device, step.start); i < all.size(); ++i) {
+      const GapPiece piece = all[i];
+      if (piece.device != device || piece.start >= step.end) break;
+      if (piece.cause == IdleCause::kNoWorkQueued)
+        without += std::min(piece.end, step.end) - std::max(piece.start, step.start);
+    }
+    return without;
+  }
+
+  // The slow steps, but for those that mostly waited for a request or for a person.
+  std::vector<std::size_t> SlowSteps() const {
+    std::vector<std::size_t> slow;
+    for (const std::size_t i : run_.steps.outliers) {
+      if (2 * Beyond(i) >= Steps()[i].Length() - median_) slow.push_back(i);
+    }
+    return slow;
+  }
 
   // Evenly apart, at least two that are alike, and not every step. Distance in steps; 0 when not.
   std::size_t Rhythm(const std::vector<std::size_t>& slow) const {
@@ -308,7 +330,7 @@ class StepFinder {
   }
 
   void Outliers() {
-    const auto& slow = run_.steps.outliers;
+    const std::vector<std::size_t> slow = SlowSteps();
     if (slow.empty()) return;
     const std::set<CopyClass> usual = UsualCopies();
     for (const auto& [op, step] : CopiesOfSteps()) {

@@ -46,6 +46,24 @@ class SyncFinder {
     return UsesMpi(run_, thread, trace_.calls.end[call], until);
   }
 
+  // A server's event loop sends the result and waits for the next request before it launches again:
+  // the host must have the result for that.
+  bool IsForAnswer(std::uint32_t call) const {
+    if (!basis_.idle.serves) return false;
+    const std::uint32_t thread = trace_.calls.thread[call];
+    const bool last = call + 1 == run_.calls_of_thread[thread].last;
+    const Nanos until = last ? run_.window.end : trace_.calls.start[call + 1];
+    const RowRange rows = run_.os_of_thread[thread];
+    const auto end = trace_.os_calls.start.begin() + rows.last;
+    for (auto at = std::lower_bound(trace_.os_calls.start.begin() + rows.first, end,
+                                    trace_.calls.end[call]);
+         at != end && *at < until; ++at) {
+      const auto row = static_cast<std::size_t>(at - trace_.os_calls.start.begin());
+      if (run_.names.Os(trace_.os_calls.name[row]) == OsClass::kNetwork) return true;
+    }
+    return false;
+  }
+
   void Loops() {
     LossBuilder loss(basis_);
     forward_calls_.assign(trace_.calls.size(), 0);
@@ -55,7 +73,7 @@ class SyncFinder {
       if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
       result_.count += 1;
       result_.time_ns += static_cast<double>(CallLength(c));
-      if (copies_.calls_to_exchange.contains(c) || IsForMessage(c)) continue;
+      if (copies_.calls_to_exchange.contains(c) || IsForMessage(c) || IsForAnswer(c)) continue;
       const auto copy = copies_.copy_of_sync.find(c);
       if (copy != copies_.copy_of_sync.end()) {
         const std::uint32_t op = run_.first_op_of_call[copy->second];
@@ -89,6 +107,8 @@ class SyncFinder {
       if (trace_.ops.kind[op] != OpKind::kCopy || copies_.kind_of_op[op] != CopyKind::kTiny)
         continue;
       const std::uint32_t call = trace_.ops.call[op];
+      const auto sync = sync_of_copy.find(call);
+      if (IsForAnswer(sync == sync_of_copy.end() ? call : sync->second)) continue;
       const auto bytes = static_cast<double>(trace_.copies.bytes[trace_.ops.detail[op]]);
       sizes.push_back(bytes);
       (trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice ? up : down) =
@@ -96,8 +116,7 @@ class SyncFinder {
       loss.Count(trace_.ops.start[op], bytes, trace_.ops.end[op] - trace_.ops.start[op]);
       loss.AddExposed(op);
       std::vector<std::uint32_t> calls = {call};
-      if (const auto sync = sync_of_copy.find(call); sync != sync_of_copy.end())
-        calls.push_back(sync->second);
+      if (sync != sync_of_copy.end()) calls.push_back(sync->second);
       for (const std::uint32_t c : calls) {
         blamed[c] = 1;
         loss.remedy().unblocked_calls.push_back(c);

@@ -119,7 +119,11 @@ class Signs {
 class KindFinder {
  public:
   KindFinder(const Basis& basis, const Support& support)
-      : run_(basis.run), trace_(basis.run.trace), support_(support), signs_(basis.run) {}
+      : run_(basis.run),
+        trace_(basis.run.trace),
+        support_(support),
+        signs_(basis.run),
+        serves_(basis.idle.serves) {}
 
   RunKind Find() {
     result_.framework = signs_.Framework();
@@ -127,7 +131,8 @@ class KindFinder {
     result_.trains = !signs_.Says("training").empty();
     result_.decode = !signs_.Says("decode").empty();
     result_.prefill = !signs_.Says("prefill").empty();
-    result_.serves = result_.decode || result_.prefill || !signs_.Says("serving").empty();
+    result_.serves =
+        result_.decode || result_.prefill || serves_ || !signs_.Says("serving").empty();
     CountKernels();
     Decide();
     Units();
@@ -177,6 +182,8 @@ class KindFinder {
     const auto few = static_cast<std::size_t>(run_.knowledge.Number("kind.few_kernels"));
     const auto many = static_cast<std::int64_t>(run_.knowledge.Number("kind.many_launches"));
     const std::string solver = signs_.Says("solver");
+    if (serves_ && loops && solver.empty() && !Speaks("MPI"))
+      return Set(KindOfRun::kInference, "the thread that launches receives requests");
     const bool marked = loops && run_.steps.source != "period";
     if (!graphs_ && result_.kernels > 0 && result_.kernels <= few && result_.launches < many &&
         !marked && solver.empty() && !Speaks("MPI")) {
@@ -231,6 +238,7 @@ class KindFinder {
   const Trace& trace_;
   const Support& support_;
   Signs signs_;
+  bool serves_;
   bool graphs_ = false;  // traced as a whole: nobody knows how many kernels there are
   RunKind result_;
 };
