@@ -228,12 +228,12 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
                 "COMMAND";
     return;
   }
+  if (WaitsForInput(*report)) return FillNextStepOfInput(report);
   if (FactNumber(*report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
     report->next_step = "Record the kernels inside the CUDA graphs.";
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
     return;
   }
-  if (WaitsForInput(*report)) return FillNextStepOfInput(report);
   if (!LosesNothingBetweenKernels(*report, knowledge)) {
     const Time time = TimeOf(*report);
     const bool waits_for_ranks = time.comm > time.idle && report->inputs.size() == 1;

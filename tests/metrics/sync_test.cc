@@ -158,6 +158,23 @@ TEST_CASE("a synchronization that finds everything done is not what blocked the 
   CHECK(run->syncs.loop.lost->Total() < 1_ms);
 }
 
+TEST_CASE("a server must wait for the result that it answers with") {
+  const auto loop = [](const char* next) {
+    TraceBuilder story;
+    Repeat(20, 2_ms, [&](int, Nanos at) {
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 600_us});
+      story.Launch("more", {at + 6_us, at + 9_us}, {at + 600_us, at + 700_us});
+      story.Sync({at + 10_us, at + 705_us}, "cudaStreamSynchronize");
+      story.OsCall(next, {at + 710_us, at + 720_us});
+    });
+    return story;
+  };
+  const Analysed server(loop("sendmsg"));
+  CHECK(server->syncs.count == 20);
+  CHECK(server->syncs.loop.count == 0);
+  CHECK(Analysed(loop("getrusage"))->syncs.loop.count == 20);
+}
+
 TEST_CASE("idle time in frees behind a wait is the frees', and they would wait themselves") {
   TraceBuilder story;
   for (int i = 0; i < 10; ++i) {
