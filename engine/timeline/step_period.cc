@@ -14,14 +14,21 @@ bool IsCompute(const OpTable& ops, std::uint32_t op) {
   return ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
 }
 
-// What an op is, and of copies how large (to a power of two).
-std::uint64_t TokenOf(const Trace& trace, std::uint32_t op, bool with_grid) {
+// Which sizes a token tells: those of a step's data may differ from step to step.
+struct TellsSize {
+  bool of_grids = true;
+  bool of_copies = true;
+};
+
+// What an op is; of copies also the direction, and the size to a power of two.
+std::uint64_t TokenOf(const Trace& trace, std::uint32_t op, TellsSize size_of) {
   const std::uint32_t detail = trace.ops.detail[op];
   switch (trace.ops.kind[op]) {
     case OpKind::kKernel:
-      return with_grid ? detail : 0x100000000ULL | trace.shapes[detail].name;
+      return size_of.of_grids ? detail : 0x100000000ULL | trace.shapes[detail].name;
     case OpKind::kCopy: {
-      const auto bytes = std::max<std::int64_t>(0, trace.copies.bytes[detail]);
+      const auto bytes =
+          size_of.of_copies ? std::max<std::int64_t>(0, trace.copies.bytes[detail]) : 0;
       const auto size = std::lround(std::log2(1.0 + static_cast<double>(bytes)));
       return 0x200000000ULL | (static_cast<std::uint64_t>(trace.copies.direction[detail]) << 8U) |
              static_cast<std::uint64_t>(size);
@@ -34,13 +41,13 @@ std::uint64_t TokenOf(const Trace& trace, std::uint32_t op, bool with_grid) {
   return 0x400000000ULL | detail;
 }
 
-Tokens TokensOf(const Trace& trace, const std::vector<std::uint32_t>& ops, bool with_grid) {
+Tokens TokensOf(const Trace& trace, const std::vector<std::uint32_t>& ops, TellsSize size_of) {
   Tokens tokens;
   tokens.what.reserve(ops.size());
   tokens.computes.reserve(ops.size());
   tokens.time.reserve(ops.size());
   for (const std::uint32_t op : ops) {
-    tokens.what.push_back(TokenOf(trace, op, with_grid));
+    tokens.what.push_back(TokenOf(trace, op, size_of));
     tokens.computes.push_back(IsCompute(trace.ops, op) ? 1 : 0);
     tokens.time.push_back(trace.ops.end[op] - trace.ops.start[op]);
   }
@@ -230,10 +237,11 @@ Steps StepsFromPeriod(const Run& run) {
   };
   Period period;
   Tokens tokens;
-  for (const bool with_grid : {true, false}) {
-    tokens = TokensOf(run.trace, sequence, with_grid);
+  for (const TellsSize size_of : {TellsSize{}, TellsSize{.of_copies = false},
+                                  TellsSize{.of_grids = false, .of_copies = false}}) {
+    tokens = TokensOf(run.trace, sequence, size_of);
     period = FindPeriod(run.knowledge, tokens, meets_host);
-    period.same_sizes = with_grid;
+    period.same_sizes = size_of.of_grids;
     if (period.length > 0) break;
   }
   if (period.length == 0) return {};

@@ -1,6 +1,7 @@
 // Steps of a run that names none: from the rhythm of its kernels.
 #include "engine/timeline/step.h"
 #include "tests/support/analysed.h"
+#include "tests/support/dice.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -305,6 +306,22 @@ TEST_CASE(
   const Analysed run(story, kAuto);
   const Steps& steps = run->run.steps;
   CHECK(steps.Median() == 480_us);
+}
+
+TEST_CASE("inputs whose sizes follow the data do not hide the rhythm") {
+  TraceBuilder story;
+  Dice dice(7);
+  for (int i = 0; i < 30; ++i) {
+    const Nanos at = i * 1_ms;
+    for (int c = 0; c < 5; ++c) {
+      const std::int64_t bytes = std::int64_t{64} << (2 * dice.Roll(5));
+      const Nanos copy = at + c * 10_us;
+      story.CopyToGpu(bytes, MemoryKind::kPinned, {copy, copy + 2_us}, {copy + 4_us, copy + 5_us});
+    }
+    story.Launch("decode", {at + 60_us, at + 64_us}, {at + 70_us, at + 600_us});
+    story.Launch("sample", {at + 65_us, at + 69_us}, {at + 600_us, at + 700_us});
+  }
+  CHECK(Analysed(story, kAuto)->run.steps.Median() == 1_ms);
 }
 
 }  // namespace
