@@ -27,19 +27,27 @@ struct Likeness {
 Likeness Compare(const Tokens& tokens, Stretch before, Stretch now) {
   const std::uint64_t* one = &tokens.what[before.from];
   const std::uint64_t* two = &tokens.what[now.from];
+  const std::uint32_t* weight = &tokens.weight[now.from];
   if (before.length == now.length) {
-    std::size_t same = 0;
-    for (std::size_t k = 0; k < now.length; ++k) same += one[k] == two[k] ? 1 : 0;
-    return {same, now.length};
+    Likeness likeness;
+    for (std::size_t k = 0; k < now.length; ++k) {
+      likeness.same += one[k] == two[k] ? weight[k] : 0;
+      likeness.all += weight[k];
+    }
+    return likeness;
   }
   const std::size_t most = std::min(before.length, now.length);
   std::size_t front = 0;
   while (front < most && one[front] == two[front]) ++front;
   std::size_t back = 0;
   while (front + back < most && one[before.length - 1 - back] == two[now.length - 1 - back]) ++back;
-  Likeness likeness{front + back, front + back};
-  for (std::size_t k = front; k < now.length - back; ++k)
-    likeness.all += tokens.computes[now.from + k] != 0 || front + back < most ? 1 : 0;
+  Likeness likeness;
+  for (std::size_t k = 0; k < now.length; ++k) {
+    const bool same = k < front || k >= now.length - back;
+    likeness.same += same ? weight[k] : 0;
+    likeness.all +=
+        same || tokens.computes[now.from + k] != 0 || front + back < most ? weight[k] : 0;
+  }
   return likeness;
 }
 
@@ -232,17 +240,35 @@ class PeriodFinder {
   // Or when each period meets the host: then the longer one is several iterations with something
   // extra in the last. Where the extra computes (an evaluation), each must take in data, since
   // layers may hand numbers back, too. Where most of what the longer one computes stands beside the
-  // shorter one, that is a part of it, such as a train of copies that each feed one kernel.
+  // shorter one, that is a part of it, such as a train of copies that each feed one kernel. A graph
+  // is one token, whatever it computes, so that its time has to say how much that is.
   bool Iterates(const std::vector<std::size_t>& at, std::size_t period) const {
     const std::size_t beside = Beside(at, period);
-    return beside <= ComputingTokens(tokens_, at[at.size() / 2], period).size() &&
-           meets_host_(at, beside > 0);
+    const bool most =
+        beside <= ComputingTokens(tokens_, at[at.size() / 2], period).size() ||
+        (HoldsGraph(at[at.size() / 2], period) && 2 * TimeShare(tokens_, at, period) >= 1);
+    return most && meets_host_(at, beside > 0);
+  }
+
+  bool HoldsGraph(std::size_t from, std::size_t length) const {
+    const std::size_t last = std::min(tokens_.weight.size(), from + length);
+    return std::any_of(tokens_.weight.begin() + static_cast<std::ptrdiff_t>(from),
+                       tokens_.weight.begin() + static_cast<std::ptrdiff_t>(last),
+                       [](std::uint32_t weight) { return weight > 1; });
+  }
+
+  // Where a usual period begins, about in the middle: one that is followed by the next.
+  static std::size_t Usual(const std::vector<std::size_t>& at, std::size_t period) {
+    for (std::size_t i = at.size() / 2; i + 1 < at.size(); ++i) {
+      if (at[i + 1] - at[i] == period) return at[i];
+    }
+    return at[at.size() / 2];
   }
 
   // Kinds of computing that the best period has beside this shorter one.
   std::size_t Beside(const std::vector<std::size_t>& at, std::size_t period) const {
-    const auto inside = ComputingTokens(tokens_, at[at.size() / 2], period);
-    const auto all = ComputingTokens(tokens_, best_.starts[best_.starts.size() / 2], best_.length);
+    const auto inside = ComputingTokens(tokens_, Usual(at, period), period);
+    const auto all = ComputingTokens(tokens_, Usual(best_.starts, best_.length), best_.length);
     return static_cast<std::size_t>(std::count_if(
         all.begin(), all.end(), [&](std::uint64_t token) { return !inside.contains(token); }));
   }

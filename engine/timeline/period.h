@@ -10,10 +10,12 @@
 
 namespace advise {
 
-// `computes`: by token, 1 for kernels and graphs. `time`: how long each runs.
+// `computes`: by token, 1 for kernels and graphs. `weight`: how many ops it stands for, 1 but for
+// graphs. `time`: how long each runs.
 struct Tokens {
   std::vector<std::uint64_t> what;
   std::vector<std::uint8_t> computes;
+  std::vector<std::uint32_t> weight;
   std::vector<Nanos> time;
 };
 

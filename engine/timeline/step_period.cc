@@ -41,15 +41,34 @@ std::uint64_t TokenOf(const Trace& trace, std::uint32_t op, TellsSize size_of) {
   return 0x400000000ULL | detail;
 }
 
+// What a kernel of the sequence takes on average; 0 where there is none.
+Nanos MeanKernel(const Trace& trace, const std::vector<std::uint32_t>& ops) {
+  Nanos time = 0;
+  Nanos count = 0;
+  for (const std::uint32_t op : ops) {
+    if (trace.ops.kind[op] != OpKind::kKernel) continue;
+    time += trace.ops.end[op] - trace.ops.start[op];
+    ++count;
+  }
+  return count > 0 ? time / count : 0;
+}
+
 Tokens TokensOf(const Trace& trace, const std::vector<std::uint32_t>& ops, TellsSize size_of) {
+  const Nanos kernel = std::max<Nanos>(1, MeanKernel(trace, ops));
   Tokens tokens;
   tokens.what.reserve(ops.size());
   tokens.computes.reserve(ops.size());
+  tokens.weight.reserve(ops.size());
   tokens.time.reserve(ops.size());
   for (const std::uint32_t op : ops) {
+    const Nanos time = trace.ops.end[op] - trace.ops.start[op];
+    const bool graph = trace.ops.kind[op] == OpKind::kGraph;
     tokens.what.push_back(TokenOf(trace, op, size_of));
     tokens.computes.push_back(IsCompute(trace.ops, op) ? 1 : 0);
-    tokens.time.push_back(trace.ops.end[op] - trace.ops.start[op]);
+    // A graph that is traced as a whole is about as many kernels as it has room for.
+    tokens.weight.push_back(
+        graph ? static_cast<std::uint32_t>(std::clamp<Nanos>(time / kernel, 1, 10'000)) : 1);
+    tokens.time.push_back(time);
   }
   return tokens;
 }

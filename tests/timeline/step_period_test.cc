@@ -324,5 +324,25 @@ TEST_CASE("inputs whose sizes follow the data do not hide the rhythm") {
   CHECK(Analysed(story, kAuto)->run.steps.Median() == 1_ms);
 }
 
+TEST_CASE("a token is a step also where every eighth comes with a long prompt") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 40; ++i) {
+    if (i % 8 == 5) {
+      for (int k = 0; k < 60; ++k) {
+        story.Launch(k % 3 == 0 ? "gemm_nn" : k % 3 == 1 ? "attention" : "norm", {at, at + 5_us},
+                     {at + 8_us, at + 20_us});
+        at += 13_us;
+      }
+      at += 10_us;
+    }
+    story.CopyToGpu(1_KiB, MemoryKind::kPinned, {at, at + 2_us}, {at + 4_us, at + 5_us});
+    story.Graph(1, {at + 10_us, at + 20_us}, {at + 30_us, at + 1900_us});
+    story.Launch("sample", {at + 25_us, at + 29_us}, {at + 1900_us, at + 1910_us});
+    at += 2_ms;
+  }
+  CHECK(Analysed(story, kAuto)->run.steps.Median() == 2_ms);
+}
+
 }  // namespace
 }  // namespace advise
