@@ -244,9 +244,9 @@ class PeriodFinder {
   // is one token, whatever it computes, so that its time has to say how much that is.
   bool Iterates(const std::vector<std::size_t>& at, std::size_t period) const {
     const std::size_t beside = Beside(at, period);
-    const bool most =
-        beside <= ComputingTokens(tokens_, at[at.size() / 2], period).size() ||
-        (HoldsGraph(at[at.size() / 2], period) && 2 * TimeShare(tokens_, at, period) >= 1);
+    const std::size_t usual = Usual(at, period);
+    const bool most = beside <= ComputingTokens(tokens_, usual, period).size() ||
+                      (HoldsGraph(usual, period) && 2 * TimeShare(tokens_, at, period) >= 1);
     return most && meets_host_(at, beside > 0);
   }
 
