@@ -90,8 +90,9 @@ struct NamedFact {
 struct RanksInfo {
   int ranks = 0;  // 0: one rank only
   int reports = 0;
-  int hosts = 0;  // 0 unknown
-  int steps = 0;  // that all ranks have, 0 unknown
+  int hosts = 0;      // 0 unknown
+  int processes = 0;  // 0 unknown
+  int steps = 0;      // that all ranks have, 0 unknown
   double parallel = 0;
   double load_balance = 0;
   double communication = 0;

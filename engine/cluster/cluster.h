@@ -39,7 +39,8 @@ struct Cluster {
   int Number(std::size_t rank) const;  // the rank's number; its place in the run when unknown
 
   std::vector<RankSummary> ranks;
-  std::size_t hosts = 0;  // that are named; 0 when none is
+  std::size_t hosts = 0;      // that are named; 0 when none is
+  std::size_t processes = 0;  // that the ranks run in; 0 when that of one is not known
   std::size_t reports = 0;
   int world = 0;                   // ranks that the job has; 0 unknown
   std::vector<int> missing;        // ranks without a report, when that is known

@@ -72,6 +72,8 @@ void DeclareMembers(Catalog* catalog) {
   auto& many = NeedMany(&catalog->OfRanks(All));
   many.Add("cluster.hosts", "count", "Number of hosts that the ranks ran on.",
            IfPositive(&Cluster::hosts, "the reports do not name their hosts", ""));
+  many.Add("cluster.processes", "count", "Number of processes that drive these devices.",
+           IfPositive(&Cluster::processes, "the reports do not name their processes", ""));
   many.Add("cluster.world", "count", "Ranks that the job has, as the launcher says.",
            IfPositive(&Cluster::world, kNoWorld, ""));
   many.Add("cluster.missing", "count", "Ranks of the job without a report.",

@@ -1,4 +1,5 @@
-// comm.*, rank.late.*, rank.idle.*: communication kernels, and devices that come late or idle.
+// comm.*, rank.late.*, rank.idle.*, rank.turns.*: communication kernels, and devices that come late
+// or idle.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -118,6 +119,18 @@ void DeclareReplication(Catalog* catalog) {
                        "process.",
                        "Broadcasts, reduces and copies between the GPUs of one process are gone."},
                       &Replication::loss);
+  auto& turns = catalog->Of(&Analysis::turns);
+  turns.Add("rank.turns.devices", "count", "GPUs of the process that works on most; 0 for one.",
+            &Turns::devices);
+  turns.Add("rank.turns.together", "share",
+            "Busy time of these GPUs beyond one at a time, over the time in which any is busy.",
+            &Turns::together);
+  turns.Add("rank.turns.least", "share",
+            "Busy time of the least busy of them, over the time in which any is busy.",
+            &Turns::least);
+  turns.AddLoss("rank.turns", kLost,
+                {"", "Idle time of these GPUs while another one of them works.", ""},
+                &Turns::waiting);
   auto& contention = catalog->Of(&Analysis::contention);
   contention.Add(
       "comm.contention.slowdown", "num",

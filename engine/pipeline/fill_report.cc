@@ -69,6 +69,7 @@ void FillRanks(Report* report) {
   ranks.ranks = whole("cluster.ranks");
   ranks.reports = whole("cluster.reports");
   ranks.hosts = whole("cluster.hosts");
+  ranks.processes = whole("cluster.processes");
   ranks.steps = whole("cluster.steps");
   ranks.parallel = number("cluster.efficiency.parallel");
   ranks.load_balance = number("cluster.efficiency.load_balance");

@@ -90,8 +90,11 @@ void WriteBudget(Page& page, const Report& report, bool devices, std::size_t cau
 void WriteRanks(Page& page, const Report& report) {
   const RanksInfo& ranks = report.ranks;
   if (ranks.ranks < 2) return;
+  const bool one_process = ranks.processes == 1;
   std::string who = std::to_string(ranks.ranks);
-  if (ranks.hosts > 0)
+  if (one_process)
+    who += " of one process";
+  else if (ranks.hosts > 0)
     who += fmt::format(" on {} node{}", ranks.hosts, ranks.hosts == 1 ? "" : "s");
   std::vector<std::string> parts = {who};
   if (ranks.steps > 0)
@@ -101,7 +104,7 @@ void WriteRanks(Page& page, const Report& report) {
     parts.push_back(fmt::format("waiting for late ranks {}", pct(ranks.waited)));
     parts.push_back(fmt::format("transfer {}", pct(ranks.transfer)));
   }
-  page.Parts("Ranks", kColumn, parts, " | ");
+  page.Parts(one_process ? "GPUs" : "Ranks", kColumn, parts, " | ");
   page.Parts("Parallel efficiency", kColumn,
              {fmt::format("{} = load balance {}", pct(ranks.parallel), pct(ranks.load_balance)),
               fmt::format("× communication {}", pct(ranks.communication)),

@@ -87,7 +87,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WindowInfo, mode, start_ns, end_
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceBudget, rank, device, name, compute_ns,
                                                 comm_exposed_ns, copy_exposed_ns, memset_exposed_ns,
                                                 idle_ns, window_ns, idle_causes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RanksInfo, ranks, reports, hosts, steps, parallel,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RanksInfo, ranks, reports, hosts, processes, steps, parallel,
                                                 load_balance, communication, orchestration, waited,
                                                 transfer)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NotChecked, rule, needs, reason, how)
