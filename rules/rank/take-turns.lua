@@ -26,8 +26,10 @@ return {
       ["for"] = { "pytorch" } },
     { action = "Keep several batches in flight, so that each GPU works on another one" },
     { action  = "Start the work of all GPUs before you wait for any of them",
-      snippet = [[for (int d = 0; d < gpus; ++d) { cudaSetDevice(d); step<<<grid, block, 0, stream[d]>>>(part[d]); }
-for (int d = 0; d < gpus; ++d) { cudaSetDevice(d); cudaStreamSynchronize(stream[d]); }]],
+      snippet = [[int gpus;
+cudaGetDeviceCount(&gpus);
+for (int d = 0; d < gpus; ++d) { cudaSetDevice(d); kernel<<<grid, block>>>(data, n); }   // does not wait
+for (int d = 0; d < gpus; ++d) { cudaSetDevice(d); cudaDeviceSynchronize(); }]],
       language = "cpp", ["for"] = { "c++" } },
   },
   false_positives = "A model that needs the memory of all GPUs, and answers one request at a time.",

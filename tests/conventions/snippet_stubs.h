@@ -55,6 +55,8 @@ void LaunchConfiguration(dim3 grid, dim3 block, std::size_t shared = 0,
                          cudaStream_t stream = nullptr);
 
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
