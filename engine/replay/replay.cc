@@ -196,7 +196,11 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
     // What held it, when nothing visible did, holds it still.
     begin = chain_end_[op.previous] + std::max<Nanos>(0, since_end_of(op.previous));
   }
-  if (op.previous != kNone) begin = std::max(begin, chain_end_[op.previous] + op.spacing);
+  // What becomes a part of the kernel before it has no start of its own.
+  const bool joined =
+      op.call != kNone && changes_.vanished[op.call] != 0 && changes_.factor[i] < 1.0F;
+  const Nanos spacing = joined ? std::min<Nanos>(op.spacing, 0) : op.spacing;
+  if (op.previous != kNone) begin = std::max(begin, chain_end_[op.previous] + spacing);
   if (changes_.freed[i] != 0) return begin;
   if (op.awaited != kNone && changes_.detached[op.awaited] == 0)
     begin = std::max(begin, op_end_[op.awaited] + since_end_of(op.awaited));

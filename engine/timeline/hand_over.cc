@@ -107,17 +107,21 @@ class Shown {
     return mark;
   }
 
-  // How often the thread ends something of these kinds.
-  std::size_t Count(const std::set<Kind>& kinds) const {
-    std::size_t count = 0;
-    const RowRange calls = run_.calls_of_thread[thread_];
-    for (std::uint32_t c = calls.first; c < calls.last; ++c)
-      count += kinds.contains(KindOfCall(run_, c)) ? 1 : 0;
-    for (std::uint32_t i = os_.first; i < os_.last; ++i) {
-      const bool counts = kinds.contains({true, run_.trace.os_calls.name[i], kNone}) && EndsRun(i);
-      count += counts ? 1 : 0;
+  // How long something of these kinds is the last that the thread did, and no longer ago than that.
+  // What another of its calls follows far sooner is never so long the last, and does not count.
+  Nanos Behind(const std::set<Kind>& kinds, Nanos longest) const {
+    Nanos time = 0;
+    const CallTable& calls = run_.trace.calls;
+    const RowRange rows = run_.calls_of_thread[thread_];
+    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+      if (!kinds.contains(KindOfCall(run_, c))) continue;
+      const Nanos next = c + 1 < rows.last ? calls.start[c + 1] - calls.end[c] : longest;
+      if (2 * next >= longest) time += std::min(next, longest);
     }
-    return count;
+    for (std::uint32_t i = os_.first; i < os_.last; ++i) {
+      if (kinds.contains({true, run_.trace.os_calls.name[i], kNone}) && EndsRun(i)) time += longest;
+    }
+    return time;
   }
 
  private:
@@ -237,8 +241,7 @@ class Finder {
       // How much of the time lies, by chance, so close behind something of these kinds.
       const auto span =
           static_cast<double>(std::max<Nanos>(1, pauses.back().end - pauses.front().start));
-      const double by_chance =
-          static_cast<double>(shown_[other].Count(kinds)) * static_cast<double>(median) / span;
+      const double by_chance = static_cast<double>(shown_[other].Behind(kinds, median)) / span;
       if (by_chance > chance_) continue;
       if (best.thread == threads_.size() || median < closest)
         best = {other, mostly}, closest = median;

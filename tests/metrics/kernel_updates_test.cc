@@ -52,5 +52,24 @@ TEST_CASE("what the GPU waits for launches after an update is counted until the 
   CHECK(run->replay().Gain(*loss.remedy) >= 12 * 190 * 10_us);
 }
 
+// Steps of a product of 6 ms, behind which 1000 kernels of 2 us each wait, 1 us apart, launched
+// early: the GPU is the limit, and one kernel in their place takes the 0.5 us that each is longer
+// than one that does nothing.
+TEST_CASE("the pauses between the kernels of an update go with the kernels") {
+  TraceBuilder story;
+  Repeat(12, 9_ms, [&](int, Nanos at) {
+    story.Launch(kMatrixBf16, {at, at + 4_us}, {at + 10_us, at + 6_ms});
+    for (int i = 0; i < 1000; ++i) {
+      const Nanos call = at + (i + 1) * 5_us;
+      const Nanos start = at + 6_ms + i * 3_us + 1_us;
+      story.Launch(kElementwise, {call, call + 4_us}, {start, start + 2_us});
+    }
+  });
+  const Analysed run(story);
+  const Nanos gain = run->replay().Gain(*run->kernels.optimizer.remedy);
+  CHECK(gain > 12 * 2400_us);
+  CHECK(gain < 12 * 2600_us);
+}
+
 }  // namespace
 }  // namespace advise

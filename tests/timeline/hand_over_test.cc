@@ -93,6 +93,33 @@ TEST_CASE("layers that launch the same kernel again do not hide the wait before 
   CHECK(GainOfMain(run) > run.Window() / 10);
 }
 
+// Steps of 3 ms: the main thread launches 60 layers of one kernel, closely one after the other, the
+// backward thread as many behind the last of them, and the main thread an update of 100 tensors.
+TEST_CASE("launches that follow each other closely do not hide what the last of them lets go") {
+  TraceBuilder story;
+  constexpr int kSteps = 12;
+  std::vector<Interval> update;
+  Repeat(kSteps, 3_ms, [&](int n, Nanos at) {
+    const Nanos uneven = (n * 37 % 11) * 1_us;
+    const auto launch = [&](const char* kernel, Nanos call) {
+      story.Launch(kernel, {call, call + 5_us}, {call + 7_us, call + 9_us});
+    };
+    story.Thread("main");
+    for (int i = 0; i < 60; ++i) launch("layer", at + uneven + i * 12_us);
+    const Nanos backward = at + uneven + 59 * 12_us + 140_us;
+    story.Thread("backward");
+    for (int i = 0; i < 60; ++i) launch("dgrad", backward + i * 12_us);
+    const Nanos behind = backward + 60 * 12_us + 10_us;
+    story.Thread("main").OsCall("pthread_cond_wait", {backward - 100_us, behind - 5_us});
+    for (int i = 0; i < 100; ++i) launch("update", behind + i * 12_us);
+    update.push_back({behind + 5_us, behind + 99 * 12_us});
+  });
+  const Analysed run(story, kAuto);
+  Remedy remedy;
+  remedy.host_cuts.push_back({0, IntervalSet::Of(std::move(update))});
+  CHECK(run->replay().Gain(remedy) > kSteps * 900_us);
+}
+
 // Two threads that launch on their own, every 10 and every 7 ms.
 TEST_CASE("threads that do not wait for each other are not tied together") {
   TraceBuilder story;

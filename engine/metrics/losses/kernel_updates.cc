@@ -25,7 +25,8 @@ class CostFinder {
         loss_(basis) {}
 
   Loss Find() {
-    const auto residual = static_cast<float>(run_.knowledge.Number("kernel.multi_tensor_residual"));
+    const double residual = run_.knowledge.Number("kernel.multi_tensor_residual");
+    const double empty = run_.knowledge.Number("kernel.empty");
     // By stream: the op of the update before.
     std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
     for (const std::uint32_t op : kernels_) {
@@ -41,7 +42,9 @@ class CostFinder {
                trace_.ops.end[last], trace_.ops.start[op]);
         if (trace_.ops.call[op] != kNone)
           loss_.remedy().vanished_calls.push_back(trace_.ops.call[op]);
-        loss_.remedy().scaled_ops.emplace_back(op, residual);
+        const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+        const double left = std::clamp(1 - empty / std::max(1.0, length), 0.0, residual);
+        loss_.remedy().scaled_ops.emplace_back(op, static_cast<float>(left));
       }
       last = op;
     }
