@@ -131,20 +131,26 @@ void PairSteps(const std::vector<RankSummary>& ranks, const Clocks& clocks, cons
 // Ranks that wait for each other where no collective shows it, as in MPI calls: a rank waits as
 // long as it is without compute for longer than another one, and no longer than the busiest one
 // computes more. Exposed copies are part of it: a rank that is ahead has no compute left to hide
-// them behind. What a rank idles for reasons of its own, it has without computing less.
+// them behind. What a rank idles for reasons of its own, it has without computing less. Where calls
+// of MPI were recorded they tell it, too: the rank that is least in them needs that for the
+// messages, and another one waits for as long as it is in them for longer.
 void InferWaits(const std::vector<RankSummary>& ranks, Job* job) {
   const auto bare = [](const RankTime& time) { return time.Total() - time.compute; };
   for (std::size_t s = 0; s < job->steps; ++s) {
     Nanos most = 0;
     Nanos least = std::numeric_limits<Nanos>::max();
+    Nanos least_in_calls = least;
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const RankTime& time = job->TimeOf(ranks, r, s);
       most = std::max(most, time.compute);
       least = std::min(least, bare(time));
+      least_in_calls = std::min(least_in_calls, time.Cause(IdleCause::kPeerWait));
     }
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const RankTime& time = job->TimeOf(ranks, r, s);
-      job->waited[r * job->steps + s] = std::min(bare(time) - least, most - time.compute);
+      job->waited[r * job->steps + s] =
+          std::max(std::min(bare(time) - least, most - time.compute),
+                   time.Cause(IdleCause::kPeerWait) - least_in_calls);
     }
   }
 }

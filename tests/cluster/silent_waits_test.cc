@@ -80,5 +80,30 @@ TEST_CASE("what a rank idles for reasons of its own is no waiting") {
   CHECK(cluster.lateness.compute.loss.gain == 0);
 }
 
+// The outer ranks of a row have one neighbor, and half as much to do for the exchange of edges: they
+// wait in MPI for the inner ones.
+TEST_CASE("a rank that computes as long as the others waits for as long as it is longer in MPI") {
+  std::vector<RankSummary> ranks = Tell(Each(4, 10, 100 * kMs), Each(4, 10, 40 * kMs));
+  for (const std::size_t outer : {0, 3}) {
+    for (RankStep& step : ranks[outer].steps) {
+      step.time.causes[static_cast<std::size_t>(IdleCause::kHostCompute)] = 15 * kMs;
+      step.time.causes[static_cast<std::size_t>(IdleCause::kPeerWait)] = 25 * kMs;
+    }
+  }
+  for (const std::size_t inner : {1, 2}) {
+    for (RankStep& step : ranks[inner].steps) {
+      step.time.causes[static_cast<std::size_t>(IdleCause::kHostCompute)] = 35 * kMs;
+      step.time.causes[static_cast<std::size_t>(IdleCause::kPeerWait)] = 5 * kMs;
+    }
+  }
+  const Cluster cluster(std::move(ranks), ShippedKnowledge());
+  CHECK(cluster.job.Own(0, 5) == 120 * kMs);
+  CHECK(cluster.job.Own(1, 5) == 140 * kMs);
+  // Without the exchange all ranks win what the inner ones take for it.
+  RankCuts cuts(4);
+  for (std::size_t r = 0; r < 4; ++r) cuts[r].assign(10, (r % 3 == 0 ? 15 : 35) * kMs);
+  CHECK(cluster.job.Gain(cuts) == 10 * 35 * kMs);
+}
+
 }  // namespace
 }  // namespace advise

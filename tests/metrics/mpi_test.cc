@@ -188,6 +188,32 @@ TEST_CASE("receives may be posted before the data goes down, and results go down
   CHECK(run->mpi.staged.bytes == Approx(2_MiB));
 }
 
+// Twenty pieces of 64 KiB each way, each in a call that waits for it: 3 us of copying and 12 us
+// until the next. The kernel behind them waits for the last.
+TEST_CASE("pieces that are staged one by one cost the pauses between them as well") {
+  TraceBuilder story;
+  story.Launch("pack", {0_us, 5_us}, {10_us, 100_us});
+  const auto pieces = [&](Nanos from, bool down) {
+    for (int i = 0; i < 20; ++i) {
+      const Nanos at = from + i * 15_us;
+      const Interval call{at, at + 12_us}, copy{at + 5_us, at + 8_us};
+      if (down) {
+        story.CopyFromGpu(64_KiB, MemoryKind::kPinned, call, copy, "cudaMemcpy");
+      } else {
+        story.CopyToGpu(64_KiB, MemoryKind::kPinned, call, copy, "cudaMemcpy");
+      }
+    }
+  };
+  pieces(100_us, true);
+  story.Mpi("MPI_Sendrecv", {400_us, 450_us}, 20 * 64_KiB, 20 * 64_KiB, 1);
+  pieces(455_us, false);
+  story.Launch("unpack", {760_us, 765_us}, {770_us, 3000_us});
+  const Analysed run(story);
+  CHECK(run->mpi.staged.count == 40);
+  CHECK(run->mpi.staged.lost->Total() == 2 * (20 * 3_us + 19 * 12_us));
+  CHECK(run->replay().Gain(*run->mpi.staged.remedy) > 2 * 19 * 14_us);
+}
+
 TEST_CASE("files that MPI writes are file input and output, not waiting for a peer") {
   const Analysed run(TraceBuilder()
                          .Launch("step", {0_us, 5_us}, {10_us, 1000_us})

@@ -227,6 +227,7 @@ class MpiFinder {
   }
 
   // MPI that takes GPU memory needs neither copy; the host still waits until the data is computed.
+  // Of pieces that go the same way one after the other nothing is left, nor of the pauses between.
   void Staged() {
     LossBuilder loss(basis_);
     const OpTable& ops = run_.trace.ops;
@@ -234,14 +235,42 @@ class MpiFinder {
     std::vector<std::uint32_t> all;
     std::merge(copies.down.begin(), copies.down.end(), copies.up.begin(), copies.up.end(),
                std::back_inserter(all));
+    std::map<std::uint32_t, std::uint32_t> before;  // by device: the staged copy before
     for (const std::uint32_t op : all) {
       loss.Count(ops.start[op], static_cast<double>(run_.trace.copies.bytes[ops.detail[op]]),
                  ops.end[op] - ops.start[op]);
       loss.AddExposed(op);
       loss.remedy().scaled_ops.emplace_back(op, 0.0F);
-      if (ops.call[op] != kNone) loss.remedy().unblocked_calls.push_back(ops.call[op]);
+      const std::uint32_t device = ops.device[op];
+      const auto [last, first] = before.try_emplace(device, op);
+      const bool piece = !first && IsNextPiece(last->second, op);
+      if (piece) {
+        const IntervalSet pause =
+            basis_.times[device].idle.Clip(ops.end[last->second], ops.start[op]);
+        for (const Interval& span : pause.intervals()) loss.AddSpan(device, span.start, span.end);
+      }
+      last->second = op;
+      if (ops.call[op] == kNone) continue;
+      loss.remedy().unblocked_calls.push_back(ops.call[op]);
+      if (piece) loss.remedy().vanished_calls.push_back(ops.call[op]);
     }
     result_.staged = loss.Build();
+  }
+
+  // Whether the same thread calls for this copy right after that one, which goes the same way.
+  bool IsNextPiece(std::uint32_t before, std::uint32_t op) const {
+    const Trace& trace = run_.trace;
+    const std::uint32_t from = trace.ops.call[before];
+    const std::uint32_t to = trace.ops.call[op];
+    if (from == kNone || to == kNone || to <= from ||
+        trace.calls.thread[from] != trace.calls.thread[to] ||
+        trace.copies.direction[trace.ops.detail[before]] !=
+            trace.copies.direction[trace.ops.detail[op]])
+      return false;
+    for (std::uint32_t call = from + 1; call < to; ++call) {
+      if (run_.first_op_of_call[call] != kNone) return false;
+    }
+    return !UsesMpi(run_, trace.calls.thread[from], trace.calls.end[from], trace.calls.start[to]);
   }
 
   const Basis& basis_;
