@@ -86,6 +86,42 @@ bool OnlyPeaksAreMissing(const Report& report) {
          FactNumber(report, "roofline.rated.time").value_or(0) <= 0;
 }
 
+// The GPUs wait, and nothing recorded says for what.
+void FillNextStepOfHost(Report* report) {
+  const bool torch = !report->inputs.empty() && report->inputs.front().kind == "kineto";
+  const Time time = TimeOf(*report);
+  const bool waits_for_ranks = time.comm > time.idle && report->inputs.size() == 1;
+  const std::string units = report->run.unit == "pass"     ? "passes"
+                            : report->run.unit == "launch" ? "rounds"
+                                                           : report->run.unit + "s";
+  const bool enough = report->no_verdict_reason.empty();
+  report->next_step =
+      waits_for_ranks && enough ? "Record every rank: one alone does not show who is late."
+      : waits_for_ranks         ? fmt::format(
+                                      "Record ten {} of every rank after a warm-up: one alone does not "
+                                              "show who is late.",
+                                      units)
+      : enough ? "Record what the host does while the GPU waits."
+               : fmt::format(
+                     "Record ten {} after a warm-up, and what the host does while the GPU waits.",
+                     units);
+  report->next_command = torch ? "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, "
+                                 "active=10), with_stack=True)"
+                               : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree "
+                                 "--cpuctxsw=process-tree -o run -- COMMAND";
+}
+
+// Whether GPUs idle for long, what was found wins little of that, and a capture could show more of
+// the host than this one does.
+bool LeavesIdleUnexplained(const Report& report, const Knowledge& knowledge) {
+  const Time time = TimeOf(report);
+  double won = 0;
+  for (const Finding& finding : report.findings) won += finding.saving_share;
+  const bool all_seen = FactNumber(report, "capture.has_os_calls").value_or(0) > 0;
+  return !all_seen && time.idle >= knowledge.Number("verdict.long_idle") * time.all &&
+         won * time.all < knowledge.Number("verdict.explained_idle") * time.idle;
+}
+
 // What to do about a run that mostly waited for its next request or command.
 void FillNextStepOfInput(Report* report) {
   if (FactNumber(*report, "run.serves").value_or(0) > 0) {
@@ -216,7 +252,10 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
                                : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
     return;
   }
-  if (const Finding* first = FirstAdvice(*report)) {
+  const Finding* first = FirstAdvice(*report);
+  if (first != nullptr && LeavesIdleUnexplained(*report, knowledge))
+    return FillNextStepOfHost(report);
+  if (first != nullptr) {
     report->next_step = first->Title() + ".";
     return;
   }
@@ -234,29 +273,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
     return;
   }
-  if (!LosesNothingBetweenKernels(*report, knowledge)) {
-    const Time time = TimeOf(*report);
-    const bool waits_for_ranks = time.comm > time.idle && report->inputs.size() == 1;
-    const std::string units = report->run.unit == "pass"     ? "passes"
-                              : report->run.unit == "launch" ? "rounds"
-                                                             : report->run.unit + "s";
-    const bool enough = report->no_verdict_reason.empty();
-    report->next_step =
-        waits_for_ranks && enough ? "Record every rank: one alone does not show who is late."
-        : waits_for_ranks         ? fmt::format(
-                                        "Record ten {} of every rank after a warm-up: one alone does not "
-                                                "show who is late.",
-                                        units)
-        : enough ? "Record what the host does while the GPU waits."
-                 : fmt::format(
-                       "Record ten {} after a warm-up, and what the host does while the GPU waits.",
-                       units);
-    report->next_command = torch ? "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, "
-                                   "active=10), with_stack=True)"
-                                 : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree "
-                                   "--cpuctxsw=process-tree -o run -- COMMAND";
-    return;
-  }
+  if (!LosesNothingBetweenKernels(*report, knowledge)) return FillNextStepOfHost(report);
   if (report->healthy) return;
   if (OnlyPeaksAreMissing(*report)) {
     report->next_step =

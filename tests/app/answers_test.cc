@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "engine/pipeline/answer.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
+#include "tests/support/analysed.h"
 
 namespace advise {
 namespace {
@@ -66,6 +68,29 @@ bool HasGpuWork(const Json& report) {
 }
 
 }  // namespace
+
+TEST_CASE("a long idle time that no finding explains is what to look at next") {
+  RuleInfo rule;
+  rule.id = "kernel/small-grid";
+  rule.title = "Give each kernel enough blocks";
+  const auto next = [&](double saving_share, Nanos idle) {
+    Report report;
+    report.inputs.push_back({.path = "run.json", .kind = "kineto"});
+    report.devices.emplace_back();
+    report.devices.front().window_ns = 1000;
+    report.devices.front().idle_ns = idle;
+    report.devices.front().compute_ns = 1000 - idle;
+    report.findings.emplace_back();
+    report.findings.front().rule = &rule;
+    report.findings.front().severity = Severity::kLow;
+    report.findings.front().saving_share = report.findings.front().saving_s = saving_share;
+    FillNextStep(ShippedKnowledge(), &report);
+    return report.next_step;
+  };
+  CHECK(next(0.02, 600) == "Record what the host does while the GPU waits.");
+  CHECK(next(0.4, 600) == "Give each kernel enough blocks.");
+  CHECK(next(0.02, 60) == "Give each kernel enough blocks.");
+}
 
 TEST_CASE("real captures: each with GPU work gets its kind, a next step and a confidence") {
   const Folder folder;
