@@ -75,7 +75,8 @@ TEST_CASE("a long idle time that no finding explains is what to look at next") {
   rule.title = "Give each kernel enough blocks";
   const auto next = [&](double saving_share, Nanos idle) {
     Report report;
-    report.inputs.push_back({.path = "run.json", .kind = "kineto"});
+    report.inputs.emplace_back();
+    report.inputs.front().kind = "kineto";
     report.devices.emplace_back();
     report.devices.front().window_ns = 1000;
     report.devices.front().idle_ns = idle;
