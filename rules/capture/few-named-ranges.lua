@@ -17,7 +17,7 @@ return {
   fixes   = {
     { action  = "Put a range around each phase",
       snippet = [[with torch.cuda.nvtx.range("forward"):
-    loss = model(x)]],
+    out = model(x)]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, put an NVTX range around each phase",
       snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range phase{\"exchange\"};", language = "cpp", ["for"] = { "c++" } },

@@ -19,7 +19,7 @@ return {
   cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.",
   fixes   = {
     { action = "Measure the path between the ranks, and compare it with what the links should reach",
-      snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2\nNCCL_DEBUG=INFO COMMAND 2>&1 | grep -E 'via|NET/'", language = "bash" },
+      snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2   # of nccl-tests (AMD: rccl-tests)\nNCCL_DEBUG=INFO COMMAND 2>&1 | grep -E 'via|NET/'", language = "bash" },
     { action = "Exchange gradients less often: accumulate them over several micro-steps, or use a larger batch per GPU",
       snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch" } },
     { action = "Send fewer bytes: bf16 gradients",

@@ -13,7 +13,7 @@ return {
   optional   = { "environment.nccl_debug" },
   thresholds = {},
 
-  symptom = "NCCL_DEBUG is {value:text}.",
+  symptom = "NCCL_DEBUG is {value:text}: each rank writes NCCL's messages to its output.",
   cause   = "A log level for debugging was left on.",
   fixes   = {
     { action  = "Log warnings only",

@@ -13,7 +13,7 @@ return {
   optional   = { "environment.nccl_algorithm" },
   thresholds = {},
 
-  symptom = "NCCL_ALGO is {value:text}.",
+  symptom = "NCCL_ALGO is {value:text}: NCCL uses it whatever the size of the message.",
   cause   = "A fixed choice was left over from a benchmark or from debugging. It suits some message sizes and slows down others.",
   fixes   = {
     { action  = "Unset it, and compare",

@@ -29,7 +29,7 @@ nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- 
       snippet = "profile(schedule=schedule(wait=5, warmup=3, active=10))   # and prof.step() after each step",
       language = "python", ["for"] = { "pytorch", "amd" } },
     { action  = "For short jobs and cold servers, load kernels when they are first called and keep compiled code from run to run",
-      snippet = [[export CUDA_MODULE_LOADING=LAZY
+      snippet = [[export CUDA_MODULE_LOADING=LAZY            # the default since CUDA 12.2
 export CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296
 export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/triton]],
       language = "bash", ["for"] = { "pytorch", "nvidia" } },
@@ -39,7 +39,7 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
     { action  = "For short jobs and cold servers, keep compiled programs from run to run",
       snippet = "export JAX_COMPILATION_CACHE_DIR=$SCRATCH/jax CUDA_MODULE_LOADING=LAZY", language = "bash", ["for"] = { "jax" } },
     { action  = "For short jobs, load kernels when they are first called and keep compiled code from run to run",
-      snippet = "export CUDA_MODULE_LOADING=LAZY\nexport CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296",
+      snippet = "export CUDA_MODULE_LOADING=LAZY            # the default since CUDA 12.2\nexport CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296",
       language = "bash", ["for"] = { "c++", "nvidia" } },
     { action = "Compile for this GPU (nvcc -arch=native), so that no PTX is compiled at the start", ["for"] = { "c++", "nvidia" } },
     { action = "For short jobs, keep the kernels that CuPy compiles on a disk that all nodes see, and give one process many inputs",

@@ -25,7 +25,7 @@ return {
 pending = pool.submit(load, 0)
 for i in range(steps):
     batch, pending = pending.result(), pool.submit(load, i + 1)
-    train_step(batch)]],
+    process(batch)]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "Remove waits for the GPU (.item(), synchronize) from the end of the step, so that the host runs ahead and requests data sooner", ["for"] = { "pytorch" } },
     { action = "Outside PyTorch, read the next batch on another thread while the GPU works on the current one",

@@ -22,7 +22,8 @@ return {
   cause   = "The loader waits for storage and has little to compute.",
   fixes   = {
     { action = "Keep the data set, or the transformed samples, in host memory if it fits: only the first epoch then reads from storage",
-      snippet = [[dataset = monai.data.CacheDataset(data=items, transform=transforms, cache_rate=1.0, num_workers=8)]],
+      snippet = [[# with MONAI; elsewhere, keep transformed samples in a dictionary of the dataset
+dataset = monai.data.CacheDataset(data=items, transform=transforms, cache_rate=1.0, num_workers=8)]],
       language = "python", ["for"] = { "python" } },
     { action  = "Copy the data to the node's own disk or memory before the run",
       snippet = 'cp -r "$DATA" "$TMPDIR/data"        # or: tar -C /dev/shm -xf "$DATA.tar"', language = "bash" },

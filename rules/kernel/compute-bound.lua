@@ -16,7 +16,7 @@ return {
   symptom = "Kernels that are limited by the SMs and leave the tensor cores idle take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the SMs' peak{above:text}.",
   cause   = "Each operation goes through the ordinary pipes, which do a fraction of what the tensor cores do in the same time.",
   fixes   = {
-    { action = "Run matrix products in TF32, bf16 or fp16", snippet = "torch.backends.cuda.matmul.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = model(x)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Run matrix products in TF32, bf16 or fp16", snippet = "torch.set_float32_matmul_precision(\"high\")     # TF32; or bf16:\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)", language = "python", ["for"] = { "pytorch" } },
     { action = "In your own kernels, call a library or use matrix fragments for the inner product", snippet = "nvcuda::wmma::mma_sync(acc, a, b, acc);", language = "cpp", ["for"] = { "c++" } },
     { action = "If the work is no matrix product, compute less: cheaper functions, tables, symmetry" },
   },

@@ -19,7 +19,7 @@ return {
   cause   = "The GPU became slower, or the kernels' data grew.",
   fixes   = {
     { action  = "Look at clocks, temperature and power during the run",
-      snippet = "nvidia-smi --query-gpu=timestamp,clocks.sm,temperature.gpu,power.draw,clocks_throttle_reasons.active --format=csv -l 1",
+      snippet = "nvidia-smi --query-gpu=timestamp,clocks.sm,temperature.gpu,power.draw,clocks_event_reasons.active --format=csv -l 1",
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Check whether lengths or sizes grow from step to step" },
   },

@@ -21,7 +21,7 @@ return {
     { action = "Call PyTorch's fused attention",
       snippet = "# is_causal=True only where the code masks later tokens; attn_mask=mask for any other mask\nout = torch.nn.functional.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch" } },
     { action = "Tell the model library to use it",
-      snippet = "model = AutoModelForCausalLM.from_pretrained(name, attn_implementation=\"sdpa\", torch_dtype=torch.bfloat16)",
+      snippet = "model = AutoModelForCausalLM.from_pretrained(name, attn_implementation=\"sdpa\", dtype=torch.bfloat16)   # before Transformers 4.56: torch_dtype",
       language = "python", ["for"] = { "pytorch" } },
     { action = "If fused attention is called already, find out why it falls back: FlashAttention needs fp16 or bf16 and no arbitrary mask; force a backend and read the error",
       snippet = "from torch.nn.attention import SDPBackend, sdpa_kernel\nwith sdpa_kernel(SDPBackend.FLASH_ATTENTION):\n    out = model(batch)",

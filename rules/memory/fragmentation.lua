@@ -22,7 +22,7 @@ return {
   cause   = "The allocator holds blocks that do not fit the next request. It returns them to the driver and asks for others.",
   fixes   = {
     { action  = "Let memory segments grow instead of cutting them into fixed pieces",
-      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash", ["for"] = { "pytorch", "nvidia" } },
+      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action  = "Confirm it with the allocator's own counters: retries, and reserved far above allocated",
       snippet = [[stats = torch.cuda.memory_stats()
 print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["allocated_bytes.all.peak"])]],

@@ -18,7 +18,7 @@ return {
   cause   = "There is hardly any room for a larger batch, a longer sequence, or fragmentation.",
   fixes   = {
     { action  = "Lose less memory to fragmentation",
-      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash", ["for"] = { "pytorch", "nvidia" } },
+      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action  = "Use less memory: a smaller micro-batch with gradient accumulation, 16-bit types, or activation checkpointing",
       snippet = "out = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", language = "python", ["for"] = { "pytorch" } },
     { action = "Spread parameters and optimizer state across the ranks: FSDP, ZeRO", ["for"] = { "pytorch" } },

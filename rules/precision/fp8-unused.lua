@@ -18,10 +18,11 @@ return {
   fixes   = {
     { action  = "Try FP8 for linear layers, and compare the loss",
       snippet = [[import transformer_engine.pytorch as te
-with te.fp8_autocast(enabled=True):
+with te.autocast(enabled=True):     # before Transformer Engine 2.9: te.fp8_autocast
     y = layer(x)]],
-      language = "python", ["for"] = { "pytorch" } },
-    { action = "For serving, use weights quantized to FP8" },
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { action = "Serve weights that are quantized to FP8, and compare the answers",
+      snippet = "vllm serve MODEL --quantization fp8", language = "bash", ["for"] = { "pytorch", "inference" } },
   },
   false_positives = "Models whose accuracy suffers.",
   references = { "nvidia/mixed-precision" },

@@ -20,7 +20,7 @@ return {
   cause   = "The library was built before this GPU existed, or a shape or layout has no newer kernel.",
   fixes   = {
     { action = "Update CUDA, cuDNN and the framework" },
-    { action = "Rebuild your own kernels for this GPU (CUTLASS: -DCUTLASS_NVCC_ARCHS=90a)", ["for"] = { "c++" } },
+    { action = "Rebuild your own kernels for this GPU (CUTLASS on Hopper: -DCUTLASS_NVCC_ARCHS=90a)", ["for"] = { "c++" } },
     { action  = "Make sizes multiples of 8, so that newer kernels apply",
       snippet = "vocabulary = (vocabulary + 63) // 64 * 64",
       language = "python", ["for"] = { "python" } },

@@ -16,7 +16,7 @@ return {
   fixes   = {
     { action = "Allocate buffers before the loop and use them again" },
     { action = "Allocate from a memory pool, which keeps what was freed",
-      snippet = "cudaMallocAsync(&buffer, bytes, stream);", language = "cpp", ["for"] = { "nvidia" } },
+      snippet = "cudaMallocAsync(&buffer, bytes, stream);", language = "cpp", ["for"] = { "c++", "nvidia" } },
   },
   false_positives = "A program that allocates much at its start, and launches little afterward.",
   references = { "cuda-programming/stream-ordered-allocator" },

@@ -16,7 +16,7 @@ return {
   cause   = "When cudaMalloc fails, PyTorch waits for the GPU, gives its whole cache back, and allocates again. All of that is lost time.",
   fixes   = {
     { action = "Let the allocator grow its segments, which leaves fewer gaps between tensors",
-      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash", ["for"] = { "pytorch" } },
+      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch" } },
     { action = "Use a smaller micro-batch, or save activation memory by checkpointing" },
   },
   false_positives = "Retries of the first steps, while the largest batch has not been seen.",

@@ -15,7 +15,7 @@ return {
   cause   = "Blocks of the cache that no tensor fits into stay reserved. Sizes that change from step to step leave many of them.",
   fixes   = {
     { action = "Let the allocator grow its segments",
-      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", language = "bash", ["for"] = { "pytorch" } },
+      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch" } },
     { action = "Pad batches to a few fixed lengths, so that blocks fit again" },
   },
   false_positives = "Memory that nothing else wants: a cache costs nothing while it fits.",

@@ -19,7 +19,7 @@ return {
   cause   = "Why these ranks are slower: {what:text}. All ranks of the host share this, so the host is the likely cause: its power limit, temperature, storage, other users, or the cores given to the job.",
   fixes   = {
     { action = "Look at clocks, temperature and power limits of the GPUs of that node",
-      snippet = "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,temperature.gpu,power.draw,power.limit,clocks_throttle_reasons.active --format=csv",
+      snippet = "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,temperature.gpu,power.draw,power.limit,clocks_event_reasons.active --format=csv",
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Look for other jobs, and for the cores and memory that the job got there",
       snippet = "top -b -n1 | head -20\ntaskset -cp $$", language = "bash" },

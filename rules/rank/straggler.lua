@@ -31,7 +31,7 @@ return {
     { reason = "work", action = "Balance batches by length, so that ranks compute equally long", ["for"] = { "python" } },
     { reason = "work", action = "Divide the problem by cost, not by cells, so that ranks compute equally long", ["for"] = { "c++", "fortran", "openacc" } },
     { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another node",
-      snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_throttle_reasons.active --format=csv -l 1",
+      snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_event_reasons.active --format=csv -l 1",
       language = "bash", ["for"] = { "nvidia" } },
     { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another node",
       snippet = "amd-smi metric --clock --temperature --power", language = "bash", ["for"] = { "amd" } },

@@ -28,7 +28,7 @@ cudaMemPrefetchAsync(data, bytes, device, stream);            // CUDA 13: a cuda
 kernel<<<grid, block, 0, stream>>>(data);]],
       language = "cpp", ["for"] = { "c++" } },
     { action  = "Tell the driver who reads the data and where it should stay",
-      snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetReadMostly, device);
+      snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetReadMostly, device);           // CUDA 13: a cudaMemLocation in place of device
 cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
       language = "cpp", ["for"] = { "c++" } },
     { action = "Use cudaMalloc and explicit copies for data with a clear owner, and do not touch it from the host between kernels" },

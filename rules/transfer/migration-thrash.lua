@@ -19,7 +19,7 @@ return {
   cause   = "Pages are evicted from the GPU to make room, or the host touches them between kernels.",
   fixes   = {
     { action  = "Say where the data should stay",
-      snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);
+      snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);   // CUDA 13: a cudaMemLocation in place of device
 cudaMemPrefetchAsync(data, bytes, device, stream);]],
       language = "cpp", ["for"] = { "c++" } },
     { action = "Work on parts that fit into the GPU's memory" },

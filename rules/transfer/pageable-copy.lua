@@ -15,13 +15,13 @@ return {
   loss           = "copy.pageable",
   not_applicable = "no asynchronous copy uses pageable memory",
   evidence       = { "count", "bytes", "per_step", rate = "bandwidth", link_rate = "hw.host_link_bytes_per_s" },
-  optional       = { "hw.host_link_bytes_per_s" },
+  optional       = { "hw.host_link_bytes_per_s", "copy.groups" },
   thresholds     = { "min_share", "min_count" },
 
   symptom = "{count:count} asynchronous copies ({bytes:bytes} in all) use pageable host memory and reach {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The driver stages pageable memory through a small pinned buffer, and the call blocks the host meanwhile.",
   fixes   = {
-    { action  = "Pin the loader's buffers and copy without blocking",
+    { reason = "up", action = "Pin the loader's buffers and copy without blocking",
       snippet = [[loader = DataLoader(dataset, pin_memory=True)
 x = x.to(device, non_blocking=True)]],
       language = "python", ["for"] = { "pytorch" } },
@@ -30,7 +30,7 @@ x = x.to(device, non_blocking=True)]],
 cudaMallocHost(&host, bytes);          // or cudaHostRegister(existing, bytes, cudaHostRegisterDefault)
 cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);]],
       language = "cpp", ["for"] = { "c++" } },
-    { action  = "For results that go back, copy into a pinned tensor and read it only after an event",
+    { reason = "down", action = "Copy results into a pinned tensor, and read it only after an event",
       snippet = [[out = torch.empty(y.shape, dtype=y.dtype, pin_memory=True)
 out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
       language = "python", ["for"] = { "pytorch" } },
@@ -40,9 +40,26 @@ out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
   false_positives = "Uploads that happen once. Memory that is pinned for a single copy costs more than it saves: pin once.",
   references = { "cuda-best-practices/pinned-memory", "pytorch/pinned-memory", "pytorch/dataloader-pinning" },
 
+  -- Pinned batches of a loader help nobody whose results come back, and the other way around.
+  detect = function(f, t, e)
+    local pageable = filter(f.copy.groups or {}, function(row) return row.memory == "pageable" end)
+    local up = sum(filter(pageable, function(row) return row.direction == "host to device" end), "time")
+    local down = sum(filter(pageable, function(row) return row.direction == "device to host" end), "time")
+    e.ways = {}
+    if up > 0 or down == 0 then table.insert(e.ways, { reason = "up", time = up }) end
+    if down > 0 then table.insert(e.ways, { reason = "down", time = down }) end
+    if down > up then e.reason = "down" elseif up > 0 then e.reason = "up" end
+    return e
+  end,
+
   saving = { confidence = 0.9, basis = "copies at the rate of pinned memory, with the host free meanwhile" },
 
   tests = {
+    { name = "results go back: pinning the loader would not help",
+      facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
+                copy = { groups = { { direction = "device to host", memory = "pageable", count = 50, time = 4e8 } },
+                         pageable = { count = 50, bytes = 4e9, per_step = 5, bandwidth = 1e10, lost = 5e8, remedy = true } } },
+      expect = { reason = "down" } },
     { name = "half the run waits for pageable batches",
       facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
                 copy = { pageable = { count = 20, bytes = 2e9, bandwidth = 4e9, per_step = 1, lost = 5e8, remedy = true } } },

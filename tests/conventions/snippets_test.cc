@@ -130,6 +130,19 @@ TEST_CASE("what calls the tools of a maker of GPUs is for these GPUs") {
   }
 }
 
+TEST_CASE("snippets use today's names of what was renamed") {
+  static const std::regex old(
+      R"(torch_dtype=|clocks_throttle_reasons|fp8_autocast\(|matmul\.allow_tf32|torch\.cuda\.amp\.|)"
+      R"(_all_gather_base|_reduce_scatter_base|--gpu-metrics-device=|use_cuda_graph_memory)");
+  for (const auto& [rule, fix] : Snippets()) {
+    // A comment may say what the name was before.
+    const std::string code =
+        std::regex_replace(fix->snippet, std::regex("#[^\n]*before[^\n]*"), "");
+    INFO(rule << ":\n" << fix->snippet);
+    CHECK_FALSE(std::regex_search(code, old));
+  }
+}
+
 TEST_CASE("snippets in Python compile") {
   CheckParses("python", "python3", R"(import ast, glob
 for name in sorted(glob.glob("rules.*")):
