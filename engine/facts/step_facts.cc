@@ -95,6 +95,9 @@ void DeclareSlowSteps(Catalog* catalog) {
   stall.Add("steps.stall.what", "name",
             "What fills the excess of periodic slow steps: a range name, a phase, file calls …",
             &StepStats::stall_what);
+  stall.Add("steps.stall.gpu_share", "share",
+            "Share of the excess of periodic slow steps in which the GPU has more work.",
+            &StepStats::stall_gpu_share);
   stall.Add("steps.stall.bytes", "bytes",
             "Bytes that each periodic slow step copies to the host and other steps do not.",
             &StepStats::stall_bytes);

@@ -98,6 +98,7 @@ struct EnvironmentSwitch {
 struct RunSign {
   enum class About : std::uint8_t { kKind, kFramework, kLanguage } about = About::kKind;
   std::vector<std::string> languages;  // of a framework
+  bool any_kind = false;               // not only models are written with the framework
   std::vector<std::string> in;         // where the name must stand: kernel, range, operator …
   NameRule rule;                       // its value: the kind, framework or language
 };

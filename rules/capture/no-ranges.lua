@@ -20,7 +20,7 @@ return {
                 "        with torch.cuda.nvtx.range(\"forward\"):\n            loss = loss_fn(model(x), y)\n" ..
                 "        with torch.cuda.nvtx.range(\"backward\"):\n            loss.backward()\n" ..
                 "        with torch.cuda.nvtx.range(\"optimizer\"):\n            optimizer.step()",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Have the profiler name them: autograd's operators, or a list of Python functions",
       snippet = "with torch.autograd.profiler.emit_nvtx():\n    train()", language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, use NVTX: it is header-only",

@@ -21,7 +21,7 @@ return {
     { action = "Measure the path between the ranks, and compare it with what the links should reach",
       snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2   # of nccl-tests (AMD: rccl-tests)\nNCCL_DEBUG=INFO COMMAND 2>&1 | grep -E 'via|NET/'", language = "bash" },
     { action = "Exchange gradients less often: accumulate them over several micro-steps, or use a larger batch per GPU",
-      snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch" } },
+      snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Send fewer bytes: bf16 gradients",
       snippet = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\nmodel.register_comm_hook(None, default_hooks.bf16_compress_hook)",
       language = "python", ["for"] = { "pytorch" } },

@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action = "Run all but the last micro-step without gradient synchronization",
       snippet = "for i, (x, y) in enumerate(micro_batches):\n    last = i + 1 == len(micro_batches)\n    with contextlib.nullcontext() if last else model.no_sync():\n        (loss_fn(model(x), y) / len(micro_batches)).backward()\noptimizer.step()",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "With DeepSpeed or Accelerate, set the number of micro-steps and let the library do it",
       snippet = "{ \"gradient_accumulation_steps\": 4 }", language = "json", ["for"] = { "pytorch" } },
   },

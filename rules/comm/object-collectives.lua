@@ -21,7 +21,7 @@ return {
     { action  = "Put the values into a tensor and reduce that",
       snippet = [[values = torch.stack([loss.detach(), correct])   # both are on the GPU already: no wait
 dist.all_reduce(values)]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Do it every N steps" },
   },
   false_positives = "Object collectives that run once per epoch.",

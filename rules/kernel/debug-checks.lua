@@ -24,7 +24,7 @@ return {
     { action  = "Check the loss only every hundred steps",
       snippet = [[if step % 100 == 0 and not torch.isfinite(loss):
     raise RuntimeError("loss is not finite")]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Count wrong values on the GPU and read the counter at the end of an epoch" },
   },
   false_positives = "The gradient scaler of mixed precision, which must check once per step.",

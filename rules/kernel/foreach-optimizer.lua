@@ -21,10 +21,10 @@ return {
   fixes   = {
     { action  = "Use the fused optimizer",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Compile the update",
       snippet = "step = torch.compile(optimizer.step)",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
   },
   false_positives = "Optimizers without a fused form.",
   references = { "pytorch/optimizer-implementations" },

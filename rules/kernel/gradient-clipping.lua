@@ -19,7 +19,7 @@ return {
   fixes   = {
     { action  = "Use the multi-tensor form",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Use an optimizer that clips as part of its update (Apex, DeepSpeed, Transformer Engine)", ["for"] = { "pytorch" } },
     { action = "Clip once per optimizer step, not once per micro-batch" },
   },

@@ -22,7 +22,7 @@ return {
     { action  = "Use a fused loss that never stores all logits",
       snippet = [[# Liger Kernel: the last linear layer and the loss, in chunks
 loss = LigerFusedLinearCrossEntropyLoss()(lm_head.weight, hidden, labels)]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Let the compiler fuse the passes",
       snippet = "loss_fn = torch.compile(loss_fn)",
       language = "python", ["for"] = { "pytorch" } },

@@ -27,7 +27,7 @@ return {
     { action  = "Give each kernel more work: use a larger batch",
       snippet = "loader = DataLoader(dataset, batch_size=4 * B)", language = "python", ["for"] = { "pytorch" } },
     { action  = "Use implementations that process many tensors in one launch",
-      snippet = "optimizer = torch.optim.AdamW(model.parameters(), fused=True)", language = "python", ["for"] = { "pytorch" } },
+      snippet = "optimizer = torch.optim.AdamW(model.parameters(), fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Keep other work off the launching thread: logging, metrics and Python loops over small tensors" },
     { action = "In CUDA C++, capture the sequence of launches as a CUDA graph, or merge consecutive kernels",
       snippet = "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\nstep(stream);\ncudaStreamEndCapture(stream, &graph);\ncudaGraphInstantiate(&executable, graph, 0);\ncudaGraphLaunch(executable, stream);       // each step", language = "cpp", ["for"] = { "c++" } },

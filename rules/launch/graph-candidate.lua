@@ -27,7 +27,7 @@ return {
     { action  = "Let the compiler record the graphs",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")   # the model: .backward() inside a compiled function breaks the graph', language = "python", ["for"] = { "pytorch" } },
     { action  = "Capture the step yourself: use fixed shapes, and copy inputs into fixed buffers",
-      snippet = [[optimizer = torch.optim.AdamW(model.parameters(), capturable=True)
+      snippet = [[# in training, build the optimizer with capturable=True
 graph = torch.cuda.CUDAGraph()             # after some warm-up steps on a side stream
 with torch.cuda.graph(graph):
     static_out = step(static_in)

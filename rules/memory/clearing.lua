@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action  = "Drop gradients instead of setting them to zero",
       snippet = "optimizer.zero_grad(set_to_none=True)       # the default since PyTorch 2.0",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Allocate without clearing",
       snippet = [[buffer = torch.empty(n, device="cuda")      # instead of torch.zeros]],
       language = "python", ["for"] = { "pytorch" } },

@@ -20,10 +20,12 @@ return {
   symptom = "Device memory grows by {growth:bytes} per step, in {growing:pct} of {steps:count} steps{left_text:text}.",
   cause   = "Tensors of past steps are still referenced. Often it is a loss that is kept for logging, together with the graph that made it.",
   fixes   = {
+    { action  = "Move results off the GPU, and keep no graph of what made them",
+      snippet = "with torch.inference_mode():\n    results.append(model(x).cpu())", language = "python", ["for"] = { "pytorch", "inference" } },
     { action  = "Store values without their graph, and off the GPU",
       snippet = [[losses.append(loss.detach())         # instead of: losses.append(loss)
 total += loss.detach()               # instead of: total += loss]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Find out who holds the memory",
       snippet = [[torch.cuda.memory._record_memory_history()
 ...                                  # a few steps

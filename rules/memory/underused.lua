@@ -22,7 +22,7 @@ return {
       snippet = [[loader = DataLoader(dataset, batch_size=4 * B)
 for group in optimizer.param_groups:
     group["lr"] *= 2      # for instance, by the root of the factor]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "With gradient accumulation, use fewer, larger micro-batches" },
     { action = "If the problem is no larger, share the GPU (MPS, MIG) or use a smaller one" },
   },

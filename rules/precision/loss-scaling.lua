@@ -22,7 +22,7 @@ return {
       snippet = [[with torch.autocast("cuda", dtype=torch.bfloat16):
     loss = model(x)
 loss.backward()]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
   },
   false_positives = "Models that need the finer mantissa of FP16.",
   references = { "pytorch/amp" },

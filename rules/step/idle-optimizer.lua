@@ -19,10 +19,10 @@ return {
   fixes   = {
     { action  = "Use a fused or multi-tensor optimizer",
       snippet = "optimizer = torch.optim.AdamW(params, lr=1e-3, fused=True)",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Compile the update",
       snippet = "step = torch.compile(optimizer.step)",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Run the update inside the backward pass, parameter by parameter" },
   },
   false_positives = "Updates on the CPU (offloaded optimizers).",

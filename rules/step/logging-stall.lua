@@ -22,7 +22,7 @@ return {
     { action  = "Log every N steps, from values that were copied one step earlier",
       snippet = [[if step % 100 == 0:
     logger.log({"loss": last_loss.item()})]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Hand the values to a thread or process that writes them" },
     { action = "Do not log images, histograms or gradients in the loop" },
   },

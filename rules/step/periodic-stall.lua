@@ -2,8 +2,8 @@
 -- chance, and what fills the excess names it. Only idle time counts: evaluation that keeps the GPU busy is work.
 -- What the slow steps hold that others do not, as the reason of the fixes: copies and writes of a checkpoint, few bytes
 -- of a log, work of an evaluation. Where nothing at all is recorded but host code, garbage is collected, or Python works.
-local function reason_of(what, bytes, large)
-  if what == "evaluation" or what == "more work on the GPU" then return "evaluation" end
+local function reason_of(what, bytes, large, work, much)
+  if what == "evaluation" or at_least(work, much) then return "evaluation" end
   if what == "checkpoint" or at_least(bytes, large) then return "checkpoint" end
   if what == "logging" or (bytes > 0 and what ~= "file calls") then return "logging" end
   if what == "file calls" then return "write" end
@@ -30,8 +30,8 @@ return {
 
   needs      = { "window.device_time", "steps.count", "steps.median" },
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
-                 "steps.stall.bytes" },
-  thresholds = { "min_share", "min_times", "checkpoint_bytes" },
+                 "steps.stall.bytes", "steps.stall.gpu_share" },
+  thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share" },
 
   symptom = "Every {nth:text} step takes longer, and the GPU is idle in it: {share:pct} of the time in all{what_text:text}.",
   cause   = "Work that is done now and then (saving, logging, evaluation, garbage collection) stops the loop while it lasts.",
@@ -52,7 +52,7 @@ cudaStreamWaitEvent(copy_stream, ready, 0);
 cudaMemcpyAsync(host, field, bytes, cudaMemcpyDeviceToHost, copy_stream);   // host: pinned
 cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the loop before it changes field]],
       language = "cpp", ["for"] = { "c++" } },
-    { reason = "evaluation", action = "Keep the GPU busy during evaluation: load its data in worker processes, and keep results on the GPU until the end",
+    { reason = "evaluation", action = "If these steps evaluate the model, load that data in worker processes, and keep results on the GPU until the end",
       snippet = [[with torch.inference_mode():
     for x, y in eval_loader:
         correct += (model(x).argmax(-1) == y).sum()     # a tensor: no .item() here]],
@@ -62,6 +62,8 @@ cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the l
 if step % 100 == 0:
     log(torch.stack(history).mean().item()); history.clear()]],
       language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "evaluation", action = "If shapes change in these steps, pad to a few sizes: libraries try their kernels anew for each shape",
+      snippet = "torch.backends.cudnn.benchmark = False      # if shapes must change", language = "python", ["for"] = { "pytorch" } },
     { reason = "shapes", action = "Keep shapes fixed, so that no code is compiled and no memory allocated for new ones: pad to a few sizes",
       ["for"] = { "python" } },
     { reason = "collector", action = "If it is Python's garbage collector, run it rarely and at times that you choose",
@@ -88,7 +90,7 @@ if step % 100 == 0:
     -- Batches that come in bursts, once a round of the workers: the rules of input/ speak of it.
     if what == "data loading" then return nil end
     return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)),
-             reason = reason_of(what, f.steps.stall.bytes or 0, t.checkpoint_bytes), excess = f.steps.stall.excess, median = f.steps.median,
+             reason = reason_of(what, f.steps.stall.bytes or 0, t.checkpoint_bytes, f.steps.stall.gpu_share or 0, t.evaluation_share), excess = f.steps.stall.excess, median = f.steps.median,
              steps = f.steps.count,
              what_text = what and what ~= "" and "; the extra time goes to " .. what or "" }
   end,
@@ -114,6 +116,11 @@ if step % 100 == 0:
                 steps = { count = 60, median = 1e8, stall = { every = 11, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 0,
                                                               remedy = true } } },
       expect = { nth = "11th", reason = "collector" } },
+    { name = "the GPU has more work, and then the host computes: an evaluation",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 60, median = 1e8, stall = { every = 12, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 4,
+                                                              gpu_share = 0.3, remedy = true } } },
+      expect = { nth = "12th", reason = "evaluation" } },
     { name = "megabytes are copied where no range says why: a checkpoint",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 60, median = 1e8, stall = { every = 21, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 4e8,

@@ -22,7 +22,7 @@ return {
     { action  = "Use the asynchronous call on the stream of the kernels that need it",
       snippet = "cudaMemsetAsync(data, 0, bytes, stream);      // instead of cudaMemset(data, 0, bytes)", language = "cpp", ["for"] = { "c++" } },
     { action  = "Leave it out if the next kernel writes the whole buffer",
-      snippet = "optimizer.zero_grad(set_to_none=True)         # PyTorch: the default since 2.0", language = "python", ["for"] = { "pytorch" } },
+      snippet = "optimizer.zero_grad(set_to_none=True)         # PyTorch: the default since 2.0", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Clear small buffers inside the kernel that uses them" },
   },
   false_positives = "Buffers that are cleared once, before the loop.",

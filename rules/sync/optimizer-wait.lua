@@ -21,11 +21,11 @@ return {
   fixes   = {
     { action  = "Keep gradient clipping on the GPU",
       snippet = "torch.nn.utils.clip_grad_norm_(params, 1.0, error_if_nonfinite=False)     # True waits",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Train in bfloat16, which needs no gradient scaler",
       snippet = [[with torch.autocast("cuda", dtype=torch.bfloat16):
     loss = model(x)]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Read norms every hundred steps, one step late" },
   },
   false_positives = "A scaler that must skip steps: one wait per step.",

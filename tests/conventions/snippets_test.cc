@@ -143,6 +143,18 @@ TEST_CASE("snippets use today's names of what was renamed") {
   }
 }
 
+TEST_CASE("fixes whose code trains are for training") {
+  static const std::regex trains(
+      R"(\b(loss|losses|optimizer|optim|GradScaler)\b|\.backward\(|no_sync|grad_norm)");
+  for (const auto& [rule, fix] : Snippets()) {
+    if (fix->language != "python") continue;
+    const std::string code = std::regex_replace(fix->snippet, std::regex("#[^\n]*"), "");
+    if (!std::regex_search(code, trains)) continue;
+    INFO(rule << ":\n" << fix->snippet);
+    CHECK(std::find(fix->programs.begin(), fix->programs.end(), "training") != fix->programs.end());
+  }
+}
+
 TEST_CASE("snippets in Python compile") {
   CheckParses("python", "python3", R"(import ast, glob
 for name in sorted(glob.glob("rules.*")):

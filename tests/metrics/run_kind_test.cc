@@ -61,6 +61,16 @@ TEST_CASE("passes of a framework that repeat without a backward pass are inferen
   CHECK(run->kind.unit == "request");
 }
 
+TEST_CASE("a loop of arrays is no inference, whatever the language") {
+  const Analysed run(
+      Loop(60, {"cupy_add__float64_float64_float64", "cupy_sum_0", "cupy_sqrt__float64",
+                "cupy_copy__float64_float64", "cupy_multiply__float64"}),
+      kAuto);
+  CHECK(run->kind.kind == KindOfRun::kSolver);
+  CHECK(run->kind.unit == "iteration");
+  CHECK(run->kind.framework == "CuPy");
+}
+
 TEST_CASE("a loop of kernels of no framework is a solver, made of iterations") {
   TraceBuilder story = Loop(60, {"advance(double*)", "flux(double*)", "boundary(double*)",
                                  "reduce_dt(double*)", "update(double*)"});

@@ -10,6 +10,8 @@
 namespace advise {
 namespace {
 
+constexpr const char* kMoreWork = "more work on the GPU";
+
 class StepFinder {
  public:
   StepFinder(const Basis& basis, const Phases& phases)
@@ -215,7 +217,7 @@ class StepFinder {
     }
     // What is not idle is extra work: ops that the median step does not have are not known, so it
     // stays unclaimed.
-    if (left > 0) (*what)["more work on the GPU"] += static_cast<double>(left);
+    if (left > 0) (*what)[kMoreWork] += static_cast<double>(left);
   }
 
   static std::string Describe(const GapPiece& piece) {
@@ -314,7 +316,8 @@ class StepFinder {
   }
 
   // What these steps lose, and what fills it.
-  Loss Slow(const std::vector<std::size_t>& steps, double* excess, std::string* mostly) {
+  Loss Slow(const std::vector<std::size_t>& steps, double* excess, std::string* mostly,
+            double* busy) {
     LossBuilder loss(basis_);
     std::map<std::string, double> total;
     for (const std::size_t i : steps) {
@@ -326,6 +329,7 @@ class StepFinder {
       for (const auto& [name, time] : what) total[name] += time;
     }
     *mostly = Largest(total);
+    *busy = total[kMoreWork];
     return loss.Build();
   }
 
@@ -342,12 +346,14 @@ class StepFinder {
     std::set_difference(slow.begin(), slow.end(), regular.begin(), regular.end(),
                         std::back_inserter(single));
     std::string mostly;
+    double busy = 0;
     if (!regular.empty())
-      result_.stall = Slow(regular, &result_.stall_excess_ns, &result_.stall_what);
+      result_.stall = Slow(regular, &result_.stall_excess_ns, &result_.stall_what, &busy);
     if (!regular.empty()) result_.stall_bytes = ExtraDownloads(regular);
+    if (result_.stall_excess_ns > 0) result_.stall_gpu_share = busy / result_.stall_excess_ns;
     if (!single.empty()) {
       result_.outliers.clear();  // the rows are of what the finding speaks of
-      result_.outlier = Slow(single, &result_.outlier_excess_ns, &mostly);
+      result_.outlier = Slow(single, &result_.outlier_excess_ns, &mostly, &busy);
     }
     std::stable_sort(
         result_.outliers.begin(), result_.outliers.end(),

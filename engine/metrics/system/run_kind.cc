@@ -68,12 +68,13 @@ class Signs {
     return "";
   }
 
-  std::string Framework() const {
+  // The first that names show; null for none.
+  const RunSign* Framework() const {
     for (std::size_t i = 0; i < found_.size(); ++i) {
       const RunSign& sign = knowledge_.run_signs()[i];
-      if (sign.about == RunSign::About::kFramework && !found_[i].empty()) return sign.rule.value;
+      if (sign.about == RunSign::About::kFramework && !found_[i].empty()) return &sign;
     }
-    return "";
+    return nullptr;
   }
 
   std::vector<std::string> Languages() const {
@@ -126,7 +127,9 @@ class KindFinder {
         serves_(basis.idle.serves) {}
 
   RunKind Find() {
-    result_.framework = signs_.Framework();
+    const RunSign* framework = signs_.Framework();
+    if (framework != nullptr) result_.framework = framework->rule.value;
+    models_ = framework != nullptr && !framework->any_kind;
     result_.languages = signs_.Languages();
     result_.trains = !signs_.Says("training").empty();
     result_.decode = !signs_.Says("decode").empty();
@@ -190,15 +193,17 @@ class KindFinder {
       return Set(KindOfRun::kKernels, fmt::format("{} different kernel{} ran", result_.kernels,
                                                   result_.kernels == 1 ? "" : "s"));
     }
-    const bool learns = Speaks("Python") && !result_.framework.empty();
+    const bool learns = Speaks("Python") && models_;
     const bool repeats = loops || support_.verdict;
     if (repeats && solver.empty() && learns) {
       return Set(KindOfRun::kInference, "passes repeat, and no backward pass or optimizer ran");
     }
     if (repeats || (!solver.empty() && result_.launches >= many)) {
       return Set(KindOfRun::kSolver,
-                 solver.empty() ? "the same kernels repeat, and none belongs to a framework"
-                                : "\"" + solver + "\" ran");
+                 !solver.empty() ? "\"" + solver + "\" ran"
+                 : result_.framework.empty()
+                     ? "the same kernels repeat, and none belongs to a framework"
+                     : "the same kernels repeat, and nothing shows that they are of a model");
     }
     Set(KindOfRun::kOnePass, "nothing repeats often enough to be a loop");
   }
@@ -239,6 +244,7 @@ class KindFinder {
   const Support& support_;
   Signs signs_;
   bool serves_;
+  bool models_ = false;  // the framework is one of models
   bool graphs_ = false;  // traced as a whole: nobody knows how many kernels there are
   RunKind result_;
 };
