@@ -14,6 +14,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "engine/base/leftovers.h"
+#include "engine/base/replace.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -31,6 +33,39 @@ std::atomic<bool> line_is_there = false;  // of progress, on the terminal
 bool SameFile(const std::string& a, const std::string& b) {
   std::error_code failed;
   return std::filesystem::equivalent(a, b, failed) && !failed;
+}
+
+bool WriteFile(const std::string& text, const std::string& path) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  return static_cast<bool>(file);
+}
+
+// The file is there whole, or as it was before: it is written under another name and moved. Where
+// that cannot be, into a device, a pipe or a folder that takes no new files, it is written in
+// place.
+Result<void> WriteWhole(const std::string& text, const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const fs::path target = fs::canonical(path, failed);
+  const std::string place = failed ? path : target.string();  // a link stays one
+  const fs::file_status there = fs::status(place, failed);
+  const std::string beside = place + "." + std::to_string(getpid()) + ".part";
+  if (!fs::exists(there) || fs::is_regular_file(there)) {
+    const Leftover unfinished(beside);
+    if (WriteFile(text, beside)) {
+      if (fs::exists(there)) fs::permissions(beside, there.permissions(), failed);
+      return MoveIntoPlace(beside, place);
+    }
+    const int reason = errno;
+    if (fs::remove(beside, failed)) {
+      return Fail(std::string("cannot be written: ") + std::strerror(reason), path);
+    }
+  }
+  if (WriteFile(text, place)) return {};
+  return Fail(std::string("cannot be written: ") + std::strerror(errno), path);
 }
 
 }  // namespace
@@ -62,11 +97,7 @@ Result<void> WriteOutput(const std::string& text, const OutputOptions& options,
       return Fail("is an input and is never written to", options.path, "name another file with -o");
     }
   }
-  std::ofstream file(options.path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return Fail(std::string("cannot be written: ") + std::strerror(errno), options.path);
-  return {};
+  return WriteWhole(text, options.path);
 }
 
 Progress::Progress(const std::string& mode)

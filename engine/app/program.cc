@@ -59,10 +59,11 @@ void TidyUpWhenInterrupted() {
   struct sigaction tidy = {}, before = {};
   tidy.sa_handler = OnInterrupt;
   tidy.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow: writing fails, and that is said
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     // Who started the program may want it to go on (nohup).
-    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) {
-      sigaction(signal, &tidy, nullptr);
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) {
+      sigaction(number, &tidy, nullptr);
     }
   }
 }

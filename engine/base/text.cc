@@ -315,7 +315,9 @@ std::string SafeText(std::string_view raw) {
       code = (code << 6U) | (next & 0x3FU);
     }
     valid = valid && code >= minimum && code <= 0x10FFFF && !(code >= 0xD800 && code <= 0xDFFF);
-    const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    // Line ends and what turns the direction of writing are control characters, too.
+    const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0) ||
+                         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
     if (!valid) {
       safe += "\xEF\xBF\xBD";
       ++i;

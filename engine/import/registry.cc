@@ -30,6 +30,10 @@ Result<std::string> ReadHead(const std::string& path) {
   if (fs::is_directory(status)) {
     return Fail("a directory, not a report", path, "give the files inside it");
   }
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return Fail("a pipe or a device, not a file", path,
+                "save what comes out of it in a file first");
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "engine/import/importer.h"
 #include "engine/store/facts_file.h"
@@ -48,6 +49,7 @@ Result<std::vector<std::string>> ReportsIn(const std::string& directory) {
 
 Result<std::vector<std::string>> ExpandReports(const std::vector<std::string>& paths) {
   std::vector<std::string> reports;
+  std::set<std::string> known;
   for (const std::string& path : paths) {
     std::error_code failed;
     const fs::file_status status = fs::status(path, failed);
@@ -59,9 +61,7 @@ Result<std::vector<std::string>> ExpandReports(const std::vector<std::string>& p
       found = *inside;
     }
     for (const std::string& report : found) {
-      if (std::find(reports.begin(), reports.end(), report) == reports.end()) {
-        reports.push_back(report);
-      }
+      if (known.insert(report).second) reports.push_back(report);
     }
   }
   return reports;

@@ -112,15 +112,17 @@ void WriteRanks(Page& page, const Report& report) {
              " ");
 }
 
+// What may be why a report holds no GPU work stands first there: a file that was cut off, say.
 void WriteCare(Page& page, const Report& report, std::size_t most) {
   std::vector<std::string> lines = report.read_with_care;
+  const bool why_empty = report.run.kind == "no-gpu";
   for (const Diagnostic& item : report.diagnostics) {
     const bool said = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
       return line.find(item.text) != std::string::npos;
     });
     if (item.level == Level::kInfo || said) continue;
-    lines.push_back(item.count > 1 ? fmt::format("{} ({} times)", item.text, item.count)
-                                   : item.text);
+    lines.insert(why_empty ? lines.begin() : lines.end(),
+                 item.count > 1 ? fmt::format("{} ({} times)", item.text, item.count) : item.text);
   }
   std::string label = "Read with care";
   for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {

@@ -297,6 +297,9 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
   if (fs::exists(fs::symlink_status(output, failed))) {
     return Fail("already exists and is not overwritten", output, "name another file with -o");
   }
+  if (fs::exists(report, failed) && !fs::is_regular_file(report, failed)) {
+    return Fail("no file, but a pipe, a device or a directory", report, "name one report");
+  }
   std::ifstream file(report, std::ios::binary);
   std::array<char, 16> head = {};
   file.read(head.data(), head.size());

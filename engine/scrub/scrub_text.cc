@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "engine/scrub/secret_shapes.h"
+
 namespace advise {
 namespace {
 
@@ -28,29 +30,6 @@ std::string Upper(std::string_view text) {
 
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-// Tokens that services hand out, told by how they begin.
-bool LooksLikeKey(std::string_view word) {
-  struct Kind {
-    const char* prefix;
-    std::size_t least;
-  };
-  constexpr std::array<Kind, 12> kKinds = {{{"sk-", 16},
-                                            {"ghp_", 20},
-                                            {"gho_", 20},
-                                            {"ghs_", 20},
-                                            {"github_pat_", 20},
-                                            {"glpat-", 16},
-                                            {"hf_", 16},
-                                            {"AKIA", 16},
-                                            {"ASIA", 16},
-                                            {"AIza", 30},
-                                            {"xox", 16},
-                                            {"eyJ", 24}}};
-  return std::any_of(kKinds.begin(), kKinds.end(), [&](const Kind& kind) {
-    return word.size() >= kind.least && word.starts_with(kind.prefix);
-  });
 }
 
 bool IsAddress(std::string_view word) {
@@ -219,6 +198,7 @@ std::string TextScrubber::Clean(std::string_view text) {
       source.replace(at, secret.size(), "key");
     }
   }
+  keys_ += MaskSecretShapes(&source);
   std::string clean;
   std::size_t at = 0;
   while (at < source.size()) {

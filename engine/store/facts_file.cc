@@ -46,6 +46,8 @@ bool IsFactsFile(std::string_view head) {
 }
 
 bool IsFactsFileAt(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return false;  // a pipe would be waited for
   std::ifstream file(path, std::ios::binary);
   std::string head(100, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));

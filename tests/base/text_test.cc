@@ -173,7 +173,9 @@ TEST_CASE("control characters become spaces") {
   CHECK(SafeText("a\nb\tc\x1b[31m") == "a b c [31m");
   CHECK(SafeText(std::string("a\0b", 3)) == "a b");
   CHECK(SafeText("a\x7f") == "a ");
-  CHECK(SafeText("a\xC2\x85z") == "a z");  // a control character of two bytes
+  CHECK(SafeText("a\xC2\x85z") == "a z");      // a control character of two bytes
+  CHECK(SafeText("a\xE2\x80\xAEz") == "a z");  // would show what follows from right to left
+  CHECK(SafeText("a\xE2\x80\xA8z\xE2\x81\xA6") == "a z ");
 }
 
 TEST_CASE("each wrong byte becomes one replacement character") {

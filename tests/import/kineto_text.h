@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/import/importer.h"
+#include "tests/support/seeds.h"
 
 namespace advise {
 
@@ -24,7 +25,10 @@ class TextFile {
                 .string();
     std::ofstream(path_, std::ios::binary) << text;
   }
-  ~TextFile() { std::filesystem::remove(path_); }
+  ~TextFile() {
+    testing::KeepAsSeed(path_);
+    std::filesystem::remove(path_);
+  }
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
   const std::string& path() const { return path_; }

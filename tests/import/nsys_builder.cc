@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/import/importer.h"
+#include "tests/support/seeds.h"
 
 namespace advise::testing {
 namespace {
@@ -135,6 +136,7 @@ TempDir::TempDir() {
 TempDir::~TempDir() {
   std::error_code ignored;
   fs::permissions(path_, fs::perms::owner_all, ignored);
+  for (const auto& entry : fs::directory_iterator(path_, ignored)) KeepAsSeed(entry.path());
   fs::remove_all(path_, ignored);
 }
 

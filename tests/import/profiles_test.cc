@@ -304,6 +304,9 @@ TEST_CASE("samples without times: folded stacks, and the source page of ncu") {
   CHECK(lines.rows[0].name == "FFMA R1, R2, R3, R1");
   CHECK(lines.rows[0].total == 1204);
   CHECK(Said(source, "cut short") == 1);
+  CHECK(Refused("\"#\",\"Address\",4Source\",\"Warp Stall Sampling (All Samples)\"\n"
+                "\"2\",\"0x20\",\"FFMA R1\",\"1,204\"\n") ==
+        "the source page of Nsight Compute has no column of sources");
 }
 
 TEST_CASE("PyTorch's memory summary: the last page of each device") {

@@ -55,6 +55,11 @@ TEST_CASE("syntax errors and double keys name the line") {
   CHECK_THAT(KbProblem("kb/metrics.toml", "[a.b]\nvalue = = 1\n"), Contains("kb/metrics.toml:2: "));
   CHECK_THAT(KbProblem("kb/metrics.toml", "[a.b]\n" + kNumber + "[a.b]\n" + kNumber),
              Contains("kb/metrics.toml:7: "));
+  // Texts that fuzzing found: they failed an assertion of the parser, and overflowed the stack.
+  CHECK_THAT(KbProblem("kb/metrics.toml", "\n[>]\n"), Contains("kb/metrics.toml:2: "));
+  std::string deep = "\"a..b\" = '...' # ...\n";
+  for (int part = 0; part < 200'000; ++part) deep += "a.";
+  CHECK_THAT(KbProblem("kb/metrics.toml", deep + "b = 1\n"), Contains("kb/metrics.toml:2: "));
 }
 
 TEST_CASE("all problems are collected") {

@@ -104,9 +104,11 @@ std::optional<Error> ReadNcuSource(std::string_view text, const std::string& pat
       samples = column("Warp Stall Sampling (All");
       if (samples == width) samples = column("# Sampl");
       if (samples == width) samples = column("Sampling Data (All");
-      if (samples == width) {
-        return Error{"the source page of Nsight Compute has no column of samples", path,
-                     "profile with: ncu --section SourceCounters --csv --page source"};
+      if (samples == width || source == width) {
+        return Error{samples == width
+                         ? "the source page of Nsight Compute has no column of samples"
+                         : "the source page of Nsight Compute has no column of sources",
+                     path, "profile with: ncu --section SourceCounters --csv --page source"};
       }
     } else if (width > 0 && !Trimmed(line).empty()) {
       const auto cells = CellsOf(line);

@@ -1,6 +1,8 @@
 #include "engine/metrics/system/profile_totals.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace advise {
 namespace {
@@ -44,19 +46,21 @@ const TotalsOf& ProfileTotals::Of(ProfileOf what) const {
 
 ProfileTotals SumProfile(const Trace& trace, const Knowledge& knowledge) {
   ProfileTotals totals;
+  std::map<std::pair<ProfileOf, std::string_view>, std::size_t> known;  // into the rows
   for (const ProfileTable& table : trace.profile.tables) {
     TotalsOf& sum = totals.of[table.of];
     for (const ProfileRow& row : table.rows) {
       sum.total += row.total;
       sum.count += row.count;
-      const auto same = std::find_if(sum.rows.begin(), sum.rows.end(),
-                                     [&](const ProfileRow& r) { return r.name == row.name; });
-      if (same == sum.rows.end()) {
+      const std::string_view name = row.name;
+      const auto [place, is_new] = known.emplace(std::pair(table.of, name), sum.rows.size());
+      if (is_new) {
         sum.rows.push_back(row);
       } else {
-        same->total += row.total;
-        same->count += row.count;
-        same->median = -1;
+        ProfileRow& same = sum.rows[place->second];
+        same.total += row.total;
+        same.count += row.count;
+        same.median = -1;
       }
     }
   }

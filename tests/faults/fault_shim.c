@@ -1,0 +1,66 @@
+/* Loaded before the C library (LD_PRELOAD): what a disk and other processes may do to a file while
+ * it is read. FAULT_PATH names the file by the end of its path; FAULT says what happens once
+ * FAULT_AFTER bytes of it were read:
+ *   eio    reading fails, as on a broken disk
+ *   cut    the file is cut to half of what was read
+ *   swap   another file (FAULT_OTHER) takes its place
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static long long seen = 0;
+static int done = 0;
+
+/* -1 when the read is to fail. */
+static int before_read(int file) {
+  const char* wanted = getenv("FAULT_PATH");
+  const char* fault = getenv("FAULT");
+  char link[64], path[PATH_MAX];
+  if (wanted == NULL || fault == NULL || done) return 0;
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+  const ssize_t length = readlink(link, path, sizeof(path) - 1);
+  if (length < (ssize_t)strlen(wanted)) return 0;
+  path[length] = '\0';
+  if (strcmp(path + length - strlen(wanted), wanted) != 0) return 0;
+  if (seen < atoll(getenv("FAULT_AFTER"))) return 0;
+  if (strcmp(fault, "eio") == 0) {
+    errno = EIO;
+    return -1;
+  }
+  done = 1;
+  if (strcmp(fault, "cut") == 0 && truncate(path, seen / 2) != 0) abort();
+  if (strcmp(fault, "swap") == 0 && rename(getenv("FAULT_OTHER"), path) != 0) abort();
+  return 0;
+}
+
+static ssize_t counted(int file, ssize_t got) {
+  const char* wanted = getenv("FAULT_PATH");
+  char link[64], path[PATH_MAX];
+  if (wanted == NULL || got <= 0) return got;
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+  const ssize_t length = readlink(link, path, sizeof(path) - 1);
+  if (length < (ssize_t)strlen(wanted)) return got;
+  path[length] = '\0';
+  if (strcmp(path + length - strlen(wanted), wanted) == 0) seen += got;
+  return got;
+}
+
+ssize_t read(int file, void* into, size_t size) {
+  static ssize_t (*next)(int, void*, size_t);
+  if (next == NULL) next = (ssize_t(*)(int, void*, size_t))dlsym(RTLD_NEXT, "read");
+  return before_read(file) != 0 ? -1 : counted(file, next(file, into, size));
+}
+
+ssize_t pread(int file, void* into, size_t size, off_t at) {
+  static ssize_t (*next)(int, void*, size_t, off_t);
+  if (next == NULL) next = (ssize_t(*)(int, void*, size_t, off_t))dlsym(RTLD_NEXT, "pread");
+  return before_read(file) != 0 ? -1 : counted(file, next(file, into, size, at));
+}
+
+ssize_t pread64(int file, void* into, size_t size, off_t at) { return pread(file, into, size, at); }

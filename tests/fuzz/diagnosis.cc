@@ -1,0 +1,61 @@
+// The whole way from an odd report to every form of the answer: nothing stops the program, and what
+// it prints is fit to be printed.
+#include "engine/pipeline/diagnose.h"
+#include "engine/report/html.h"
+#include "engine/report/json.h"
+#include "engine/report/markdown.h"
+#include "engine/report/sarif.h"
+#include "engine/report/text.h"
+#include "tests/fuzz/nsys_variants.h"
+#include "tests/fuzz/target.h"
+
+namespace {
+
+const advise::DiagnoseOptions& Options() {
+  static const advise::DiagnoseOptions options = [] {
+    advise::DiagnoseOptions plain;
+    plain.no_site = true;
+    plain.ignore_working_directory = true;
+    plain.by_itself = true;
+    plain.draw = true;
+    plain.jobs = 1;
+    return plain;
+  }();
+  return options;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace advise;
+  static const auto session = LoadSession(Options());
+  if (!session) fuzz::Broken("the shipped rules load");
+  static const fuzz::ScratchFile file;
+  const std::string content = fuzz::NsysVariant(fuzz::TextOf(data, size));
+  if (content.empty()) return 0;
+  file.Write(content);
+  DiagnoseOptions options = Options();
+  options.reports = {file.path()};
+  const Result<SavedReport> saved = Diagnose(*session, options);
+  if (!saved) {
+    fuzz::CheckError(saved.error());
+    return 0;
+  }
+  for (const Verdict& verdict : saved->report.verdicts) {
+    if (verdict.outcome == Outcome::kBroken) fuzz::Broken("no shipped rule breaks");
+  }
+  const std::string text = RenderText(saved->report, {});
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n') {
+      fuzz::Broken("the report holds no control character");
+    }
+  }
+  if (text.find("nan") == 0 || text.find(" nan ") != std::string::npos) {
+    fuzz::Broken("the report holds no nan");
+  }
+  (void)RenderJson(saved->report, {.facts = true});
+  (void)RenderMarkdown(saved->report, {});
+  (void)RenderHtml(saved->report, {});
+  (void)RenderSarif(saved->report);
+  return 0;
+}

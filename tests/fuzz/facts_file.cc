@@ -1,0 +1,46 @@
+// Facts files: as a file, and as the plain text of their sections, which a checksum and a
+// compression would else keep from being reached.
+#include "engine/store/facts_file.h"
+
+#include "engine/facts/catalog.h"
+#include "engine/knowledge/embedded.h"
+#include "engine/store/compress.h"
+#include "tests/fuzz/target.h"
+
+namespace advise {
+namespace {
+
+Vocabulary KnownNames() {
+  static const Knowledge knowledge = std::move(*Knowledge::Load(EmbeddedFiles()));
+  static const std::vector<FactInfo> facts = FactList(knowledge);
+  static const RuleInfo any;
+  return {[](const std::string&) { return &any; }, facts};
+}
+
+}  // namespace
+}  // namespace advise
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace advise;
+  static const Vocabulary known = KnownNames();
+  std::string_view input = fuzz::TextOf(data, size);
+  if (IsFactsFile(input)) {
+    static const fuzz::ScratchFile file;
+    file.Write(input);
+    const Result<SavedReport> saved = ReadFactsFile(file.path(), known);
+    if (!saved) fuzz::CheckError(saved.error());
+    return 0;
+  }
+  if (fuzz::TakeByte(&input) == 'P') {
+    const Result<Sections> sections = Unpack(std::string(input));
+    if (sections) (void)Decode(*sections, known, "input");
+    return 0;
+  }
+  // The summary up to a zero byte, then the columns of collectives.
+  const std::size_t end = std::min(input.find('\0'), input.size());
+  Sections sections = {{"summary", Compress(input.substr(0, end))}};
+  if (end < input.size()) sections.emplace_back("collectives", Compress(input.substr(end + 1)));
+  const Result<SavedReport> saved = Decode(sections, known, "input");
+  if (!saved) fuzz::CheckError(saved.error());
+  return 0;
+}

@@ -1,0 +1,11 @@
+// Nsight Compute's own reports.
+#include "tests/fuzz/target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace advise;
+  static const fuzz::ScratchFile file;
+  file.Write(fuzz::TextOf(data, size));
+  const Result<Trace> trace = fuzz::ImportAs("ncu-rep", file.path());
+  if (!trace) fuzz::CheckError(trace.error());
+  return 0;
+}

@@ -1,0 +1,22 @@
+// TOML of strangers: settings of a site, hardware files, exercises.
+#include "engine/facts/catalog.h"
+#include "engine/grade/exercise.h"
+#include "engine/knowledge/embedded.h"
+#include "engine/knowledge/toml_tree.h"
+#include "tests/fuzz/target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace advise;
+  static const Knowledge shipped = std::move(*Knowledge::Load(EmbeddedFiles()));
+  static const std::vector<FactInfo> facts = FactList(shipped);
+  static const std::vector<std::string> rules = {"transfer/pageable-copy", "input/stall"};
+  const std::string text(fuzz::TextOf(data, size));
+  if (!ParseToml("input.toml", text)) return 0;
+  Knowledge knowledge = shipped;
+  for (const Error& error : knowledge.ApplySite({"input.toml", text})) fuzz::CheckError(error);
+  Knowledge again = shipped;
+  for (const Error& error : again.ApplySite({"hardware/input.toml", text})) fuzz::CheckError(error);
+  const auto exercise = ReadExercise("input.toml", text, facts, rules);
+  if (exercise) (void)AnswerSheet(*exercise);
+  return 0;
+}
