@@ -2,6 +2,8 @@
 // with.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +33,15 @@ std::vector<std::string> CellsOf(std::string_view line, bool* complete = nullptr
 
 // A plain decimal number that fills the text ("-1.5e3"), or nothing. Not "nan", not "inf".
 std::optional<double> NumberOf(std::string_view text);
+
+// What a whole number of this type holds of a number in a file: without its fraction, 0 of what is
+// no number, and of what is too large half of the most, so that two of them can be added.
+template <typename Whole>
+Whole WholeOf(double value) {
+  constexpr double kMost = static_cast<double>(std::numeric_limits<Whole>::max() / 2);
+  const double least = std::numeric_limits<Whole>::is_signed ? -kMost : 0;
+  return value == value ? static_cast<Whole>(std::clamp(value, least, kMost)) : Whole{0};
+}
 
 // Seconds since 1970 of "2024/11/20 10:15:02.123", "2024-11-20T10:15:02+08:00" (the zone is left
 // out: one log has one), or of a plain number of seconds.

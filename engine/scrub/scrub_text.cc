@@ -11,6 +11,8 @@
 namespace advise {
 namespace {
 
+constexpr std::size_t kTellingHost = 6;  // shorter names may be words
+
 bool IsWord(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
@@ -246,6 +248,14 @@ std::string TextScrubber::Clean(std::string_view text) {
     clean += c;
     ++at;
   }
+  // Inside of other words, too: a copy that held them would be refused.
+  for (auto name = hosts_.rbegin(); name != hosts_.rend(); ++name) {  // the longer first
+    const std::string& host = *name;
+    for (std::size_t found = host.size() < kTellingHost ? std::string::npos : clean.find(host);
+         found != std::string::npos; found = clean.find(host, found + 4)) {
+      clean.replace(found, host.size(), "host");
+    }
+  }
   return clean;
 }
 
@@ -253,7 +263,7 @@ std::set<std::string> TextScrubber::MustBeGone() const {
   std::set<std::string> gone;
   for (const auto* list : {&hosts_, &secrets_}) {
     for (const std::string& one : *list) {
-      if (one.size() >= 6) gone.insert(one);
+      if (one.size() >= kTellingHost) gone.insert(one);
     }
   }
   return gone;

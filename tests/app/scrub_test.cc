@@ -190,6 +190,7 @@ TEST_CASE("what a text loses and what it keeps") {
   CHECK(scrubber.Clean("void at::native::kernel<float, 4>(int*, at::Op<1>)") ==
         "void at::native::kernel<float, 4>(int*, at::Op<1>)");
   CHECK(scrubber.Clean("on node17 and node17.cluster.example.org") == "on host and host");
+  CHECK(scrubber.Clean("on xnode17.cluster.example.org") == "on xhost");
   CHECK(scrubber.Clean("erika@x, derika") == "user@x, derika");
   CHECK(scrubber.Clean("run-erika.log") == "run-user.log");
   CHECK(scrubber.Clean("pass a b/c!secret on") == "pass key on");

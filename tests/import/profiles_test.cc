@@ -1,5 +1,8 @@
 // Printed tables of profilers: what has a time of its own for each event becomes a timeline, all
 // else totals or counters. Texts are made here, in the form that the tools print.
+#include <limits>
+
+#include "engine/import/text_input.h"
 #include "tests/import/text_inputs.h"
 
 using namespace advise;
@@ -62,6 +65,19 @@ double MetricOf(const KernelCounters& counters, const char* id) {
   INFO(id);
   REQUIRE(found != counters.metrics.end());
   return found->second;
+}
+
+TEST_CASE("numbers that no whole number holds are cut to what one holds") {
+  CHECK(WholeOf<int>(7.9) == 7);
+  CHECK(WholeOf<std::int64_t>(-8.9e23) == -(std::int64_t{1} << 62));
+  CHECK(WholeOf<std::uint32_t>(-1) == 0);
+  CHECK(WholeOf<std::uint32_t>(9e9) == std::numeric_limits<std::uint32_t>::max() / 2);
+  CHECK(WholeOf<int>(std::nan("")) == 0);
+  // As fuzzing found it, under the checks of undefined behavior.
+  const Trace trace = ImportedText(
+      "Device 888888888888888888888888 and more\n# gpu   pwr\n# Idx     W\n"
+      "    888888888888888888888888    50\n");
+  CHECK(trace.devices.size() == 1);
 }
 
 }  // namespace

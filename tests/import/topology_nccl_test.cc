@@ -150,6 +150,13 @@ TEST_CASE("NCCL log: torn lines give what is whole, and nothing that is not") {
   CHECK(Said(trace, "wrote at once") == 1);
 }
 
+TEST_CASE("NCCL log: a version that was torn off is none") {
+  const Trace trace = ImportedText(
+      "NCCL version \nn1:10:10 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
+      "n1:10:10 [0] NCCL INFO Channel 00/02 : 0 1\n");
+  CHECK(trace.nccl.version.empty());
+}
+
 TEST_CASE("NCCL log: sockets, and prefixes of launchers and clocks") {
   const Trace trace = ImportedText(
       "[2026-01-02 10:00:00] n9:77:78 [0] NCCL INFO NET/IB : No device found.\n"

@@ -11,6 +11,7 @@
 
 #include "engine/import/kineto/kineto_names.h"
 #include "engine/import/kineto/kineto_tables.h"
+#include "engine/import/text_input.h"
 
 namespace advise::kineto {
 namespace {
@@ -21,7 +22,7 @@ std::int64_t IntOf(const dom::element& object, const char* key, std::int64_t oth
   std::int64_t number = 0;
   if (object[key].get(number) == simdjson::SUCCESS) return number;
   double real = 0;
-  if (object[key].get(real) == simdjson::SUCCESS) return static_cast<std::int64_t>(real);
+  if (object[key].get(real) == simdjson::SUCCESS) return WholeOf<std::int64_t>(real);
   std::string_view text;
   if (object[key].get(text) == simdjson::SUCCESS) return ParseInt(text).value_or(otherwise);
   return otherwise;

@@ -127,9 +127,15 @@ class NcclLogReader {
  private:
   std::string Place() const { return fmt::format("{}:{}", path_, number_); }
 
+  // "NCCL version 2.19.3+cuda12.3"; a torn line may end before it.
+  void ReadVersion(std::string_view line) {
+    const auto words = WordsOf(line);
+    if (words.size() > 2) log_.version = words[2];
+  }
+
   void ReadLine(std::string_view line) {
     if (StartsWith(line, "NCCL version ")) {
-      log_.version = WordsOf(line)[2];
+      ReadVersion(line);
       ++messages_;
       return;
     }
@@ -166,7 +172,7 @@ class NcclLogReader {
   void ReadMessage(std::string_view message, const std::string& host, bool whole) {
     if (ReadChannel(message, host) || !whole) return;
     if (ReadRank(message, host) || ReadCall(message) || ReadEnvironment(message)) return;
-    if (StartsWith(message, "NCCL version ")) log_.version = WordsOf(message)[2];
+    if (StartsWith(message, "NCCL version ")) ReadVersion(message);
     if (StartsWith(message, "Using network ")) log_.network = message.substr(14);
     if (StartsWith(message, "NET/IB : Using ")) ReadDevices(message.substr(15));
     const auto has = [&](std::string_view part) {
@@ -254,7 +260,7 @@ class NcclLogReader {
     NcclLog::Calls& calls = calls_[std::string(message.substr(0, colon))];
     calls.operation = message.substr(0, colon);
     calls.count += 1;
-    calls.bytes += *count * BytesOfType(static_cast<int>(*type));
+    calls.bytes += *count * BytesOfType(WholeOf<int>(*type));
     return true;
   }
 

@@ -163,7 +163,7 @@ class TopologyReader {
     if (StartsWith(key, "Port ") && AllDigits(key.substr(5)) && value.empty()) {
       NetworkPort port;
       port.adapter = adapter_;
-      port.port = static_cast<int>(NumberOf(key.substr(5)).value_or(0));
+      port.port = WholeOf<int>(NumberOf(key.substr(5)).value_or(0));
       trace_->topology.ports.push_back(port);
       in_port_ = true;
       return true;

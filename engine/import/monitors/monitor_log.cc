@@ -284,7 +284,7 @@ std::int64_t MonitorLog::Finish() {
     Device device;
     device.name = gpu.name;
     device.uuid = gpu.uuid;
-    device.ordinal = static_cast<std::int64_t>(NumberOf(label).value_or(0));
+    device.ordinal = WholeOf<std::int64_t>(NumberOf(label).value_or(0));
     trace_->devices.push_back(std::move(device));
     trace_->monitor.gpus.push_back(std::move(gpu));
   }

@@ -33,7 +33,7 @@ std::array<std::uint32_t, 3> Extent(std::string_view text) {
     while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) == 0) ++at;
     const std::size_t start = at;
     while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0) ++at;
-    part = static_cast<std::uint32_t>(NumberOf(text.substr(start, at - start)).value_or(0));
+    part = WholeOf<std::uint32_t>(NumberOf(text.substr(start, at - start)).value_or(0));
   }
   return extent;
 }

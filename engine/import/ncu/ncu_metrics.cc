@@ -137,17 +137,17 @@ void DescribeDevice(Trace* trace) {
   };
   Device device;
   device.name = first.device;
-  device.sm_count = static_cast<int>(number("device__attribute_multiprocessor_count"));
+  device.sm_count = WholeOf<int>(number("device__attribute_multiprocessor_count"));
   device.l2_bytes = number("device__attribute_l2_cache_size");
   device.max_threads_per_sm =
-      static_cast<int>(number("device__attribute_max_threads_per_multiprocessor"));
+      WholeOf<int>(number("device__attribute_max_threads_per_multiprocessor"));
   device.memory_bytes = number("device__attribute_total_memory");
   const std::size_t dot = first.compute_capability.find('.');
   if (dot != std::string::npos) {
     device.compute_major =
-        static_cast<int>(NumberOf(first.compute_capability.substr(0, dot)).value_or(0));
+        WholeOf<int>(NumberOf(first.compute_capability.substr(0, dot)).value_or(0));
     device.compute_minor =
-        static_cast<int>(NumberOf(first.compute_capability.substr(dot + 1)).value_or(0));
+        WholeOf<int>(NumberOf(first.compute_capability.substr(dot + 1)).value_or(0));
   }
   trace->devices.push_back(std::move(device));
 }

@@ -53,7 +53,7 @@ std::optional<std::array<std::uint32_t, 3>> SizesOf(std::string_view text) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto number = NumberOf(cells[i]);
     if (!number || *number < 0) return std::nullopt;
-    sizes[i] = static_cast<std::uint32_t>(*number);
+    sizes[i] = WholeOf<std::uint32_t>(*number);
   }
   return sizes;
 }

@@ -87,7 +87,7 @@ std::optional<Error> ReadAllocatorPage(std::string_view text, const std::string&
     if (title != std::string_view::npos) {
       AllocatorPage page;
       const auto words = WordsOf(line.substr(title + kTitle.size()));
-      page.device = words.empty() ? 0 : static_cast<int>(NumberOf(words[0]).value_or(0));
+      page.device = words.empty() ? 0 : WholeOf<int>(NumberOf(words[0]).value_or(0));
       pages.push_back(page);
     } else if (!pages.empty()) {
       ReadBoxRow(BoxCells(line), &pages.back());

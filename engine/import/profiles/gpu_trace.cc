@@ -87,8 +87,8 @@ class GpuTraceReader {
         Note("rows without a start or a duration were dropped");
         continue;
       }
-      const auto begin = static_cast<Nanos>(std::llround(*from * *scale_start));
-      const auto end = begin + static_cast<Nanos>(std::llround(*length * *scale_duration));
+      const auto begin = WholeOf<Nanos>(std::round(*from * *scale_start));
+      const auto end = begin + WholeOf<Nanos>(std::round(*length * *scale_duration));
       if (Text({"device"}).empty()) {
         AddCall(begin, end);
       } else {
@@ -147,7 +147,7 @@ class GpuTraceReader {
     const std::size_t open = cell.rfind(" (");
     if (open != std::string_view::npos && cell.ends_with(')')) {
       const auto number = NumberOf(cell.substr(open + 2, cell.size() - open - 3));
-      device.ordinal = number ? static_cast<std::int64_t>(*number) : 0;
+      device.ordinal = WholeOf<std::int64_t>(number.value_or(0));
       cell = cell.substr(0, open);
     }
     device.name = cell;
@@ -157,8 +157,8 @@ class GpuTraceReader {
   }
 
   std::uint32_t StreamNumberOf(std::uint32_t device) {
-    const auto context = static_cast<std::int64_t>(Number({"ctx", "context"}));
-    const auto id = static_cast<std::int64_t>(Number({"strm", "stream"}));
+    const auto context = WholeOf<std::int64_t>(Number({"ctx", "context"}));
+    const auto id = WholeOf<std::int64_t>(Number({"strm", "stream"}));
     const auto key = std::tuple(device, context, id);
     const auto [found, is_new] =
         streams_.emplace(key, static_cast<std::uint32_t>(trace_->streams.size()));
@@ -193,7 +193,7 @@ class GpuTraceReader {
     } else if (in_brackets && name.find("memset") != std::string_view::npos) {
       ops.kind.push_back(OpKind::kMemset);
       ops.detail.push_back(static_cast<std::uint32_t>(trace_->memsets.size()));
-      trace_->memsets.bytes.push_back(std::llround(Bytes({"bytes", "size"})));
+      trace_->memsets.bytes.push_back(WholeOf<std::int64_t>(std::round(Bytes({"bytes", "size"}))));
       trace_->memsets.memory.push_back(MemoryNamed(Text({"srcmemkd", "srcmemtype"})));
     } else {
       ops.kind.push_back(OpKind::kKernel);
@@ -207,7 +207,7 @@ class GpuTraceReader {
 
   std::uint32_t AddCopy(CopyDirection direction) {
     CopyTable& copies = trace_->copies;
-    copies.bytes.push_back(std::llround(Bytes({"bytes", "size"})));
+    copies.bytes.push_back(WholeOf<std::int64_t>(std::round(Bytes({"bytes", "size"}))));
     copies.direction.push_back(direction);
     copies.source.push_back(MemoryNamed(Text({"srcmemkd", "srcmemtype"})));
     copies.target.push_back(MemoryNamed(Text({"dstmemkd", "dstmemtype"})));
@@ -229,9 +229,9 @@ class GpuTraceReader {
                    Whole({"blkz", "block z"})};
     shape.registers = Whole({"reg/trd", "registers per thread"});
     shape.static_shared_bytes =
-        static_cast<std::uint32_t>(std::llround(Bytes({"stcsmem", "static smem"})));
+        WholeOf<std::uint32_t>(std::round(Bytes({"stcsmem", "static smem"})));
     shape.dynamic_shared_bytes =
-        static_cast<std::uint32_t>(std::llround(Bytes({"dymsmem", "dynamic smem"})));
+        WholeOf<std::uint32_t>(std::round(Bytes({"dymsmem", "dynamic smem"})));
     const std::uint32_t number = numbers_.Number(KeyOf(shape));
     if (number == trace_->shapes.size()) trace_->shapes.push_back(shape);
     return number;
