@@ -102,7 +102,10 @@ std::optional<std::vector<CellColumn>> PageTables::Columns(
 
 const std::vector<std::uint32_t>& PageTables::Leaves(const std::string& table) const {
   const Tree& tree = trees_.at(table);
-  std::call_once(tree.found, [&] { tree.leaves = file_.LeavesOf(tree.root); });
+  // Not std::call_once: exceptions do not pass the C library's code in a program of one file.
+  const std::lock_guard lock(tree.finding);
+  if (!tree.found) tree.leaves = file_.LeavesOf(tree.root);
+  tree.found = true;
   return tree.leaves;
 }
 

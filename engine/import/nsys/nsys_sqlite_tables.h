@@ -37,7 +37,8 @@ class PageTables {
   struct Tree {
     std::uint32_t root = 0;
     bool has_descending_key = false;
-    mutable std::once_flag found;
+    mutable std::mutex finding;
+    mutable bool found = false;
     mutable std::vector<std::uint32_t> leaves;
   };
 
