@@ -1,9 +1,15 @@
 // Picks the command that the first word names, parses its options, runs it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <new>
+#include <system_error>
 
 #include "engine/app/command.h"
 #include "engine/app/output.h"
@@ -53,6 +59,26 @@ void OnInterrupt(int signal) {
   RemoveLeftovers();
   Progress::Clear();
   raise(signal);  // comes when this function is left, and then ends the program
+}
+
+// Memory, or the right to one more thread, may end anywhere: in a thread, or where nothing may be
+// thrown. Neither allocates nor returns.
+[[noreturn]] void OnTerminate() {
+  const char* said = nullptr;
+  try {
+    if (const std::exception_ptr problem = std::current_exception())
+      std::rethrow_exception(problem);
+  } catch (const std::bad_alloc&) {
+    said = "advise: there is not enough memory (give it more, or export a part of the report)\n";
+  } catch (const std::system_error&) {
+    said = "advise: the system refuses more threads or files (see: ulimit -a)\n";
+  } catch (...) {
+  }
+  if (said == nullptr) __gnu_cxx::__verbose_terminate_handler();
+  RemoveLeftovers();
+  Progress::Clear();
+  static_cast<void>(!write(STDERR_FILENO, said, std::strlen(said)));
+  _exit(kUnreadableInput);
 }
 
 void TidyUpWhenInterrupted() {
@@ -174,6 +200,13 @@ int RunWords(int argc, const char* const* argv) {
     return ParseAndRun(*commands.front(), commands, argc, argv);
   } catch (const PartHandedIn&) {
     return kAnalysed;
+  } catch (const std::bad_alloc&) {
+    return Complain(
+        {"there is not enough memory", "", "give it more, or export a part of the report"},
+        kUnreadableInput);
+  } catch (const std::system_error& problem) {
+    return Complain({std::string("the system refuses: ") + problem.what(), "", "see: ulimit -a"},
+                    kUnreadableInput);
   } catch (const std::exception& problem) {
     return Complain({std::string("internal error: ") + problem.what(), "",
                      "please report it with the command line"},
@@ -183,6 +216,7 @@ int RunWords(int argc, const char* const* argv) {
 
 int RunProgram(int argc, const char* const* argv) {
   TidyUpWhenInterrupted();
+  std::set_terminate(OnTerminate);
   Processes& processes = Processes::All();
   if (!processes.problem().empty()) {
     return Complain(
