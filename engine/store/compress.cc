@@ -5,7 +5,7 @@
 namespace advise {
 namespace {
 
-constexpr std::size_t kLargest = std::size_t{1} << 30;
+constexpr std::size_t kLargest = std::size_t{1} << 28;
 constexpr int kLevel = 19;  // a facts file is written once, and copied and kept often
 
 }  // namespace

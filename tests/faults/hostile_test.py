@@ -13,7 +13,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import zlib
 
@@ -55,6 +54,11 @@ SECRETS = [
     ("10.47.11.99", "from {} port 22"),
     ("hunter2-as-a-variable", "MY_SECRET={} python train.py"),
 ]
+
+
+def processor_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def content_of(path):
@@ -100,8 +104,8 @@ class Hostile(unittest.TestCase):
             file.write(content)
 
     def advise(self, *words, memory=4 << 30, seconds=20, status=None):
-        """Bytes of output and of complaints; at most so much memory and time."""
-        begin = time.monotonic()
+        """Bytes of output and of complaints; at most so much memory, and time of processors."""
+        begin = processor_time()
         done = subprocess.run(
             [PROGRAM, *words],
             cwd=self.work,
@@ -114,7 +118,7 @@ class Hostile(unittest.TestCase):
             check=False,
         )
         self.assertGreaterEqual(done.returncode, 0, (words, done.stderr[-500:]))
-        self.assertLess(time.monotonic() - begin, seconds, words)
+        self.assertLess(processor_time() - begin, seconds, words)
         if status is not None:
             self.assertEqual(done.returncode, status, (words, done.stderr[-500:]))
         return done.stdout, done.stderr
