@@ -88,7 +88,7 @@ void DeclareExposed(Catalog* catalog) {
 void DeclareAccumulation(Catalog* catalog) {
   auto& steps = catalog->Of(&Analysis::accumulation);
   steps.Needs([](const Analysis& a) { return a.accumulation.backwards > 0; },
-              "no ranges name the backward pass inside steps", "nvtx");
+              "neither ranges nor losses tell the backward passes inside steps", "nvtx");
   steps.Add("comm.micro.backwards", "count", "Number of backward passes per step.",
             &Accumulation::backwards);
   steps.Add("comm.micro.synced", "count", "Backward passes in which gradients are sent, per step.",

@@ -80,8 +80,8 @@ TEST_CASE("what a rank idles for reasons of its own is no waiting") {
   CHECK(cluster.lateness.compute.loss.gain == 0);
 }
 
-// The outer ranks of a row have one neighbor, and half as much to do for the exchange of edges: they
-// wait in MPI for the inner ones.
+// The outer ranks of a row have one neighbor, and half as much to do for the exchange of edges:
+// they wait in MPI for the inner ones.
 TEST_CASE("a rank that computes as long as the others waits for as long as it is longer in MPI") {
   std::vector<RankSummary> ranks = Tell(Each(4, 10, 100 * kMs), Each(4, 10, 40 * kMs));
   for (const std::size_t outer : {0, 3}) {

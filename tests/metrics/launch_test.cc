@@ -58,7 +58,8 @@ TEST_CASE("a host that is late in one part of the step is seen there") {
   CHECK(run->launches.late_count >= 10 * 20);
   CHECK(run->launches.late_count <= 10 * 22);
   CHECK(run->launches.late_ns >= 10 * 20 * 8_us);
-  CHECK(run->launches.late_ns < static_cast<double>(run->launches.bound.lost->Total() - 10 * 150_us));
+  CHECK(run->launches.late_ns <
+        static_cast<double>(run->launches.bound.lost->Total() - 10 * 150_us));
 }
 
 TEST_CASE("work that ends while the next launch is on its way is no queue") {

@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/accumulation.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -10,10 +11,17 @@
 namespace advise {
 namespace {
 
+constexpr Nanos kOpen = std::numeric_limits<Nanos>::max();  // the end of a pass that goes on
+
 class AccumulationFinder {
  public:
   AccumulationFinder(const Basis& basis, const Phases& phases)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace), phases_(phases) {}
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        phases_(phases),
+        losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })),
+        updates_(run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; })) {}
 
   Accumulation Find() {
     LossBuilder early(basis_);
@@ -24,7 +32,8 @@ class AccumulationFinder {
     for (const std::uint32_t thread : run_.launching_threads) {
       processes.insert(trace_.threads[thread].process);
     }
-    if (run_.steps.known() && phases_.known(Phase::kBackward)) {
+    if (run_.steps.known()) {
+      named_ = phases_.known(Phase::kBackward);
       // Gradient collectives by process, in order of their launch.
       std::map<std::uint32_t, std::vector<std::pair<Nanos, std::uint32_t>>> sent;
       for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
@@ -38,7 +47,9 @@ class AccumulationFinder {
         for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
           const Step& step = run_.steps.all[i];
           if (!basis_.InWindow(step.start)) continue;
-          OneStep(process, step, launched, &early, &backwards, &synced, &optimizers);
+          const Passes passes = named_ ? NamedPasses(process, step) : PassesByLosses(process, step);
+          if (!named_ && !Alike(passes.backward, launched)) continue;
+          OneStep(passes, launched, &early, &backwards, &synced, &optimizers);
         }
       }
     }
@@ -46,6 +57,10 @@ class AccumulationFinder {
     result_.synced = Median(std::move(synced));
     result_.optimizers = Median(std::move(optimizers));
     result_.early = early.Build();
+    // What the last gradients wait for, which the replay need not know, stays.
+    const auto devices = static_cast<Nanos>(std::max<std::size_t>(1, run_.active_devices.size()));
+    result_.early.remedy->reach_ns = result_.early.lost->Total() / devices;
+    result_.early.remedy->reach_reason = "sending the gradients of the last pass";
     return std::move(result_);
   }
 
@@ -57,22 +72,80 @@ class AccumulationFinder {
   }
   Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
 
-  void OneStep(std::uint32_t process, const Step& step,
-               const std::vector<std::pair<Nanos, std::uint32_t>>& launched, LossBuilder* early,
-               std::vector<double>* backwards, std::vector<double>* synced,
-               std::vector<double>* optimizers) const {
+  // Of one step, by when their work is launched.
+  struct Passes {
+    std::vector<Interval> backward;
+    std::size_t updates = 0;
+  };
+
+  Passes NamedPasses(std::uint32_t process, const Step& step) const {
     const std::span<const Interval> passes =
         phases_.Of(process, Phase::kBackward).StartingIn(step.start, step.end);
-    const std::size_t updates =
-        phases_.Of(process, Phase::kOptimizer).StartingIn(step.start, step.end).size();
+    return {{passes.begin(), passes.end()},
+            phases_.Of(process, Phase::kOptimizer).StartingIn(step.start, step.end).size()};
+  }
+
+  // Where no range names them: a backward pass begins with the loss and ends where the update or
+  // the next loss does. A loss may take several kernels, with nothing but small ones in between.
+  Passes PassesByLosses(std::uint32_t process, const Step& step) const {
+    Passes passes;
+    bool in_update = false;
+    const auto first =
+        std::lower_bound(trace_.ops.start.begin(), trace_.ops.start.end(), step.start);
+    for (auto op = static_cast<std::uint32_t>(first - trace_.ops.start.begin());
+         op < trace_.ops.size(); ++op) {
+      const bool beyond = trace_.ops.start[op] >= step.end;
+      if (beyond && (passes.backward.empty() || passes.backward.back().end != kOpen)) break;
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call == kNone || trace_.ops.kind[op] != OpKind::kKernel ||
+          run_.ProcessOfCall(call) != process)
+        continue;
+      const std::uint32_t shape = trace_.ops.detail[op];
+      const Nanos launched = trace_.calls.start[call];
+      const bool loss = losses_.Has(shape);
+      const bool update = updates_.Has(shape);
+      if ((loss || update) && !passes.backward.empty())
+        passes.backward.back().end = std::min(passes.backward.back().end, launched);
+      if (beyond) continue;
+      if (loss) passes.backward.push_back({launched, kOpen});
+      if (update && !in_update) ++passes.updates;
+      if (loss || update) in_update = update;
+    }
+    return passes;
+  }
+
+  // Gradients are sent in each pass, as many times: else the losses are no passes of one kind.
+  static bool Alike(const std::vector<Interval>& passes,
+                    const std::vector<std::pair<Nanos, std::uint32_t>>& launched) {
+    const auto sent = [&](const Interval& pass) {
+      const auto from = std::lower_bound(launched.begin(), launched.end(),
+                                         std::pair<Nanos, std::uint32_t>{pass.start, 0});
+      return std::lower_bound(from, launched.end(), std::pair<Nanos, std::uint32_t>{pass.end, 0}) -
+             from;
+    };
+    for (const Interval& pass : passes) {
+      if (sent(pass) == 0 || sent(pass) != sent(passes.front())) return false;
+    }
+    return !passes.empty();
+  }
+
+  void OneStep(const Passes& of_step, const std::vector<std::pair<Nanos, std::uint32_t>>& launched,
+               LossBuilder* early, std::vector<double>* backwards, std::vector<double>* synced,
+               std::vector<double>* optimizers) const {
+    const std::vector<Interval>& passes = of_step.backward;
     double with = 0;
+    Nanos early_end = 0;  // of those that are sent early
     for (std::size_t p = 0; p < passes.size(); ++p) {
       auto at = std::lower_bound(launched.begin(), launched.end(),
                                  std::pair<Nanos, std::uint32_t>{passes[p].start, 0});
       bool any = false;
       for (; at != launched.end() && at->first < passes[p].end; ++at) {
         any = true;
-        if (p + 1 == passes.size()) break;
+        if (p + 1 == passes.size()) {
+          AddDelayed(at, launched.end(), passes[p].end, early_end, early);
+          break;
+        }
+        early_end = std::max(early_end, trace_.ops.end[at->second]);
         early->Count(at->first, 0, Length(at->second));
         early->AddExposed(at->second);
         early->remedy().scaled_ops.emplace_back(at->second, 0.0F);
@@ -81,13 +154,52 @@ class AccumulationFinder {
     }
     backwards->push_back(static_cast<double>(passes.size()));
     synced->push_back(with);
-    optimizers->push_back(static_cast<double>(updates));
+    optimizers->push_back(static_cast<double>(of_step.updates));
+  }
+
+  // Gradients of the last pass that stand behind those of the early ones: without these they come
+  // sooner by how long the early ones still took when the first of them was computed, less what the
+  // early ones cost by themselves meanwhile.
+  void AddDelayed(auto at, auto last, Nanos until, Nanos early_end, LossBuilder* early) const {
+    const std::uint32_t first = at->second;
+    const Nanos ready = std::max(at->first, ComputedBy(first, at->first));
+    if (early_end <= ready) return;
+    const IntervalSet& bare = basis_.times[trace_.ops.device[first]].comm_exposed;
+    Nanos behind = early_end - ready - bare.OverlapWith(ready, early_end);
+    for (; at != last && at->first < until && behind > 0; ++at) {
+      const std::uint32_t op = at->second;
+      const std::uint32_t device = trace_.ops.device[op];
+      const IntervalSet exposed =
+          basis_.times[device].comm_exposed.Clip(trace_.ops.start[op], trace_.ops.end[op]);
+      for (const Interval& span : exposed.intervals()) {
+        const Nanos length = std::min(span.Length(), behind);
+        if (length > 0) early->AddSpan(device, span.start, span.start + length);
+        behind -= length;
+      }
+    }
+  }
+
+  // When what was launched before `call` had been computed on the op's device.
+  Nanos ComputedBy(std::uint32_t op, Nanos call) const {
+    Nanos computed = 0;
+    for (std::uint32_t before = op; before-- > 0;) {
+      const std::uint32_t launch = trace_.ops.call[before];
+      if (trace_.ops.device[before] != trace_.ops.device[op] || launch == kNone ||
+          trace_.ops.kind[before] != OpKind::kKernel || run_.IsComm(before) ||
+          trace_.calls.start[launch] >= call)
+        continue;
+      computed = trace_.ops.end[before];
+      break;
+    }
+    return computed;
   }
 
   const Basis& basis_;
   const Run& run_;
   const Trace& trace_;
   const Phases& phases_;
+  ShapeSet losses_, updates_;
+  bool named_ = false;  // ranges tell the backward pass
   Accumulation result_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace advise {
 
-// Zero when ranges do not name the backward pass.
+// Zero when neither ranges name the backward pass nor losses tell where one begins.
 struct Accumulation {
   double backwards = 0;   // backward passes per step, median
   double synced = 0;      // of them with gradient collectives
