@@ -33,7 +33,7 @@ write_table() {
   local page=docs/reliability.md table
   table=$(mktemp)
   {
-    echo "| Target | Runs | Hours | Peak memory, MiB | Broken promises found | Last run |"
+    echo "| Target | Runs | Hours | Peak memory, MiB | Inputs kept | Last run |"
     echo "| --- | ---: | ---: | ---: | ---: | --- |"
     sort "$runs" | awk -F'\t' '
       function grouped(n, s, out) {

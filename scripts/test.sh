@@ -4,21 +4,24 @@
 #   --quick    without the sanitizers
 #   --all      the sanitizers on the tests of every room, not only those that read reports and measure
 #   --tidy     clang-tidy, too
+#   --fuzz     a minute of fuzzing, too, where clang has libFuzzer
 #   --accept   rewrite the golden files from what the program says now; read the diff
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
 quick=no
 all=no
+fuzz=no
 tidy=no
 for option in "$@"; do
   case "$option" in
     --quick) quick=yes ;;
     --all) all=yes ;;
     --tidy) tidy=yes ;;
+    --fuzz) fuzz=yes ;;
     --accept) export ADVISE_ACCEPT=1 ;;
     *)
-      echo "usage: scripts/test.sh [--quick] [--all] [--tidy] [--accept]" >&2
+      echo "usage: scripts/test.sh [--quick] [--all] [--tidy] [--fuzz] [--accept]" >&2
       exit 2
       ;;
   esac
@@ -39,4 +42,5 @@ if [ $quick = no ]; then
   fi
 fi
 if [ $tidy = yes ]; then configure_and_build tidy advise; fi
+if [ $fuzz = yes ]; then scripts/fuzz.sh --ci || [ $? -eq 77 ]; fi
 echo "test.sh: all good"
