@@ -16,6 +16,10 @@ void DeclareSyncFacts(Catalog* catalog) {
                  "Idle time after synchronizations of the loop until the host is ahead again.",
                  "Synchronizations of the loop do not wait."},
                 &Syncs::loop);
+  syncs.Add("sync.loop.code", "ns",
+            "Idle time after these synchronizations in which the launching thread runs code of its "
+            "own for long.",
+            &Syncs::loop_code_ns);
   syncs.Add("sync.loop.name", "name", "The synchronizing call that costs most.", &Syncs::loop_name);
   syncs.AddLoss("sync.item", kOfGaps,
                 {"tiny copies between device and host that the host waits for",

@@ -158,6 +158,23 @@ TEST_CASE("a synchronization that finds everything done is not what blocked the 
   CHECK(run->syncs.loop.lost->Total() < 1_ms);
 }
 
+TEST_CASE("idle time behind a synchronization is host code where the host computes for long") {
+  const auto code = [](Nanos pause) {
+    TraceBuilder story;
+    Repeat(20, 10_ms, [&](int, Nanos at) {
+      for (int k = 0; k < 5; ++k) {
+        const Nanos kernel = at + k * (pause + 500_us);
+        story.Launch("work", {kernel, kernel + 5_us}, {kernel + 10_us, kernel + 300_us});
+        story.Sync({kernel + 6_us, kernel + 302_us}, "cudaStreamSynchronize");
+      }
+    });
+    const Analysed run(story);
+    return run->syncs.loop_code_ns;
+  };
+  CHECK(code(1_ms) >= 95 * 1_ms);
+  CHECK(code(50_us) <= 20 * 9_ms);  // but for the pause between steps
+}
+
 TEST_CASE("a server must wait for the result that it answers with") {
   const auto loop = [](const char* next) {
     TraceBuilder story;

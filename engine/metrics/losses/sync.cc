@@ -88,11 +88,26 @@ class SyncFinder {
       if (InForward(c)) forward_calls_[c] = 1;
     }
     loss.AddBlamed(blamed);
+    result_.loop_code_ns = LongCodeBehind(blamed);
     double most = -1;
     for (const auto& [name, time] : by_name) {
       if (time > most) most = time, result_.loop_name = trace_.strings[name];
     }
     result_.loop = loss.Build();
+  }
+
+  // Idle time behind these calls in which the launching thread runs its own code for longer than
+  // compiled code takes from one launch to the next.
+  double LongCodeBehind(const std::vector<std::uint8_t>& calls) const {
+    const auto least = static_cast<Nanos>(run_.knowledge.Number("sync.long_code"));
+    Nanos code = 0;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
+      if (by == kNone || calls[by] == 0 || piece.Length() < least) continue;
+      if (piece.cause == IdleCause::kHostCompute && piece.activity == Activity::kCode)
+        code += piece.Length();
+    }
+    return static_cast<double>(code);
   }
 
   void Items() {

@@ -13,9 +13,10 @@ namespace advise {
 struct Syncs {
   std::int64_t count = 0;
   double time_ns = 0;
-  Loss loop;     // synchronise calls that are not part of a read-back
-  Loss item;     // tiny copies that the host waits for
-  Loss forward;  // the part of both inside forward ranges
+  Loss loop;                // synchronise calls that are not part of a read-back
+  double loop_code_ns = 0;  // what of its idle time is long stretches of host code behind them
+  Loss item;                // tiny copies that the host waits for
+  Loss forward;             // the part of both inside forward ranges
   Loss memset;
   Loss default_stream;
   Loss event_chain;
