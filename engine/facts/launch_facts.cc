@@ -42,10 +42,6 @@ void DeclareLosses(Catalog* catalog) {
                    {"", "Short gaps between kernels, spread over the step, that launching causes.",
                     "Launches between short gaps are in a graph: one call, no code between."},
                    &Launches::bound);
-  launches.Add("launch.late.time", "ns",
-               "Short gaps before launches that found the device idle, summed over the GPUs.",
-               &Launches::late_ns);
-  launches.Add("launch.late.count", "count", "Number of these gaps.", &Launches::late_count);
   launches.Add("launch.slow.median", "ns",
                "Median launching call, when kernel launches are slow though the queue is not full.",
                IfPositive(&Launches::slow_median_ns, "kernel launches are not slow", ""));

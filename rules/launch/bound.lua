@@ -1,7 +1,6 @@
 -- The host cannot launch as fast as the GPU computes: it finds the GPU with nothing left to do at most launches, and
 -- short gaps lie between the kernels all over the step. Two signals, because each alone misleads: launches behind a full
--- queue take long (back-pressure), and gaps also come from waits, loading and copies. Where long kernels let the host
--- get ahead in one part of the step, it may still be late in another: there the time decides.
+-- queue take long (back-pressure), and gaps also come from waits, loading and copies.
 return {
   id        = "launch/bound",
   title     = "Reduce launch work: the host cannot keep the GPU busy",
@@ -16,8 +15,8 @@ return {
   needs_loop = true,
   needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median", "launch.kernel.median",
                  "launch.bound.lost", "launch.bound.remedy" },
-  optional   = { "launch.kernels_per_step", "launch.late.time", "launch.late.count" },
-  thresholds = { "min_share", "min_queue_empty", "min_late_share", "min_late_empty", "min_gap_of_kernel", "min_gap_of_call" },
+  optional   = { "launch.kernels_per_step" },
+  thresholds = { "min_share", "min_queue_empty", "min_gap_of_kernel", "min_gap_of_call" },
 
   symptom = "{empty:pct} of the launches find the GPU idle. Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time.",
   cause   = "Launching a kernel, with the code around it, takes the host longer than running it takes the GPU.",
@@ -41,14 +40,9 @@ return {
   detect = function(f, t)
     local lost = share(f.launch.bound.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
+    if not at_least(f.launch.queue_empty, t.min_queue_empty) then return nil end
     -- The mean, not the median: where the host is late only now and then, most gaps are the usual microsecond.
     local gap = share(f.launch.bound.lost.time, f.launch.bound.lost.count)
-    if not at_least(f.launch.queue_empty, t.min_queue_empty) then
-      if not at_least(f.launch.queue_empty, t.min_late_empty) or not f.launch.late.time then return nil end
-      local late = share(f.launch.late.time, f.window.device_time)
-      if not at_least(late, t.min_late_share) then return nil end
-      gap = share(f.launch.late.time, f.launch.late.count)
-    end
     local of_kernel = share(gap, f.launch.kernel.median)
     local of_call = share(gap, f.launch.call.median)
     if not at_least(of_kernel, t.min_gap_of_kernel) and not at_least(of_call, t.min_gap_of_call) then return nil end
@@ -67,19 +61,6 @@ return {
                            kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 56250 }, remedy = true } } },
       expect = { share = 0.45, empty = 0.93, gap = 8000, kernel = 9000, call = 5000, launches = 50000, kernels_per_step = 1000 },
       saving = { claims = 4.5e8, confidence = 0.7 } },
-    { name = "a host that is late in the forward pass and ahead behind it",
-      facts = { window = { device_time = 1e9 },
-                launch = { count = 9000, queue_empty = 0.18, kernels_per_step = 330, call = { median = 5000 },
-                           kernel = { median = 9000 }, late = { time = 1.2e8, count = 1700 },
-                           bound = { lost = { time = 1.5e8, count = 9000 }, remedy = true } } },
-      expect = { share = 0.15, empty = 0.18, kernel = 9000, call = 5000, launches = 9000, kernels_per_step = 330 },
-      saving = { claims = 1.5e8, confidence = 0.7 } },
-    { name = "near miss: the gaps of the late launches are a small part",
-      facts = { window = { device_time = 1e9 },
-                launch = { count = 9000, queue_empty = 0.18, call = { median = 5000 }, kernel = { median = 9000 },
-                           late = { time = 3e7, count = 1700 },
-                           bound = { lost = { time = 1.5e8, count = 9000 }, remedy = true } } },
-      expect = "silent" },
     { name = "near miss: tiny kernels behind a full queue",
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.01, call = { median = 30000 },

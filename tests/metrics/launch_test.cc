@@ -38,30 +38,6 @@ TEST_CASE("a full queue of tiny kernels is not launch-bound") {
   CHECK(run->launches.bound.lost->Total() == 0);
 }
 
-// Per step 20 small kernels, each launched when the one before has ended, then a long one, and 180
-// that lie ready behind it, 1 us apart.
-TEST_CASE("a host that is late in one part of the step is seen there") {
-  TraceBuilder story;
-  Repeat(10, 3_ms, [&](int, Nanos at) {
-    Nanos gpu = at;
-    for (int i = 0; i < 20; ++i, gpu += 16_us)
-      story.Launch("small", {gpu, gpu + 5_us}, {gpu + 8_us, gpu + 16_us});
-    story.Launch("long", {gpu, gpu + 5_us}, {gpu + 8_us, gpu + 1200_us});
-    const Nanos ahead = gpu + 10_us;
-    gpu += 1200_us;
-    for (int i = 0; i < 180; ++i, gpu += 8_us) {
-      const Nanos call = ahead + i * 6_us;
-      story.Launch("large", {call, call + 5_us}, {gpu + 1_us, gpu + 8_us});
-    }
-  });
-  const Analysed run(story);
-  CHECK(run->launches.late_count >= 10 * 20);
-  CHECK(run->launches.late_count <= 10 * 22);
-  CHECK(run->launches.late_ns >= 10 * 20 * 8_us);
-  CHECK(run->launches.late_ns <
-        static_cast<double>(run->launches.bound.lost->Total() - 10 * 150_us));
-}
-
 TEST_CASE("work that ends while the next launch is on its way is no queue") {
   // A launch takes 8 us to reach the device, as 30 launches to an idle device show; then launches
   // are made 5 us before the device runs dry.

@@ -101,13 +101,10 @@ class LaunchFinder {
             ? 0
             : std::clamp<Nanos>(static_cast<Nanos>(Median(std::move(latencies))), 0, longest);
     std::size_t empty = 0;
-    found_empty_.assign(trace_.ops.size(), 0);
     ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
       const Nanos ready = trace_.calls.end[call] + latency;
       const bool waited = trace_.ops.start[op] > until;
-      if (until > trace_.calls.end[call] && (!waited || until >= ready)) return;
-      ++empty;
-      found_empty_[op] = 1;
+      if (until <= trace_.calls.end[call] || (waited && until < ready)) ++empty;
     });
     result_.count = static_cast<std::int64_t>(all);
     result_.queue_empty = all == 0 ? 0 : static_cast<double>(empty) / static_cast<double>(all);
@@ -141,10 +138,7 @@ class LaunchFinder {
       if (!launching || special || gap.op == kNone || InsideGraph(gap.op)) continue;
       if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {
         bound.AddSpan(piece.device, piece.start, piece.end);
-        const bool late = found_empty_[gap.op] != 0;
-        if (late) result_.late_ns += static_cast<double>(piece.Length());
         if (piece.start == gap.start) {
-          result_.late_count += late ? 1 : 0;
           lengths.push_back(static_cast<float>(gap.Length()));
           bound.Count(piece.start, 0, gap.Length());
         }
@@ -375,7 +369,6 @@ class LaunchFinder {
   Nanos long_gap_ns_;
   Nanos tiny_ns_;
   std::vector<Nanos> long_pauses_;
-  std::vector<std::uint8_t> found_empty_;  // by op: its launch found the device with nothing to do
   Launches result_;
 };
 

@@ -16,8 +16,6 @@ struct Launches {
   double tiny_share = 0;
   double tiny_ns = 0;
   Loss bound;      // short gaps that launching makes; fix: a graph
-  double late_ns = 0;  // of these gaps, those before launches that found nothing left to do
-  double late_count = 0;
   Loss framework;  // long unseen host code between launches
   double sequence_length = 0;
   double sequence_same = 0;
