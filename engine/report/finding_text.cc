@@ -11,6 +11,7 @@
 #include "engine/advice/run_terms.h"
 #include "engine/base/text.h"
 #include "engine/report/shell.h"
+#include "engine/report/where_text.h"
 
 namespace advise {
 namespace {
@@ -18,9 +19,7 @@ namespace {
 constexpr int kIndent = 4;  // under the title
 constexpr std::size_t kLinks = 2;
 constexpr std::size_t kFixesShown = 3;  // the best ones come first
-constexpr std::size_t kRangesListed = 6;
-constexpr std::size_t kRangesOfMany = 3;
-constexpr int kFindingColumn = 11;  // where the words after "Seen", "Why" … begin
+constexpr int kFindingColumn = 11;      // where the words after "Seen", "Why" … begin
 // Two savings of a finding are told apart from so much on: of the window, and of the larger one.
 constexpr double kApart = 0.01;
 constexpr double kApartOf = 0.2;
@@ -39,41 +38,6 @@ std::string ByItself(const Finding& finding) {
   constexpr double kNothing = 0.001;
   if (finding.alone_share < kNothing) return "nothing by itself";
   return FormatQuantity(finding.alone_share, "share") + " by itself";
-}
-
-// {"3–7", "9"}: runs of neighbours as ranges.
-std::vector<std::string> NumberRanges(std::vector<int> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  std::vector<std::string> ranges;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (last > i + 1) {
-      ranges.push_back(fmt::format("{}–{}", numbers[i], numbers[last]));
-    } else {
-      for (std::size_t k = i; k <= last; ++k) ranges.push_back(std::to_string(numbers[k]));
-    }
-    i = last + 1;
-  }
-  return ranges;
-}
-
-std::string NumberList(const std::vector<int>& numbers) {
-  return fmt::format("{}", fmt::join(NumberRanges(numbers), ", "));
-}
-
-// "steps 3–7, 9"; of many, how many of all there are, and the first of them.
-std::string StepList(const std::string& unit, const std::vector<int>& steps, int of) {
-  std::vector<std::string> ranges = NumberRanges(steps);
-  if (ranges.size() <= kRangesListed) {
-    return (steps.size() > 1 ? unit : unit.substr(0, unit.size() - 1)) + " " +
-           fmt::format("{}", fmt::join(ranges, ", "));
-  }
-  ranges.resize(kRangesOfMany);
-  return fmt::format("{} of {} {}, such as {}",
-                     FormatQuantity(static_cast<double>(steps.size()), "count"),
-                     FormatQuantity(of, "count"), unit, fmt::join(ranges, ", "));
 }
 
 Ink InkOf(Severity severity) {
@@ -357,24 +321,6 @@ std::string SavingText(const Report& report, const Finding& finding) {
                                          SecondsText(WindowSeconds(report)),
                                          FormatQuantity(finding.saving_share, "share"));
   return alone.empty() ? saving : saving + " after the findings above; " + alone;
-}
-
-std::string WhereText(const Report& report, const Where& where) {
-  std::vector<std::string> parts;
-  std::set<int> all_ranks;
-  for (const DeviceBudget& device : report.devices) all_ranks.insert(device.rank);
-  if (!where.ranks.empty() && where.ranks.size() < all_ranks.size()) {
-    parts.push_back((where.ranks.size() > 1 ? "ranks " : "rank ") + NumberList(where.ranks));
-  }
-  if (!where.devices.empty() && where.devices.size() < report.devices.size()) {
-    parts.push_back((where.devices.size() > 1 ? "GPUs " : "GPU ") + NumberList(where.devices));
-  }
-  if (!where.steps.empty() && static_cast<int>(where.steps.size()) < report.step_count) {
-    const std::string steps = StepsInWords(report.run);
-    parts.push_back(StepList(steps, where.steps, report.step_count));
-  }
-  if (!where.phase.empty()) parts.push_back(where.phase);
-  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string SearchText(const Evidence& item) {

@@ -43,10 +43,6 @@ std::string SavingAmount(const Finding& finding);
 // "saves up to 0.90 s of 0.97 s (93 %)".
 std::string SavingText(const Report& report, const Finding& finding);
 
-// "GPU 1, steps 3–7, forward": said only where it narrows something down, else empty. Of many
-// steps, the first: "72 of 239 iterations, such as 0–14, 16–21".
-std::string WhereText(const Report& report, const Where& where);
-
 // What to search for where sqlite3 does not open the input: name, time, file.
 std::string SearchText(const Evidence& item);
 

@@ -9,6 +9,7 @@
 #include "engine/report/html_parts.h"
 #include "engine/report/html_text.h"
 #include "engine/report/shell.h"
+#include "engine/report/where_text.h"
 
 namespace advise {
 namespace {

@@ -10,6 +10,7 @@
 #include "engine/report/budget_text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/shell.h"
+#include "engine/report/where_text.h"
 
 namespace advise {
 namespace {

@@ -13,6 +13,7 @@
 #include "engine/report/json_value.h"
 #include "engine/report/markdown.h"
 #include "engine/report/shell.h"
+#include "engine/report/where_text.h"
 
 namespace advise {
 namespace {

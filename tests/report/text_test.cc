@@ -8,6 +8,7 @@
 #include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
 #include "engine/report/shell.h"
+#include "engine/report/where_text.h"
 #include "engine/report/why.h"
 #include "tests/report/sample_report.h"
 

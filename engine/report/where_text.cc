@@ -1,0 +1,73 @@
+#include "engine/report/where_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "engine/base/text.h"
+#include "engine/report/finding_text.h"
+
+namespace advise {
+namespace {
+
+constexpr std::size_t kRangesListed = 6;
+constexpr std::size_t kRangesOfMany = 3;
+
+// {"3–7", "9"}: runs of neighbours as ranges.
+std::vector<std::string> NumberRanges(std::vector<int> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  std::vector<std::string> ranges;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (last > i + 1) {
+      ranges.push_back(fmt::format("{}–{}", numbers[i], numbers[last]));
+    } else {
+      for (std::size_t k = i; k <= last; ++k) ranges.push_back(std::to_string(numbers[k]));
+    }
+    i = last + 1;
+  }
+  return ranges;
+}
+
+std::string NumberList(const std::vector<int>& numbers) {
+  return fmt::format("{}", fmt::join(NumberRanges(numbers), ", "));
+}
+
+// "steps 3–7, 9"; of many, how many of all there are, and the first of them.
+std::string StepList(const std::string& unit, const std::vector<int>& steps, int of) {
+  std::vector<std::string> ranges = NumberRanges(steps);
+  if (ranges.size() <= kRangesListed) {
+    return (steps.size() > 1 ? unit : unit.substr(0, unit.size() - 1)) + " " +
+           fmt::format("{}", fmt::join(ranges, ", "));
+  }
+  ranges.resize(kRangesOfMany);
+  return fmt::format("{} of {} {}, such as {}",
+                     FormatQuantity(static_cast<double>(steps.size()), "count"),
+                     FormatQuantity(of, "count"), unit, fmt::join(ranges, ", "));
+}
+
+}  // namespace
+
+std::string WhereText(const Report& report, const Where& where) {
+  std::vector<std::string> parts;
+  std::set<int> all_ranks;
+  for (const DeviceBudget& device : report.devices) all_ranks.insert(device.rank);
+  if (!where.ranks.empty() && where.ranks.size() < all_ranks.size()) {
+    parts.push_back((where.ranks.size() > 1 ? "ranks " : "rank ") + NumberList(where.ranks));
+  }
+  if (!where.devices.empty() && where.devices.size() < report.devices.size()) {
+    parts.push_back((where.devices.size() > 1 ? "GPUs " : "GPU ") + NumberList(where.devices));
+  }
+  if (!where.steps.empty() && static_cast<int>(where.steps.size()) < report.step_count) {
+    const std::string steps = StepsInWords(report.run);
+    parts.push_back(StepList(steps, where.steps, report.step_count));
+  }
+  if (!where.phase.empty()) parts.push_back(where.phase);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace advise

@@ -1,0 +1,14 @@
+// Where in the run something happens: ranks, GPUs, steps, phase.
+#pragma once
+
+#include <string>
+
+#include "engine/advice/report_model.h"
+
+namespace advise {
+
+// "GPU 1, steps 3–7, forward": said only where it narrows something down, else empty. Of many
+// steps, the first: "72 of 239 iterations, such as 0–14, 16–21".
+std::string WhereText(const Report& report, const Where& where);
+
+}  // namespace advise
