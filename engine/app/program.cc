@@ -130,7 +130,7 @@ std::string Hint(const CLI::App& app, int argc, const char* const* argv) {
     const bool is_option = word.starts_with("--") && word.size() > 2;
     if (!is_option && (jobs.empty() || word.starts_with("-"))) continue;
     const std::string name = word.substr(0, word.find('='));
-    const std::string guess = Guess(name, is_option ? options : jobs);
+    std::string guess = Guess(name, is_option ? options : jobs);
     const bool known =
         is_option && std::find(options.begin(), options.end(), name) != options.end();
     if (!known && !guess.empty()) return guess;

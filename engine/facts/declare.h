@@ -43,9 +43,7 @@ struct Known {
 // What a getter returns, as the value of a fact.
 template <typename T>
 Value ValueOf(T value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return value;
-  } else if constexpr (std::is_arithmetic_v<T>) {
+  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
     return static_cast<double>(value);
   } else if constexpr (std::is_same_v<T, std::vector<IntervalSet>>) {
     auto spans = std::make_shared<Spans>();

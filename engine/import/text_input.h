@@ -38,7 +38,7 @@ std::optional<double> NumberOf(std::string_view text);
 // no number, and of what is too large half of the most, so that two of them can be added.
 template <typename Whole>
 Whole WholeOf(double value) {
-  constexpr double kMost = static_cast<double>(std::numeric_limits<Whole>::max() / 2);
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<Whole>::max()) / 2;
   const double least = std::numeric_limits<Whole>::is_signed ? -kMost : 0;
   return value == value ? static_cast<Whole>(std::clamp(value, least, kMost)) : Whole{0};
 }

@@ -33,8 +33,7 @@ bool HostCodeMatters(const Analysis& analysis) {
   constexpr int kPart = 50;  // of the time of the GPUs
   const Interval window = {analysis.run.window.start, analysis.run.window.end};
   Nanos waiting = 0;
-  for (std::size_t i = 0; i < analysis.idle.pieces.size(); ++i) {
-    const GapPiece piece = analysis.idle.pieces[i];
+  for (const GapPiece piece : analysis.idle.pieces) {
     if (piece.cause != IdleCause::kHostCompute) continue;
     waiting +=
         std::max<Nanos>(0, std::min(piece.end, window.end) - std::max(piece.start, window.start));

@@ -247,7 +247,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
                        pct(time.all - time.idle));
   }
   if (ranks != nullptr) {
-    const std::string straggler = StragglerSentence(report, *ranks);
+    std::string straggler = StragglerSentence(report, *ranks);
     if (!straggler.empty()) return straggler;
   }
   const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0 &&
@@ -255,7 +255,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   const bool busy = time.compute >= knowledge.Number("verdict.busy_compute") * time.all;
   // Copies and communication that nothing hides are no computing.
   const double waits = std::max(time.copy, time.comm);
-  const std::string is_busy =
+  std::string is_busy =
       waits < knowledge.Number("verdict.busy_waits") * time.all
           ? fmt::format("{} {} busy {} of the time", who, are, pct(time.all - time.idle))
           : fmt::format("{} compute{} for {} of the time and wait{} for {} for {}", who, s,

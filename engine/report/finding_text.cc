@@ -304,7 +304,7 @@ std::string SeverityText(const Finding& finding) {
 }
 
 std::string SavingAmount(const Finding& finding) {
-  const std::string alone = ByItself(finding);
+  std::string alone = ByItself(finding);
   if (finding.saving_s <= 0) return alone;
   return fmt::format("{} ({}{}{})", SecondsText(finding.saving_s),
                      FormatQuantity(finding.saving_share, "share"), alone.empty() ? "" : "; ",

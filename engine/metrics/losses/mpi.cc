@@ -191,8 +191,8 @@ class MpiFinder {
     Lose(&transfer_, thread, piece.device, arrived, end, new_gap);
   }
 
-  void Lose(LossBuilder* loss, std::uint32_t thread, std::uint32_t device, Nanos start, Nanos end,
-            bool new_gap) {
+  static void Lose(LossBuilder* loss, std::uint32_t thread, std::uint32_t device, Nanos start,
+                   Nanos end, bool new_gap) {
     if (end <= start) return;
     if (new_gap || loss->count() == 0) loss->Count(start, 0, end - start);
     loss->AddSpan(device, start, end);
