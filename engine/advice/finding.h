@@ -142,6 +142,12 @@ struct ClaimResult {
   std::vector<std::pair<const RuleInfo*, Nanos>> taken_by;  // largest first
 };
 
+// A step that holds more of what a finding claims than others do.
+struct StepPart {
+  Nanos start = 0;  // of the step, on the clock of its report
+  double part = 0;  // of the claimed time
+};
+
 struct Finding {
   const RuleInfo* rule = nullptr;
   int rank = 0;  // 1 is the first to do
@@ -157,6 +163,7 @@ struct Finding {
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
   bool falls_short = false;  // the fix wins back far less than that
   double comm_share = 0;     // of the claimed time, the share in which only communication runs
+  std::vector<StepPart> step_parts;  // which steps hold the claimed time; empty: all alike
   std::string basis;
   Where where;
   std::string title;  // the rule's, in the terms of the GPU's maker; empty: as the rule has it

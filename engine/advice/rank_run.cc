@@ -60,7 +60,7 @@ class JobFixes : public FixList {
     }
     for (Candidate& candidate : candidates()) {
       Item& item = items_[candidate.id];
-      if (item.verdict == nullptr) AddCuts(*candidate.rule, &item);
+      if (item.verdict == nullptr) AddCuts(&item);
       Bound(&item.cuts);
       Bound(&item.by_itself);
       const Nanos alone = item.fixed ? item.limit : std::min(item.limit, GainOf(item.cuts));
@@ -128,9 +128,9 @@ class JobFixes : public FixList {
     }
   }
 
-  // A finding of one report shortens each step of its ranks alike. What its rank waits for others
-  // inside collectives is not its to win, nor is what shared layers need at once.
-  void AddCuts(const RuleInfo& rule, Item* item) const {
+  // A finding of one report shortens the steps of its ranks in which it claims time. What its rank
+  // waits for others inside collectives is not its to win, nor is what shared layers need at once.
+  void AddCuts(Item* item) const {
     item->limit = window();
     for (Cuts* cuts : {&item->cuts, &item->by_itself}) {
       cuts->comm.resize(cluster_.ranks.size());
@@ -140,17 +140,17 @@ class JobFixes : public FixList {
       for (const std::size_t r : report->ranks) {
         if (r >= cluster_.ranks.size() || !Concerns(*finding, *report, r)) continue;
         item->ranks.insert(r);
-        CutRank(rule, r, finding->saving_share, finding->comm_share, &item->cuts);
-        CutRank(rule, r, finding->alone_share, finding->comm_share, &item->by_itself);
+        CutRank(*finding, r, finding->saving_share, &item->cuts);
+        CutRank(*finding, r, finding->alone_share, &item->by_itself);
       }
     }
   }
 
-  void CutRank(const RuleInfo& rule, std::size_t r, double share, double comm_share,
-               Cuts* cuts) const {
+  void CutRank(const Finding& finding, std::size_t r, double share, Cuts* cuts) const {
     if (share <= 0) return;
+    const RuleInfo& rule = *finding.rule;
     const Job& job = cluster_.job;
-    double communication = share * comm_share;
+    double communication = share * finding.comm_share;
     const double other = std::max(0.0, share - communication - WaitedIn(rule, r));
     if (communication > 0) {
       double exposed = 0;
@@ -163,15 +163,55 @@ class JobFixes : public FixList {
       const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
       communication = std::min(communication, most);
     }
+    const std::vector<double> parts = PartsOfSteps(finding, r);
     for (const auto& [part, of_rank] :
          {std::pair(communication, &cuts->comm), std::pair(other, &cuts->other)}) {
-      if (part <= 0) continue;
-      (*of_rank)[r].assign(job.steps, 0);
-      for (std::size_t s = 0; s < job.steps; ++s) {
-        (*of_rank)[r][s] =
-            static_cast<Nanos>(part * static_cast<double>(job.length[r * job.steps + s]));
-      }
+      if (part > 0) (*of_rank)[r] = Spread(part, parts, r);
     }
+  }
+
+  // By step of the job: how much of the finding's time lies in it, as parts of all of it. As long
+  // as the steps are where the finding concerns them alike, or where its steps are none of the
+  // job's.
+  std::vector<double> PartsOfSteps(const Finding& finding, std::size_t r) const {
+    const Job& job = cluster_.job;
+    std::vector<double> parts(job.steps);
+    std::map<Nanos, double> known;
+    for (const StepPart& step : finding.step_parts) known[step.start] = step.part;
+    bool any = false;
+    for (std::size_t s = 0; s < job.steps && job.has_steps && !known.empty(); ++s) {
+      const auto part = known.find(job.SpanOf(cluster_.ranks, r, s).start);
+      parts[s] = part == known.end() ? 0 : part->second;
+      any = any || parts[s] > 0;
+    }
+    if (any) return parts;
+    const auto window = static_cast<double>(std::max<Nanos>(1, cluster_.ranks[r].Window()));
+    for (std::size_t s = 0; s < job.steps; ++s) {
+      parts[s] = static_cast<double>(job.length[r * job.steps + s]) / window;
+    }
+    return parts;
+  }
+
+  // A share of the rank's window, laid on its steps. What does not fit into a step, because the fix
+  // wins more than its own time, all steps bear.
+  std::vector<Nanos> Spread(double share, const std::vector<double>& parts, std::size_t r) const {
+    const Job& job = cluster_.job;
+    const double total = share * static_cast<double>(cluster_.ranks[r].Window());
+    std::vector<Nanos> cuts(job.steps);
+    double length = 0;
+    double over = 0;
+    for (std::size_t s = 0; s < job.steps; ++s) {
+      const double wanted = total * parts[s];
+      const double fits = std::min(wanted, static_cast<double>(job.Own(r, s)));
+      cuts[s] = static_cast<Nanos>(fits);
+      over += wanted - fits;
+      length += static_cast<double>(job.length[r * job.steps + s]);
+    }
+    for (std::size_t s = 0; s < job.steps && length > 0; ++s) {
+      cuts[s] +=
+          static_cast<Nanos>(over * static_cast<double>(job.length[r * job.steps + s]) / length);
+    }
+    return cuts;
   }
 
   // The share of its steps that a rank waits for others in MPI: theirs to win, not its own.

@@ -329,18 +329,21 @@ class TraceFixes : public FixList {
     } else {
       std::map<Phase, Nanos> phases;
       const double in_step = knowledge().Number("ranking.in_step");
+      std::vector<Nanos> of_steps(run.steps.all.size());
       for (std::uint32_t d = 0; d < verdict.saving.claims->by_device.size(); ++d) {
         const IntervalSet& claim = verdict.saving.claims->by_device[d];
         if (claim.empty()) continue;
         place(d);
         for (std::size_t i = run.steps.first_steady; i < run.steps.all.size(); ++i) {
           const Step& step = run.steps.all[i];
-          const auto inside = static_cast<double>(claim.OverlapWith(step.start, step.end));
-          if (inside >= in_step * static_cast<double>(step.Length())) {
+          const Nanos inside = claim.OverlapWith(step.start, step.end);
+          of_steps[i] += inside;
+          if (static_cast<double>(inside) >= in_step * static_cast<double>(step.Length())) {
             finding->where.steps.push_back(static_cast<int>(i));
           }
         }
       }
+      finding->step_parts = StepParts(of_steps, verdict.saving.claims->Total());
       for (const GapPiece piece : analysis_.idle.pieces) {
         const IntervalSet& claim = verdict.saving.claims->by_device[piece.device];
         if (piece.phase != Phase::kUnnamed)
@@ -358,6 +361,23 @@ class TraceFixes : public FixList {
     std::sort(devices.begin(), devices.end());
     devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
     finding->where.ranks.assign(ranks.begin(), ranks.end());
+  }
+
+  // How the steps share a claim; nothing where they share it about evenly.
+  std::vector<StepPart> StepParts(const std::vector<Nanos>& of_steps, Nanos claimed) const {
+    const Steps& steps = analysis_.run.steps;
+    if (claimed <= 0 || !steps.known()) return {};
+    const auto all = static_cast<double>(claimed);
+    const double even = 1.0 / static_cast<double>(std::max<std::size_t>(1, steps.steady_count()));
+    double most = 0;
+    std::vector<StepPart> parts;
+    for (std::size_t i = steps.first_steady; i < of_steps.size(); ++i) {
+      if (of_steps[i] <= 0) continue;
+      parts.push_back({steps.all[i].start, static_cast<double>(of_steps[i]) / all});
+      most = std::max(most, parts.back().part);
+    }
+    if (most <= knowledge().Number("ranking.even_step") * even) return {};
+    return parts;
   }
 
   const Analysis& analysis_;

@@ -87,9 +87,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WindowInfo, mode, start_ns, end_
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceBudget, rank, device, name, compute_ns,
                                                 comm_exposed_ns, copy_exposed_ns, memset_exposed_ns,
                                                 idle_ns, window_ns, idle_causes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RanksInfo, ranks, reports, hosts, processes, steps, parallel,
-                                                load_balance, communication, orchestration, waited,
-                                                transfer)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RanksInfo, ranks, reports, hosts, processes, steps,
+                                                parallel, load_balance, communication,
+                                                orchestration, waited, transfer)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NotChecked, rule, needs, reason, how)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Diagnostic, level, text, table, count)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Link, url, programs)
@@ -97,12 +97,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Fix, action, snippet, language, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Evidence, what, value, unit, threshold, start_ns,
                                                 end_ns, table, rows, sql, find, source)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Where, ranks, devices, steps, phase)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPart, start, part)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentative, confidence,
                                                 confidence_from, turn, saving_s, saving_share,
                                                 alone_share, touched_share, falls_short, comm_share,
-                                                basis, where, title, symptom, cause, fixes,
-                                                evidence, explains, explained_by)
+                                                step_parts, basis, where, title, symptom, cause,
+                                                fixes, evidence, explains, explained_by)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimResult, claimed, gain, saving)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunInfo, kind, unit, units, framework, languages,
                                                 maker)

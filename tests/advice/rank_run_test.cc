@@ -113,5 +113,28 @@ TEST_CASE("what is fixed on one rank saves only until the next-latest rank decid
   CHECK(ShareOf(findings, "kernel/slow") == Approx(0.1));
 }
 
+TEST_CASE("slow steps of different ranks add up: each holds up the others") {
+  // Rank 0 computes 50 us longer in step 3, rank 1 in step 7; the other waits so long in its
+  // collectives.
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    for (std::size_t s = 0; s < kSteps; ++s) {
+      RankStep& step = ranks[r].steps[s];
+      step.start += (s > 3 ? 50_us : 0) + (s > 7 ? 50_us : 0);
+      step.end += (s >= 3 ? 50_us : 0) + (s >= 7 ? 50_us : 0);
+      if (s == 3 || s == 7)
+        ((r == 0) == (s == 3) ? step.time.compute : step.time.comm_exposed) += 50_us;
+    }
+    ranks[r].window_end += 100_us;
+  }
+  const Cluster cluster(std::move(ranks), ShippedKnowledge());
+  const RuleInfo loads = Rule("input/slow");
+  std::vector<ReportFindings> reports = OnBothRanks({Saves(loads, 50.0 / 1100, 0)});
+  reports[0].findings.front().step_parts = {{300_us, 1.0}};
+  reports[1].findings.front().step_parts = {{750_us, 1.0}};
+  const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
+  CHECK(ShareOf(findings, "input/slow") == Approx(100.0 / 1100).margin(1e-3));
+}
+
 }  // namespace
 }  // namespace advise
