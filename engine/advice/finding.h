@@ -144,8 +144,8 @@ struct ClaimResult {
 
 // A step that holds more of what a finding claims than others do.
 struct StepPart {
-  Nanos start = 0;  // of the step, on the clock of its report
-  double part = 0;  // of the claimed time
+  Nanos start = 0;   // of the step, on the clock of its report
+  double share = 0;  // of the window: what is claimed in it
 };
 
 struct Finding {
@@ -163,7 +163,7 @@ struct Finding {
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
   bool falls_short = false;  // the fix wins back far less than that
   double comm_share = 0;     // of the claimed time, the share in which only communication runs
-  std::vector<StepPart> step_parts;  // which steps hold the claimed time; empty: all alike
+  std::vector<StepPart> step_parts;  // what the steps hold of the claim; empty: all alike
   std::string basis;
   Where where;
   std::string title;  // the rule's, in the terms of the GPU's maker; empty: as the rule has it

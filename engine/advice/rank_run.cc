@@ -163,49 +163,44 @@ class JobFixes : public FixList {
       const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
       communication = std::min(communication, most);
     }
-    const std::vector<double> parts = PartsOfSteps(finding, r);
+    const double claimed = ClaimedInSteps(finding);
     for (const auto& [part, of_rank] :
          {std::pair(communication, &cuts->comm), std::pair(other, &cuts->other)}) {
-      if (part > 0) (*of_rank)[r] = Spread(part, parts, r);
+      if (part <= 0) continue;
+      const double placed = std::min(part, claimed);
+      (*of_rank)[r] = Spread(finding, placed, part - placed, r);
     }
   }
 
-  // By step of the job: how much of the finding's time lies in it, as parts of all of it. As long
-  // as the steps are where the finding concerns them alike, or where its steps are none of the
-  // job's.
-  std::vector<double> PartsOfSteps(const Finding& finding, std::size_t r) const {
+  static double ClaimedInSteps(const Finding& finding) {
+    double claimed = 0;
+    for (const StepPart& step : finding.step_parts) claimed += step.share;
+    return claimed;
+  }
+
+  // Shares of the rank's window, laid on its steps: `placed` where the finding claims time, `rest`
+  // on all alike, and so what does not fit into a step.
+  std::vector<Nanos> Spread(const Finding& finding, double placed, double rest,
+                            std::size_t r) const {
     const Job& job = cluster_.job;
-    std::vector<double> parts(job.steps);
-    std::map<Nanos, double> known;
-    for (const StepPart& step : finding.step_parts) known[step.start] = step.part;
-    bool any = false;
-    for (std::size_t s = 0; s < job.steps && job.has_steps && !known.empty(); ++s) {
-      const auto part = known.find(job.SpanOf(cluster_.ranks, r, s).start);
-      parts[s] = part == known.end() ? 0 : part->second;
-      any = any || parts[s] > 0;
-    }
-    if (any) return parts;
     const auto window = static_cast<double>(std::max<Nanos>(1, cluster_.ranks[r].Window()));
-    for (std::size_t s = 0; s < job.steps; ++s) {
-      parts[s] = static_cast<double>(job.length[r * job.steps + s]) / window;
-    }
-    return parts;
-  }
-
-  // A share of the rank's window, laid on its steps. What does not fit into a step, because the fix
-  // wins more than its own time, all steps bear.
-  std::vector<Nanos> Spread(double share, const std::vector<double>& parts, std::size_t r) const {
-    const Job& job = cluster_.job;
-    const double total = share * static_cast<double>(cluster_.ranks[r].Window());
     std::vector<Nanos> cuts(job.steps);
     double length = 0;
-    double over = 0;
     for (std::size_t s = 0; s < job.steps; ++s) {
-      const double wanted = total * parts[s];
-      const double fits = std::min(wanted, static_cast<double>(job.Own(r, s)));
-      cuts[s] = static_cast<Nanos>(fits);
-      over += wanted - fits;
       length += static_cast<double>(job.length[r * job.steps + s]);
+    }
+    double over = rest * length;
+    if (placed > 0) {
+      const double scale = placed / ClaimedInSteps(finding) * window;
+      std::map<Nanos, double> known;
+      for (const StepPart& step : finding.step_parts) known[step.start] = scale * step.share;
+      for (std::size_t s = 0; s < job.steps && job.has_steps; ++s) {
+        const auto wanted = known.find(job.SpanOf(cluster_.ranks, r, s).start);
+        if (wanted == known.end()) continue;
+        const double fits = std::min(wanted->second, static_cast<double>(job.Own(r, s)));
+        cuts[s] = static_cast<Nanos>(fits);
+        over += wanted->second - fits;
+      }
     }
     for (std::size_t s = 0; s < job.steps && length > 0; ++s) {
       cuts[s] +=

@@ -363,20 +363,21 @@ class TraceFixes : public FixList {
     finding->where.ranks.assign(ranks.begin(), ranks.end());
   }
 
-  // How the steps share a claim; nothing where they share it about evenly.
+  // What each step holds of a claim; nothing where they share it about evenly.
   std::vector<StepPart> StepParts(const std::vector<Nanos>& of_steps, Nanos claimed) const {
     const Steps& steps = analysis_.run.steps;
     if (claimed <= 0 || !steps.known()) return {};
-    const auto all = static_cast<double>(claimed);
-    const double even = 1.0 / static_cast<double>(std::max<std::size_t>(1, steps.steady_count()));
-    double most = 0;
+    const auto window = static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
+    const double even = static_cast<double>(claimed) /
+                        static_cast<double>(std::max<std::size_t>(1, steps.steady_count()));
+    Nanos most = 0;
     std::vector<StepPart> parts;
     for (std::size_t i = steps.first_steady; i < of_steps.size(); ++i) {
       if (of_steps[i] <= 0) continue;
-      parts.push_back({steps.all[i].start, static_cast<double>(of_steps[i]) / all});
-      most = std::max(most, parts.back().part);
+      parts.push_back({steps.all[i].start, static_cast<double>(of_steps[i]) / window});
+      most = std::max(most, of_steps[i]);
     }
-    if (most <= knowledge().Number("ranking.even_step") * even) return {};
+    if (static_cast<double>(most) <= knowledge().Number("ranking.even_step") * even) return {};
     return parts;
   }
 

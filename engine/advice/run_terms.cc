@@ -68,7 +68,7 @@ std::string WordBefore(const std::string& text) {
 // Steps that are no iterations of the program's loop.
 bool IsOtherStep(const std::string& before) {
   static const std::set<std::string> kinds = {"decode", "engine",       "optimizer", "update",
-                                              "fused",  "intermediate", "training", "by"};
+                                              "fused",  "intermediate", "training",  "by"};
   return kinds.contains(before);
 }
 

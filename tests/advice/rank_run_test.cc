@@ -130,8 +130,8 @@ TEST_CASE("slow steps of different ranks add up: each holds up the others") {
   const Cluster cluster(std::move(ranks), ShippedKnowledge());
   const RuleInfo loads = Rule("input/slow");
   std::vector<ReportFindings> reports = OnBothRanks({Saves(loads, 50.0 / 1100, 0)});
-  reports[0].findings.front().step_parts = {{300_us, 1.0}};
-  reports[1].findings.front().step_parts = {{750_us, 1.0}};
+  reports[0].findings.front().step_parts = {{300_us, 50.0 / 1100}};
+  reports[1].findings.front().step_parts = {{750_us, 50.0 / 1100}};
   const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
   CHECK(ShareOf(findings, "input/slow") == Approx(100.0 / 1100).margin(1e-3));
 }
