@@ -135,7 +135,8 @@ void DeclareSequences(Catalog* catalog) {
   auto& kernels = catalog->Of(&Analysis::kernels);
   kernels.AddLoss(
       "kernel.elementwise", kOfKernels,
-      {"unfused element-wise and copy kernels", "Time of unfused element-wise and copy kernels.",
+      {"unfused element-wise and copy kernels, two or more in a row",
+       "Time of unfused element-wise and copy kernels that follow each other.",
        "Runs of element-wise and copy kernels become one kernel each."},
       &Kernels::elementwise);
   kernels.Add("kernel.elementwise.runs", "count",

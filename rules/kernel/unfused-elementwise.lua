@@ -1,6 +1,6 @@
 -- Runs of element-wise kernels, each of which reads and writes all its data.
--- Every training step has some (a tenth to a quarter is normal), so both the share and the number of runs that could become one
--- kernel must be large.
+-- Every training step has some, so both their share and the number of runs that could become one kernel must be large.
+-- Single kernels between others do not count: there is nothing to fuse them to.
 return {
   id        = "kernel/unfused-elementwise",
   title     = "Fuse runs of element-wise kernels",
@@ -17,7 +17,7 @@ return {
   evidence       = { "count", "runs", compute_share = "share" },
   thresholds     = { "min_share", "min_runs" },
 
-  symptom = "Element-wise and copy kernels take {share:pct} of the time: {count:count} {per:text}, in {runs:count} runs of two or more in a row.",
+  symptom = "Runs of element-wise and copy kernels take {share:pct} of the time: {count:count} kernels {per:text}, in {runs:count} runs of two or more.",
   cause   = "Each of these kernels reads its input from device memory and writes its result back, for one or two operations per element. The next kernel reads it all again.",
   fixes   = {
     { action = "Compile the model: the compiler fuses each chain of element-wise operations into one kernel",
@@ -42,13 +42,13 @@ return {
       facts = { window = { device_time = 1e9 },
                 kernel = { elementwise = { share = 0.4, count = 3000, runs = 700, lost = 4e8, remedy = true } } },
       expect = { share = 0.4 } },
-    { name = "near miss: a fifth of the time, as a tuned step has it",
+    { name = "near miss: a tenth of the time, as a tuned step has it",
       facts = { window = { device_time = 1e9 },
-                kernel = { elementwise = { share = 0.2, count = 300, runs = 80, lost = 2e8, remedy = true } } },
+                kernel = { elementwise = { share = 0.1, count = 300, runs = 80, lost = 1e8, remedy = true } } },
       expect = "silent" },
-    { name = "near miss: one long element-wise kernel, with nothing to fuse it to",
+    { name = "near miss: one long run, as of a loss function",
       facts = { window = { device_time = 1e9 },
-                kernel = { elementwise = { share = 0.5, count = 10, runs = 0, lost = 5e8, remedy = true } } },
+                kernel = { elementwise = { share = 0.5, count = 10, runs = 1, lost = 5e8, remedy = true } } },
       expect = "silent" },
     { name = "no element-wise kernels",
       facts = { window = { device_time = 1e9 }, kernel = { elementwise = { share = 0, count = 0, runs = 0, lost = 0, remedy = true } } },

@@ -250,6 +250,7 @@ class KernelFinder {
     const auto close = [&](std::vector<std::uint32_t>* list) {
       if (list->size() >= 2) {
         runs.Count(trace_.ops.start[list->front()]);
+        for (const std::uint32_t op : *list) Count(op, &loss);
         for (std::size_t i = 1; i < list->size(); ++i) {
           loss.remedy().scaled_ops.emplace_back((*list)[i], residual);
           const std::uint32_t call = trace_.ops.call[(*list)[i]];
@@ -264,7 +265,6 @@ class KernelFinder {
         close(&list);
         continue;
       }
-      Count(op, &loss);
       list.push_back(op);
     }
     for (std::vector<std::uint32_t>& list : open) close(&list);
