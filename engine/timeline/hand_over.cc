@@ -41,6 +41,7 @@ struct Pause {
 struct Mark {
   Nanos end = 0;
   Kind kind;
+  bool rests = false;  // it then made no call for as long as a pause
 };
 
 // What one thread shows beside its calls: whether it works or is blocked.
@@ -59,8 +60,9 @@ class Shown {
   }
 
   // Named ranges that begin and end in the pause, and calls that read or write files, for half of
-  // its length.
-  bool WorksIn(const Pause& pause) const {
+  // its length. A range that ends once the other thread has let go (around a backward pass, which
+  // another thread runs) holds the wait itself.
+  bool WorksIn(const Pause& pause, Nanos let_go) const {
     Nanos inside = files_.OverlapWith(pause.start, pause.end);
     Nanos until = pause.start;  // ranges nest: the outermost ones inside the pause count
     const RangeTable& ranges = run_.trace.ranges;
@@ -70,7 +72,7 @@ class Shown {
     for (auto at = std::lower_bound(first, last, pause.start); at != last && *at < pause.end;
          ++at) {
       const auto row = static_cast<std::size_t>(at - ranges.start.begin());
-      if (ranges.end[row] > pause.end || ranges.start[row] < until) continue;
+      if (ranges.end[row] > let_go || ranges.start[row] < until) continue;
       inside += ranges.end[row] - ranges.start[row];
       until = ranges.end[row];
     }
@@ -97,23 +99,25 @@ class Shown {
     std::uint32_t call = LastBefore(calls.start, rows, pause.end);
     if (call != kNone && calls.end[call] > pause.end) call = call > rows.first ? call - 1 : kNone;
     if (call != kNone && calls.end[call] > pause.start && calls.end[call] <= pause.end)
-      mark = Mark{calls.end[call], KindOfCall(run_, call)};
+      mark = Mark{calls.end[call], KindOfCall(run_, call), RestsAfter(call)};
     const OsCallTable& os = run_.trace.os_calls;
     std::uint32_t row = LastBefore(os.start, os_, pause.end);
     if (row != kNone && os.end[row] > pause.end) row = row > os_.first ? row - 1 : kNone;
     if (row != kNone && os.end[row] > pause.start && os.end[row] <= pause.end && EndsRun(row) &&
         (!mark || os.end[row] > mark->end))
-      mark = Mark{os.end[row], {true, os.name[row], kNone}};
+      mark = Mark{os.end[row], {true, os.name[row], kNone}, true};
     return mark;
   }
 
   // How long something of these kinds is the last that the thread did, and no longer ago than that.
-  // What another of its calls follows far sooner is never so long the last, and does not count.
-  Nanos Behind(const std::set<Kind>& kinds, Nanos longest) const {
+  // What another of its calls follows far sooner is never so long the last, and does not count; of
+  // CUDA calls only those behind which it rests, where that is asked for.
+  Nanos Behind(const std::set<Kind>& kinds, Nanos longest, bool rests) const {
     Nanos time = 0;
     const CallTable& calls = run_.trace.calls;
     const RowRange rows = run_.calls_of_thread[thread_];
     for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+      if (rests && !RestsAfter(c)) continue;
       if (!kinds.contains(KindOfCall(run_, c))) continue;
       const Nanos next = c + 1 < rows.last ? calls.start[c + 1] - calls.end[c] : longest;
       if (2 * next >= longest) time += std::min(next, longest);
@@ -129,6 +133,12 @@ class Shown {
     const auto first = starts.begin() + rows.first;
     const auto at = std::lower_bound(first, starts.begin() + rows.last, time);
     return at == first ? kNone : static_cast<std::uint32_t>(at - starts.begin()) - 1;
+  }
+
+  bool RestsAfter(std::uint32_t call) const {
+    const CallTable& calls = run_.trace.calls;
+    return call + 1 >= run_.calls_of_thread[thread_].last ||
+           calls.start[call + 1] - calls.end[call] >= pause_;
   }
 
   bool EndsRun(std::uint32_t row) const {
@@ -170,8 +180,11 @@ class Finder {
         // It may wait as soon as it has handed over, and did not hand over when it waits for long.
         const Nanos late =
             pause.end - static_cast<Nanos>(behind_share_ * static_cast<double>(pause.Length()));
-        if (!mostly && !Late(shown_[from], pause)) continue;
-        if (shown_[waiting].WorksIn(pause) || shown_[from].IsBlocked(late, pause.end)) continue;
+        const std::optional<Nanos> behind = Late(shown_[from], pause);
+        if (!mostly && !behind) continue;
+        if (shown_[waiting].WorksIn(pause, pause.end - behind.value_or(0)) ||
+            shown_[from].IsBlocked(late, pause.end))
+          continue;
         found.push_back({pause.start, pause.end, threads_[from]});
       }
     }
@@ -195,14 +208,14 @@ class Finder {
   }
 
   // How long after something that the other thread did the pause ends, when that is just behind.
-  std::optional<Nanos> Late(const Shown& other, const Pause& pause, Kind* kind = nullptr) const {
+  std::optional<Nanos> Late(const Shown& other, const Pause& pause, Mark* last = nullptr) const {
     const std::optional<Mark> mark = other.LastIn(pause);
     if (!mark) return std::nullopt;
     const Nanos late = pause.end - mark->end;
     // Code between two launches: a wait is longer than what follows it.
     if (static_cast<double>(late) > behind_share_ * static_cast<double>(pause.Length()))
       return std::nullopt;
-    if (kind != nullptr) *kind = mark->kind;
+    if (last != nullptr) *last = *mark;
     return late;
   }
 
@@ -224,12 +237,14 @@ class Finder {
       std::set<Kind> kinds;
       std::vector<Nanos> behind;
       Nanos time = 0;
+      std::size_t rests = 0;
       for (const Pause& pause : pauses) {
-        Kind kind;
-        const std::optional<Nanos> late = Late(shown_[other], pause, &kind);
+        Mark last;
+        const std::optional<Nanos> late = Late(shown_[other], pause, &last);
         if (!late) continue;
         behind.push_back(*late);
-        kinds.insert(kind);
+        kinds.insert(last.kind);
+        rests += last.rests ? 1 : 0;
         time += pause.Length();
       }
       const bool mostly =
@@ -237,11 +252,14 @@ class Finder {
       if (behind.size() < least_ ||
           (!mostly && static_cast<double>(time) < usual_ * static_cast<double>(all)))
         continue;
+      // One thread rests where the other goes on: far fewer of its calls come into question.
+      const bool rested = static_cast<double>(rests) >= usual_ * static_cast<double>(behind.size());
       const Nanos median = Median(std::move(behind));
       // How much of the time lies, by chance, so close behind something of these kinds.
       const auto span =
           static_cast<double>(std::max<Nanos>(1, pauses.back().end - pauses.front().start));
-      const double by_chance = static_cast<double>(shown_[other].Behind(kinds, median)) / span;
+      const double by_chance =
+          static_cast<double>(shown_[other].Behind(kinds, median, rested)) / span;
       if (by_chance > chance_) continue;
       if (best.thread == threads_.size() || median < closest)
         best = {other, mostly}, closest = median;
