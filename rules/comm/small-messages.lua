@@ -5,7 +5,7 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  priority  = 72,
+  priority  = 76,
   explains  = { "comm/exposed", "launch/tiny-kernels" },
   knowledge = { "K-K2", "K-B5" },
   effort    = "flag",

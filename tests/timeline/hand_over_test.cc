@@ -9,11 +9,12 @@ namespace advise {
 namespace {
 
 enum class Waits { kRecorded, kSilent };
+enum class Marks { kSteps, kBackward };
 
 // A training loop whose backward pass another thread launches. In each step of 10 ms the main
 // thread launches the forward pass, which ends with a synchronization of 2 ms that nothing needs;
 // the backward thread goes on when the main thread has, and the main thread's update when it has.
-TraceBuilder TwoThreads(Waits waits) {
+TraceBuilder TwoThreads(Waits waits, Marks marks = Marks::kSteps) {
   TraceBuilder story;
   Repeat(12, 10_ms, [&](int n, Nanos at) {
     const Nanos uneven = (n * 37 % 11) * 10_us;
@@ -29,6 +30,8 @@ TraceBuilder TwoThreads(Waits waits) {
     story.Launch("wgrad", {last, last + 5_us}, {last + 10_us, last + 1_ms});
     story.Thread("main");
     const Nanos update = last + 30_us;
+    // As programs mark it: the range ends when the other thread is done.
+    if (marks == Marks::kBackward) story.Range("backward", {back + 6_us, update - 5_us});
     story.Launch("update", {update, update + 5_us}, {last + 1_ms + 10_us, last + 2_ms});
     story.OsCall("pthread_mutex_lock", {at + 1_us, at + 2_us});  // calls of the OS were captured
     if (waits == Waits::kRecorded) {
@@ -74,6 +77,9 @@ TEST_CASE("waits of threads that nobody recorded count like recorded ones") {
   const Nanos backward = GainOfBackward(recorded);
   CHECK(backward > recorded.Window() / 10);
   CHECK(std::abs(GainOfBackward(silent) - backward) < recorded.Window() * 3 / 100);
+  // A range around the backward pass lies over the wait for it, and is no work.
+  const Analysed marked(TwoThreads(Waits::kSilent, Marks::kBackward), kAuto);
+  CHECK(std::abs(GainOfBackward(marked) - backward) < marked.Window() * 3 / 100);
 }
 
 // The first kernel of the backward pass comes again in each of its layers, launched right behind
