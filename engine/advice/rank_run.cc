@@ -14,10 +14,11 @@
 namespace advise {
 namespace {
 
-// What fixes take off ranks, communication apart.
+// What fixes take off ranks.
 struct Cuts {
-  RankCuts comm;
-  RankCuts other;
+  RankCuts comm;   // communication
+  RankCuts data;   // waits for data; several fixes that have batches ready take the same ones
+  RankCuts other;  // the rest
 };
 
 // Where a candidate comes from, and what its fix takes off the ranks.
@@ -58,6 +59,7 @@ class JobFixes : public FixList {
         }
       }
     }
+    for (const Candidate& candidate : candidates()) JoinEffects(candidate);
     for (Candidate& candidate : candidates()) {
       Item& item = items_[candidate.id];
       if (item.verdict == nullptr) AddCuts(&item);
@@ -128,13 +130,39 @@ class JobFixes : public FixList {
     }
   }
 
+  static bool BatchesReady(const Item& item) {
+    return std::any_of(item.found.begin(), item.found.end(),
+                       [](const auto& found) { return found.first->batches_ready; });
+  }
+
+  // Ranks run one program. What keeps batches from being ready on one rank does so on others, even
+  // where too little of it was seen to name more than the effect.
+  void JoinEffects(const Candidate& cause) {
+    Item& item = items_[cause.id];
+    if (!BatchesReady(item)) return;
+    std::set<const ReportFindings*> named;
+    for (const auto& [finding, report] : item.found) named.insert(report);
+    const std::vector<std::string>& effects = cause.rule->explains;
+    for (const Candidate& candidate : candidates()) {
+      const bool is_effect =
+          std::find(effects.begin(), effects.end(), candidate.rule->id) != effects.end();
+      if (&candidate == &cause || !is_effect) continue;
+      for (const auto& [finding, report] : items_[candidate.id].found) {
+        if (finding->batches_ready && named.insert(report).second) {
+          item.found.emplace_back(finding, report);
+        }
+      }
+    }
+  }
+
   // A finding of one report shortens the steps of its ranks in which it claims time. What its rank
   // waits for others inside collectives is not its to win, nor is what shared layers need at once.
   void AddCuts(Item* item) const {
     item->limit = window();
     for (Cuts* cuts : {&item->cuts, &item->by_itself}) {
-      cuts->comm.resize(cluster_.ranks.size());
-      cuts->other.resize(cluster_.ranks.size());
+      for (RankCuts* part : {&cuts->comm, &cuts->data, &cuts->other}) {
+        part->resize(cluster_.ranks.size());
+      }
     }
     for (const auto& [finding, report] : item->found) {
       for (const std::size_t r : report->ranks) {
@@ -143,6 +171,25 @@ class JobFixes : public FixList {
         CutRank(*finding, r, finding->saving_share, &item->cuts);
         CutRank(*finding, r, finding->alone_share, &item->by_itself);
       }
+    }
+    if (BatchesReady(*item)) CutWaitsForData(item);
+  }
+
+  // Ranks run one program: batches that are ready on one rank are ready on all. Then none waits for
+  // its data beside the collectives, in which others make it wait.
+  void CutWaitsForData(Item* item) const {
+    const Job& job = cluster_.job;
+    for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
+      std::vector<Nanos> beside(job.steps);
+      for (std::size_t s = 0; s < job.steps; ++s) {
+        beside[s] = job.waited_for_data[r * job.steps + s];
+      }
+      if (std::all_of(beside.begin(), beside.end(), [](Nanos n) { return n == 0; })) continue;
+      item->ranks.insert(r);
+      RankCuts more(cluster_.ranks.size());
+      more[r] = std::move(beside);
+      Join(&item->cuts.data, more);
+      Join(&item->by_itself.data, more);
     }
   }
 
@@ -165,7 +212,8 @@ class JobFixes : public FixList {
     }
     const double claimed = ClaimedInSteps(finding);
     for (const auto& [part, of_rank] :
-         {std::pair(communication, &cuts->comm), std::pair(other, &cuts->other)}) {
+         {std::pair(communication, &cuts->comm),
+          std::pair(other, finding.batches_ready ? &cuts->data : &cuts->other)}) {
       if (part <= 0) continue;
       const double placed = std::min(part, claimed);
       (*of_rank)[r] = Spread(finding, placed, part - placed, r);
@@ -242,22 +290,28 @@ class JobFixes : public FixList {
   // own.
   void Bound(Cuts* cuts) const {
     const Job& job = cluster_.job;
-    cuts->comm.resize(cluster_.ranks.size());
-    cuts->other.resize(cluster_.ranks.size());
+    for (RankCuts* part : {&cuts->comm, &cuts->data, &cuts->other}) {
+      part->resize(cluster_.ranks.size());
+    }
+    const auto at = [](const RankCuts& part, std::size_t r, std::size_t s) {
+      return part[r].empty() ? Nanos{0} : part[r][s];
+    };
     for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
-      std::vector<Nanos>& comm = cuts->comm[r];
-      std::vector<Nanos>& other = cuts->other[r];
-      for (std::size_t s = 0; s < comm.size(); ++s) {
-        comm[s] = std::min(comm[s], job.Transfer(cluster_.ranks, r, s));
-      }
-      for (std::size_t s = 0; s < other.size(); ++s) {
-        other[s] = std::min(other[s], job.Own(r, s) - (comm.empty() ? 0 : comm[s]));
+      for (std::size_t s = 0; s < job.steps; ++s) {
+        if (!cuts->comm[r].empty()) {
+          cuts->comm[r][s] = std::min(cuts->comm[r][s], job.Transfer(cluster_.ranks, r, s));
+        }
+        const Nanos left = job.Own(r, s) - at(cuts->comm, r, s);
+        if (!cuts->data[r].empty()) cuts->data[r][s] = std::min(cuts->data[r][s], left);
+        if (cuts->other[r].empty()) continue;
+        cuts->other[r][s] = std::min(cuts->other[r][s], left - at(cuts->data, r, s));
       }
     }
   }
   // What the job wins by cuts within these bounds.
   Nanos GainOf(const Cuts& cuts) const {
     RankCuts all = cuts.other;
+    Join(&all, cuts.data);
     Join(&all, cuts.comm);
     return cluster_.job.Gain(all);
   }
@@ -299,6 +353,12 @@ class JobFixes : public FixList {
     Cuts both = a;
     Join(&both.comm, b.comm);
     Join(&both.other, b.other);
+    both.data.resize(cluster_.ranks.size());
+    for (std::size_t r = 0; r < b.data.size(); ++r) {
+      std::vector<Nanos>& data = both.data[r];
+      if (data.empty()) data.assign(b.data[r].size(), 0);
+      for (std::size_t s = 0; s < b.data[r].size(); ++s) data[s] = std::max(data[s], b.data[r][s]);
+    }
     Bound(&both);
     return both;
   }
@@ -314,7 +374,8 @@ class JobFixes : public FixList {
     return shared;
   }
   static Nanos Shared(const Item& a, const Item& b) {
-    return Shared(a.cuts.comm, b.cuts.comm) + Shared(a.cuts.other, b.cuts.other);
+    return Shared(a.cuts.comm, b.cuts.comm) + Shared(a.cuts.data, b.cuts.data) +
+           Shared(a.cuts.other, b.cuts.other);
   }
 
   // Nothing is left of it, because the cause, settled before it, took the same time.
@@ -398,9 +459,13 @@ class JobFixes : public FixList {
   // Words and evidence are those of the part where it costs most.
   Finding OfParts(const Candidate& candidate) const {
     const Item& item = ItemOf(candidate);
-    const auto worst = std::max_element(
-        item.found.begin(), item.found.end(),
-        [](const auto& a, const auto& b) { return a.first->saving_share < b.first->saving_share; });
+    // Effects on other ranks add to what the cause costs, and have words of their own.
+    const auto rank = [&](const auto& found) {
+      return std::pair(found.first->rule == candidate.rule, found.first->saving_share);
+    };
+    const auto worst =
+        std::max_element(item.found.begin(), item.found.end(),
+                         [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     Finding finding = *worst->first;
     finding.confidence = 0;
     for (const auto& [one, report] : item.found) {

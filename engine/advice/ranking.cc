@@ -250,6 +250,7 @@ class TraceFixes : public FixList {
     finding.touched_share = static_cast<double>(ClaimOf(candidate).claimed) /
                             static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
     finding.comm_share = CommShare(verdict);
+    finding.batches_ready = ClaimOf(candidate).remedy.data_ready;
     Confidence(verdict, &finding);
     finding.basis = verdict.saving.basis;
     const Claim& claim = ClaimOf(candidate);

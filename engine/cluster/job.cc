@@ -148,9 +148,8 @@ void InferWaits(const std::vector<RankSummary>& ranks, Job* job) {
     }
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const RankTime& time = job->TimeOf(ranks, r, s);
-      job->waited[r * job->steps + s] =
-          std::max(std::min(bare(time) - least, most - time.compute),
-                   time.Cause(IdleCause::kPeerWait) - least_in_calls);
+      job->waited[r * job->steps + s] = std::max(std::min(bare(time) - least, most - time.compute),
+                                                 time.Cause(IdleCause::kPeerWait) - least_in_calls);
     }
   }
 }
@@ -238,6 +237,7 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
   job.end = job.has_steps ? first.steps[job.index[job.steps - 1]].end : first.window_end;
   job.length.resize(job.ranks * job.steps);
   job.waited.resize(job.ranks * job.steps);
+  job.waited_for_data.resize(job.ranks * job.steps);
   job.job_length.resize(job.steps);
   for (std::size_t r = 0; r < job.ranks; ++r) {
     for (std::size_t s = 0; s < job.steps; ++s) {
@@ -258,6 +258,13 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
       if (step == job.steps) continue;
       Nanos& cell = job.waited[member.rank * job.steps + step];
       cell = std::min(cell + waited, job.length[member.rank * job.steps + step]);
+    }
+  }
+  for (std::size_t r = 0; r < job.ranks; ++r) {
+    for (std::size_t s = 0; s < job.steps; ++s) {
+      const std::size_t cell = r * job.steps + s;
+      job.waited_for_data[cell] =
+          std::min(job.waited[cell], job.TimeOf(ranks, r, s).loading_beside_comm);
     }
   }
   return job;

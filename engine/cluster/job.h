@@ -25,10 +25,14 @@ struct Job {
   std::vector<std::uint32_t> index;  // [rank * steps + step] → RankSummary::steps
   std::vector<Nanos> length;         // same shape: how long the rank's step took
   std::vector<Nanos> waited;         // exposed waiting inside collectives; inferred without any
+  // Of it: meanwhile its launching thread waited for data, as it would have without the others.
+  std::vector<Nanos> waited_for_data;
   std::vector<Nanos> job_length;     // by step: of the slowest rank
 
+  // What the rank's step takes by itself.
   Nanos Own(std::size_t rank, std::size_t step) const {
-    return length[rank * steps + step] - waited[rank * steps + step];
+    const std::size_t cell = rank * steps + step;
+    return length[cell] - waited[cell] + waited_for_data[cell];
   }
   // Sum over steps of the largest own part: what the job needs, waiting left out.
   Nanos Needed() const;

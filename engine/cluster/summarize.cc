@@ -24,7 +24,9 @@ std::string Canonical(const std::string& kind) {
   return plain;
 }
 
-RankTime TimeOf(const Analysis& analysis, std::uint32_t d, Nanos start, Nanos end) {
+// `loading`: of LoadingBesideCommunication.
+RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, std::uint32_t d, Nanos start,
+                Nanos end) {
   const DeviceTime& times = analysis.times[d];
   RankTime time;
   time.compute = times.compute.OverlapWith(start, end);
@@ -32,6 +34,7 @@ RankTime TimeOf(const Analysis& analysis, std::uint32_t d, Nanos start, Nanos en
   time.copy_exposed = times.copy_exposed.OverlapWith(start, end);
   time.memset_exposed = times.memset_exposed.OverlapWith(start, end);
   time.idle = times.idle.OverlapWith(start, end);
+  time.loading_beside_comm = loading.OverlapWith(start, end);
   const Window& window = analysis.run.window;
   if (start == window.start && end == window.end) {
     time.causes = analysis.idle.by_device[d];
@@ -50,7 +53,10 @@ RankTime TimeOf(const Analysis& analysis, std::uint32_t d, Nanos start, Nanos en
 class Summarizer {
  public:
   explicit Summarizer(const Analysis& analysis)
-      : analysis_(analysis), run_(analysis.run), trace_(analysis.run.trace) {
+      : analysis_(analysis),
+        run_(analysis.run),
+        trace_(analysis.run.trace),
+        loading_(LoadingBesideCommunication(run_, analysis.times, analysis.hand_overs)) {
     row_of_op_.assign(trace_.collectives.op.empty() ? 0 : trace_.ops.size(), kNone);
     for (std::uint32_t row = 0; row < trace_.collectives.size(); ++row) {
       const std::uint32_t op = trace_.collectives.op[row];
@@ -71,12 +77,14 @@ class Summarizer {
     rank.window_start = run_.window.start;
     rank.window_end = run_.window.end;
     rank.time = TimeInWindow(analysis_, d);
+    rank.time.loading_beside_comm = loading_[d].OverlapWith(rank.window_start, rank.window_end);
     rank.steps_source = run_.steps.source;
     if (run_.steps.known()) {
       for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
         const Step& step = run_.steps.all[i];
         if (step.start < run_.window.start || step.end > run_.window.end) continue;
-        rank.steps.push_back({step.start, step.end, TimeOf(analysis_, d, step.start, step.end)});
+        rank.steps.push_back(
+            {step.start, step.end, TimeOf(analysis_, loading_[d], d, step.start, step.end)});
       }
     }
     rank.backwards = analysis_.accumulation.backwards;
@@ -213,13 +221,14 @@ class Summarizer {
   const Analysis& analysis_;
   const Run& run_;
   const Trace& trace_;
+  const std::vector<IntervalSet> loading_;  // by device: beside communication
   std::vector<std::uint32_t> row_of_op_;
 };
 
 }  // namespace
 
 RankTime TimeInWindow(const Analysis& analysis, std::uint32_t device) {
-  return TimeOf(analysis, device, analysis.run.window.start, analysis.run.window.end);
+  return TimeOf(analysis, {}, device, analysis.run.window.start, analysis.run.window.end);
 }
 
 std::vector<RankSummary> SummarizeRanks(const Analysis& analysis) {

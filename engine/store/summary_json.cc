@@ -102,8 +102,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPart, start, share)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentative, confidence,
                                                 confidence_from, turn, saving_s, saving_share,
                                                 alone_share, touched_share, falls_short, comm_share,
-                                                step_parts, basis, where, title, symptom, cause,
-                                                fixes, evidence, explains, explained_by)
+                                                batches_ready, step_parts, basis, where, title,
+                                                symptom, cause, fixes, evidence, explains,
+                                                explained_by)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimResult, claimed, gain, saving)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunInfo, kind, unit, units, framework, languages,
                                                 maker)
@@ -127,7 +128,8 @@ inline auto Tie(Comparison& c) {
   return std::tie(c.what, c.value, c.threshold, c.upper, c.name, c.unit, c.holds);
 }
 inline auto Tie(RankTime& t) {
-  return std::tie(t.compute, t.comm_exposed, t.copy_exposed, t.memset_exposed, t.idle, t.causes);
+  return std::tie(t.compute, t.comm_exposed, t.copy_exposed, t.memset_exposed, t.idle,
+                  t.loading_beside_comm, t.causes);
 }
 inline auto Tie(RankStep& s) { return std::tie(s.start, s.end, s.time); }
 inline auto Tie(RankKernel& k) { return std::tie(k.name, k.count, k.total, k.median); }

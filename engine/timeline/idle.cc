@@ -92,7 +92,51 @@ class Explainer {
     return std::move(idle_);
   }
 
+  // What the host does in these times, in which the device has work; by launching calls.
+  std::vector<IntervalSet> LoadingWithin() {
+    const GapTimes when(times_);
+    idle_.gaps = Gaps(when);
+    idle_.pieces = GapPieces(when);
+    for (std::uint32_t d = 0; d < times_.size(); ++d) FollowHost(d);
+    return idle_.Select(times_.size(), [](const GapPiece& piece) {
+      return piece.cause == IdleCause::kDataLoading;
+    });
+  }
+
  private:
+  // As a device has work, no op says for whom the host is late: its next launch does.
+  void FollowHost(std::uint32_t d) {
+    const CallTable& calls = run_.trace.calls;
+    std::vector<std::uint32_t> launches;
+    for (const std::uint32_t op : run_.ops_of_device[d]) {
+      const std::uint32_t call = run_.trace.ops.call[op];
+      if (call != kNone && run_.first_op_of_call[call] == op) launches.push_back(call);
+    }
+    std::sort(launches.begin(), launches.end());  // calls are in time order by thread
+    std::stable_sort(launches.begin(), launches.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return calls.start[a] < calls.start[b];
+    });
+    hosts_.clear();
+    hosts_.resize(run_.trace.threads.size());
+    std::size_t next = 0;
+    for (const Interval& interval : times_[d].idle.intervals()) {
+      while (next < launches.size() && calls.start[launches[next]] < interval.start) ++next;
+      Gap gap;
+      gap.start = told_ = interval.start;
+      gap.end = interval.end;
+      gap.device = static_cast<std::uint16_t>(d);
+      idle_.gaps.Append(gap);
+      for (; next < launches.size() && told_ < gap.end; ++next) {
+        const std::uint32_t call = launches[next];
+        gap.thread = calls.thread[call];
+        Host(gap, told_, std::min(gap.end, calls.start[call]));
+        if (calls.start[call] >= gap.end) break;
+        Add(gap, std::min(gap.end, calls.end[call]), IdleCause::kLaunch, Activity::kLaunch);
+      }
+      Add(gap, gap.end, IdleCause::kUnknown);
+    }
+  }
+
   void ExplainDevice(std::uint32_t d) {
     hosts_.clear();
     hosts_.resize(run_.trace.threads.size());
@@ -385,6 +429,19 @@ std::size_t GapPieces::FirstEndingAfter(std::uint32_t device, Nanos time) const 
 Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
                  const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs) {
   return Explainer(run, times, blocks, hand_overs).Explain();
+}
+
+std::vector<IntervalSet> LoadingBesideCommunication(const Run& run,
+                                                    const std::vector<DeviceTime>& times,
+                                                    const HandOvers& hand_overs) {
+  std::vector<DeviceTime> exposed(times.size());
+  bool any = false;
+  for (std::size_t d = 0; d < times.size(); ++d) {
+    exposed[d].idle = times[d].comm_exposed;
+    any = any || !exposed[d].idle.empty();
+  }
+  if (!any) return std::vector<IntervalSet>(times.size());
+  return Explainer(run, exposed, {}, hand_overs).LoadingWithin();
 }
 
 }  // namespace advise

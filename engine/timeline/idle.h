@@ -47,4 +47,11 @@ struct Idle {
 Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
                  const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs);
 
+// By device: when the launching thread loads data or waits for it while the device does nothing but
+// communicate. A rank that waits for a later one there would wait for its data otherwise.
+// O((launches + host events) log nesting).
+std::vector<IntervalSet> LoadingBesideCommunication(const Run& run,
+                                                    const std::vector<DeviceTime>& times,
+                                                    const HandOvers& hand_overs);
+
 }  // namespace advise

@@ -136,5 +136,48 @@ TEST_CASE("slow steps of different ranks add up: each holds up the others") {
   CHECK(ShareOf(findings, "input/slow") == Approx(100.0 / 1100).margin(1e-3));
 }
 
+TEST_CASE("ranks that wait for their data beside the collectives would wait for it without them") {
+  // In each step of 150 us rank 0 waits 50 us for its data. Rank 1 waits so long for rank 0, and
+  // its launching thread meanwhile for data, too.
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    for (std::size_t s = 0; s < kSteps; ++s) {
+      RankStep& step = ranks[r].steps[s];
+      step.start = static_cast<Nanos>(s) * 150_us;
+      step.end = step.start + 150_us;
+      if (r == 0) {
+        step.time.idle = 50_us;
+        step.time.causes[static_cast<std::size_t>(IdleCause::kDataLoading)] = 50_us;
+      } else {
+        step.time.comm_exposed += 50_us;
+        step.time.loading_beside_comm = 50_us;
+      }
+    }
+    ranks[r].window_end = kSteps * 150_us;
+  }
+  const auto share = [&](bool batches_ready) {
+    Cluster cluster(ranks, ShippedKnowledge());
+    // As its collectives would show.
+    for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[kSteps + s] = 50_us;
+    for (std::size_t s = 0; s < kSteps; ++s) {
+      cluster.job.waited_for_data[kSteps + s] = ranks[1].steps[s].time.loading_beside_comm;
+    }
+    const RuleInfo workers = Rule("input/workers");
+    Finding finding = Saves(workers, 1.0 / 3, 0);
+    finding.batches_ready = batches_ready;
+    const auto findings = RankRun({}, {{{finding}, {0}}, {{}, {1}}}, cluster, ShippedKnowledge());
+    CHECK(cluster.job.Own(1, 0) == 100_us + ranks[1].steps[0].time.loading_beside_comm);
+    return ShareOf(findings, "input/workers");
+  };
+  // A faster rank 0 wins nothing as long as rank 1 waits for its own data; one change to the
+  // program has the batches ready on both.
+  CHECK(share(false) == Approx(0).margin(1e-3));
+  CHECK(share(true) == Approx(1.0 / 3).margin(1e-3));
+  // Where only rank 0 waits for data, nothing else holds rank 1.
+  for (RankStep& step : ranks[1].steps) step.time.loading_beside_comm = 0;
+  CHECK(share(false) == Approx(1.0 / 3).margin(1e-3));
+  CHECK(share(true) == Approx(1.0 / 3).margin(1e-3));
+}
+
 }  // namespace
 }  // namespace advise
