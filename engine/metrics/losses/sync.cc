@@ -64,6 +64,12 @@ class SyncFinder {
     return false;
   }
 
+  // The host is about to read what this copies: without the wait behind it, it would read too early.
+  bool IsDownload(std::uint32_t op) const {
+    return trace_.ops.kind[op] == OpKind::kCopy &&
+           trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kDeviceToHost;
+  }
+
   void Loops() {
     LossBuilder loss(basis_);
     forward_calls_.assign(trace_.calls.size(), 0);
@@ -78,7 +84,8 @@ class SyncFinder {
       if (copy != copies_.copy_of_sync.end()) {
         const std::uint32_t op = run_.first_op_of_call[copy->second];
         const CopyKind kind = copies_.kind_of_op[op];
-        if (kind == CopyKind::kTiny || kind == CopyKind::kPageable || kind == CopyKind::kSmall)
+        if (kind == CopyKind::kTiny || kind == CopyKind::kPageable || kind == CopyKind::kSmall ||
+            IsDownload(op))
           continue;
       }
       loss.Count(trace_.calls.start[c], 0, CallLength(c));
