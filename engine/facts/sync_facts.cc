@@ -20,6 +20,10 @@ void DeclareSyncFacts(Catalog* catalog) {
             "Idle time after these synchronizations in which the launching thread runs code of its "
             "own for long.",
             &Syncs::loop_code_ns);
+  syncs.Add("sync.loop.with_code", "share",
+            "Share of these synchronizations after which the launching thread runs code of its own "
+            "for long while the GPU is idle.",
+            &Syncs::loop_with_code);
   syncs.Add("sync.loop.name", "name", "The synchronizing call that costs most.", &Syncs::loop_name);
   syncs.AddLoss("sync.item", kOfGaps,
                 {"tiny copies between device and host that the host waits for",

@@ -59,8 +59,9 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     e.way = "from or to the GPU"
     if direction == "device to host" then e.way = "from the GPU" end
     -- The next token starts from the last one, and the host must know it to stop. An engine reads it for all its requests.
-    local token = f.run.decode and direction == "device to host" and at_most(e.per_step, t.per_token)
-    if token and engines[f.run.framework or ""] then return nil end
+    local once = direction == "device to host" and at_most(e.per_step, t.per_token)
+    if once and engines[f.run.framework or ""] then return nil end
+    local token = once and f.run.decode
     if direction == "host to device" then e.way = "to the GPU" end
     e.ways = {}
     if e.way ~= "to the GPU" then table.insert(e.ways, { reason = token and "token" or "read" }) end
@@ -81,6 +82,10 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     { name = "near miss: the token that an engine has just made",
       facts = { window = { device_time = 1e9 }, run = { decode = true, framework = "vLLM" },
                 sync = { item = { count = 200, per_step = 1, median_bytes = 8, direction = "device to host", lost = 1.2e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: an engine whose kernels do not say that they decode",
+      facts = { window = { device_time = 1e9 }, run = { framework = "vLLM" },
+                sync = { item = { count = 200, per_step = 1, median_bytes = 256, direction = "device to host", lost = 1.2e8, remedy = true } } },
       expect = "silent" },
     { name = "a framework's trace names the operator and the line",
       facts = { window = { device_time = 1e9 },

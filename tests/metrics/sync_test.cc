@@ -175,6 +175,20 @@ TEST_CASE("idle time behind a synchronization is host code where the host comput
   CHECK(code(50_us) <= 20 * 9_ms);  // but for the pause between steps
 }
 
+TEST_CASE("of the waits that long code follows the share is known") {
+  TraceBuilder story;  // a wait after each of five kernels, and code of 5 ms after the last one
+  Repeat(20, 10_ms, [&](int, Nanos at) {
+    for (int k = 0; k < 5; ++k) {
+      const Nanos kernel = at + k * 350_us;
+      story.Launch("work", {kernel, kernel + 5_us}, {kernel + 10_us, kernel + 300_us});
+      story.Sync({kernel + 6_us, kernel + 302_us}, "cudaStreamSynchronize");
+    }
+  });
+  const Analysed run(story);
+  CHECK(run->syncs.loop_code_ns >= 19 * 5_ms);
+  CHECK(run->syncs.loop_with_code == Approx(0.2).margin(0.01));
+}
+
 TEST_CASE("a server must wait for the result that it answers with") {
   const auto loop = [](const char* next) {
     TraceBuilder story;

@@ -64,7 +64,8 @@ class SyncFinder {
     return false;
   }
 
-  // The host is about to read what this copies: without the wait behind it, it would read too early.
+  // The host is about to read what this copies: without the wait behind it, it would read too
+  // early.
   bool IsDownload(std::uint32_t op) const {
     return trace_.ops.kind[op] == OpKind::kCopy &&
            trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kDeviceToHost;
@@ -95,7 +96,7 @@ class SyncFinder {
       if (InForward(c)) forward_calls_[c] = 1;
     }
     loss.AddBlamed(blamed);
-    result_.loop_code_ns = LongCodeBehind(blamed);
+    LongCodeBehind(blamed);
     double most = -1;
     for (const auto& [name, time] : by_name) {
       if (time > most) most = time, result_.loop_name = trace_.strings[name];
@@ -104,17 +105,21 @@ class SyncFinder {
   }
 
   // Idle time behind these calls in which the launching thread runs its own code for longer than
-  // compiled code takes from one launch to the next.
-  double LongCodeBehind(const std::vector<std::uint8_t>& calls) const {
+  // compiled code takes from one launch to the next; and behind how many of the calls.
+  void LongCodeBehind(const std::vector<std::uint8_t>& calls) {
     const auto least = static_cast<Nanos>(run_.knowledge.Number("sync.long_code"));
     Nanos code = 0;
+    std::set<std::uint32_t> before;
     for (const GapPiece piece : basis_.idle.pieces) {
       const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
       if (by == kNone || calls[by] == 0 || piece.Length() < least) continue;
       if (piece.cause == IdleCause::kHostCompute && piece.activity == Activity::kCode)
-        code += piece.Length();
+        code += piece.Length(), before.insert(by);
     }
-    return static_cast<double>(code);
+    result_.loop_code_ns = static_cast<double>(code);
+    const auto all = std::count(calls.begin(), calls.end(), 1);
+    if (all > 0)
+      result_.loop_with_code = static_cast<double>(before.size()) / static_cast<double>(all);
   }
 
   void Items() {

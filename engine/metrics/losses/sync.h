@@ -13,10 +13,11 @@ namespace advise {
 struct Syncs {
   std::int64_t count = 0;
   double time_ns = 0;
-  Loss loop;                // synchronise calls that are not part of a read-back
-  double loop_code_ns = 0;  // what of its idle time is long stretches of host code behind them
-  Loss item;                // tiny copies that the host waits for
-  Loss forward;             // the part of both inside forward ranges
+  Loss loop;                  // synchronise calls that are not part of a read-back
+  double loop_code_ns = 0;    // what of its idle time is long stretches of host code behind them
+  double loop_with_code = 0;  // share of the calls with such a stretch behind them
+  Loss item;                  // tiny copies that the host waits for
+  Loss forward;               // the part of both inside forward ranges
   Loss memset;
   Loss default_stream;
   Loss event_chain;
