@@ -15,6 +15,12 @@ Severity SeverityOfShare(double share, const Knowledge& knowledge) {
   return Severity::kLow;
 }
 
+Severity SeverityInPlan(const Finding& finding, const Knowledge& knowledge) {
+  const Severity in_plan = SeverityOfShare(finding.saving_share, knowledge);
+  if (in_plan != Severity::kInfo) return in_plan;
+  return std::min(Severity::kLow, SeverityOfShare(finding.alone_share, knowledge));
+}
+
 void RaiseByRisk(const Knowledge& knowledge, Finding* finding) {
   if (finding->rule->risk == Risk::kNothing) return;
   finding->severity = std::max(finding->severity,

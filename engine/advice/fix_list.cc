@@ -114,7 +114,7 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
   finding->turn = candidate.turn;
   finding->severity = candidate.rule->kind == RuleKind::kInfo
                           ? Severity::kInfo
-                          : SeverityOfShare(finding->AtStake(), knowledge_);
+                          : SeverityInPlan(*finding, knowledge_);
   const Footing footing = FootingOf(candidate);
   finding->tentative = !footing.supports_verdict;
   if (!footing.has_timeline && candidate.rule->kind != RuleKind::kInfo) {

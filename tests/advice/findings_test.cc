@@ -1,6 +1,7 @@
 // What a finding says: severity, confidence, words, places and evidence.
 #include <algorithm>
 
+#include "engine/advice/describe.h"
 #include "tests/advice/verdicts.h"
 
 namespace advise {
@@ -219,6 +220,20 @@ TEST_CASE("evidence of a report that is no database has no statement") {
   REQUIRE(findings.size() == 1);
   REQUIRE_FALSE(findings[0].evidence.empty());
   for (const Evidence& item : findings[0].evidence) CHECK(item.sql.empty());
+}
+
+TEST_CASE("severity is what a fix adds to those before it; what they make needless stays low") {
+  const auto severity = [](double in_plan, double alone) {
+    Finding finding;
+    finding.saving_share = in_plan;
+    finding.alone_share = alone;
+    return SeverityInPlan(finding, ShippedKnowledge());
+  };
+  CHECK(severity(0.3, 0.3) == Severity::kCritical);
+  CHECK(severity(0.05, 0.3) == Severity::kMedium);
+  CHECK(severity(0.2, 0.0) == Severity::kHigh);  // what only the fixes before it make worthwhile
+  CHECK(severity(0.0, 0.3) == Severity::kLow);
+  CHECK(severity(0.0, 0.005) == Severity::kInfo);
 }
 
 }  // namespace
