@@ -59,6 +59,10 @@ struct HardwareEntry {
   std::string architecture;
   std::map<std::string, HardwareFact, std::less<>> facts;
   std::string set_by;  // the site's file, "" as shipped
+
+  bool IsAmd() const { return architecture.starts_with("cdna"); }
+  // With the maker, much as profilers print it: "NVIDIA A100-SXM4-80GB".
+  std::string DisplayName() const;
 };
 
 // What a kernel's name tells.

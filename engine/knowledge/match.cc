@@ -119,6 +119,15 @@ std::vector<std::size_t> Knowledge::RunSignsOf(std::string_view in, std::string_
   return found;
 }
 
+std::string HardwareEntry::DisplayName() const {
+  const std::string& pattern = match.empty() ? id : match.front();
+  std::string name;
+  for (const char c : pattern)
+    if (c != '*' && c != '?') name += c;
+  if (!pattern.starts_with('*') || !set_by.empty()) return name;  // the whole name
+  return (IsAmd() ? "AMD Instinct " : "NVIDIA ") + name;
+}
+
 const HardwareEntry* Knowledge::FindHardware(std::string_view device_name) const {
   if (device_name.empty()) return nullptr;
   const NameKey key(device_name);

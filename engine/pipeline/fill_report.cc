@@ -171,6 +171,15 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
   }
 }
 
+// A GPU that the report does not name is called what the reader called it, as profilers spell it.
+std::string NameOfDevice(const Analysis& analysis, std::uint32_t device) {
+  const std::string& recorded = analysis.run.trace.devices[device].name;
+  const std::string& given = analysis.hardware.name;
+  if (!recorded.empty() || given.empty()) return recorded;
+  const HardwareEntry* entry = analysis.run.knowledge.FindHardware(given);
+  return entry == nullptr ? given : entry->DisplayName();
+}
+
 }  // namespace
 
 Report ReportOfTrace(const Analysis& analysis, const std::vector<FactInfo>& list,
@@ -185,7 +194,7 @@ Report ReportOfTrace(const Analysis& analysis, const std::vector<FactInfo>& list
     DeviceBudget& budget = report.devices.back();
     budget.rank = RankOfDevice(trace, d);
     budget.device = static_cast<int>(trace.devices[d].ordinal);
-    budget.name = trace.devices[d].name;
+    budget.name = NameOfDevice(analysis, d);
   }
   if (!trace.HasTimeline()) {
     for (const Device& device : trace.devices) report.gpus.push_back(SafeText(device.name));

@@ -87,5 +87,16 @@ TEST_CASE("operations that a trace gives itself are those that sizes give") {
   CHECK(found);
 }
 
+TEST_CASE("a GPU of AMD that only the reader names is spoken of in AMD's words") {
+  const std::string path =
+      FindCapture("kineto", "AMD-AGI__TraceLens/unit_tests/gemm_01_compute_few_tiles.json");
+  if (path.empty()) return;
+  const Folder folder;
+  const std::string text = RunAdvise(folder, "--gpu MI300X '" + path + "'").out;
+  CHECK(text.find("1 × AMD Instinct MI300X") != std::string::npos);
+  CHECK(text.find("fewer tiles than the GPU has compute") != std::string::npos);
+  CHECK(text.find("ncu ") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace advise

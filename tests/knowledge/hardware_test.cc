@@ -91,6 +91,17 @@ TEST_CASE("every GPU that must be known has all peaks that it can have, with kin
   }
 }
 
+TEST_CASE("the name shown of a GPU finds the same GPU, and names its maker") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  for (const HardwareEntry& entry : knowledge.hardware()) {
+    INFO(entry.id << ": " << entry.DisplayName());
+    REQUIRE(knowledge.FindHardware(entry.DisplayName()) != nullptr);
+    CHECK(knowledge.FindHardware(entry.DisplayName())->id == entry.id);
+  }
+  CHECK(knowledge.FindHardware("mi300x")->DisplayName() == "AMD Instinct MI300X");
+  CHECK(knowledge.FindHardware("h100-sxm")->DisplayName() == "NVIDIA H100 80GB HBM3");
+}
+
 TEST_CASE("FP32 peaks are lanes times two times SMs times clock") {
   const Knowledge knowledge = LoadKb(EmbeddedFiles());
   int checked = 0;
