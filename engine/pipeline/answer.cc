@@ -86,11 +86,16 @@ bool OnlyPeaksAreMissing(const Report& report) {
          FactNumber(report, "roofline.rated.time").value_or(0) <= 0;
 }
 
+// Whether a rank mostly waits for others, of which the report shows nothing.
+bool WaitsForUnseenRanks(const Report& report) {
+  const Time time = TimeOf(report);
+  return time.comm > time.idle && report.devices.size() == 1;
+}
+
 // The GPUs wait, and nothing recorded says for what.
 void FillNextStepOfHost(Report* report) {
   const bool torch = !report->inputs.empty() && report->inputs.front().kind == "kineto";
-  const Time time = TimeOf(*report);
-  const bool waits_for_ranks = time.comm > time.idle && report->inputs.size() == 1;
+  const bool waits_for_ranks = WaitsForUnseenRanks(*report);
   const std::string units = report->run.unit == "pass"     ? "passes"
                             : report->run.unit == "launch" ? "rounds"
                                                            : report->run.unit + "s";
@@ -111,15 +116,18 @@ void FillNextStepOfHost(Report* report) {
                                  "--cpuctxsw=process-tree -o run -- COMMAND";
 }
 
-// Whether GPUs idle for long, what was found wins little of that, and a capture could show more of
-// the host than this one does.
+// Whether GPUs idle for long, what was found wins little of that, and a capture could show more
+// than this one does: of the host, or of the ranks that a single one waits for.
 bool LeavesIdleUnexplained(const Report& report, const Knowledge& knowledge) {
   const Time time = TimeOf(report);
   double won = 0;
   for (const Finding& finding : report.findings) won += finding.saving_share;
-  const bool all_seen = FactNumber(report, "capture.has_os_calls").value_or(0) > 0;
-  return !all_seen && time.idle >= knowledge.Number("verdict.long_idle") * time.all &&
-         won * time.all < knowledge.Number("verdict.explained_idle") * time.idle;
+  const bool of_ranks = WaitsForUnseenRanks(report);
+  const double lost = of_ranks ? time.comm : time.idle;
+  const bool all_seen = !of_ranks && FactNumber(report, "capture.has_os_calls").value_or(0) > 0;
+  const double enough = knowledge.Number(of_ranks ? "verdict.mostly" : "verdict.explained_idle");
+  return !all_seen && lost >= knowledge.Number("verdict.long_idle") * time.all &&
+         won * time.all < enough * lost;
 }
 
 // What to do about a run that mostly waited for its next request or command.

@@ -73,14 +73,15 @@ TEST_CASE("a long idle time that no finding explains is what to look at next") {
   RuleInfo rule;
   rule.id = "kernel/small-grid";
   rule.title = "Give each kernel enough blocks";
-  const auto next = [&](double saving_share, Nanos idle) {
+  const auto next = [&](double saving_share, Nanos idle, Nanos comm = 0) {
     Report report;
     report.inputs.emplace_back();
     report.inputs.front().kind = "kineto";
     report.devices.emplace_back();
     report.devices.front().window_ns = 1000;
     report.devices.front().idle_ns = idle;
-    report.devices.front().compute_ns = 1000 - idle;
+    report.devices.front().comm_exposed_ns = comm;
+    report.devices.front().compute_ns = 1000 - idle - comm;
     report.findings.emplace_back();
     report.findings.front().rule = &rule;
     report.findings.front().severity = Severity::kLow;
@@ -91,6 +92,8 @@ TEST_CASE("a long idle time that no finding explains is what to look at next") {
   CHECK(next(0.02, 600) == "Record what the host does while the GPU waits.");
   CHECK(next(0.4, 600) == "Give each kernel enough blocks.");
   CHECK(next(0.02, 60) == "Give each kernel enough blocks.");
+  CHECK(next(0.02, 60, 700) == "Record every rank: one alone does not show who is late.");
+  CHECK(next(0.6, 60, 700) == "Give each kernel enough blocks.");
 }
 
 TEST_CASE("real captures: each with GPU work gets its kind, a next step and a confidence") {
