@@ -84,7 +84,8 @@ bool AskApplies(lua_State* state, int rule, Verdict& verdict) {
     return true;
   }
   lua_pushvalue(state, f);
-  lua_call(state, 1, 2);
+  PushThresholds(state);
+  lua_call(state, 2, 2);
   if (lua_type(state, -2) != LUA_TBOOLEAN) {
     luaL_error(state, "applies: wanted true or false, got %s", DescribeLua(state, -2).c_str());
   }

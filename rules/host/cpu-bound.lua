@@ -11,8 +11,9 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "host.compute.code", "window.supports_verdict", "steps.count", "capture.has_ranges" },
-  thresholds = { "min_share", "min_share_without_steps" },
+  optional   = { "host.compute.code", "window.supports_verdict", "steps.count", "capture.has_ranges",
+                 "run.kind", "launch.count", "startup.time" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up" },
 
   symptom = "The launching thread runs CPU code for {code:pct} of the time{where:text}. The GPU waits for it for {share:pct} of the time.",
   cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
@@ -50,8 +51,13 @@ return {
     return { share = lost, code = code, where = where, count = f.host.compute.lost.count, rows = rows }
   end,
 
-  saving = function(f)
-    if f.window.supports_verdict == false then return nil end
+  saving = function(f, t)
+    if f.window.supports_verdict == false then
+      -- One pass of a model is what later ones are like; a script, a test or a first pass is not.
+      local model = f.run.kind == "training" or f.run.kind == "inference" or f.run.kind == "one-pass"
+      if not model or not at_least(f.launch.count or 0, t.min_launches_of_pass) then return nil end
+      if f.startup.time and at_least(share(f.startup.time, f.window.device_time), t.max_start_up) then return nil end
+    end
     return { claims = f.host.compute.lost, remedy = f.host.compute.remedy, confidence = 0.3,
              basis = "this code runs elsewhere, or while the GPU is working" }
   end,
@@ -67,6 +73,14 @@ return {
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
                 host = { compute = { remedy = true, code = 6e8, lost = { time = 8e7, count = 10 }, ranges = {} } } },
       expect = { share = 0.08, code = 0.6 } },
+    { name = "one pass that launches a lot",
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "training" }, launch = { count = 1100 }, startup = { time = 0 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 }, ranges = {} } } },
+      expect = { share = 0.5 }, saving = { claims = 5e8, confidence = 0.3 } },
+    { name = "one pass of a script with few kernels has no price",
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "one-pass" }, launch = { count = 11 }, startup = { time = 0 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 }, ranges = {} } } },
+      expect = { share = 0.5 } },
     { name = "python functions were recorded",
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },

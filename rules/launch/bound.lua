@@ -12,11 +12,10 @@ return {
   explains  = { "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound" },
   knowledge = { "K-A1", "K-B3", "K-A8" },
 
-  needs_loop = true,
   needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median", "launch.kernel.median",
                  "launch.bound.lost", "launch.bound.remedy" },
-  optional   = { "launch.kernels_per_step" },
-  thresholds = { "min_share", "min_queue_empty", "min_gap_of_kernel", "min_gap_of_call" },
+  optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.kind", "startup.time" },
+  thresholds = { "min_share", "min_queue_empty", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up" },
 
   symptom = "{empty:pct} of the launches find the GPU idle. Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time.",
   cause   = "Launching a kernel, with the code around it, takes the host longer than running it takes the GPU.",
@@ -35,7 +34,18 @@ return {
   false_positives = "The profiler makes each launch slower. A run that is only slightly launch-bound may not be so without it.",
   references = { "pytorch/compile", "pytorch/cuda-graphs", "cuda-programming/graphs" },
 
-  applies = function(f) return f.launch.count > 0, "nothing was launched" end,
+  applies = function(f, t)
+    if f.window.supports_verdict == false then
+      -- The eager launches of one warm pass are those of the next. The first pass loads code.
+      if f.run.kind == "kernels" or f.run.kind == "start-up" or not at_least(f.launch.count, t.min_launches_of_pass) then
+        return false, "the capture shows no loop: it is a start, a single pass or too short"
+      end
+      if f.startup.time and at_least(share(f.startup.time, f.window.device_time), t.max_start_up) then
+        return false, "the only pass loads code or allocates memory, as first passes do"
+      end
+    end
+    return f.launch.count > 0, "nothing was launched"
+  end,
 
   detect = function(f, t)
     local lost = share(f.launch.bound.lost.time, f.window.device_time)
@@ -54,7 +64,21 @@ return {
              basis = "no gaps between kernels, as far as other host work allows" },
 
   tests = {
-    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
+    { name = "a few kernels show no loop",
+      facts = { window = { supports_verdict = false, device_time = 1e9 }, run = { kind = "kernels" },
+                launch = { count = 20, queue_empty = 0.93, kernels_per_step = 20, call = { median = 5000 },
+                           kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 20 }, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "a first pass loads code",
+      facts = { window = { supports_verdict = false, device_time = 1e9 }, run = { kind = "one-pass" }, startup = { time = 2e8 },
+                launch = { count = 500, queue_empty = 0.93, kernels_per_step = 500, call = { median = 5000 },
+                           kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 500 }, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "one warm pass of small kernels",
+      facts = { window = { supports_verdict = false, device_time = 7.6e6 }, run = { kind = "one-pass" }, startup = { time = 0 },
+                launch = { count = 154, queue_empty = 0.96, kernels_per_step = 154, call = { median = 4630 },
+                           kernel = { median = 8224 }, bound = { lost = { time = 4.4e6, count = 150 }, remedy = true } } },
+      expect = { launches = 154 }, saving = { claims = 4.4e6, confidence = 0.7 } },
     { name = "gaps as long as the kernels",
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.93, kernels_per_step = 1000, call = { median = 5000 },

@@ -110,6 +110,19 @@ TEST_CASE("a long pause of the host counts where the GPU waits for a little of i
   CHECK(run->launches.bound.lost->Total() < 59 * 30_us);
 }
 
+// In one pass no place comes again: what a thread does while the GPU has work is not for it to
+// lose.
+TEST_CASE("in one pass only the host code that the GPU waits for counts") {
+  TraceBuilder story;
+  story.Launch("long", {0, 5_us}, {10_us, 20_ms});
+  story.Launch("next", {9_ms, 9_ms + 5_us}, {20_ms, 21_ms});
+  story.Launch("late", {24_ms, 24_ms + 5_us}, {24_ms + 10_us, 30_ms});
+  const Analysed run(story, kAuto);
+  REQUIRE_FALSE(run->run.steps.known());
+  CHECK(run->host_code.time.lost->Total() == Approx(3e6).epsilon(0.02));
+  CHECK(run->host_code.code_ns == Approx(3e6).epsilon(0.02));
+}
+
 TEST_CASE("the code between two launches is no long pause") {
   TraceBuilder story;
   Repeat(40, 2_ms, [&](int, Nanos at) {

@@ -57,15 +57,31 @@ class HostCodeFinder {
     }
     std::stable_sort(result.ranges.begin(), result.ranges.end(),
                      [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
+    // Without steps no place is known to come again.
+    if (!run_.steps.known()) places.clear();
     for (const auto& [thread, between] : places)
       CutCode(thread, long_pauses[thread], between, &loss);
     result.time = loss.Build();
-    for (const Remedy::HostCut& cut : result.time.remedy->host_cuts)
-      result.code_ns += cut.when.Total();
+    result.code_ns = TimeOf(result.time.remedy->host_cuts);
     return result;
   }
 
  private:
+  // In the window. A thread that waits for another, as forward for backward passes, shows no calls
+  // either: beyond one thread per device, what lies side by side counts once.
+  Nanos TimeOf(const std::vector<Remedy::HostCut>& cuts) const {
+    const Window& window = run_.window;
+    Nanos sum = 0;
+    std::vector<Interval> all;
+    for (const Remedy::HostCut& cut : cuts) {
+      const IntervalSet inside = cut.when.Clip(window.start, window.end);
+      sum += inside.Total();
+      all.insert(all.end(), inside.intervals().begin(), inside.intervals().end());
+    }
+    const auto devices = static_cast<Nanos>(run_.active_devices.size());
+    return std::min(sum, devices * IntervalSet::Of(std::move(all)).Total());
+  }
+
   // When the profiler worked, in formats that do not say on which thread.
   IntervalSet ProfilerSomewhere() const {
     const OverheadTable& overheads = trace_.overheads;
