@@ -41,6 +41,19 @@ TEST_CASE("TF32 runs on tensor cores and is no FP32") {
   CHECK(run->kernels.fp32.count == 0);
 }
 
+// A compiler that fuses the program's element-wise operations does not reach into MIOpen.
+TEST_CASE("what a convolution of MIOpen clears and converts is no run of element-wise kernels") {
+  Line line;
+  for (int i = 0; i < 4; ++i) {
+    line.Add("SubTensorOpWithScalar1d", 4_us);
+    line.Add("batched_transpose_16x64_pack_1x4_ediv_1x2_half", 4_us);
+    line.Add("igemm_bwd_gtcx2_nhwc_bf16_bx0_ex1_bt64x128x32", 30_us);
+    line.Add("SubTensorOpWithCastTensor1d", 4_us).Add("SubTensorOpWithScalar1d", 4_us);
+  }
+  const Analysed run = line.Run();
+  CHECK(run->kernels.elementwise.count == 0);
+}
+
 TEST_CASE("runs of element-wise kernels count once each, single ones are no run") {
   Line line;
   line.Add(kMatrixBf16, 50_us).Add(kElementwise, 10_us).Add(kElementwise, 10_us);
