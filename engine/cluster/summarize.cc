@@ -24,6 +24,16 @@ std::string Canonical(const std::string& kind) {
   return plain;
 }
 
+// By device: when the launching thread loads data or waits for it while the device does nothing but
+// communicate. A rank that waits for a later one there would wait for its data otherwise.
+std::vector<IntervalSet> LoadingBesideCommunication(const Analysis& analysis) {
+  std::vector<IntervalSet> exposed;
+  for (const DeviceTime& times : analysis.times) exposed.push_back(times.comm_exposed);
+  return FollowHosts(analysis.run, exposed, analysis.hand_overs)
+      .Select(exposed.size(),
+              [](const GapPiece& piece) { return piece.cause == IdleCause::kDataLoading; });
+}
+
 // `loading`: of LoadingBesideCommunication.
 RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, std::uint32_t d, Nanos start,
                 Nanos end) {
@@ -56,7 +66,7 @@ class Summarizer {
       : analysis_(analysis),
         run_(analysis.run),
         trace_(analysis.run.trace),
-        loading_(LoadingBesideCommunication(run_, analysis.times, analysis.hand_overs)) {
+        loading_(LoadingBesideCommunication(analysis)) {
     row_of_op_.assign(trace_.collectives.op.empty() ? 0 : trace_.ops.size(), kNone);
     for (std::uint32_t row = 0; row < trace_.collectives.size(); ++row) {
       const std::uint32_t op = trace_.collectives.op[row];

@@ -45,8 +45,13 @@ void DeclareDoing(Catalog* catalog) {
         "The launching thread makes no network calls in the loop.", &Stalls::network);
   doing("host.file_write", "writes files", "The launching thread writes no files in the loop.",
         &Stalls::file_write);
-  doing("host.os_wait", "is blocked in the OS (poll, condition, semaphore)",
-        "The launching thread is not blocked in the OS in the loop.", &Stalls::os_wait);
+  stalls.AddLoss("host.os_wait", kOfGaps,
+                 {"waits of the launching thread in the OS (poll, condition, semaphore), in the "
+                  "loop, while the GPU is idle or only copies",
+                  "Time in which the GPU is idle or only copies while the launching thread is "
+                  "blocked in the OS.",
+                  "The launching thread is not blocked in the OS in the loop."},
+                 &Stalls::os_wait);
   stalls.AddLoss(
       "host.input", kOfGaps,
       {"gaps of the loop in which the launching thread waits for what comes from outside",

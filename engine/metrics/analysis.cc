@@ -105,7 +105,9 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       },
       [&] { kernels = FindKernels(shared, phases, hardware.tensor_ratio); },
       [&] {
-        stalls = FindStalls(shared);
+        std::vector<IntervalSet> copying;
+        for (const DeviceTime& time : times) copying.push_back(time.copy_exposed);
+        stalls = FindStalls(shared, FollowHosts(run, copying, hand_overs));
         moves = FindMoves(shared);
         mpi = FindMpi(shared);
         graphs = FindGraphs(shared);

@@ -93,14 +93,12 @@ class Explainer {
   }
 
   // What the host does in these times, in which the device has work; by launching calls.
-  std::vector<IntervalSet> LoadingWithin() {
+  Idle Follow() {
     const GapTimes when(times_);
     idle_.gaps = Gaps(when);
     idle_.pieces = GapPieces(when);
     for (std::uint32_t d = 0; d < times_.size(); ++d) FollowHost(d);
-    return idle_.Select(times_.size(), [](const GapPiece& piece) {
-      return piece.cause == IdleCause::kDataLoading;
-    });
+    return std::move(idle_);
   }
 
  private:
@@ -172,7 +170,7 @@ class Explainer {
            Phase phase = Phase::kUnnamed, std::uint32_t thread = kNone) {
     if (end <= told_) return;
     const auto row = static_cast<std::uint32_t>(idle_.gaps.size() - 1);
-    const std::uint32_t other = thread == gap.thread ? kNone : thread;
+    const std::uint32_t other = thread == idle_.gaps[row].thread ? kNone : thread;
     idle_.pieces.Append({told_, end, row, gap.device, cause, phase, activity, other});
     told_ = end;
   }
@@ -431,17 +429,16 @@ Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
   return Explainer(run, times, blocks, hand_overs).Explain();
 }
 
-std::vector<IntervalSet> LoadingBesideCommunication(const Run& run,
-                                                    const std::vector<DeviceTime>& times,
-                                                    const HandOvers& hand_overs) {
-  std::vector<DeviceTime> exposed(times.size());
+Idle FollowHosts(const Run& run, const std::vector<IntervalSet>& when,
+                 const HandOvers& hand_overs) {
+  std::vector<DeviceTime> times(when.size());
   bool any = false;
-  for (std::size_t d = 0; d < times.size(); ++d) {
-    exposed[d].idle = times[d].comm_exposed;
-    any = any || !exposed[d].idle.empty();
+  for (std::size_t d = 0; d < when.size(); ++d) {
+    times[d].idle = when[d];
+    any = any || !when[d].empty();
   }
-  if (!any) return std::vector<IntervalSet>(times.size());
-  return Explainer(run, exposed, {}, hand_overs).LoadingWithin();
+  if (!any) return {};
+  return Explainer(run, times, {}, hand_overs).Follow();
 }
 
 }  // namespace advise

@@ -47,11 +47,9 @@ struct Idle {
 Idle ExplainIdle(const Run& run, const std::vector<DeviceTime>& times,
                  const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs);
 
-// By device: when the launching thread loads data or waits for it while the device does nothing but
-// communicate. A rank that waits for a later one there would wait for its data otherwise.
-// O((launches + host events) log nesting).
-std::vector<IntervalSet> LoadingBesideCommunication(const Run& run,
-                                                    const std::vector<DeviceTime>& times,
-                                                    const HandOvers& hand_overs);
+// What the launching threads do while each device is in the states of `when`, in which it has work:
+// pieces cover these times exactly, and tell of the next launch, since no op says for whom the host
+// is late. O((launches + host events) log nesting).
+Idle FollowHosts(const Run& run, const std::vector<IntervalSet>& when, const HandOvers& hand_overs);
 
 }  // namespace advise

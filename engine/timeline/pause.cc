@@ -24,6 +24,16 @@ Interval PauseAround(const Run& run, std::uint32_t thread, Nanos time) {
   return pause;
 }
 
+std::uint32_t NextCall(const Run& run, std::uint32_t thread, Nanos time) {
+  if (thread == kNone) return kNone;
+  const RowRange rows = run.calls_of_thread[thread];
+  const auto& start = run.trace.calls.start;
+  const auto last = start.begin() + static_cast<std::ptrdiff_t>(rows.last);
+  const auto next =
+      std::upper_bound(start.begin() + static_cast<std::ptrdiff_t>(rows.first), last, time);
+  return next == last ? kNone : static_cast<std::uint32_t>(next - start.begin());
+}
+
 std::vector<Nanos> LongPauses(const Run& run) {
   const auto longest = static_cast<Nanos>(run.knowledge.Number("launch.long_gap"));
   const auto shortest = static_cast<Nanos>(run.knowledge.Number("launch.long_pause"));

@@ -9,6 +9,9 @@ namespace advise {
 // operating system; within the window. Empty when it was inside a call. O(log n).
 Interval PauseAround(const Run& run, std::uint32_t thread, Nanos time);
 
+// The first call of the thread that starts after `time`; kNone if none, or of no thread. O(log n).
+std::uint32_t NextCall(const Run& run, std::uint32_t thread, Nanos time);
+
 // By thread: pauses longer than this are no code between two launches, since they stand out against
 // the pauses between the thread's calls in the window. Never longer than `launch.long_gap`.
 // O(calls).

@@ -1,5 +1,5 @@
--- The launching thread is blocked in the operating system (poll, condition, semaphore) while the GPU has nothing to do.
--- The wait is a symptom: another thread or process is slow.
+-- The launching thread is blocked in the operating system (poll, condition, semaphore) while the GPU is idle or only copies.
+-- The wait is a symptom: another thread or process is slow. What it waits for would run beside those copies.
 return {
   id        = "host/blocked",
   title     = "Find which thread or process the launching thread waits for",
@@ -16,7 +16,7 @@ return {
   optional   = { "serving.no_request.lost" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread is blocked in the operating system while the GPU waits: {share:pct} of the GPU time, {count:count} times {per:text}.",
+  symptom = "The launching thread is blocked in the operating system while the GPU is idle or only copies data: {share:pct} of the GPU time, {count:num} waits {per:text}.",
   cause   = "It waits for another thread or process, such as a data loader, a queue, a lock or a server.",
   fixes   = {
     { action  = "Record what the other threads do, with named waits and call stacks",

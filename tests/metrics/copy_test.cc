@@ -231,5 +231,23 @@ TEST_CASE("hidden pageable copies cost nothing") {
   CHECK(run->copies.pageable.lost->Total() == 0);
 }
 
+// A download to ordinary memory on the next of three streams, and what the program does behind it.
+TEST_CASE("a download that the program waits for later need not hold the host") {
+  const auto freed = [](const char* behind, Nanos code) {
+    TraceBuilder story;
+    Repeat(20, 2_ms, [&](int i, Nanos at) {
+      story.OnStream(7 + i % 3)
+          .Launch("work", {at, at + 5_us}, {at + 10_us, at + 500_us})
+          .CopyFromGpu(4_MiB, MemoryKind::kPageable, {at + 6_us, at + 902_us},
+                       {at + 500_us, at + 900_us});
+      story.Call(behind, {at + 903_us + code, at + 905_us + code});
+    });
+    return Analysed(story)->copies.pageable.remedy->unblocked_calls.size();
+  };
+  CHECK(freed("cudaEventRecord", 0_us) == 20);
+  CHECK(freed("cudaFuncGetAttributes", 0_us) == 0);
+  CHECK(freed("cudaEventRecord", 500_us) == 0);  // code reads the data first
+}
+
 }  // namespace
 }  // namespace advise

@@ -57,6 +57,30 @@ TEST_CASE("a short kernel that ends before its call returns does not count as wa
   CHECK(Analysed(story)->launches.waiting_share == 0);
 }
 
+// Each item is uploaded, worked on and downloaded on the next of three streams, and the next item
+// comes only when all that is done: nothing runs beside the copies.
+TEST_CASE("copies that run alone while the launching thread is blocked are a part of that wait") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.OnStream(7 + i % 3)
+        .CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 3_us}, {at + 10_us, at + 210_us})
+        .Launch("work", {at + 3_us, at + 8_us}, {at + 210_us, at + 610_us})
+        .CopyFromGpu(1_MiB, MemoryKind::kPinned, {at + 8_us, at + 11_us},
+                     {at + 610_us, at + 910_us});
+    story.OsCall("pthread_cond_wait", {at + 12_us, at + 999_us});
+  });
+  const Analysed run(story);
+  const Loss& wait = run->stalls.os_wait;
+  CHECK(wait.count >= 18);  // the first and the last one may lie outside the loop
+  CHECK(wait.count <= 20);
+  // Nearly 500 us of copies and 90 us of idle time each.
+  CHECK(wait.lost->Total() >= (wait.count - 1) * 580_us);
+  CHECK(wait.lost->Total() <= wait.count * 600_us);
+  const double left = static_cast<double>(run->replay().With(*wait.remedy).length_ns);
+  CHECK(left >= 19 * 400e3);  // the kernels
+  CHECK(left <= 20 * 470e3);
+}
+
 TraceBuilder Frees(int how_many) {
   TraceBuilder story;
   Repeat(10, 1_ms, [&](int i, Nanos at) {

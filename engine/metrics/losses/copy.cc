@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/metrics/losses/later_reads.h"
 #include "engine/metrics/losses/mpi.h"
 #include "engine/metrics/losses/repeated_uploads.h"
 #include "engine/timeline/blocking_calls.h"
@@ -26,7 +27,8 @@ class CopyFinder {
         tiny_bytes_(run_.knowledge.Number("copy.tiny_bytes")),
         small_bytes_(run_.knowledge.Number("copy.small_bytes")),
         large_bytes_(run_.knowledge.Number("copy.large_bytes")),
-        train_(static_cast<std::size_t>(run_.knowledge.Number("copy.train_length"))) {}
+        train_(static_cast<std::size_t>(run_.knowledge.Number("copy.train_length"))),
+        read_later_(run_) {}
 
   Copies Find() {
     Collect();
@@ -174,12 +176,17 @@ class CopyFinder {
     return built;
   }
 
-  // An upload need not hold the host; a download must: the host asked for the data.
+  // An upload need not hold the host; a download must where the host asked for the data.
   void Release(std::uint32_t call, std::vector<std::uint8_t>* blamed, LossBuilder* loss) {
     const std::uint32_t sync = SyncOf(call);
     (*blamed)[call] = 1;
     if (sync != kNone) (*blamed)[sync] = 1;
-    if (Direction(run_.first_op_of_call[call]) != CopyDirection::kHostToDevice) return;
+    const std::uint32_t op = run_.first_op_of_call[call];
+    if (result_.kind_of_op[op] == CopyKind::kPageable && read_later_.IsReadLater(op)) {
+      loss->remedy().unblocked_calls.push_back(call);
+      return;
+    }
+    if (Direction(op) != CopyDirection::kHostToDevice) return;
     loss->remedy().unblocked_calls.push_back(call);
     if (sync != kNone) loss->remedy().unblocked_calls.push_back(sync);
   }
@@ -411,6 +418,7 @@ class CopyFinder {
   double link_;
   double tiny_bytes_, small_bytes_, large_bytes_;
   std::size_t train_;
+  LaterReads read_later_;
   std::vector<std::uint32_t> copies_;                              // ops
   std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy_;  // by the copy's call
   std::vector<std::vector<std::uint32_t>> trains_;

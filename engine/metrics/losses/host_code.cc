@@ -44,8 +44,9 @@ class HostCodeFinder {
       loss.AddSpan(piece.device, piece.start, piece.end);
       if (thread == kNone) continue;
       loss.CutHost(thread, piece.start, piece.end);
-      const std::uint32_t next = NextCall(thread, piece.start);
-      if (next != kNone) places[thread].insert(PlaceOf(next));
+      const std::uint32_t next = NextCall(run_, thread, piece.start);
+      if (next != kNone && next != run_.calls_of_thread[thread].first)
+        places[thread].insert(PlaceOf(next));
       const Nanos middle = piece.start + piece.Length() / 2;
       std::string name = InnermostRange(thread, middle);
       const std::string frame = InnermostOwnFrame(thread, middle);
@@ -117,16 +118,6 @@ class HostCodeFinder {
     }
     const IntervalSet unseen = IntervalSet::Of(std::move(found)).Subtract(compiling_[thread]);
     for (const Interval& part : unseen.intervals()) loss->CutHost(thread, part.start, part.end);
-  }
-
-  // The first call of the thread that starts after `time`, with one before it; kNone if none.
-  std::uint32_t NextCall(std::uint32_t thread, Nanos time) const {
-    const RowRange rows = run_.calls_of_thread[thread];
-    const auto first = trace_.calls.start.begin() + rows.first;
-    const auto last = trace_.calls.start.begin() + rows.last;
-    const auto next = std::upper_bound(first, last, time);
-    if (next == first || next == last) return kNone;
-    return static_cast<std::uint32_t>(next - trace_.calls.start.begin());
   }
 
   // Of the python functions open at that time, the innermost of the program's own files.

@@ -1,6 +1,9 @@
 #include "engine/metrics/losses/stalls.h"
 
-#include <map>
+#include <set>
+#include <utility>
+
+#include "engine/timeline/pause.h"
 
 namespace advise {
 namespace {
@@ -17,6 +20,27 @@ Loss IdleWhere(const Basis& basis, Keep keep) {
     last_gap = piece.gap;
     loss.AddSpan(piece.device, piece.start, piece.end);
     loss.CutHost(basis.idle.ThreadOf(piece), piece.start, piece.end);
+  }
+  return loss.Build();
+}
+
+// When the launching thread is blocked in the OS, be it idle time or copies of what came before.
+// The remedy is that it is not. Waits before one and the same call are one event.
+Loss Blocked(const Basis& basis, const Idle& beside_copies) {
+  LossBuilder loss(basis);
+  const Run& run = basis.run;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> events;  // thread, its next call
+  for (const Idle* part : {&basis.idle, &beside_copies}) {
+    for (const GapPiece piece : part->pieces) {
+      if (piece.activity != Activity::kOsWait || !basis.InLoop(piece.start) ||
+          piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kNoWorkQueued)
+        continue;
+      const std::uint32_t thread = part->ThreadOf(piece);
+      if (events.insert({thread, NextCall(run, thread, piece.start)}).second)
+        loss.Count(piece.start, 0, 0);
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      loss.CutHost(thread, piece.start, piece.end);
+    }
   }
   return loss.Build();
 }
@@ -40,7 +64,7 @@ Interval LongestBetween(const Basis& basis, Keep keep) {
 
 }  // namespace
 
-Stalls FindStalls(const Basis& basis) {
+Stalls FindStalls(const Basis& basis, const Idle& beside_copies) {
   const GapPieces& pieces = basis.idle.pieces;
   Stalls stalls;
   for (const Phase phase : kStallPhases) {
@@ -63,7 +87,7 @@ Stalls FindStalls(const Basis& basis) {
   stalls.sleep = doing(Activity::kSleep);
   stalls.network = doing(Activity::kNetwork);
   stalls.file_write = doing(Activity::kFileWrite);
-  stalls.os_wait = doing(Activity::kOsWait);
+  stalls.os_wait = Blocked(basis, beside_copies);
   return stalls;
 }
 

@@ -17,12 +17,15 @@ inline constexpr std::array<Phase, 5> kStallPhases = {Phase::kCheckpoint, Phase:
 
 struct Stalls {
   std::vector<Loss> phases;  // idle time in each of kStallPhases
-  Loss sleep, network, file_write, os_wait;
+  Loss sleep, network, file_write;
+  // Copies that nothing runs beside are part of it: what the thread waits for would run there.
+  Loss os_wait;
   Loss input;  // waiting for what comes from outside the program: a request, a command
   // The longest stretch of the window without such a wait; empty where there is none.
   Interval between_input;
 };
 
-Stalls FindStalls(const Basis& basis);  // O(gaps)
+// `beside_copies`: what the host does while devices do nothing but copy (FollowHosts). O(gaps).
+Stalls FindStalls(const Basis& basis, const Idle& beside_copies);
 
 }  // namespace advise

@@ -1,0 +1,42 @@
+#include "engine/metrics/losses/later_reads.h"
+
+#include <limits>
+
+#include "engine/replay/stream_waits.h"
+#include "engine/timeline/pause.h"
+
+namespace advise {
+
+void LaterReads::FindWaits() {
+  next_.assign(run_.trace.calls.size(), kNone);
+  awaited_ = AwaitedBySyncs(run_);
+  const CallTable& calls = run_.trace.calls;
+  const std::vector<Nanos> long_pauses = LongPauses(run_);
+  for (const std::uint32_t thread : run_.launching_threads) {
+    const RowRange rows = run_.calls_of_thread[thread];
+    std::uint32_t next = kNone;
+    Nanos next_start = std::numeric_limits<Nanos>::max();
+    for (std::uint32_t call = rows.last; call-- > rows.first;) {
+      if (next_start - calls.end[call] > long_pauses[thread]) next = kNone;
+      next_start = calls.start[call];
+      next_[call] = next;
+      const CallClass call_class = run_.ClassOfCall(call);
+      if (call_class == CallClass::kEventRecord || IsSync(call_class)) next = call;
+    }
+  }
+}
+
+bool LaterReads::IsReadLater(std::uint32_t op) {
+  const OpTable& ops = run_.trace.ops;
+  if (ops.call[op] == kNone ||
+      run_.trace.copies.direction[ops.detail[op]] != CopyDirection::kDeviceToHost)
+    return false;
+  if (next_.empty()) FindWaits();
+  const std::uint32_t wait = next_[ops.call[op]];
+  if (wait == kNone) return false;
+  if (run_.ClassOfCall(wait) == CallClass::kEventRecord) return true;
+  const std::uint32_t awaited = awaited_[wait];
+  return awaited != kNone && ops.stream[awaited] == ops.stream[op];
+}
+
+}  // namespace advise

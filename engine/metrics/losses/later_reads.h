@@ -1,0 +1,31 @@
+// Downloads whose data the host reads only behind a later wait.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+class LaterReads {
+ public:
+  explicit LaterReads(const Run& run) : run_(run) {}
+
+  // True for an asynchronous download after which its thread records an event to wait for, or next
+  // waits for the copy's stream, with no code in between that takes long enough to read the data:
+  // the program does not rely on the call itself to have moved it. The first question costs O(calls
+  // log calls), the others O(1).
+  bool IsReadLater(std::uint32_t op);
+
+ private:
+  void FindWaits();
+
+  const Run& run_;
+  // By call: the next one of its thread that records an event or synchronizes; kNone for none, and
+  // beyond long pauses.
+  std::vector<std::uint32_t> next_;
+  std::vector<std::uint32_t> awaited_;  // of AwaitedBySyncs
+};
+
+}  // namespace advise
