@@ -24,17 +24,7 @@ std::string Canonical(const std::string& kind) {
   return plain;
 }
 
-// By device: when the launching thread loads data or waits for it while the device does nothing but
-// communicate. A rank that waits for a later one there would wait for its data otherwise.
-std::vector<IntervalSet> LoadingBesideCommunication(const Analysis& analysis) {
-  std::vector<IntervalSet> exposed;
-  for (const DeviceTime& times : analysis.times) exposed.push_back(times.comm_exposed);
-  return FollowHosts(analysis.run, exposed, analysis.hand_overs)
-      .Select(exposed.size(),
-              [](const GapPiece& piece) { return piece.cause == IdleCause::kDataLoading; });
-}
-
-// `loading`: of LoadingBesideCommunication.
+// `loading`: of the device, of LoadingBesideCommunication.
 RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, std::uint32_t d, Nanos start,
                 Nanos end) {
   const DeviceTime& times = analysis.times[d];
@@ -63,10 +53,7 @@ RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, std::uint3
 class Summarizer {
  public:
   explicit Summarizer(const Analysis& analysis)
-      : analysis_(analysis),
-        run_(analysis.run),
-        trace_(analysis.run.trace),
-        loading_(LoadingBesideCommunication(analysis)) {
+      : analysis_(analysis), run_(analysis.run), trace_(analysis.run.trace) {
     row_of_op_.assign(trace_.collectives.op.empty() ? 0 : trace_.ops.size(), kNone);
     for (std::uint32_t row = 0; row < trace_.collectives.size(); ++row) {
       const std::uint32_t op = trace_.collectives.op[row];
@@ -87,14 +74,16 @@ class Summarizer {
     rank.window_start = run_.window.start;
     rank.window_end = run_.window.end;
     rank.time = TimeInWindow(analysis_, d);
-    rank.time.loading_beside_comm = loading_[d].OverlapWith(rank.window_start, rank.window_end);
+    rank.time.loading_beside_comm =
+        analysis_.loading_beside_comm[d].OverlapWith(rank.window_start, rank.window_end);
     rank.steps_source = run_.steps.source;
     if (run_.steps.known()) {
       for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
         const Step& step = run_.steps.all[i];
         if (step.start < run_.window.start || step.end > run_.window.end) continue;
         rank.steps.push_back(
-            {step.start, step.end, TimeOf(analysis_, loading_[d], d, step.start, step.end)});
+            {step.start, step.end,
+             TimeOf(analysis_, analysis_.loading_beside_comm[d], d, step.start, step.end)});
       }
     }
     rank.backwards = analysis_.accumulation.backwards;
@@ -231,7 +220,6 @@ class Summarizer {
   const Analysis& analysis_;
   const Run& run_;
   const Trace& trace_;
-  const std::vector<IntervalSet> loading_;  // by device: beside communication
   std::vector<std::uint32_t> row_of_op_;
 };
 

@@ -22,7 +22,8 @@ void DeclareInputFacts(Catalog* catalog) {
       "Share of the window that loader workers are at work; absent when not seen.",
       UnlessNegative(&Input::workers_busy, "no OS calls of loader workers were recorded", "osrt"));
   input.Add("input.steps_affected", "share",
-            "Share of the steps with a gap in which data is loaded or waited for.",
+            "Share of the steps with idle time, or a wait for another GPU, in which data is "
+            "loaded or waited for.",
             &Input::steps_affected);
   input.Add("input.load.count", "count", "Loads of a batch on the launching thread, one per step.",
             &Input::loads);

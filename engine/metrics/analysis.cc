@@ -124,7 +124,10 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       },
       [&] { host = FindHost(shared); },
       [&] { host_code = FindHostCode(shared); },
-      [&] { input = FindInput(shared); },
+      [&] {
+        loading_beside_comm = LoadingBesideCommunication(shared, hand_overs);
+        input = FindInput(shared, loading_beside_comm);
+      },
       [&] { step_stats = FindStepStats(shared, phases); },
       [&] { operators = FindOperators(shared); },
       [&] { samples = FindSamples(shared); },

@@ -89,6 +89,7 @@ struct Analysis {
   Run run;
   std::vector<DeviceTime> times;
   Idle idle;
+  std::vector<IntervalSet> loading_beside_comm;  // by device (LoadingBesideCommunication)
   Phases phases;
   HandOvers hand_overs;
   Hardware hardware;

@@ -32,6 +32,20 @@ TEST_CASE("loading on the launching thread is its own loading") {
   CHECK(run->input.loss.lost->Total() > 9 * 350_us);
 }
 
+TEST_CASE("a step that waits for its data while its GPU waits for another one is affected") {
+  const auto affected = [](Nanos load) {
+    const Analysed run(Starved([load](TraceBuilder* story, int, Nanos at) {
+                         story->Launch("ncclDevKernel_AllReduce_Sum_f32", {at + 6_us, at + 9_us},
+                                       {at + 610_us, at + 990_us});
+                         story->Range("load_batch", {at + 615_us, at + 615_us + load});
+                       }),
+                       kAuto);
+    return run->input.steps_affected;
+  };
+  CHECK(affected(370_us) >= 0.8);
+  CHECK(affected(50_us) == 0);  // a batch that lay ready
+}
+
 TEST_CASE("code outside the range that says what is loading is none of it") {
   const Analysed run(Starved([](TraceBuilder* story, int, Nanos at) {
                        story->Range("load_batch", {at + 900_us, at + 990_us});

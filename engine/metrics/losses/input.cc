@@ -21,8 +21,12 @@ struct Load {
 
 class InputFinder {
  public:
-  explicit InputFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace), handed_(HandedMemory(basis.run)) {}
+  InputFinder(const Basis& basis, const std::vector<IntervalSet>& beside_comm)
+      : basis_(basis),
+        beside_comm_(beside_comm),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        handed_(HandedMemory(basis.run)) {}
 
   Input Find() {
     LoaderRanges();
@@ -224,6 +228,7 @@ class InputFinder {
     }
     Remedies(std::move(own), &loss);
     result_.loss = loss.Build();
+    WaitsBesideComm(&affected);
     const std::size_t steady = run_.steps.known() ? run_.steps.steady_count() : 0;
     if (steady > 0) {
       result_.steps_affected =
@@ -257,6 +262,18 @@ class InputFinder {
         result_.file_share = std::min(
             1.0,
             static_cast<double>(files.OverlapWith(run_.window.start, run_.window.end)) / at_work);
+      }
+    }
+  }
+
+  // Steps in which the thread waits for data for long while its GPU waits for another one.
+  void WaitsBesideComm(std::vector<std::uint8_t>* affected) const {
+    const double real = run_.knowledge.Number("input.wait_share");
+    for (std::size_t step = run_.steps.first_steady; step < run_.steps.all.size(); ++step) {
+      const auto [start, end] = std::pair{run_.steps.all[step].start, run_.steps.all[step].end};
+      for (const IntervalSet& waits : beside_comm_) {
+        const auto waited = static_cast<double>(waits.OverlapWith(start, end));
+        if (waited >= real * static_cast<double>(end - start)) (*affected)[step] = 1;
       }
     }
   }
@@ -330,6 +347,7 @@ class InputFinder {
   }
 
   const Basis& basis_;
+  const std::vector<IntervalSet>& beside_comm_;
   const Run& run_;
   const Trace& trace_;
   const std::vector<std::vector<Interval>> handed_;  // by thread: see HandedMemory
@@ -345,6 +363,17 @@ class InputFinder {
 
 }  // namespace
 
-Input FindInput(const Basis& basis) { return InputFinder(basis).Find(); }
+Input FindInput(const Basis& basis, const std::vector<IntervalSet>& beside_comm) {
+  return InputFinder(basis, beside_comm).Find();
+}
+
+std::vector<IntervalSet> LoadingBesideCommunication(const Basis& basis,
+                                                    const HandOvers& hand_overs) {
+  std::vector<IntervalSet> exposed;
+  for (const DeviceTime& times : basis.times) exposed.push_back(times.comm_exposed);
+  return FollowHosts(basis.run, exposed, hand_overs)
+      .Select(exposed.size(),
+              [](const GapPiece& piece) { return piece.cause == IdleCause::kDataLoading; });
+}
 
 }  // namespace advise

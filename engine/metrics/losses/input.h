@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/metrics/losses/loss.h"
 
@@ -14,7 +15,7 @@ struct Input {
   double waiting_ns = 0;  // it waits for a loader
   std::size_t workers = 0;
   double workers_busy = -1;  // share of the window, -1 not seen
-  double steps_affected = 0;
+  double steps_affected = 0;  // beside idle time or communication
   std::int64_t loads = 0;
   double load_median_ns = 0;
   double load_max_ns = 0;
@@ -27,6 +28,13 @@ struct Input {
   bool background = false;  // somebody beside the launching thread loads
 };
 
-Input FindInput(const Basis& basis);
+// `beside_comm`: of LoadingBesideCommunication.
+Input FindInput(const Basis& basis, const std::vector<IntervalSet>& beside_comm);
+
+// By device: when the launching thread loads data or waits for it while the device does nothing but
+// communicate. A rank that waits for a later one there would wait for its data otherwise.
+// O((launches + host events) log nesting).
+std::vector<IntervalSet> LoadingBesideCommunication(const Basis& basis,
+                                                    const HandOvers& hand_overs);
 
 }  // namespace advise
