@@ -19,7 +19,8 @@ void DeclareInputFacts(Catalog* catalog) {
   input.Add("input.workers", "count", "Loader worker processes or threads seen.", &Input::workers);
   input.Add(
       "input.workers_busy", "share",
-      "Share of the window that loader workers are at work; absent when not seen.",
+      "Share of the time from their first to their last call in the OS that loader workers are at "
+      "work; absent when not seen.",
       UnlessNegative(&Input::workers_busy, "no OS calls of loader workers were recorded", "osrt"));
   input.Add("input.steps_affected", "share",
             "Share of the steps with idle time, or a wait for another GPU, in which data is "

@@ -90,6 +90,23 @@ TEST_CASE("waiting for workers is waiting, and workers are counted") {
   CHECK(run->input.background);
 }
 
+TEST_CASE("workers are as busy as they were while they were seen") {
+  const auto busy = [](int rounds, Nanos waits) {
+    TraceBuilder story = Starved([](TraceBuilder* s, int, Nanos at) {
+      s->OsCall("poll", {at + 612_us, at + 988_us});
+    });
+    story.Process("worker").Thread("pt_data_worker");
+    Repeat(rounds, 1_ms, [&](int, Nanos at) {
+      story.OsCall("read", {at, at + 500_us});
+      story.OsCall("futex", {at + 990_us - waits, at + 990_us});
+    });
+    return Analysed(story, kAuto)->input.workers_busy;
+  };
+  CHECK(busy(10, 0) == Approx(1));
+  CHECK(busy(4, 0) == Approx(1));  // what it does later was not seen
+  CHECK(busy(10, 400_us) == Approx(0.6).margin(0.03));
+}
+
 TEST_CASE("without steps, one wait for workers is that for the first batch") {
   for (const int waits : {1, 3}) {
     TraceBuilder story;

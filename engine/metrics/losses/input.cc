@@ -117,6 +117,8 @@ class InputFinder {
         const IntervalSet at_work = IntervalSet::Of(std::move(waits)).GapsWithin(first, last);
         busy.insert(busy.end(), at_work.intervals().begin(), at_work.intervals().end());
         worker_time_ += at_work.OverlapWith(run_.window.start, run_.window.end);
+        worker_seen_ += std::max<Nanos>(
+            0, std::min(last, run_.window.end) - std::max(first, run_.window.start));
       }
       for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
            ++i) {
@@ -132,10 +134,9 @@ class InputFinder {
     result_.workers = processes.size() > 1 ? processes.size() : workers_.size();
     result_.background =
         !loader_busy_.empty() || result_.workers > 0 || result_.loader == "workers";
-    const auto length = static_cast<double>(std::max<Nanos>(1, run_.window.Length()));
-    if (!workers_.empty() && worker_time_ > 0) {
-      result_.workers_busy =
-          static_cast<double>(worker_time_) / static_cast<double>(workers_.size()) / length;
+    // What a worker does behind its last call in the OS was not seen: it may compute or be gone.
+    if (worker_time_ > 0) {
+      result_.workers_busy = static_cast<double>(worker_time_) / static_cast<double>(worker_seen_);
     }
   }
 
@@ -354,7 +355,8 @@ class InputFinder {
   std::vector<std::uint32_t> workers_;
   std::vector<Interval> file_;
   IntervalSet loader_busy_;
-  Nanos worker_time_ = 0;
+  Nanos worker_time_ = 0;  // of workers at work, summed
+  Nanos worker_seen_ = 0;  // from the first to the last call of each
   std::vector<Load> loads_;
   std::vector<IntervalSet> by_workers_;  // per thread: in a loader that has workers
   std::map<StringId, LoaderName> loader_names_;
