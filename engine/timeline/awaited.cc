@@ -53,6 +53,7 @@ Awaited::Awaited(const Run& run)
   FindLoading();
   FindRequests();
   FindInput();
+  FindAnswers();
   FindHandOvers();
 }
 
@@ -98,7 +99,8 @@ void Awaited::FindLoading() {
     if (worker && last > first) {
       workers_recorded_ = true;
       const IntervalSet rests = IntervalSet::Of(std::move(waits));
-      const IntervalSet works = rests.GapsWithin(first, last);
+      // Behind its last call it computes, as far as anybody knows.
+      const IntervalSet works = rests.GapsWithin(first, std::max(last, run_.window.end));
       at_work.insert(at_work.end(), works.intervals().begin(), works.intervals().end());
     }
     for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last; ++i) {
@@ -186,6 +188,34 @@ void Awaited::FindInput() {
       input_[t] = IntervalSet::Of(std::move(as_long_as_people));
     }
   }
+}
+
+void Awaited::FindAnswers() {
+  const OsCallTable& os = run_.trace.os_calls;
+  answers_.resize(run_.trace.threads.size());
+  for (const std::uint32_t t : run_.launching_threads) {
+    std::vector<Interval> waits;
+    const RowRange rows = run_.os_of_thread[t];
+    for (std::uint32_t i = rows.first + 1; i + 1 < rows.last; ++i) {
+      if (run_.names.Os(os.name[i]) != OsClass::kWait) continue;
+      const Interval wait{os.start[i], os.end[i]};
+      const double near = behind_share_ * static_cast<double>(wait.Length());
+      if (static_cast<double>(wait.start - os.end[i - 1]) <= near &&
+          static_cast<double>(os.start[i + 1] - wait.end) <= near &&
+          IsOfFamily("sends", os.name[i - 1]) && IsOfFamily("receives", os.name[i + 1]))
+        waits.push_back({os.start[i - 1], os.end[i + 1]});
+    }
+    answers_[t] = IntervalSet::Of(std::move(waits));
+  }
+}
+
+bool Awaited::IsOfFamily(const char* family, StringId os_call) const {
+  return run_.names.Os(os_call) == OsClass::kNetwork &&
+         run_.knowledge.IsOfFamily(FamilyKind::kOs, family, run_.trace.strings[os_call]);
+}
+
+bool Awaited::IsForAnswer(std::uint32_t thread, Nanos start, Nanos end) const {
+  return !answers_[thread].empty() && answers_[thread].OverlapWith(start, end) == end - start;
 }
 
 bool Awaited::IsForInput(std::uint32_t thread, Nanos start, Nanos end) const {

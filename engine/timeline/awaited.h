@@ -31,10 +31,14 @@ class Awaited {
   // before the thread goes on.
   bool IsForRequest(std::uint32_t thread, Nanos start, Nanos end) const;
 
-  // True when [start, end) of `thread`, one that launches, lies in a wait of its event loop for what
-  // comes from outside the program: it receives something right behind the wait, in a program that
-  // does not train (a request); or the wait is as long as people take, and far rarer than steps
-  // (the next cell of a notebook).
+  // True when [start, end) of `thread`, one that launches, lies in an exchange with another
+  // program: it sends something, waits, and receives something right behind the wait.
+  bool IsForAnswer(std::uint32_t thread, Nanos start, Nanos end) const;
+
+  // True when [start, end) of `thread`, one that launches, lies in a wait of its event loop for
+  // what comes from outside the program: it receives something right behind the wait, in a program
+  // that does not train (a request); or the wait is as long as people take, and far rarer than
+  // steps (the next cell of a notebook).
   bool IsForInput(std::uint32_t thread, Nanos start, Nanos end) const;
 
   // A launching thread receives or answers requests itself, time after time, in a program that does
@@ -49,6 +53,8 @@ class Awaited {
   void FindLoading();
   void FindRequests();
   void FindInput();
+  void FindAnswers();
+  bool IsOfFamily(const char* family, StringId os_call) const;
   void FindHandOvers();
   // One of these ends just before the stretch does, and fills half of it or more. `list`: by end.
   bool EndsBehind(const std::vector<Interval>& list, Nanos start, Nanos end) const;
@@ -72,8 +78,9 @@ class Awaited {
       handed_to_others_;                         // per process: to those that launch nothing
   std::vector<std::vector<Interval>> requests_;  // per process: from waiting to received, by end
   std::vector<IntervalSet> input_;               // per thread: see IsForInput
+  std::vector<IntervalSet> answers_;             // per thread: see IsForAnswer
   bool serves_ = false;
-  std::vector<std::uint8_t> hands_over_;         // per thread: its silent pauses end with loading
+  std::vector<std::uint8_t> hands_over_;  // per thread: its silent pauses end with loading
 };
 
 }  // namespace advise

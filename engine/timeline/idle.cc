@@ -250,14 +250,19 @@ class Explainer {
           continue;
         }
       }
+      const bool for_answer = cause == IdleCause::kHostWait &&
+                              (activity == Activity::kOsWait || activity == Activity::kNetwork) &&
+                              awaited_.IsForAnswer(thread, piece.start, piece.end);
+      if (for_answer) activity = Activity::kNetwork;
       // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
       const bool waits = activity == Activity::kOsWait || activity == Activity::kFileIo ||
                          activity == Activity::kNetwork || (activity == Activity::kSleep && polls);
-      const bool may_be_loader = cause == IdleCause::kHostWait || cause == IdleCause::kFileIo;
+      const bool may_be_loader =
+          !for_answer && (cause == IdleCause::kHostWait || cause == IdleCause::kFileIo);
       if (waits && may_be_loader && awaited_.IsLoader(thread, piece.start, piece.end)) {
         cause = IdleCause::kDataLoading;
       }
-      if (waits && cause == IdleCause::kHostWait &&
+      if (waits && !for_answer && cause == IdleCause::kHostWait &&
           awaited_.IsForRequest(thread, piece.start, piece.end)) {
         cause = IdleCause::kNoWorkQueued;
       }

@@ -175,6 +175,21 @@ TEST_CASE("idle time behind a synchronization is host code where the host comput
   CHECK(code(50_us) <= 20 * 9_ms);  // but for the pause between steps
 }
 
+TEST_CASE("network calls behind a value that was read back are not the read-back's") {
+  const auto lost = [](const char* call) {
+    TraceBuilder story;
+    Repeat(20, 3_ms, [&](int, Nanos at) {
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1_ms});
+      story.CopyFromGpu(4, MemoryKind::kPageable, {at + 10_us, at + 1010_us},
+                        {at + 1_ms, at + 1005_us});
+      story.OsCall(call, {at + 1020_us, at + 2900_us});
+    });
+    return Analysed(story)->syncs.item.lost->Total();
+  };
+  CHECK(lost("recv") <= 20 * 200_us);
+  CHECK(lost("getrusage") >= 18 * 1900_us);
+}
+
 TEST_CASE("of the waits that long code follows the share is known") {
   TraceBuilder story;  // a wait after each of five kernels, and code of 5 ms after the last one
   Repeat(20, 10_ms, [&](int, Nanos at) {

@@ -20,6 +20,25 @@ TEST_CASE("a wait while the loader's workers rest is no wait for data") {
   CHECK(run.Idle(IdleCause::kHostWait) == 93_us);
 }
 
+TEST_CASE("a wait while the workers compute, which no call shows, is a wait for data") {
+  TraceBuilder story = GapStory().OsCall("poll", {102_us, 195_us});
+  story.Process("python worker").Thread("pt_data_worker").OsCall("read", {1_us, 20_us});
+  CHECK(Analysed(story).Idle(IdleCause::kDataLoading) == 93_us);
+}
+
+TEST_CASE("a thread that sends, waits and receives waits for an answer, not for its loader") {
+  const auto loading = [](const char* before) {
+    TraceBuilder story = GapStory().OsCall(before, {102_us, 104_us});
+    story.OsCall("poll", {104_us, 180_us}).OsCall("recv", {181_us, 195_us});
+    story.Process("python worker").Thread("pt_data_worker").OsCall("read", {1_us, 290_us});
+    const Analysed run(story);
+    CHECK(run.Idle(IdleCause::kHostWait) + run.Idle(IdleCause::kDataLoading) == 92_us);
+    return run.Idle(IdleCause::kDataLoading);
+  };
+  CHECK(loading("send") == 0);
+  CHECK(loading("recv") == 92_us);
+}
+
 TEST_CASE(
     "waiting for a child process whose result is loaded next is compilation, also beside workers") {
   TraceBuilder story = GapStory().OsCall("waitpid", {102_us, 180_us});
