@@ -48,7 +48,7 @@ const std::vector<Capture>& Captures() {
        464594000,
        {281336000, 87921000, 18762000, 568000, 76007000},
        77.0,
-       {"comm/exposed", "sync/item-in-loop"}},
+       {"kernel/unfused-elementwise", "comm/exposed", "sync/item-in-loop"}},
       {"facebookresearch__HolisticTraceAnalysis/tests__data__trace_diff__test__test.json.gz",
        745239000,
        {548148000, 73298000, 95744000, 753000, 27296000},

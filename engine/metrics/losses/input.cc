@@ -173,7 +173,6 @@ class InputFinder {
         static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
     double file = 0;
     std::map<std::uint32_t, std::vector<Interval>> own;  // who loads or waits: when by itself
-    std::vector<std::uint8_t> affected(run_.steps.all.size(), 0);
     for (std::size_t i = 0; i < pieces.size();) {
       std::size_t last = i;
       Nanos loading = 0;
@@ -216,8 +215,6 @@ class InputFinder {
         result_.waiting_ns += static_cast<double>(load.waiting) / devices;
         file += static_cast<double>(load.file);
         loads_.push_back(load);
-        const std::uint32_t step = run_.steps.At(load.start + (load.end - load.start) / 2);
-        if (step != kNone && step >= run_.steps.first_steady) affected[step] = 1;
       }
       i = last;
     }
@@ -229,13 +226,7 @@ class InputFinder {
     }
     Remedies(std::move(own), &loss);
     result_.loss = loss.Build();
-    WaitsBesideComm(&affected);
-    const std::size_t steady = run_.steps.known() ? run_.steps.steady_count() : 0;
-    if (steady > 0) {
-      result_.steps_affected =
-          static_cast<double>(std::count(affected.begin(), affected.end(), 1)) /
-          static_cast<double>(steady);
-    }
+    StepsAffected();
     std::vector<double> lengths;
     for (const Load& load : loads_) {
       lengths.push_back(static_cast<double>(load.lost));
@@ -243,40 +234,52 @@ class InputFinder {
     }
     result_.loads = static_cast<std::int64_t>(loads_.size());
     result_.load_median_ns = Median(lengths);
-    const double own_total = result_.own_ns * devices;
-    if (own_total >= result_.waiting_ns * devices) {
-      result_.file_share = own_total > 0 ? file / own_total : 0;
-    } else if (worker_time_ > 0) {
-      const IntervalSet files = IntervalSet::Of(file_);
-      Nanos reading = 0;
-      for (const Interval& i : file_) {
-        reading += std::max<Nanos>(
-            0, std::min(i.end, run_.window.end) - std::max(i.start, run_.window.start));
-      }
-      result_.file_share =
-          std::min(1.0, static_cast<double>(reading) / static_cast<double>(worker_time_));
-    } else if (!loader_busy_.empty()) {
-      const IntervalSet files = IntervalSet::Of(file_);
-      const auto at_work =
-          static_cast<double>(loader_busy_.OverlapWith(run_.window.start, run_.window.end));
-      if (at_work > 0) {
-        result_.file_share = std::min(
-            1.0,
-            static_cast<double>(files.OverlapWith(run_.window.start, run_.window.end)) / at_work);
-      }
-    }
+    FileShare(file, result_.own_ns * devices, result_.waiting_ns * devices);
   }
 
-  // Steps in which the thread waits for data for long while its GPU waits for another one.
-  void WaitsBesideComm(std::vector<std::uint8_t>* affected) const {
+  // The part of the loading that reads files: `file` of what the launching threads load themselves,
+  // or what loaders read of the time that they are at work.
+  void FileShare(double file, double own, double waiting) {
+    if (own >= waiting) {
+      result_.file_share = own > 0 ? file / own : 0;
+      return;
+    }
+    const Window& window = run_.window;
+    double reading = 0;
+    double at_work = 0;
+    if (worker_time_ > 0) {
+      for (const Interval& i : file_) {
+        const Nanos inside = std::min(i.end, window.end) - std::max(i.start, window.start);
+        reading += static_cast<double>(std::max<Nanos>(0, inside));
+      }
+      at_work = static_cast<double>(worker_time_);
+    } else {
+      reading = static_cast<double>(IntervalSet::Of(file_).OverlapWith(window.start, window.end));
+      at_work = static_cast<double>(loader_busy_.OverlapWith(window.start, window.end));
+    }
+    if (at_work > 0) result_.file_share = std::min(1.0, reading / at_work);
+  }
+
+  // The steps with a load beside idle time, and those in which the thread waits for data for long
+  // while its GPU waits for another one.
+  void StepsAffected() {
+    const Steps& steps = run_.steps;
+    if (!steps.known() || steps.steady_count() == 0) return;
+    std::vector<std::uint8_t> affected(steps.all.size(), 0);
+    for (const Load& load : loads_) {
+      const std::uint32_t step = steps.At(load.start + (load.end - load.start) / 2);
+      if (step != kNone && step >= steps.first_steady) affected[step] = 1;
+    }
     const double real = run_.knowledge.Number("input.wait_share");
-    for (std::size_t step = run_.steps.first_steady; step < run_.steps.all.size(); ++step) {
-      const auto [start, end] = std::pair{run_.steps.all[step].start, run_.steps.all[step].end};
+    for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
+      const Step& step = steps.all[i];
       for (const IntervalSet& waits : beside_comm_) {
-        const auto waited = static_cast<double>(waits.OverlapWith(start, end));
-        if (waited >= real * static_cast<double>(end - start)) (*affected)[step] = 1;
+        const auto waited = static_cast<double>(waits.OverlapWith(step.start, step.end));
+        if (waited >= real * static_cast<double>(step.end - step.start)) affected[i] = 1;
       }
     }
+    result_.steps_affected = static_cast<double>(std::count(affected.begin(), affected.end(), 1)) /
+                             static_cast<double>(steps.steady_count());
   }
 
   // Loading moves off the launching thread and is shared by workers: it cannot be faster than load
