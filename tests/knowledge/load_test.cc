@@ -56,6 +56,11 @@ TEST_CASE("syntax errors and double keys name the line") {
   CHECK_THAT(KbProblem("kb/metrics.toml", "[a.b]\n" + kNumber + "[a.b]\n" + kNumber),
              Contains("kb/metrics.toml:7: "));
   // Texts that fuzzing found: they failed an assertion of the parser, and overflowed the stack.
+  for (const char* letter : {"\u00e4", "\u03b1", "\u2014", "\u3001", "\ufefe", "\U0001f600"}) {
+    INFO(letter);
+    const std::string text = std::string("\nx = [1") + letter + "]\n";
+    CHECK_THAT(KbProblem("kb/metrics.toml", text), Contains("kb/metrics.toml:2: "));
+  }
   CHECK_THAT(KbProblem("kb/metrics.toml", "\n[>]\n"), Contains("kb/metrics.toml:2: "));
   std::string deep = "\"a..b\" = '...' # ...\n";
   for (int part = 0; part < 200'000; ++part) deep += "a.";
