@@ -1,5 +1,5 @@
 # Shared by the scripts of this folder: sourced, not run.
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 export CTEST_OUTPUT_ON_FAILURE=1
 # Precompiled headers are safe to cache: compilers and flags are the project's own.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
@@ -21,6 +21,9 @@ configure_and_build() {
   cmake --build "build/$preset" -j "$jobs" "${targets[@]}"
 }
 
+# The version of the project: that of CMakeLists.txt.
+project_version() { sed -n 's/^project(advise VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt; }
+
 # The scenario that demonstrations and measurements simulate: two faults, one behind the other.
 demo_scenario() { echo fixtures/scenarios/pairs/loading-over-pageable.toml; }
 
@@ -39,7 +42,9 @@ time_runs() {
       exit 1
     }
   done
+  # shellcheck disable=SC2034  # for the caller
   seconds=$(awk '{ print $1 }' "$times" | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }')
+  # shellcheck disable=SC2034
   peak_kib=$(awk '{ print $2 }' "$times" | sort -n | tail -n 1)
   rm -f "$times" "$said"
 }

@@ -9,7 +9,8 @@ site=${1:-build/site}
 case "$site" in /*) ;; *) site=$PWD/$site ;; esac
 # Exit status 77, as for skipped tests: the tools are not there. The parser must be one of sphinx-build's own Python.
 sphinx=$(command -v sphinx-build || true)
-python=$([ -n "$sphinx" ] && head -n 1 "$sphinx" | sed 's/^#! *//' || true)
+python=
+if [ -n "$sphinx" ]; then python=$(head -n 1 "$sphinx" | sed 's/^#! *//'); fi
 if [ -z "$python" ] || ! $python -c 'import myst_parser' 2>/dev/null; then
   echo "make-site.sh: sphinx-build with the MyST parser is not installed: run scripts/setup.sh --site" >&2
   exit 77
@@ -26,6 +27,7 @@ cp -r docs "$work/docs"
 ADVISE_SHARE=$PWD XDG_CONFIG_HOME=$work "$advise" rules docs -o "$work/docs" >/dev/null
 cd "$work/docs"
 # The first page: what there is. Every page is reached from it, so that the sidebar and the search know all of them.
+# shellcheck disable=SC2094 # it lists every page but itself
 {
   echo '# advise'
   echo

@@ -24,7 +24,7 @@ cp -r python "$work/python"
 rm -rf "$work/python/tests"
 cp LICENSE "$work/python"
 find "$work/python" -name __pycache__ -prune -exec rm -rf {} +
-version=$(sed -n 's/^project(advise VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+version=$(project_version)
 bundle=
 if [ "$program" != none ]; then
   bundle=$work/advise

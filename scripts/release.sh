@@ -3,7 +3,7 @@
 # (SPDX) with licenses, and checksums, in build/release-VERSION. The version is that of CMakeLists.txt; the files are those of the last commit.
 # The same commit gives the same bytes, in whatever folder and whenever it is built.
 #   release.sh [--draft] [--twice]
-#   --draft    although the changelog's newest section is not of this version
+#   --draft    although the changelog says that this version is not released yet
 #   --twice    builds again in another folder, without ccache, and fails unless every file is the same
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -21,10 +21,10 @@ for option in "$@"; do
   esac
 done
 
-version=$(sed -n 's/^project(advise VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+version=$(project_version)
 newest=$(sed -n 's/^## //p' CHANGELOG.md | head -n 1)
-if [[ $draft = no && "$newest" != "$version"* ]]; then
-  echo "release.sh: the changelog's newest section is \"$newest\", the version $version: mend one of them, or use --draft" >&2
+if [[ $draft = no && "$newest" != "$version" ]]; then
+  echo "release.sh: the changelog's newest section is \"$newest\", not \"$version\": say that it is released, or use --draft" >&2
   exit 1
 fi
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
@@ -79,6 +79,8 @@ make_release() {
     ../../scripts/make-wheel.sh engine/app/advise "$out" >&2
   )
   bill_of_materials >"$out/$name.spdx.json"
+  sed "s/@version@/$version/; s/@sha256@/$(sha256sum "$out/$name.tar.gz" | cut -d ' ' -f 1)/" \
+    packaging/easybuild/advise.eb.in >"$out/advise-$version.eb"
   (cd "$out" && sha256sum -- * >SHA256SUMS)
 }
 

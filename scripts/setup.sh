@@ -16,7 +16,7 @@ packages=(
   node-d3
 )
 development=(
-  ccache catch2 libvalijson-dev sqlite3 time codespell
+  ccache catch2 libvalijson-dev sqlite3 time codespell shellcheck cppcheck
   python3-setuptools python3-wheel python3-venv python3-yaml
 )
 browser=no

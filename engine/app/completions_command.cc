@@ -1,9 +1,9 @@
 // `advise completions` and `advise manual`: what packages install beside the program.
 #include "engine/app/command.h"
 #include "engine/app/options.h"
-#include "engine/app/selection.h"
 #include "engine/app/submission.h"
 #include "engine/app/usage_model.h"
+#include "engine/pipeline/selection.h"
 #include "engine/pipeline/session.h"
 
 namespace advise {

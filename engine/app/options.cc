@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "engine/app/command.h"
-#include "engine/app/selection.h"
 #include "engine/base/cores.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
+#include "engine/pipeline/selection.h"
 #include "engine/pipeline/session.h"
 
 namespace advise {
@@ -32,8 +32,6 @@ std::string CheckWindow(std::string& text) {
              ? ""
              : "the window " + text + " is empty: in A:B, A must be less than B";
 }
-
-int DefaultJobs() { return std::min(UsableCores(), 16); }
 
 }  // namespace
 

@@ -24,10 +24,11 @@ class Slicer {
   tl::expected<SliceText, int> Make() {
     const auto fail = [](int code) { return tl::unexpected<int>(code); };
     Seen seen;
-    run_.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
+    RunOptions run = run_;
+    run.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
       seen.Note(analysis, *report, finding_);
     };
-    const auto diagnosis = RunDiagnosis(run_);
+    const auto diagnosis = RunDiagnosis(run);
     if (!diagnosis) return fail(diagnosis.error());
     const Report& report = (*diagnosis)->report;
     const auto finding = std::find_if(report.findings.begin(), report.findings.end(),

@@ -1,5 +1,6 @@
 #include "engine/app/usage_model.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "engine/app/command.h"
@@ -52,7 +53,7 @@ OptionUsage ReadOption(const CLI::Option& option) {
     usage.value_name = option.get_name(true);
   } else if (option.get_expected_max() > 0) {
     std::string type = option.get_type_name();
-    type = type.substr(0, type.find(':'));
+    type.resize(std::min(type.find(':'), type.size()));
     usage.value_name = type.empty() || type == "TEXT" ? "VALUE" : type;
   }
   usage.completion = CompletionOf(usage.value_name);

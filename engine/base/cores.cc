@@ -41,4 +41,6 @@ int UsableCores() {
   return std::max(cores, 1);
 }
 
+int DefaultJobs() { return std::min(UsableCores(), 16); }
+
 }  // namespace advise

@@ -7,4 +7,7 @@ namespace advise {
 // more than its control groups grant time on (containers).
 int UsableCores();
 
+// Parallel jobs where nobody says how many: the processors, at most 16.
+int DefaultJobs();
+
 }  // namespace advise

@@ -71,13 +71,13 @@ std::string DifferentKernels(const std::vector<RankSummary>& ranks, const Knowle
 }
 
 std::string FarApart(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
-  const auto begin = [](const RankSummary& rank) { return rank.utc_origin_ns + rank.window_start; };
+  const auto began = [](const RankSummary& rank) { return rank.utc_origin_ns + rank.window_start; };
   const RankSummary& a = ranks.front();
   if (a.utc_origin_ns == 0) return "";
   for (const RankSummary& b : ranks) {
     if (b.utc_origin_ns == 0 || b.path == a.path) continue;
     const auto apart =
-        static_cast<double>(begin(a) > begin(b) ? begin(a) - begin(b) : begin(b) - begin(a));
+        static_cast<double>(began(a) > began(b) ? began(a) - began(b) : began(b) - began(a));
     const auto longest = static_cast<double>(std::max(a.Window(), b.Window()));
     if (apart < knowledge.Number("cluster.far_apart") + longest) continue;
     return fmt::format("{} and {} were recorded {} apart", a.path, b.path,

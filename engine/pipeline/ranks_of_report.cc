@@ -36,6 +36,7 @@ bool DoTheSame(const Trace& trace, const std::vector<std::uint32_t>& owners,
     if (trace.ops.kind[op] != OpKind::kKernel) continue;
     ++launched[owners[trace.ops.device[op]]][trace.shapes[trace.ops.detail[op]].name];
   }
+  if (launched.empty()) return true;
   const auto same = knowledge.Number("cluster.same_work");
   const auto& first = launched.begin()->second;
   return std::all_of(launched.begin(), launched.end(), [&](const auto& process) {

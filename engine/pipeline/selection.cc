@@ -1,4 +1,4 @@
-#include "engine/app/selection.h"
+#include "engine/pipeline/selection.h"
 
 #include <fmt/format.h>
 

@@ -38,7 +38,8 @@ const std::map<std::string, Rooms> kMayInclude = {
       "facts", "advice", "store", "script"}},
     {"app",
      {"base", "trace", "knowledge", "import", "scrub", "timeline", "replay", "metrics", "cluster",
-      "facts", "advice", "store", "script", "report", "compare", "grade", "pipeline"}}};
+      "facts", "advice", "store", "script", "report", "compare", "grade", "pipeline"}},
+    {"library", {"base", "knowledge", "advice", "script", "report", "pipeline"}}};
 
 // Package (the start of the include) → the rooms that may see it. fmt and expected are everyone's.
 const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "scrub", "store"}},
@@ -65,7 +66,8 @@ const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "scrub
                                                 {"dlfcn.h", {"pipeline"}},
                                                 {"link.h", {"pipeline"}},
                                                 {"google/protobuf/", {"import"}},
-                                                {"spawn.h", {"import"}}};
+                                                {"spawn.h", {"import"}},
+                                                {"stddef.h", {"library"}}};
 
 // "engine/report/text.cc" → "report".
 std::string RoomOf(const std::string& path) {

@@ -18,7 +18,7 @@ fail() {
 cmake --install "$build" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/moved"
 root=$work/moved
-version=$(sed -n 's/^project(advise VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+version=$(project_version)
 
 for file in bin/advise share/man/man1/advise.1 share/bash-completion/completions/advise share/zsh/site-functions/_advise \
   share/fish/vendor_completions.d/advise.fish share/advise/rules/lib/facts.d.lua share/advise/kb/site.example.toml \

@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "engine/advice/views.h"
-#include "engine/app/selection.h"
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/parts.h"
+#include "engine/pipeline/selection.h"
 
 namespace advise {
 namespace {

@@ -1,4 +1,4 @@
-# spack repo add packaging/spack; spack dev-build advise@0.1.0   (in the source tree)
+# spack repo add packaging/spack; spack dev-build advise@0.2.0   (in the source tree)
 from spack.package import *
 
 
@@ -7,7 +7,7 @@ class Advise(CMakePackage):
 
     license("Apache-2.0")
 
-    version("0.1.0")
+    version("0.2.0")
 
     variant("mpi", default=False, description="Divide the reports of a run among the processes of mpirun or srun")
 
