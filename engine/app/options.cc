@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <memory>
 
 #include "engine/app/command.h"
@@ -13,27 +12,6 @@
 #include "engine/pipeline/session.h"
 
 namespace advise {
-namespace {
-
-// "" when `text` is a window, else what is wrong with it.
-std::string CheckWindow(std::string& text) {
-  if (text == "auto" || text == "all" || text == "steady") return "";
-  const char* wanted = "is not a window: all, steady, or A:B in seconds from the trace's start";
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) return wanted;
-  double bounds[2] = {0, 0};
-  const std::string parts[2] = {text.substr(0, colon), text.substr(colon + 1)};
-  for (int i = 0; i < 2; ++i) {
-    const char* end = parts[i].data() + parts[i].size();
-    const auto [read_to, problem] = std::from_chars(parts[i].data(), end, bounds[i]);
-    if (problem != std::errc() || read_to != end || !std::isfinite(bounds[i])) return wanted;
-  }
-  return bounds[0] >= 0 && bounds[0] < bounds[1]
-             ? ""
-             : "the window " + text + " is empty: in A:B, A must be less than B";
-}
-
-}  // namespace
 
 CLI::Option* AddListOption(CLI::App& app, const std::string& flags,
                            std::vector<std::string>& values, const std::string& type,
@@ -82,7 +60,8 @@ void AddReportOptions(CLI::App& app, RunOptions& options) {
   app.add_option("--window", diagnose.window,
                  "the part to analyze: all, steady (the default if steps are known), or A:B in "
                  "seconds from the start of the trace")
-      ->check(CLI::Validator(CheckWindow, "", "window"))
+      ->check(
+          CLI::Validator([](const std::string& text) { return CheckWindow(text); }, "", "window"))
       ->type_name("WINDOW");
   app.add_option("--gpu", diagnose.gpu,
                  "the GPU, if the report does not name it; a name or an id of the knowledge base")

@@ -80,9 +80,14 @@ int SetOption(advise_run& run, const std::string& option, const std::string& val
         std::pair{"rules", &options.rule_dirs}, std::pair{"set", &options.set}}) {
     if (option == name) return list->push_back(value), ADVISE_OK;
   }
+  if (option == "window") {
+    if (const std::string problem = CheckWindow(value); !problem.empty()) {
+      return Reject(run, ADVISE_WRONG_USAGE, {"\"" + value + "\": " + problem, option, ""});
+    }
+    return options.window = value, ADVISE_OK;
+  }
   for (const auto& [name, text] :
-       {std::pair{"window", &options.window}, std::pair{"gpu", &options.gpu},
-        std::pair{"config", &options.config}}) {
+       {std::pair{"gpu", &options.gpu}, std::pair{"config", &options.config}}) {
     if (option == name) return *text = value, ADVISE_OK;
   }
   if (option == "jobs") return wanted(ReadNumber(value, 1, 256, &options.jobs), "from 1 to 256");

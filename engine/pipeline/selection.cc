@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <set>
 
 #include "engine/base/text.h"
@@ -75,6 +77,23 @@ Result<void> CheckGpu(const std::string& name, const Knowledge& knowledge) {
   return Fail(
       "there is no GPU \"" + name + "\" in the knowledge base", "--gpu",
       fmt::format("{}: {}", near.size() == all.size() ? "it has" : "near", fmt::join(near, ", ")));
+}
+
+std::string CheckWindow(const std::string& text) {
+  if (text == "auto" || text == "all" || text == "steady") return "";
+  const char* wanted = "is not a window: all, steady, or A:B in seconds from the trace's start";
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return wanted;
+  double bounds[2] = {0, 0};
+  const std::string parts[2] = {text.substr(0, colon), text.substr(colon + 1)};
+  for (int i = 0; i < 2; ++i) {
+    const char* end = parts[i].data() + parts[i].size();
+    const auto [read_to, problem] = std::from_chars(parts[i].data(), end, bounds[i]);
+    if (problem != std::errc() || read_to != end || !std::isfinite(bounds[i])) return wanted;
+  }
+  return bounds[0] >= 0 && bounds[0] < bounds[1]
+             ? ""
+             : "the window " + text + " is empty: in A:B, A must be less than B";
 }
 
 }  // namespace advise

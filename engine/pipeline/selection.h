@@ -1,4 +1,5 @@
-// --only, --skip and --gpu: names of rules, areas and GPUs, checked before anything runs.
+// --only, --skip, --gpu and --window: names of rules, areas and GPUs, and times, checked before
+// anything runs.
 #pragma once
 
 #include <string>
@@ -21,5 +22,8 @@ std::vector<std::string> AreasOf(const std::vector<std::string>& rule_ids);
 
 // Fails on a GPU that the knowledge base does not have, with those that come near. "" is none.
 Result<void> CheckGpu(const std::string& name, const Knowledge& knowledge);
+
+// "" when `text` is a window, else what is wrong with it.
+std::string CheckWindow(const std::string& text);
 
 }  // namespace advise
