@@ -1,6 +1,7 @@
 #include "engine/timeline/awaited.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "engine/timeline/handed_memory.h"
@@ -34,6 +35,34 @@ bool SaysTraining(const Run& run) {
   return any("range", run.trace.ranges.name, [](StringId name) { return name; });
 }
 
+// The ranges of one thread that come in each step; finds whether one of them holds an interval.
+class StepRanges {
+ public:
+  StepRanges(const Run& run, std::uint32_t thread, std::size_t least) {
+    const RangeTable& ranges = run.trace.ranges;
+    const RowRange rows = run.ranges_of_thread[thread];
+    std::unordered_map<StringId, std::size_t> count;
+    for (std::uint32_t r = rows.first; r < rows.last; ++r) ++count[ranges.name[r]];
+    const std::size_t often = std::max(least, run.steps.all.size() / 2);
+    for (std::uint32_t r = rows.first; r < rows.last; ++r) {
+      if (count[ranges.name[r]] < often && !run.names.IsStepRange(ranges.name[r])) continue;
+      const Nanos reached = ends_.empty() ? 0 : ends_.back();
+      starts_.push_back(ranges.start[r]);
+      ends_.push_back(std::max(reached, ranges.end[r]));
+    }
+  }
+
+  bool Hold(const Interval& when) const {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), when.start);
+    if (next == starts_.begin()) return false;
+    return ends_[static_cast<std::size_t>(next - starts_.begin()) - 1] >= when.end;
+  }
+
+ private:
+  std::vector<Nanos> starts_;  // in order
+  std::vector<Nanos> ends_;    // the latest of this one and all before it
+};
+
 void SortByEnd(std::vector<std::vector<Interval>>* lists) {
   for (auto& list : *lists) {
     std::sort(list.begin(), list.end(),
@@ -52,8 +81,8 @@ Awaited::Awaited(const Run& run)
   FindHandedMemory();
   FindLoading();
   FindRequests();
-  FindInput();
   FindAnswers();
+  FindInput();
   FindHandOvers();
 }
 
@@ -165,10 +194,12 @@ void Awaited::FindInput() {
     std::vector<Interval> received;
     std::vector<Interval> as_long_as_people;
     std::size_t messages = 0;
+    const IntervalSet calls = RemoteCalls(t, least);
     const RowRange rows = run_.os_of_thread[t];
     for (std::uint32_t i = rows.first; i < rows.last; ++i) {
-      if (run_.names.Os(os.name[i]) == OsClass::kNetwork) ++messages;
       const Interval wait{os.start[i], os.end[i]};
+      if (!calls.empty() && calls.OverlapWith(wait.start, wait.end) == wait.Length()) continue;
+      if (run_.names.Os(os.name[i]) == OsClass::kNetwork) ++messages;
       if (wait.Length() < silent_least_ || !is_event_loop(os.name[i])) continue;
       if (wait.Length() >= as_people) as_long_as_people.push_back(wait);
       if (i + 1 == rows.last) continue;
@@ -207,6 +238,15 @@ void Awaited::FindAnswers() {
     }
     answers_[t] = IntervalSet::Of(std::move(waits));
   }
+}
+
+// Those exchanges of the thread that lie within one of the ranges that come in each step.
+IntervalSet Awaited::RemoteCalls(std::uint32_t thread, std::size_t least) const {
+  std::vector<Interval> calls;
+  const StepRanges steps(run_, thread, least);
+  for (const Interval& exchange : answers_[thread].intervals())
+    if (steps.Hold(exchange)) calls.push_back(exchange);
+  return IntervalSet::Of(std::move(calls));
 }
 
 bool Awaited::IsOfFamily(const char* family, StringId os_call) const {

@@ -38,7 +38,8 @@ class Awaited {
   // True when [start, end) of `thread`, one that launches, lies in a wait of its event loop for
   // what comes from outside the program: it receives something right behind the wait, in a program
   // that does not train (a request); or the wait is as long as people take, and far rarer than
-  // steps (the next cell of a notebook).
+  // steps (the next cell of a notebook). An exchange within one range that comes in each step is a
+  // remote call of that step, and no request.
   bool IsForInput(std::uint32_t thread, Nanos start, Nanos end) const;
 
   // A launching thread receives or answers requests itself, time after time, in a program that does
@@ -54,6 +55,7 @@ class Awaited {
   void FindRequests();
   void FindInput();
   void FindAnswers();
+  IntervalSet RemoteCalls(std::uint32_t thread, std::size_t least) const;
   bool IsOfFamily(const char* family, StringId os_call) const;
   void FindHandOvers();
   // One of these ends just before the stretch does, and fills half of it or more. `list`: by end.

@@ -20,7 +20,8 @@ return {
   cause   = "The thread waits for the answer to a request before it queues the next work.",
   fixes   = {
     { action = "Send from a background thread, and in batches" },
-    { action = "Fetch remote data in the loader's workers, a few batches ahead" },
+    { action = "Ask early and read the answer late: send the request for the next step while the GPU works on this one" },
+    { action = "Fetch remote data in the loader's workers, a few batches ahead", ["for"] = { "training" } },
   },
   false_positives = "Ranks that meet at the start of the window.",
   references = { "pytorch/tuning-guide" },

@@ -95,6 +95,35 @@ TEST_CASE("a thread that launches what its event loop receives waits for request
   CHECK(client.Idle(IdleCause::kHostWait) > 0);
 }
 
+// Passes of 3 ms, in which the thread asks another machine and waits 2 ms for the answer.
+TraceBuilder WithRemoteCall(const char* kernel, const char* range) {
+  return Passes(kernel, 20, 2_ms, [range](TraceBuilder* story, int, Interval gap) {
+    story->OsCall("sendto", {gap.start + 10_us, gap.start + 50_us})
+        .OsCall("epoll_wait", {gap.start + 50_us, gap.end - 50_us})
+        .OsCall("recv", {gap.end - 50_us, gap.end - 20_us});
+    if (range != nullptr) story->Range(range, {gap.start - 1_ms, gap.end});
+  });
+}
+
+TEST_CASE("a remote call in each step is no wait for requests, and no wait for data") {
+  const Nanos calls = 19 * (2_ms - 30_us);
+  const Analysed engine(WithRemoteCall("forward", "execute_model"));
+  CHECK(engine.Idle(IdleCause::kNoWorkQueued) == 0);
+  CHECK(engine->stalls.network.lost->Total() == calls);
+  CHECK(engine->serving.no_request.lost->Total() == 0);
+
+  TraceBuilder trains = WithRemoteCall("multi_tensor_apply_kernel<AdamFunctor>", nullptr);
+  trains.Process("python worker").Thread("pt_data_worker").OsCall("read", {0, 60_ms});
+  const Analysed training(trains);
+  CHECK(training.Idle(IdleCause::kDataLoading) == 0);
+  CHECK(training->stalls.network.lost->Total() == calls);
+
+  // Behind an answer, a server that no range divides waits for its next request.
+  const Analysed server(WithRemoteCall("forward", nullptr));
+  CHECK(server.Idle(IdleCause::kNoWorkQueued) > 18 * (2_ms - 100_us));
+  CHECK(server->stalls.network.lost->Total() < 19 * 100_us);
+}
+
 TEST_CASE("a session waits for the next command of a person") {
   const auto typed = [](int every) {
     return Passes("multi_tensor_apply_kernel<AdamFunctor>", 40, 2000_ms,
