@@ -34,6 +34,13 @@ void __pipeline_memcpy_async(void* to_shared, const void* from_global, std::size
                              std::size_t zero_fill = 0);
 void __pipeline_commit();
 
+// ---- cuRAND, on the device
+
+struct curandStatePhilox4_32_10_t {};
+void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset,
+                 curandStatePhilox4_32_10_t* state);
+float4 curand_uniform4(curandStatePhilox4_32_10_t* state);
+
 // ---- The runtime
 
 enum cudaError_t : int {};

@@ -183,6 +183,7 @@ TEST_CASE("snippets for the shell parse") {
 const std::map<std::string, std::string>& OwnNames() {
   static const std::map<std::string, std::string> names = {
       {"kernel/compute-bound", "nvcuda::wmma::fragment acc, a, b;"},
+      {"kernel/dropout-random", "const unsigned long long seed = 0, index = 0, offset = 0;"},
       {"kernel/register-spill", "float b = 0, sum[8] = {};"},
       {"kernel/stall-memory", "float tile[32];"},
       {"kernel/uncoalesced", "const unsigned x = 0, y = 0;"},
