@@ -63,14 +63,19 @@ void FixList::Plan() {
   for (Candidate& candidate : candidates_) {
     if (candidate.priced) open.push_back({&candidate, candidate.own});
   }
-  // Of fixes that are worth the same, the most specific.
+  // Of fixes that are worth the same, the most specific that wins what it claims.
   const double lead = knowledge_.Number("ranking.clear_lead");
   const auto best = [&] {
     Nanos most = 0;
     for (const Open& one : open) most = std::max(most, one.worth);
     const auto enough = static_cast<Nanos>(static_cast<double>(most) / lead);
-    return std::find_if(open.begin(), open.end(),
-                        [&](const Open& one) { return one.worth >= enough; });
+    const auto first = [&](bool indirect) {
+      return std::find_if(open.begin(), open.end(), [&](const Open& one) {
+        return one.worth >= enough && (indirect || !one.candidate->indirect);
+      });
+    };
+    const auto direct = first(false);
+    return direct != open.end() ? direct : first(true);
   };
   Nanos left = window_;
   int turn = 0;

@@ -18,9 +18,11 @@ struct Candidate {
   const RuleInfo* rule = nullptr;
   bool priced = false;  // it claims time that its fix may win, perhaps only after other fixes
   Nanos alone = 0;      // what the fix alone would win
-  Nanos own = 0;        // the same, of what no more specific fix changes as well
-  Nanos saving = 0;     // what it wins beyond the fixes that come before it in the plan
-  int turn = 0;         // its place in the plan, from 1; 0 when it wins nothing
+  bool indirect =
+      false;         // most of that is no time that it claims: the host gets ahead, for example
+  Nanos own = 0;     // the same, of what no more specific fix changes as well
+  Nanos saving = 0;  // what it wins beyond the fixes that come before it in the plan
+  int turn = 0;      // its place in the plan, from 1; 0 when it wins nothing
   std::vector<std::string> explains, explained_by;
 };
 
@@ -37,7 +39,8 @@ class FixList {
 
   // Where two fixes make the same change, it belongs to the one with the more specific evidence
   // (RuleInfo::priority). Then the fixes are put in the order of a plan: each next one is the one
-  // that wins most beyond those before it, and that is its saving, so savings never overlap. What
+  // that wins most beyond those before it, and that is its saving, so savings never overlap. Of
+  // those that win the same, one comes first that wins the time it was seen to lose. What
   // is listed under its cause only, since nothing of its own is left, is no finding.
   // O(candidates^2).
   std::vector<Finding> Rank();

@@ -187,6 +187,22 @@ TEST_CASE("a remedy wins what the replay says") {
   CHECK(beyond.at(0).basis.find("the host then gets ahead") != std::string::npos);
 }
 
+TEST_CASE("of fixes that win the same, one comes first that wins the time it was seen to lose") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  auto gone = std::make_shared<Remedy>();
+  gone->vanished_calls = run.Calls("cudaLaunchKernel");
+  const Nanos more = 100 * run->replay().Gain(*gone) / run.Window();
+  const auto first = [&](Nanos claimed) {
+    Verdicts verdicts;
+    verdicts.Add(
+        {.id = "a/far", .priority = 80, .claims = {Percent(run, 0, claimed)}, .remedy = gone});
+    verdicts.Add({.id = "a/near", .priority = 20, .claims = {Percent(run, 100 - more, 100)}});
+    return verdicts.Rank(run).at(0).rule->id;
+  };
+  CHECK(first(more / 3) == "a/near");
+  CHECK(first(more) == "a/far");  // the more specific
+}
+
 TEST_CASE("a less specific fix wins nothing by changes that a more specific one makes as well") {
   const Analysed run(HalfIdleSteps(), kAuto);
   const auto launches = run.Calls("cudaLaunchKernel");
