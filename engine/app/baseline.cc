@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "engine/pipeline/session.h"
 
 namespace advise {
 namespace {
@@ -64,9 +65,9 @@ void ReadTime(const nlohmann::json& json, Baseline* baseline) {
 
 Result<Baseline> ReadBaseline(const std::string& path) {
   const std::string hint = "make one with: advise REPORT --format json -o " + path;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail("the baseline cannot be read", path, hint);
-  const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const auto text = ReadTextFile(path);
+  if (!text) return Fail(text.error().what, path, hint);
+  const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || (json.value("schema", 0) != 1 && json.value("schema", 0) != 2) ||
       !json.contains("findings") || !json["findings"].is_array()) {
     return Fail("the baseline is not a JSON report of schema 1 or 2", path, hint);

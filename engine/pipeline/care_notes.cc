@@ -77,12 +77,22 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
                     SafeText(replaced), SafeText(analysis.hardware.name)));
   }
   const auto count = [](std::size_t n) { return FormatQuantity(static_cast<double>(n), "count"); };
+  const auto skew = static_cast<Nanos>(analysis.run.knowledge.Number("idle.clock_skew"));
   std::size_t launched = 0;
   std::size_t unknown = 0;
+  std::size_t early = 0;
   for (std::size_t op = 0; op < trace.ops.size(); ++op) {
     if (trace.ops.stream[op] == kNone) continue;
     ++launched;
-    unknown += trace.ops.call[op] == kNone ? 1 : 0;
+    const std::uint32_t call = trace.ops.call[op];
+    unknown += call == kNone ? 1 : 0;
+    early += call != kNone && trace.ops.start[op] < trace.calls.start[call] - skew ? 1 : 0;
+  }
+  if (early > 0) {
+    notes.emplace_back(
+        fmt::format("{} of {} GPU operations start before the call that launched them: the clocks "
+                    "of host and GPU disagree, and causes of idle time may be wrong",
+                    count(early), count(launched)));
   }
   if (launched > 0 && unknown == launched) {
     notes.emplace_back("no CUDA calls were recorded: causes of gaps are unknown");

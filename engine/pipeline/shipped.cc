@@ -37,6 +37,17 @@ bool IsDirectory(const std::string& path) {
   return fs::is_directory(path, failed);
 }
 
+// A named pipe would be waited for, and a device may never end. What a shell passes (`<(command)`)
+// has its writer.
+Result<void> CheckFile(const std::string& path) {
+  std::error_code failed;
+  const fs::file_status status = fs::status(path, failed);
+  if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status)) return {};
+  const bool of_shell = path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+  if (path == "/dev/null" || (of_shell && fs::is_fifo(status))) return {};
+  return Fail("a pipe or a device, not a file", path, "save what comes out of it in a file first");
+}
+
 }  // namespace
 
 bool HoldsShare(const std::string& directory) {
@@ -54,6 +65,7 @@ Result<std::vector<Knowledge::File>> ReadShare(const std::string& directory) {
 }
 
 Result<std::string> ReadTextFile(const std::string& path) {
+  if (auto plain = CheckFile(path); !plain) return tl::make_unexpected(plain.error());
   std::ifstream file(path, std::ios::binary);
   if (!file) return Fail("cannot be read", path);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

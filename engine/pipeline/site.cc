@@ -132,8 +132,9 @@ Result<SiteFiles> ReadSite(const DiagnoseOptions& options, const std::string& be
       if (!read) return tl::unexpected(read.error());
     }
   }
-  if (!options.config.empty() && !reader.Settings(options.config, "--config")) {
-    return Fail("the configuration file cannot be read", options.config, "given with --config");
+  if (!options.config.empty()) {
+    const auto read = reader.Settings(options.config, "--config");
+    if (!read) return Fail(read.error().what, options.config, "given with --config");
   }
   return site;
 }

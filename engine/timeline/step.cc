@@ -194,6 +194,11 @@ Steps FindSteps(const Run& run) {
     if (2 * steps.Median() < LongestAnnotatedStep(run) || InsideOneModule(run, steps)) steps = {};
   }
   if (steps.steady_count() < min_count) steps = StepsFromUpdates(run);
+  // The clocks of host and GPU jumped apart: nothing tells when a step was.
+  if (std::any_of(steps.all.begin(), steps.all.end(),
+                  [](const Step& step) { return step.end < step.start; })) {
+    return {};
+  }
   return steps.steady_count() < min_count ? Steps{} : steps;
 }
 

@@ -4,6 +4,8 @@
  *   eio    reading fails, as on a broken disk
  *   cut    the file is cut to half of what was read
  *   swap   another file (FAULT_OTHER) takes its place
+ *   clock  nothing; but the clock of the system jumps between 1970 and 2100 at each look
+ * Several threads may read.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,10 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-static long long seen = 0;
-static int done = 0;
+static _Atomic long long seen = 0;
+static _Atomic int done = 0;
+static _Atomic int looks = 0;
 
 /* -1 when the read is to fail. */
 static int before_read(int file) {
@@ -33,7 +37,7 @@ static int before_read(int file) {
     errno = EIO;
     return -1;
   }
-  done = 1;
+  if (strcmp(fault, "clock") == 0 || done++ > 0) return 0;
   if (strcmp(fault, "cut") == 0 && truncate(path, seen / 2) != 0) abort();
   if (strcmp(fault, "swap") == 0 && rename(getenv("FAULT_OTHER"), path) != 0) abort();
   return 0;
@@ -64,3 +68,26 @@ ssize_t pread(int file, void* into, size_t size, off_t at) {
 }
 
 ssize_t pread64(int file, void* into, size_t size, off_t at) { return pread(file, into, size, at); }
+
+static int jumps(void) {
+  const char* fault = getenv("FAULT");
+  return fault != NULL && strcmp(fault, "clock") == 0;
+}
+
+static time_t jumped(void) { return looks++ % 2 == 0 ? 3600 : 4102444800; }
+
+time_t time(time_t* into) {
+  static time_t (*next)(time_t*);
+  if (next == NULL) next = (time_t(*)(time_t*))dlsym(RTLD_NEXT, "time");
+  const time_t now = jumps() ? jumped() : next(NULL);
+  if (into != NULL) *into = now;
+  return now;
+}
+
+int clock_gettime(clockid_t clock, struct timespec* into) {
+  static int (*next)(clockid_t, struct timespec*);
+  if (next == NULL) next = (int (*)(clockid_t, struct timespec*))dlsym(RTLD_NEXT, "clock_gettime");
+  const int failed = next(clock, into);
+  if (failed == 0 && clock == CLOCK_REALTIME && jumps()) into->tv_sec = jumped();
+  return failed;
+}
