@@ -299,11 +299,13 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     return fmt::format("{} wait{} for communication {} of the time", who, s, pct(time.comm));
   }
   const auto worst = std::max_element(time.causes.begin(), time.causes.end());
-  const char* const mostly =
+  const char* const why =
       !WaitsForInput(report) ? IdleWords(static_cast<IdleCause>(worst - time.causes.begin()))
       : FactNumber(report, "run.serves").value_or(0) > 0 ? "waiting for requests"
                                                          : "waiting for the next command";
-  return fmt::format("{} {} idle {} of the time, mostly {}", who, are, pct(time.idle), mostly);
+  const bool most = WaitsForInput(report) || 2 * *worst >= time.idle;
+  return fmt::format("{} {} idle {} of the time, {} {}", who, are, pct(time.idle),
+                     most ? "mostly" : "above all", why);
 }
 
 }  // namespace
