@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <optional>
 
 #include "engine/advice/whatif.h"
 #include "engine/app/answers.h"
@@ -15,6 +17,8 @@
 #include "engine/report/finding_text.h"
 #include "engine/report/json_value.h"
 #include "engine/report/layout.h"
+
+namespace fs = std::filesystem;
 
 namespace advise {
 namespace {
@@ -217,6 +221,9 @@ class WhatIfCommand : public Command {
   }
 
   int Run() override {
+    for (const std::string& report : run_.diagnose.reports) {
+      if (const auto error = RuleAsReport(report)) return Complain(*error, kWrongUsage);
+    }
     const Answer answer = fixes_.empty() ? Plan() : WhatIfAnswer(run_, fixes_);
     if (!answer) return answer.error();
     const auto written = WriteOutput(*answer, run_.output, run_.diagnose.reports);
@@ -229,6 +236,16 @@ class WhatIfCommand : public Command {
     const auto diagnosis = RunDiagnosis(run_);
     if (!diagnosis) return tl::unexpected<int>(diagnosis.error());
     return PlanAnswer((*diagnosis)->report, run_.output);
+  }
+
+  // What to say of the id of a rule where a report should stand.
+  std::optional<Error> RuleAsReport(const std::string& name) const {
+    std::error_code failed;
+    if (name.find('/') == std::string::npos || fs::exists(name, failed)) return std::nullopt;
+    const auto session = OpenSession(run_.diagnose);
+    if (!session || !FindRule(*session, name)) return std::nullopt;
+    return Error{fmt::format("{} is a rule, and no report", name), "",
+                 fmt::format("advise whatif REPORT --fix {}", name)};
   }
 
   RunOptions run_;

@@ -192,6 +192,16 @@ TEST_CASE("whatif comes near the run in which both faults are really gone") {
   }
 }
 
+TEST_CASE("whatif says how to name a rule that stands where a report should") {
+  const Folder folder;
+  const Ran ran = RunAdvise(folder, "whatif launch/bound run.sqlite");
+  CHECK(ran.status == 2);
+  CHECK(ran.err.find("launch/bound is a rule, and no report") != std::string::npos);
+  CHECK(ran.err.find("advise whatif REPORT --fix launch/bound") != std::string::npos);
+  CHECK(RunAdvise(folder, "whatif no/such run.sqlite").err.find("no such file") !=
+        std::string::npos);
+}
+
 TEST_CASE("whatif names an unknown rule, and one that did not fire with the reason") {
   const Folder folder;
   const Ran unknown = RunAdvise(folder, "whatif " + Simulated(kPair) + " --fix input/no-worker");
