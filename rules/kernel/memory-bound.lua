@@ -32,7 +32,7 @@ return {
   fixes   = {
     { action = "Fuse consecutive operations, so that values stay in registers", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
     { action = "Use fused attention and fused normalization", snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v)   # is_causal=True for causal models only", language = "python", ["for"] = { "pytorch" } },
-    { action = "Halve the bytes: bf16 activations, in-place operations, no copies for layout", snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)",
+    { action = "Halve the bytes: bf16 activations, in-place operations, no copies for layout", snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):   # GPUs without bf16 units: torch.float16\n    out = model(x)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "Load values that several threads use once into shared memory or registers (tiling), and merge kernels that read each other's results", ["for"] = { "c++" } },
     { action = "Matrix products with few rows read all weights for little work: use a larger batch, or smaller weight types", ["for"] = { "python" } },

@@ -25,7 +25,7 @@ return {
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Use half precision and channels-last layout",
       snippet = [[model = model.to(memory_format=torch.channels_last)
-with torch.autocast("cuda", dtype=torch.bfloat16):
+with torch.autocast("cuda", dtype=torch.bfloat16):   # GPUs without bf16 units: torch.float16
     y = model(x)]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "Replace dilated, odd-sized or depthwise convolutions with forms that have tensor-core kernels in cuDNN" },

@@ -34,7 +34,7 @@ return {
     { reason = "depthwise", action = "Where convolutions are depthwise, fuse them with their neighbors (torch.compile), and use channels-last layout and 16-bit types: each moves fewer bytes",
       snippet = "model = torch.compile(model.to(memory_format=torch.channels_last))", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp32-units", action = "Where convolutions run in FP32, allow TF32 or use bf16",
-      snippet = "torch.backends.cudnn.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    y = model(x)", language = "python", ["for"] = { "pytorch" } },
+      snippet = "torch.backends.cudnn.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):   # GPUs without bf16 units: torch.float16\n    y = model(x)", language = "python", ["for"] = { "pytorch" } },
     { reason = "few-channels", action = "Where channels are few, pad them to a multiple of 8 (images: 3 to 4 or 8), or fold pixels into channels (space-to-depth) before the first layer" },
     { reason = "odd-channels", action = "Where the number of channels is odd, make it a multiple of 8, or better of 64" },
     { reason = "few-tiles", action = "Where results are small, raise the batch, so that each SM gets a tile" },

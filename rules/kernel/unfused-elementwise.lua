@@ -24,7 +24,7 @@ return {
       snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
     { action = "Use modules that come fused: activation with bias, normalization, rotary embedding, dropout with residual" },
     { action = "Compute in 16 bit, so that what stays unfused moves half the bytes",
-      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)", language = "python", ["for"] = { "pytorch" } },
+      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):   # GPUs without bf16 units: torch.float16\n    out = model(x)", language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, merge consecutive kernels over the same index range into one, and keep intermediate values in registers", ["for"] = { "c++" } },
   },
   false_positives = "Programs that are element-wise by nature and already do all work on an element in one kernel.",

@@ -19,7 +19,7 @@ return {
   fixes   = {
     { action  = "Resample in half precision and channels-last layout",
       snippet = [[x = x.to(memory_format=torch.channels_last)
-with torch.autocast("cuda", dtype=torch.bfloat16):
+with torch.autocast("cuda", dtype=torch.bfloat16):   # GPUs without bf16 units: torch.float16
     y = F.interpolate(x, scale_factor=2, mode="nearest")]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "Use nearest-neighbor resampling followed by a convolution, or a transposed convolution" },

@@ -27,7 +27,7 @@ return {
       snippet = "table = table.to(device, torch.bfloat16)   # once, before the loop\nfor x in loader:\n    y = model(x, table)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "Let autocast choose types for the whole forward pass instead of casting by hand between layers",
-      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)", language = "python", ["for"] = { "pytorch" } },
+      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):   # GPUs without bf16 units: torch.float16\n    out = model(x)", language = "python", ["for"] = { "pytorch" } },
     { action = "Compile the model: the compiler fuses casts into neighboring kernels", snippet = "model = torch.compile(model)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, store data in the type that kernels use, and convert inside the kernels", ["for"] = { "c++" } },

@@ -16,7 +16,7 @@ return {
   symptom = "While matrix kernels run, the tensor pipes are active {active:pct} of the time (from {from:text}). These kernels take {matrix:pct} of the compute time.",
   cause   = "The products use a precision or layout that tensor cores do not support, or they are too small or too short of data to keep them busy.",
   fixes   = {
-    { action = "Turn on mixed precision", snippet = 'with torch.autocast("cuda", dtype=torch.bfloat16):\n    out = model(x)',
+    { action = "Turn on mixed precision", snippet = 'with torch.autocast("cuda", dtype=torch.bfloat16):   # GPUs without bf16 units: torch.float16\n    out = model(x)',
       language = "python", ["for"] = { "pytorch" } },
     { action = "Keep sizes multiples of 8 (16-bit) or 16 (8-bit), and images in channels-last layout",
       snippet = "model = model.to(memory_format=torch.channels_last)", language = "python", ["for"] = { "pytorch" } },
