@@ -297,6 +297,10 @@ bool SaysAgain(const Report& report, const Finding& finding) {
          report.next_command.find("--cuda-graph-trace=node") != std::string::npos;
 }
 
+bool IsMostlyTaken(const Finding& finding) {
+  return finding.severity == Severity::kLow && 2 * finding.saving_share < finding.alone_share;
+}
+
 std::string SeverityText(const Finding& finding) {
   return fmt::format("{}{}, confidence {}", SeverityName(finding.severity),
                      finding.tentative ? ", tentative" : "",
@@ -373,6 +377,8 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
   if (!finding.symptom.empty()) page.Labelled("Seen", kIndent, kFindingColumn, finding.Seen());
   const std::string where = WhereText(report, finding.where);
   if (!where.empty()) page.Labelled("Where", kIndent, kFindingColumn, where);
+  if (IsMostlyTaken(finding) && !options.all_fixes)
+    return WriteRule(page, report, finding, options);
   if (!finding.cause.empty()) page.Labelled("Why", kIndent, kFindingColumn, finding.cause);
   WriteFixes(page, report, finding, options.all_fixes);
   if (finding.AtStake() > 0) {

@@ -9,6 +9,9 @@
 
 namespace advise {
 
+// Whether the findings before it win most of what it could: it is told in short.
+bool IsMostlyTaken(const Finding& finding);
+
 // "training, 3 steps" for the headline; "" unknown.
 std::string RunText(const Report& report);
 // What repeats in the run, as its plural: "steps", "requests", "tokens".

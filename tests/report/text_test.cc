@@ -72,6 +72,23 @@ TEST_CASE("of many steps, the first are listed, and how many there are") {
   CHECK(WhereText(report, where) == "68 of 239 steps, such as 3–6, 9, 12");
 }
 
+TEST_CASE("a finding whose gain the findings before it take is told in short") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  REQUIRE_FALSE(finding.fixes.empty());
+  finding.severity = Severity::kLow;
+  finding.saving_share = 0.001;
+  finding.alone_share = 0.3;
+  const std::string first = finding.fixes.front().action.substr(0, 20);
+  CHECK_THAT(RenderText(sample->report, {}), !Contains(first));
+  CHECK_THAT(RenderText(sample->report, {}), Contains("advise why " + finding.rule->id));
+  TextOptions all;
+  all.all_fixes = true;
+  CHECK_THAT(RenderText(sample->report, all), Contains(first));
+  finding.severity = Severity::kHigh;  // a risk
+  CHECK_THAT(RenderText(sample->report, {}), Contains(first));
+}
+
 TEST_CASE("of many fixes the best are shown") {
   const auto sample = MakeSampleReport();
   Finding& finding = sample->report.findings.front();
