@@ -309,10 +309,29 @@ class LatenessFinder {
     uneven.spread = length > 0 ? spread / length : 0;
     uneven.steps = static_cast<double>(decides) / static_cast<double>(job_.steps);
     std::size_t most = 0;
-    for (const auto& [rank, count] : decided) most = std::max(most, count);
+    std::uint32_t top = kNone;
+    for (const auto& [rank, count] : decided) {
+      if (count > most) most = count, top = rank;
+    }
     if (decides > 0) uneven.top_rank = static_cast<double>(most) / static_cast<double>(decides);
+    if (top != kNone) uneven.behind = Behind(top, of);
     Complete(&uneven.loss);
     return uneven;
+  }
+
+  double Behind(std::uint32_t rank, Nanos (*of)(const RankTime&)) const {
+    double more = 0;
+    double differences = 0;
+    for (std::size_t s = 0; s < job_.steps; ++s) {
+      Nanos next = 0;
+      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+        if (r != rank) next = std::max(next, of(job_.TimeOf(ranks_, r, s)));
+      }
+      const auto difference = static_cast<double>(of(job_.TimeOf(ranks_, rank, s)) - next);
+      more += difference;
+      differences += std::abs(difference);
+    }
+    return differences > 0 ? std::max(0.0, more / differences) : 1;
   }
 
   // A host all of whose ranks take longer than every rank of the other hosts.

@@ -37,6 +37,9 @@ struct Imbalance {
   double spread = 0;    // mean over steps of (largest - median) over the median step length
   double steps = 0;     // share of the steps that it decides
   double top_rank = 1;  // share of these steps that one and the same rank decides
+  // How far that rank is behind in each step: what it has more than the next rank, summed over all
+  // steps, over the sum of the sizes of these differences. 1: always behind; 0: ahead as much.
+  double behind = 1;
   RankLoss loss;
 };
 

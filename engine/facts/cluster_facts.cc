@@ -153,6 +153,12 @@ void DeclareImbalances(Catalog* catalog) {
               "Of the steps that a rank slow in compute delays, the share in which it is the same "
               "rank.",
               &Imbalance::top_rank);
+  compute.Add(
+      "rank.imbalance.compute.behind", "share",
+      "What that rank computes longer than the next slowest one, summed over all steps, over "
+      "the sum of the sizes of these differences: 1 when it is always behind, 0 when it is "
+      "ahead as much.",
+      &Imbalance::behind);
   AddLoss(&compute, "rank.imbalance.compute.",
           "Waiting for ranks that are slow in compute, up to what balance wins.",
           "Ranks that are slow in compute take as long as the median rank.", &Imbalance::loss);

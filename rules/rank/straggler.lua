@@ -20,8 +20,8 @@ return {
 
   needs      = { "run.devices", "rank.late.device", "rank.late.share", "rank.late.lateness", "rank.late.lost", "rank.late.remedy",
                  "window.device_time" },
-  optional   = { "rank.late.cause", "rank.late.at", "cluster.reports" },
-  thresholds = { "min_late", "min_share" },
+  optional   = { "rank.late.cause", "rank.late.at", "cluster.reports", "rank.imbalance.compute.behind" },
+  thresholds = { "min_behind", "min_late", "min_share" },
 
   symptom = "{who:text} {device:num} comes last at {late:pct} of the {at:text}, {lateness:time} after the others on average. Their waiting takes {share:pct} of the time.",
   cause   = "Ranks that exchange data continue only when the last of them arrives. Why this one is late: {what:text}.",
@@ -49,10 +49,13 @@ return {
     local late = f.rank.late
     local lost = share(late.lost.time, f.window.device_time)
     if not at_least(late.share, t.min_late) or not at_least(lost, t.min_share) then return nil end
+    -- Ahead in some steps by much: its batches are longer now and then (rank/compute-imbalance).
+    local reason, behind = reason_of(late.cause), f.rank.imbalance.compute.behind
+    if (reason == "clock" or reason == "work") and behind and not at_least(behind, t.min_behind) then return nil end
     local who = "Device"
     if f.cluster.reports and f.cluster.reports > 1 then who = "Rank" end
     return { who = who, at = late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
-             reason = reason_of(late.cause), what = late.cause or "not visible in this capture" }
+             reason = reason, what = late.cause or "not visible in this capture" }
   end,
 
   saving = { claims = "rank.late.lost", remedy = "rank.late.remedy", confidence = 0.7,
@@ -72,6 +75,11 @@ return {
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 3, share = 0.7, at = "steps", lateness = 6e5, cause = "it has more work on the GPU", lost = 4e8, remedy = true } } },
       expect = { who = "Rank", at = "steps", share = 0.05, reason = "work" } },
+    { name = "near miss: one of two ranks has the longer batches more often",
+      facts = { window = { device_time = 6e9 }, run = { devices = 2 }, cluster = { reports = 2 },
+                rank = { imbalance = { compute = { behind = 0.55 } },
+                         late = { device = 0, share = 0.77, lateness = 16e6, cause = "it has more work on the GPU", lost = 1.7e9, remedy = true } } },
+      expect = "silent" },
     { name = "late without a visible cause",
       facts = { window = { device_time = 2e9 }, run = { devices = 2 },
                 rank = { late = { device = 0, share = 0.8, lateness = 3e6, lost = 2e8, remedy = true } } },

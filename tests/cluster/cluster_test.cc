@@ -56,6 +56,18 @@ TEST_CASE("a rank with more work is the straggler, and wins what the next-latest
   }
   CHECK(late.loss.lost.by_device[1].Total() == 0);
   CHECK(cluster.lateness.waited[0] == 10 * 3'000'000);
+  CHECK(cluster.lateness.compute.behind == 1);
+}
+
+// Rank 0 has 3 ms more than rank 1 in six of eight steps, and 3 ms less in the others.
+TEST_CASE("a rank that is ahead now and then is behind by the difference") {
+  JobStory story;
+  story.steps = 8;
+  story.extra_compute.assign(2, Each(8, 0));
+  for (std::size_t s = 0; s < 8; ++s) story.extra_compute[s < 6 ? 0 : 1][s] = 3'000'000;
+  const Cluster cluster(story.Tell(), ShippedKnowledge());
+  CHECK(cluster.lateness.compute.top_rank == Approx(0.75));
+  CHECK(cluster.lateness.compute.behind == Approx(0.5));
 }
 
 TEST_CASE("why a rank is late: slower kernels, more work, or data") {
@@ -102,6 +114,7 @@ TEST_CASE("lateness that goes round is an imbalance, not a straggler") {
   const Imbalance& uneven = cluster.lateness.compute;
   CHECK(uneven.steps == 1.0);
   CHECK(uneven.top_rank == Approx(0.25));
+  CHECK(uneven.behind == 0);
   CHECK(uneven.loss.gain == 12 * 4'000'000);
   CHECK(cluster.lateness.input.loss.gain == 0);
 }
