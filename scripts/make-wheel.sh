@@ -12,7 +12,7 @@ program=$1
 mkdir -p "$2"
 out=$(realpath "$2")
 [ "$program" = none ] || program=$(realpath "$program")
-cd "$(dirname "$0")/.."
+source "$(dirname "$0")/common.sh"
 # Debian's, whatever other Python is first on PATH.
 python=/usr/bin/python3
 [ -x $python ] || python=python3
