@@ -41,6 +41,17 @@ TEST_CASE("TF32 runs on tensor cores and is no FP32") {
   CHECK(run->kernels.fp32.count == 0);
 }
 
+TEST_CASE("products of matrices with single vectors win nothing on tensor cores") {
+  const Analysed run(TraceBuilder()
+                         .Kernel("void gemv_kernel<float, 128, 4>(float const*, float const*, "
+                                 "float*, int, int)",
+                                 {0_us, 300_us})
+                         .Kernel(kMatrixFp32, {300_us, 400_us}));
+  CHECK(run->kernels.matrix_ns == 400e3);
+  CHECK(run->kernels.fp32.count == 1);
+  CHECK(run->kernels.fp32.lost->Total() == 100_us);
+}
+
 // A compiler that fuses the program's element-wise operations does not reach into MIOpen.
 TEST_CASE("what a convolution of MIOpen clears and converts is no run of element-wise kernels") {
   Line line;

@@ -134,6 +134,28 @@ TEST_CASE("kernels of the default stream that could run beside others are found"
   CHECK(run->syncs.default_stream.lost->Total() <= 900_us);
 }
 
+// Two streams whose kernels begin as the other's end, as they were launched long before.
+TraceBuilder InTurn(bool asked) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 10; ++i, at += 100_us) {
+    story.OnStream(8).Launch("a", {at, at + 4_us}, {at + 10_us, at + 60_us}, {.blocks = 10});
+    if (asked) story.Call("cudaStreamWaitEvent", {at + 4_us, at + 5_us});
+    story.OnStream(9).Launch("b", {at + 5_us, at + 9_us}, {at + 60_us, at + 100_us},
+                             {.blocks = 10});
+  }
+  return story;
+}
+
+TEST_CASE("streams are tied by events where somebody waits for one, and otherwise meet by chance") {
+  const Analysed tied(InTurn(true));
+  CHECK(tied->syncs.event_chain.count == 10);
+  CHECK(tied->syncs.chain_streams == 2);
+  const Analysed free(InTurn(false));
+  CHECK(free->syncs.event_chain.count == 0);
+  CHECK(free->syncs.event_chain.lost->Total() == 0);
+}
+
 TEST_CASE("the default stream alone is no problem") {
   TraceBuilder story;
   story.OnDefaultStream();

@@ -323,6 +323,7 @@ class KernelFinder {
       result_.matrix_ns += Length(op);
       if (Class(op).tensor_core == 1) result_.tensor_ns += Length(op);
       if (Class(op).precision == "fp32" && Class(op).tensor_core != 1) {
+        if (Class(op).Has("vector")) continue;
         Count(op, &fp32);
         names[trace_.strings[Shape(op).name]] += Length(op);
         fp32.remedy().scaled_ops.emplace_back(op, static_cast<float>(1 / speedup));

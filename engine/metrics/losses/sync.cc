@@ -222,7 +222,8 @@ class SyncFinder {
       all_ns += length;
       if (trace_.streams[stream].is_default) default_ns += length;
       const std::uint32_t holder = Holder(op, lasts, latency);
-      if (holder != kNone && room_.IsLeftBy(op) && room_.IsLeftBy(holder)) {
+      if (holder != kNone && room_.IsLeftBy(op) && room_.IsLeftBy(holder) &&
+          IsTied(op, holder, lasts)) {
         const std::uint32_t held_by = trace_.ops.stream[holder];
         const bool by_null =
             trace_.streams[stream].is_default || trace_.streams[held_by].is_default;
@@ -257,6 +258,25 @@ class SyncFinder {
     for (std::uint32_t c = call; c > first;) {
       if (run_.ClassOfCall(--c) == CallClass::kStreamWaitEvent) return true;
       if (run_.first_op_of_call[c] != kNone) return false;
+    }
+    return false;
+  }
+
+  // Streams whose work begins as others' ends may do so by chance. The default stream ties them
+  // together, or a stream wait that the launching thread asked for since its stream's last op.
+  template <typename Lasts>
+  bool IsTied(std::uint32_t op, std::uint32_t holder, const Lasts& lasts) const {
+    const std::uint32_t stream = trace_.ops.stream[op];
+    if (trace_.streams[stream].is_default || trace_.streams[trace_.ops.stream[holder]].is_default)
+      return true;
+    const std::uint32_t call = trace_.ops.call[op];
+    const auto own = lasts.find(stream);
+    const std::uint32_t before =
+        own == lasts.end() || own->second.op == kNone ? kNone : trace_.ops.call[own->second.op];
+    const Nanos since = before == kNone ? 0 : trace_.calls.start[before];
+    for (std::uint32_t c = call; c > run_.calls_of_thread[trace_.calls.thread[call]].first;) {
+      if (trace_.calls.start[--c] < since) return false;
+      if (run_.ClassOfCall(c) == CallClass::kStreamWaitEvent) return true;
     }
     return false;
   }
