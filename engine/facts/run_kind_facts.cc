@@ -58,18 +58,26 @@ void DeclareServing(Catalog* catalog) {
                   "Idle between engine steps while the launching thread runs code.",
                   "The scheduler takes no time between engine steps."},
                  &Serving::scheduler);
-  engine.AddLoss("serving.tokenizer", kChange,
-                 {"", "Idle in ranges that turn tokens into text.",
-                  "The launching thread turns no tokens into text."},
-                 &Serving::tokenizer);
-  engine.AddLoss(
-      "serving.sampling", kChange,
-      {"", "Idle in ranges that sample tokens.", "The launching thread samples no tokens."},
-      &Serving::sampling);
   engine.AddLoss("serving.launch", kChange,
                  {"", "Idle inside engine steps while launches are made or host code runs.",
                   "Engine steps launch their work without idle time."},
                  &Serving::launch);
+  auto& tokenizer = catalog->Of(&Analysis::serving);
+  tokenizer.Needs(
+      [](const Analysis& a) { return a.serving.tokenizer_named || a.serving.steps_named; },
+      "no ranges of a server name the turning of tokens into text", "nvtx");
+  tokenizer.AddLoss("serving.tokenizer", kChange,
+                    {"", "Idle in ranges that turn tokens into text.",
+                     "The launching thread turns no tokens into text."},
+                    &Serving::tokenizer);
+  auto& sampling = catalog->Of(&Analysis::serving);
+  sampling.Needs(
+      [](const Analysis& a) { return a.serving.sampling_named || a.serving.steps_named; },
+      "no ranges of a server name the sampling of tokens", "nvtx");
+  sampling.AddLoss(
+      "serving.sampling", kChange,
+      {"", "Idle in ranges that sample tokens.", "The launching thread samples no tokens."},
+      &Serving::sampling);
 }
 
 }  // namespace

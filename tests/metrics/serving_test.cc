@@ -7,7 +7,8 @@
 namespace advise {
 namespace {
 
-TEST_CASE("the GPU of a server waits while the host samples tokens") {
+// Each step computes for 400 us and then samples for 300 us.
+TraceBuilder Server(bool os_calls) {
   TraceBuilder story;
   Repeat(20, 1_ms, [&](int i, Nanos at) {
     story.Range("execute_model", {at, at + 900_us});
@@ -15,14 +16,26 @@ TEST_CASE("the GPU of a server waits while the host samples tokens") {
     story.Launch("void vllm::reshape_and_cache_kernel<float>(int)", {at, at + 5_us},
                  {at + 10_us, at + 110_us});
     story.Launch(kMatrixBf16, {at + 5_us, at + 9_us}, {at + 110_us, at + 400_us});
-    story.OsCall("poll", {at + 910_us, at + 990_us});
+    if (os_calls) story.OsCall("poll", {at + 910_us, at + 990_us});
     if (i == 19) story.Launch("end", {at + 990_us, at + 992_us}, {at + 995_us, at + 999_us});
   });
-  const Analysed run(story);
+  return story;
+}
+
+TEST_CASE("the GPU of a server waits while the host samples tokens") {
+  const Analysed run(Server(true));
   REQUIRE(run->kind.serves);
   REQUIRE(run->serving.known);
   CHECK(run->serving.sampling.lost->Total() == 20 * 300_us);
   CHECK(run->serving.tokenizer.lost->Total() == 0);
+}
+
+TEST_CASE("ranges that sample tokens say so without OS calls, unlike a wait for requests") {
+  const Analysed run(Server(false));
+  CHECK_FALSE(run->serving.known);
+  CHECK(run->serving.sampling_named);
+  CHECK(run->serving.sampling.lost->Total() == 20 * 300_us);
+  CHECK(run->serving.scheduler.lost->Total() == 0);
 }
 
 }  // namespace

@@ -46,11 +46,15 @@ class ServingFinder {
 
   Serving Find() {
     for (const std::uint32_t thread : run_.launching_threads) OpenOn(thread);
-    const bool named = std::any_of(open_.begin(), open_.end(),
-                                   [](const auto& one) { return !one.second.engine.empty(); });
-    result_.steps_named = named && trace_.os_calls.size() > 0;
+    const auto named = [&](const IntervalSet Open::*ranges) {
+      return std::any_of(open_.begin(), open_.end(),
+                         [&](const auto& one) { return !(one.second.*ranges).empty(); });
+    };
+    result_.steps_named = named(&Open::engine) && trace_.os_calls.size() > 0;
+    result_.sampling_named = named(&Open::sampling);
+    result_.tokenizer_named = named(&Open::tokenizer);
     result_.known = result_.steps_named || basis_.idle.serves;
-    if (result_.known) Divide();
+    Divide();
     return std::move(result_);
   }
 
@@ -111,12 +115,14 @@ class ServingFinder {
         no_request.Add(piece, thread);
         continue;
       }
-      if (open == open_.end() || !result_.steps_named) continue;
+      if (open == open_.end()) continue;
       for (const GapPiece& part : open->second.Split(piece)) {
         if (open->second.sampling.Contains(part.start)) {
           sampling.Add(part, thread);
         } else if (open->second.tokenizer.Contains(part.start)) {
           tokenizer.Add(part, thread);
+        } else if (!result_.steps_named) {
+          continue;
         } else if (open->second.engine.Contains(part.start)) {
           const bool host =
               part.cause == IdleCause::kLaunch || part.cause == IdleCause::kHostCompute;

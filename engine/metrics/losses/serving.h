@@ -9,17 +9,21 @@ namespace advise {
 
 struct Serving {
   // OS calls were recorded (without them a wait for requests looks like host code), and either
-  // ranges name the engine's steps (or requests, prefill, decode) on a thread that launches, or such
-  // a thread receives the requests itself.
+  // ranges name the engine's steps (or requests, prefill, decode) on a thread that launches, or
+  // such a thread receives the requests itself.
   bool known = false;
   bool steps_named = false;  // the former: what is between steps can be told from what is inside
+  // Ranges on a thread that launches say when it samples tokens, or turns them into text. They need
+  // no OS calls: the name tells what the thread does.
+  bool sampling_named = false;
+  bool tokenizer_named = false;
   double load = 1;  // part of the device time in which there was a request to work on
   Loss no_request;  // the thread waits in the OS between steps
-  // Only where the steps are named:
-  Loss scheduler;   // it runs code between steps: scheduling, preparing inputs
-  Loss tokenizer;   // of them, in ranges that say so
+  Loss tokenizer;   // the GPU waits in ranges that turn tokens into text
   Loss sampling;    // the GPU waits in ranges that choose tokens
-  Loss launch;      // the GPU waits for launches or host code inside a step
+  // Only where the steps are named:
+  Loss scheduler;  // it runs code between steps: scheduling, preparing inputs
+  Loss launch;     // the GPU waits for launches or host code inside a step
 };
 
 // O(ranges + pieces of idle time x log ranges).
