@@ -161,8 +161,8 @@ struct Finding {
   double alone_share = 0;       // the same if only this were fixed
   double touched_share =
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
-  bool falls_short = false;  // the fix wins back far less than that
-  double comm_share = 0;     // of the claimed time, the share in which only communication runs
+  bool falls_short = false;    // the fix wins back far less than that
+  double comm_share = 0;       // of the claimed time, the share in which only communication runs
   bool batches_ready = false;  // the fix has all data there when it is needed
   std::vector<StepPart> step_parts;  // what the steps hold of the claim; empty: all alike
   std::string basis;

@@ -27,7 +27,7 @@ struct Job {
   std::vector<Nanos> waited;         // exposed waiting inside collectives; inferred without any
   // Of it: meanwhile its launching thread waited for data, as it would have without the others.
   std::vector<Nanos> waited_for_data;
-  std::vector<Nanos> job_length;     // by step: of the slowest rank
+  std::vector<Nanos> job_length;  // by step: of the slowest rank
 
   // What the rank's step takes by itself.
   Nanos Own(std::size_t rank, std::size_t step) const {

@@ -133,12 +133,11 @@ void DeclareGrids(Catalog* catalog) {
 // Sequences that a better kernel would replace.
 void DeclareSequences(Catalog* catalog) {
   auto& kernels = catalog->Of(&Analysis::kernels);
-  kernels.AddLoss(
-      "kernel.elementwise", kOfKernels,
-      {"unfused element-wise and copy kernels, two or more in a row",
-       "Time of unfused element-wise and copy kernels that follow each other.",
-       "Runs of element-wise and copy kernels become one kernel each."},
-      &Kernels::elementwise);
+  kernels.AddLoss("kernel.elementwise", kOfKernels,
+                  {"unfused element-wise and copy kernels, two or more in a row",
+                   "Time of unfused element-wise and copy kernels that follow each other.",
+                   "Runs of element-wise and copy kernels become one kernel each."},
+                  &Kernels::elementwise);
   kernels.Add("kernel.elementwise.runs", "count",
               "Runs of two or more unfused element-wise kernels in a row, per step.",
               &Kernels::elementwise_runs);

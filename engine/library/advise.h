@@ -1,5 +1,5 @@
-// advise inside another program, in C: reports of GPU profilers go in, what to fix first comes out, as the JSON that
-// `advise REPORT --format json` prints (docs/report.schema.json), byte for byte.
+// advise inside another program, in C: reports of GPU profilers go in, what to fix first comes out,
+// as the JSON that `advise REPORT --format json` prints (docs/report.schema.json), byte for byte.
 //
 //   advise_run* run = advise_open();
 //   advise_add(run, "run.sqlite");
@@ -7,8 +7,9 @@
 //   else fputs(advise_error(run), stderr);
 //   advise_free(run);
 //
-// Functions never throw, print or end the program. Runs are independent: threads may each use their own; one run is for one
-// thread at a time. Texts are UTF-8 and belong to the run; they hold until its next call.
+// Functions never throw, print or end the program. Runs are independent: threads may each use their
+// own; one run is for one thread at a time. Texts are UTF-8 and belong to the run; they hold until
+// its next call.
 #pragma once
 
 #include <stddef.h>
@@ -37,11 +38,13 @@ advise_run* advise_open(void);
 // One more report, or a folder of reports.
 int advise_add(advise_run* run, const char* path);
 
-// An option of the program, by its long name without dashes: window, gpu, only, skip, rules, config, set, jobs (a number),
-// top (a number); no-site, facts (both "yes" or "no"). only, skip, rules and set may come several times.
+// An option of the program, by its long name without dashes: window, gpu, only, skip, rules,
+// config, set, jobs (a number), top (a number); no-site, facts (both "yes" or "no"). only, skip,
+// rules and set may come several times.
 int advise_set(advise_run* run, const char* option, const char* value);
 
-// Reads and judges what was added; may be called again, after further calls of advise_add() and advise_set(), too.
+// Reads and judges what was added; may be called again, after further calls of advise_add() and
+// advise_set(), too.
 int advise_diagnose(advise_run* run);
 
 // The report, ended by a null; "" before advise_diagnose(), and when it failed.

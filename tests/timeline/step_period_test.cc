@@ -330,8 +330,10 @@ TEST_CASE("a token is a step also where every eighth comes with a long prompt") 
   for (int i = 0; i < 40; ++i) {
     if (i % 8 == 5) {
       for (int k = 0; k < 60; ++k) {
-        story.Launch(k % 3 == 0 ? "gemm_nn" : k % 3 == 1 ? "attention" : "norm", {at, at + 5_us},
-                     {at + 8_us, at + 20_us});
+        story.Launch(k % 3 == 0   ? "gemm_nn"
+                     : k % 3 == 1 ? "attention"
+                                  : "norm",
+                     {at, at + 5_us}, {at + 8_us, at + 20_us});
         at += 13_us;
       }
       at += 10_us;

@@ -21,6 +21,7 @@ std::string Diagnose(const std::string& path) {
 
 int main(int argc, char** argv) {
   std::vector<std::future<std::string>> answers;
-  for (int i = 1; i < argc; ++i) answers.push_back(std::async(std::launch::async, Diagnose, argv[i]));
+  for (int i = 1; i < argc; ++i)
+    answers.push_back(std::async(std::launch::async, Diagnose, argv[i]));
   for (std::future<std::string>& answer : answers) std::cout << answer.get();
 }

@@ -14,7 +14,7 @@ struct Input {
   double own_ns = 0;      // the launching thread loads by itself (average over devices)
   double waiting_ns = 0;  // it waits for a loader
   std::size_t workers = 0;
-  double workers_busy = -1;  // share of the time that they were seen; -1 never
+  double workers_busy = -1;   // share of the time that they were seen; -1 never
   double steps_affected = 0;  // beside idle time or communication
   std::int64_t loads = 0;
   double load_median_ns = 0;
