@@ -9,17 +9,11 @@
 
 #include "engine/advice/describe.h"
 #include "engine/advice/fix_list.h"
+#include "engine/advice/rank_cuts.h"
 #include "engine/replay/remedy.h"
 
 namespace advise {
 namespace {
-
-// What fixes take off ranks.
-struct Cuts {
-  RankCuts comm;   // communication
-  RankCuts data;   // waits for data; several fixes that have batches ready take the same ones
-  RankCuts other;  // the rest
-};
 
 // Where a candidate comes from, and what its fix takes off the ranks.
 struct Item {
@@ -37,7 +31,7 @@ class JobFixes : public FixList {
  public:
   JobFixes(const std::vector<Verdict>& together, const std::vector<ReportFindings>& reports,
            const Cluster& cluster, const Knowledge& knowledge)
-      : FixList(cluster.job.Window(), knowledge), cluster_(cluster) {
+      : FixList(cluster.job.Window(), knowledge), cluster_(cluster), cuts_(cluster) {
     for (const Verdict& verdict : together) {
       if (verdict.outcome != Outcome::kFired) continue;
       Add(verdict.rule);
@@ -63,9 +57,9 @@ class JobFixes : public FixList {
     for (Candidate& candidate : candidates()) {
       Item& item = items_[candidate.id];
       if (item.verdict == nullptr) AddCuts(&item);
-      Bound(&item.cuts);
-      Bound(&item.by_itself);
-      const Nanos alone = item.fixed ? item.limit : std::min(item.limit, GainOf(item.cuts));
+      cuts_.Bound(&item.cuts);
+      cuts_.Bound(&item.by_itself);
+      const Nanos alone = item.fixed ? item.limit : std::min(item.limit, cuts_.GainOf(item.cuts));
       candidate.alone = std::clamp<Nanos>(alone, 0, window());
       candidate.priced = candidate.alone > 0;
     }
@@ -90,8 +84,8 @@ class JobFixes : public FixList {
     if (!saving.remedies.empty()) {
       Nanos gain = 0;
       for (const auto& remedy : saving.remedies) {
-        Join(&item.cuts.other, remedy->rank_cuts);
-        Join(&item.cuts.comm, remedy->rank_comm_cuts);
+        cuts_.Join(&item.cuts.other, remedy->rank_cuts);
+        cuts_.Join(&item.cuts.comm, remedy->rank_comm_cuts);
         gain += remedy->rank_gain;
       }
       item.limit = std::min(item.limit, gain);
@@ -118,16 +112,6 @@ class JobFixes : public FixList {
     item->fixed = changed.empty();
     if (changed.empty()) changed = named;
     if (!changed.empty()) item->ranks = changed;
-  }
-
-  void Join(RankCuts* cuts, const RankCuts& more) const {
-    if (more.empty()) return;
-    cuts->resize(cluster_.ranks.size());
-    for (std::size_t r = 0; r < std::min(more.size(), cuts->size()); ++r) {
-      if (more[r].empty()) continue;
-      if ((*cuts)[r].empty()) (*cuts)[r].assign(cluster_.job.steps, 0);
-      for (std::size_t s = 0; s < cluster_.job.steps; ++s) (*cuts)[r][s] += more[r][s];
-    }
   }
 
   static bool BatchesReady(const Item& item) {
@@ -159,114 +143,24 @@ class JobFixes : public FixList {
   // waits for others inside collectives is not its to win, nor is what shared layers need at once.
   void AddCuts(Item* item) const {
     item->limit = window();
-    for (Cuts* cuts : {&item->cuts, &item->by_itself}) {
-      for (RankCuts* part : {&cuts->comm, &cuts->data, &cuts->other}) {
-        part->resize(cluster_.ranks.size());
-      }
-    }
+    cuts_.Size(&item->cuts);
+    cuts_.Size(&item->by_itself);
     for (const auto& [finding, report] : item->found) {
       for (const std::size_t r : report->ranks) {
         if (r >= cluster_.ranks.size() || !Concerns(*finding, *report, r)) continue;
         item->ranks.insert(r);
-        CutRank(*finding, r, finding->saving_share, &item->cuts);
-        CutRank(*finding, r, finding->alone_share, &item->by_itself);
+        cuts_.Add(*finding, r, finding->saving_share, &item->cuts);
+        cuts_.Add(*finding, r, finding->alone_share, &item->by_itself);
       }
     }
-    if (BatchesReady(*item)) CutWaitsForData(item);
-  }
-
-  // Ranks run one program: batches that are ready on one rank are ready on all. Then none waits for
-  // its data beside the collectives, in which others make it wait.
-  void CutWaitsForData(Item* item) const {
-    const Job& job = cluster_.job;
-    for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
-      std::vector<Nanos> beside(job.steps);
-      for (std::size_t s = 0; s < job.steps; ++s) {
-        beside[s] = job.waited_for_data[r * job.steps + s];
-      }
-      if (std::all_of(beside.begin(), beside.end(), [](Nanos n) { return n == 0; })) continue;
-      item->ranks.insert(r);
-      RankCuts more(cluster_.ranks.size());
-      more[r] = std::move(beside);
-      Join(&item->cuts.data, more);
-      Join(&item->by_itself.data, more);
+    if (!BatchesReady(*item)) return;
+    // Ranks run one program: batches that are ready on one rank are ready on all.
+    const RankCuts waits = cuts_.WaitsForData();
+    for (std::size_t r = 0; r < waits.size(); ++r) {
+      if (!waits[r].empty()) item->ranks.insert(r);
     }
-  }
-
-  void CutRank(const Finding& finding, std::size_t r, double share, Cuts* cuts) const {
-    if (share <= 0) return;
-    const RuleInfo& rule = *finding.rule;
-    const Job& job = cluster_.job;
-    double communication = share * finding.comm_share;
-    const double other = std::max(0.0, share - communication - WaitedIn(rule, r));
-    if (communication > 0) {
-      double exposed = 0;
-      double length = 0;
-      for (std::size_t s = 0; s < job.steps; ++s) {
-        exposed +=
-            static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(rule, r, s));
-        length += static_cast<double>(job.length[r * job.steps + s]);
-      }
-      const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
-      communication = std::min(communication, most);
-    }
-    const double claimed = ClaimedInSteps(finding);
-    for (const auto& [part, of_rank] :
-         {std::pair(communication, &cuts->comm),
-          std::pair(other, finding.batches_ready ? &cuts->data : &cuts->other)}) {
-      if (part <= 0) continue;
-      const double placed = std::min(part, claimed);
-      (*of_rank)[r] = Spread(finding, placed, part - placed, r);
-    }
-  }
-
-  static double ClaimedInSteps(const Finding& finding) {
-    double claimed = 0;
-    for (const StepPart& step : finding.step_parts) claimed += step.share;
-    return claimed;
-  }
-
-  // Shares of the rank's window, laid on its steps: `placed` where the finding claims time, `rest`
-  // on all alike, and so what does not fit into a step.
-  std::vector<Nanos> Spread(const Finding& finding, double placed, double rest,
-                            std::size_t r) const {
-    const Job& job = cluster_.job;
-    const auto window = static_cast<double>(std::max<Nanos>(1, cluster_.ranks[r].Window()));
-    std::vector<Nanos> cuts(job.steps);
-    double length = 0;
-    for (std::size_t s = 0; s < job.steps; ++s) {
-      length += static_cast<double>(job.length[r * job.steps + s]);
-    }
-    double over = rest * length;
-    if (placed > 0) {
-      const double scale = placed / ClaimedInSteps(finding) * window;
-      std::map<Nanos, double> known;
-      for (const StepPart& step : finding.step_parts) known[step.start] = scale * step.share;
-      for (std::size_t s = 0; s < job.steps && job.has_steps; ++s) {
-        const auto wanted = known.find(job.SpanOf(cluster_.ranks, r, s).start);
-        if (wanted == known.end()) continue;
-        const double fits = std::min(wanted->second, static_cast<double>(job.Own(r, s)));
-        cuts[s] = static_cast<Nanos>(fits);
-        over += wanted->second - fits;
-      }
-    }
-    for (std::size_t s = 0; s < job.steps && length > 0; ++s) {
-      cuts[s] +=
-          static_cast<Nanos>(over * static_cast<double>(job.length[r * job.steps + s]) / length);
-    }
-    return cuts;
-  }
-
-  // The share of its steps that a rank waits for others in MPI: theirs to win, not its own.
-  double WaitedIn(const RuleInfo& rule, std::size_t rank) const {
-    if (rule.id != "comm/mpi-late-rank" && rule.id != "comm/mpi-imbalance") return 0;
-    const Job& job = cluster_.job;
-    double waited = 0, length = 0;
-    for (std::size_t s = 0; s < job.steps; ++s) {
-      waited += static_cast<double>(job.waited[rank * job.steps + s]);
-      length += static_cast<double>(job.length[rank * job.steps + s]);
-    }
-    return length > 0 ? waited / length : 0;
+    cuts_.Join(&item->cuts.data, waits);
+    cuts_.Join(&item->by_itself.data, waits);
   }
 
   // A report that holds several ranks says of which it found something.
@@ -276,52 +170,12 @@ class JobFixes : public FixList {
     return std::find(named.begin(), named.end(), cluster_.Number(rank)) != named.end();
   }
 
-  // What shared layers and stages wait for: there is nothing to hide it behind. Exchanges can be
-  // hidden, but not by other buckets of gradients.
-  Nanos NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const {
-    const auto at = [&](const RankCuts& cuts) {
-      return rank < cuts.size() && step < cuts[rank].size() ? cuts[rank][step] : Nanos{0};
-    };
-    const Strategy& strategy = cluster_.strategy;
-    return at(strategy.needed) + (rule.id == "comm/exposed" ? 0 : at(strategy.exchanged));
-  }
-
-  // Cuts that go together: of communication no more than a rank has, of all no more than is its
-  // own.
-  void Bound(Cuts* cuts) const {
-    const Job& job = cluster_.job;
-    for (RankCuts* part : {&cuts->comm, &cuts->data, &cuts->other}) {
-      part->resize(cluster_.ranks.size());
-    }
-    const auto at = [](const RankCuts& part, std::size_t r, std::size_t s) {
-      return part[r].empty() ? Nanos{0} : part[r][s];
-    };
-    for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
-      for (std::size_t s = 0; s < job.steps; ++s) {
-        if (!cuts->comm[r].empty()) {
-          cuts->comm[r][s] = std::min(cuts->comm[r][s], job.Transfer(cluster_.ranks, r, s));
-        }
-        const Nanos left = job.Own(r, s) - at(cuts->comm, r, s);
-        if (!cuts->data[r].empty()) cuts->data[r][s] = std::min(cuts->data[r][s], left);
-        if (cuts->other[r].empty()) continue;
-        cuts->other[r][s] = std::min(cuts->other[r][s], left - at(cuts->data, r, s));
-      }
-    }
-  }
-  // What the job wins by cuts within these bounds.
-  Nanos GainOf(const Cuts& cuts) const {
-    RankCuts all = cuts.other;
-    Join(&all, cuts.data);
-    Join(&all, cuts.comm);
-    return cluster_.job.Gain(all);
-  }
-
   // What of several fixes changes the same is not known: a less specific one has what is left.
   Nanos Own(const Candidate& candidate) override {
     const Item& item = ItemOf(candidate);
     if (item.fixed) return item.limit;
-    const Cuts with = Joined(specific_, item.cuts);
-    const Nanos together = GainOf(with);
+    const Cuts with = cuts_.Joined(specific_, item.cuts);
+    const Nanos together = cuts_.GainOf(with);
     const Nanos own = std::clamp<Nanos>(together - won_by_specific_, 0, item.limit);
     specific_ = with;
     won_by_specific_ = together;
@@ -332,57 +186,30 @@ class JobFixes : public FixList {
   Nanos Worth(const Candidate& candidate, Nanos left) override {
     const Item& item = ItemOf(candidate);
     if (item.fixed) return std::min(item.limit, left);
-    const Nanos more = GainOf(Joined(taken_, item.cuts)) - won_;
+    const Nanos more = cuts_.GainOf(cuts_.Joined(taken_, item.cuts)) - won_;
     return std::clamp<Nanos>(more, 0, std::min(candidate.own, left));
   }
 
   void Take(const Candidate& candidate, Nanos) override {
     const Item& item = ItemOf(candidate);
     if (item.fixed) return;
-    taken_ = Joined(taken_, item.cuts);
-    won_ = GainOf(taken_);
+    taken_ = cuts_.Joined(taken_, item.cuts);
+    won_ = cuts_.GainOf(taken_);
   }
 
   Nanos ByItself(const Candidate& candidate) const override {
     const Item& item = ItemOf(candidate);
     if (item.verdict != nullptr) return candidate.own;
-    return std::min(item.limit, GainOf(item.by_itself));
-  }
-
-  Cuts Joined(const Cuts& a, const Cuts& b) const {
-    Cuts both = a;
-    Join(&both.comm, b.comm);
-    Join(&both.other, b.other);
-    both.data.resize(cluster_.ranks.size());
-    for (std::size_t r = 0; r < b.data.size(); ++r) {
-      std::vector<Nanos>& data = both.data[r];
-      if (data.empty()) data.assign(b.data[r].size(), 0);
-      for (std::size_t s = 0; s < b.data[r].size(); ++s) data[s] = std::max(data[s], b.data[r][s]);
-    }
-    Bound(&both);
-    return both;
-  }
-
-  // Time that both would take off the same rank and step.
-  static Nanos Shared(const RankCuts& a, const RankCuts& b) {
-    Nanos shared = 0;
-    for (std::size_t r = 0; r < std::min(a.size(), b.size()); ++r) {
-      for (std::size_t s = 0; s < std::min(a[r].size(), b[r].size()); ++s) {
-        shared += std::min(a[r][s], b[r][s]);
-      }
-    }
-    return shared;
-  }
-  static Nanos Shared(const Item& a, const Item& b) {
-    return Shared(a.cuts.comm, b.cuts.comm) + Shared(a.cuts.data, b.cuts.data) +
-           Shared(a.cuts.other, b.cuts.other);
+    return std::min(item.limit, cuts_.GainOf(item.by_itself));
   }
 
   // Nothing is left of it, because the cause, settled before it, took the same time.
   bool LostTo(const Candidate& effect, const Candidate& cause) const override {
     const Item& lost = ItemOf(effect);
     return effect.alone > 0 && 2 * effect.saving < effect.alone &&
-           2 * Shared(ItemOf(cause), lost) > Shared(lost, lost) && &cause < &effect;
+           2 * CutsOfJob::Shared(ItemOf(cause).cuts, lost.cuts) >
+               CutsOfJob::Shared(lost.cuts, lost.cuts) &&
+           &cause < &effect;
   }
 
   Footing FootingOf(const Candidate& candidate) const override {
@@ -482,6 +309,7 @@ class JobFixes : public FixList {
   }
 
   const Cluster& cluster_;
+  const CutsOfJob cuts_;
   std::vector<Item> items_;  // by candidate
   Cuts specific_;            // by the more specific candidates
   Nanos won_by_specific_ = 0;

@@ -54,7 +54,7 @@ class ServingFinder {
     result_.sampling_named = named(&Open::sampling);
     result_.tokenizer_named = named(&Open::tokenizer);
     result_.known = result_.steps_named || basis_.idle.serves;
-    Divide();
+    if (result_.known || result_.sampling_named || result_.tokenizer_named) Divide();
     return std::move(result_);
   }
 

@@ -1,0 +1,180 @@
+#include "engine/advice/rank_cuts.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace advise {
+namespace {
+
+double ClaimedInSteps(const Finding& finding) {
+  double claimed = 0;
+  for (const StepPart& step : finding.step_parts) claimed += step.share;
+  return claimed;
+}
+
+// Time that both would take off the same rank and step.
+Nanos SharedPart(const RankCuts& a, const RankCuts& b) {
+  Nanos shared = 0;
+  for (std::size_t r = 0; r < std::min(a.size(), b.size()); ++r) {
+    for (std::size_t s = 0; s < std::min(a[r].size(), b[r].size()); ++s) {
+      shared += std::min(a[r][s], b[r][s]);
+    }
+  }
+  return shared;
+}
+
+}  // namespace
+
+void CutsOfJob::Size(Cuts* cuts) const {
+  for (RankCuts* part : {&cuts->comm, &cuts->data, &cuts->other}) {
+    part->resize(cluster_.ranks.size());
+  }
+}
+
+void CutsOfJob::Join(RankCuts* cuts, const RankCuts& more) const {
+  if (more.empty()) return;
+  cuts->resize(cluster_.ranks.size());
+  for (std::size_t r = 0; r < std::min(more.size(), cuts->size()); ++r) {
+    if (more[r].empty()) continue;
+    if ((*cuts)[r].empty()) (*cuts)[r].assign(cluster_.job.steps, 0);
+    for (std::size_t s = 0; s < cluster_.job.steps; ++s) (*cuts)[r][s] += more[r][s];
+  }
+}
+
+RankCuts CutsOfJob::WaitsForData() const {
+  const Job& job = cluster_.job;
+  RankCuts waits(cluster_.ranks.size());
+  for (std::size_t r = 0; r < waits.size(); ++r) {
+    const auto first = job.waited_for_data.begin() + static_cast<std::ptrdiff_t>(r * job.steps);
+    std::vector<Nanos> beside(first, first + static_cast<std::ptrdiff_t>(job.steps));
+    const bool waited = std::any_of(beside.begin(), beside.end(), [](Nanos n) { return n > 0; });
+    if (waited) waits[r] = std::move(beside);
+  }
+  return waits;
+}
+
+void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* cuts) const {
+  if (share <= 0) return;
+  const RuleInfo& rule = *finding.rule;
+  const Job& job = cluster_.job;
+  double communication = share * finding.comm_share;
+  const double other = std::max(0.0, share - communication - WaitedIn(rule, r));
+  if (communication > 0) {
+    double exposed = 0;
+    double length = 0;
+    for (std::size_t s = 0; s < job.steps; ++s) {
+      exposed += static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(rule, r, s));
+      length += static_cast<double>(job.length[r * job.steps + s]);
+    }
+    const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
+    communication = std::min(communication, most);
+  }
+  const double claimed = ClaimedInSteps(finding);
+  for (const auto& [part, of_rank] :
+       {std::pair(communication, &cuts->comm),
+        std::pair(other, finding.batches_ready ? &cuts->data : &cuts->other)}) {
+    if (part <= 0) continue;
+    const double placed = std::min(part, claimed);
+    (*of_rank)[r] = Spread(finding, placed, part - placed, r);
+  }
+}
+
+// Shares of the rank's window, laid on its steps: `placed` where the finding claims time, `rest`
+// on all alike, and so what does not fit into a step.
+std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double placed, double rest,
+                                     std::size_t r) const {
+  const Job& job = cluster_.job;
+  const auto window = static_cast<double>(std::max<Nanos>(1, cluster_.ranks[r].Window()));
+  std::vector<Nanos> cuts(job.steps);
+  double length = 0;
+  for (std::size_t s = 0; s < job.steps; ++s) {
+    length += static_cast<double>(job.length[r * job.steps + s]);
+  }
+  double over = rest * length;
+  if (placed > 0) {
+    const double scale = placed / ClaimedInSteps(finding) * window;
+    std::map<Nanos, double> known;
+    for (const StepPart& step : finding.step_parts) known[step.start] = scale * step.share;
+    for (std::size_t s = 0; s < job.steps && job.has_steps; ++s) {
+      const auto wanted = known.find(job.SpanOf(cluster_.ranks, r, s).start);
+      if (wanted == known.end()) continue;
+      const double fits = std::min(wanted->second, static_cast<double>(job.Own(r, s)));
+      cuts[s] = static_cast<Nanos>(fits);
+      over += wanted->second - fits;
+    }
+  }
+  for (std::size_t s = 0; s < job.steps && length > 0; ++s) {
+    cuts[s] +=
+        static_cast<Nanos>(over * static_cast<double>(job.length[r * job.steps + s]) / length);
+  }
+  return cuts;
+}
+
+// The share of its steps that a rank waits for others in MPI: theirs to win, not its own.
+double CutsOfJob::WaitedIn(const RuleInfo& rule, std::size_t rank) const {
+  if (rule.id != "comm/mpi-late-rank" && rule.id != "comm/mpi-imbalance") return 0;
+  const Job& job = cluster_.job;
+  double waited = 0, length = 0;
+  for (std::size_t s = 0; s < job.steps; ++s) {
+    waited += static_cast<double>(job.waited[rank * job.steps + s]);
+    length += static_cast<double>(job.length[rank * job.steps + s]);
+  }
+  return length > 0 ? waited / length : 0;
+}
+
+// What shared layers and stages wait for: there is nothing to hide it behind. Exchanges can be
+// hidden, but not by other buckets of gradients.
+Nanos CutsOfJob::NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const {
+  const auto at = [&](const RankCuts& cuts) {
+    return rank < cuts.size() && step < cuts[rank].size() ? cuts[rank][step] : Nanos{0};
+  };
+  const Strategy& strategy = cluster_.strategy;
+  return at(strategy.needed) + (rule.id == "comm/exposed" ? 0 : at(strategy.exchanged));
+}
+
+void CutsOfJob::Bound(Cuts* cuts) const {
+  const Job& job = cluster_.job;
+  Size(cuts);
+  const auto at = [](const RankCuts& part, std::size_t r, std::size_t s) {
+    return part[r].empty() ? Nanos{0} : part[r][s];
+  };
+  for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
+    for (std::size_t s = 0; s < job.steps; ++s) {
+      if (!cuts->comm[r].empty()) {
+        cuts->comm[r][s] = std::min(cuts->comm[r][s], job.Transfer(cluster_.ranks, r, s));
+      }
+      const Nanos left = job.Own(r, s) - at(cuts->comm, r, s);
+      if (!cuts->data[r].empty()) cuts->data[r][s] = std::min(cuts->data[r][s], left);
+      if (cuts->other[r].empty()) continue;
+      cuts->other[r][s] = std::min(cuts->other[r][s], left - at(cuts->data, r, s));
+    }
+  }
+}
+
+Nanos CutsOfJob::GainOf(const Cuts& cuts) const {
+  RankCuts all = cuts.other;
+  Join(&all, cuts.data);
+  Join(&all, cuts.comm);
+  return cluster_.job.Gain(all);
+}
+
+Cuts CutsOfJob::Joined(const Cuts& a, const Cuts& b) const {
+  Cuts both = a;
+  Join(&both.comm, b.comm);
+  Join(&both.other, b.other);
+  both.data.resize(cluster_.ranks.size());
+  for (std::size_t r = 0; r < b.data.size(); ++r) {
+    std::vector<Nanos>& data = both.data[r];
+    if (data.empty()) data.assign(b.data[r].size(), 0);
+    for (std::size_t s = 0; s < b.data[r].size(); ++s) data[s] = std::max(data[s], b.data[r][s]);
+  }
+  Bound(&both);
+  return both;
+}
+
+Nanos CutsOfJob::Shared(const Cuts& a, const Cuts& b) {
+  return SharedPart(a.comm, b.comm) + SharedPart(a.data, b.data) + SharedPart(a.other, b.other);
+}
+
+}  // namespace advise

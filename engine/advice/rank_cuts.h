@@ -1,0 +1,55 @@
+// What fixes take off the ranks of a job, by rank and step, and what the job wins by it.
+#pragma once
+
+#include <vector>
+
+#include "engine/advice/finding.h"
+#include "engine/cluster/cluster.h"
+
+namespace advise {
+
+struct Cuts {
+  RankCuts comm;   // communication
+  RankCuts data;   // waits for data; several fixes that have batches ready take the same ones
+  RankCuts other;  // the rest
+};
+
+// Each function is O(ranks x steps), unless it says otherwise.
+class CutsOfJob {
+ public:
+  explicit CutsOfJob(const Cluster& cluster) : cluster_(cluster) {}
+
+  void Size(Cuts* cuts) const;  // an entry per rank, empty where nothing is taken
+  void Join(RankCuts* cuts, const RankCuts& more) const;  // the sum
+
+  // A finding of one report shortens the steps of its rank, by this share of them in all: first
+  // those in which it claims time. What the rank waits for others inside collectives is not its to
+  // win, nor is what shared layers need at once. O(steps log steps).
+  void Add(const Finding& finding, std::size_t rank, double share, Cuts* cuts) const;
+
+  // What ranks wait for their data beside the collectives, in which others make them wait.
+  RankCuts WaitsForData() const;
+
+  // Cuts that go together: of communication no more than a rank has, of all no more than is its
+  // own.
+  void Bound(Cuts* cuts) const;
+
+  // What both take: within the bounds, and of waits for data the longer of the two.
+  Cuts Joined(const Cuts& a, const Cuts& b) const;
+
+  // What the job wins by cuts within these bounds.
+  Nanos GainOf(const Cuts& cuts) const;
+
+  // Time that both would take off the same rank and step.
+  static Nanos Shared(const Cuts& a, const Cuts& b);
+
+ private:
+  std::vector<Nanos> Spread(const Finding& finding, double placed, double rest,
+                            std::size_t r) const;
+  double WaitedIn(const RuleInfo& rule, std::size_t rank) const;
+  Nanos NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const;
+
+  const Cluster& cluster_;
+};
+
+}  // namespace advise
