@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/advice/describe.h"
+#include "engine/advice/device_times.h"
 #include "engine/advice/evidence.h"
 #include "engine/advice/fix_list.h"
 #include "engine/base/text.h"
@@ -25,72 +26,6 @@ struct Claim {
   Nanos claimed = 0;               // summed
   Nanos longest = 0;               // of one device
 };
-
-Nanos Sum(const std::vector<IntervalSet>& sets) {
-  Nanos sum = 0;
-  for (const IntervalSet& set : sets) sum += set.Total();
-  return sum;
-}
-
-Nanos Longest(const std::vector<IntervalSet>& sets) {
-  Nanos longest = 0;
-  for (const IntervalSet& set : sets) longest = std::max(longest, set.Total());
-  return longest;
-}
-
-// The length of Intersect and of Subtract without the sets themselves, which are as long as the
-// trace.
-Nanos LengthShared(const IntervalSet& a, const IntervalSet& b) {
-  Nanos shared = 0;
-  auto x = a.intervals().begin();
-  auto y = b.intervals().begin();
-  while (x != a.intervals().end() && y != b.intervals().end()) {
-    shared += std::max<Nanos>(0, std::min(x->end, y->end) - std::max(x->start, y->start));
-    (x->end < y->end) ? ++x : ++y;
-  }
-  return shared;
-}
-Nanos LengthWithout(const IntervalSet& a, const IntervalSet& b) {
-  return a.Total() - LengthShared(a, b);
-}
-
-Nanos SumWithout(const std::vector<IntervalSet>& a, const std::vector<IntervalSet>& b) {
-  Nanos sum = 0;
-  for (std::size_t d = 0; d < a.size(); ++d) sum += LengthWithout(a[d], b[d]);
-  return sum;
-}
-
-Nanos LongestWithout(const std::vector<IntervalSet>& a, const std::vector<IntervalSet>& b) {
-  Nanos longest = 0;
-  for (std::size_t d = 0; d < a.size(); ++d) {
-    longest = std::max(longest, LengthWithout(a[d], b[d]));
-  }
-  return longest;
-}
-
-std::vector<IntervalSet> Union(const std::vector<IntervalSet>& a,
-                               const std::vector<IntervalSet>& b) {
-  std::vector<IntervalSet> all(a.size());
-  for (std::size_t d = 0; d < a.size(); ++d) all[d] = a[d].Union(b[d]);
-  return all;
-}
-
-std::vector<IntervalSet> Subtract(const std::vector<IntervalSet>& a,
-                                  const std::vector<IntervalSet>& b) {
-  std::vector<IntervalSet> rest(a.size());
-  for (std::size_t d = 0; d < a.size(); ++d) rest[d] = a[d].Subtract(b[d]);
-  return rest;
-}
-
-// The first `part` of each interval.
-IntervalSet Trim(const IntervalSet& set, double part) {
-  if (part >= 1) return set;
-  std::vector<Interval> trimmed = set.intervals();
-  for (Interval& i : trimmed) {
-    i.end = i.start + static_cast<Nanos>(std::llround(static_cast<double>(i.Length()) * part));
-  }
-  return IntervalSet::Of(std::move(trimmed));
-}
 
 // Fixes take time on the devices of one trace.
 class TraceFixes : public FixList {

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "engine/advice/device_times.h"
+
 namespace advise {
 namespace {
-
-Nanos LongestOf(const std::vector<IntervalSet>& sets) {
-  Nanos longest = 0;
-  for (const IntervalSet& set : sets) longest = std::max(longest, set.Total());
-  return longest;
-}
 
 // All remedies of the verdicts but those of one; nullptr: of all.
 Remedy Together(const std::vector<const Verdict*>& verdicts, const Verdict* without) {
@@ -55,13 +51,13 @@ WhatIf ReplayFixes(const std::vector<const Verdict*>& verdicts, const Analysis& 
       }
       if (part.replayed) {
         const Remedy alone = Alone(*verdict);
-        part.alone_ns = std::min(LongestOf(by_device), replay.Gain(alone));
+        part.alone_ns = std::min(Longest(by_device), replay.Gain(alone));
         if (alone.reach_ns > 0) {
           const Nanos own = replayed - replay.Gain(Together(verdicts, verdict));
           result.gain_ns -= std::max<Nanos>(0, own - alone.reach_ns);
         }
       } else {
-        part.alone_ns = static_cast<Nanos>(saving.part * static_cast<double>(LongestOf(by_device)));
+        part.alone_ns = static_cast<Nanos>(saving.part * static_cast<double>(Longest(by_device)));
         parts += part.alone_ns;
       }
     }
@@ -75,9 +71,9 @@ WhatIf ReplayFixes(const std::vector<const Verdict*>& verdicts, const Analysis& 
       unreplayed[d] = unreplayed[d].Subtract(by_device[d]);
     }
   }
-  result.gain_ns += std::min(parts, LongestOf(unreplayed));
+  result.gain_ns += std::min(parts, Longest(unreplayed));
   result.gain_ns =
-      std::clamp<Nanos>(result.gain_ns, 0, std::min(LongestOf(claimed), result.window_ns));
+      std::clamp<Nanos>(result.gain_ns, 0, std::min(Longest(claimed), result.window_ns));
   if (result.gain_ns == 0) result.next_bound.clear();
   return result;
 }
