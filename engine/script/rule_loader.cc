@@ -320,7 +320,7 @@ class RuleReader {
         lua_pop(state_, 1);
         continue;
       }
-      fields_.OnlyFields(-1, {"name", "facts", "expect", "saving"}, label);
+      fields_.OnlyFields(-1, {"name", "facts", "expect", "saving", "edges"}, label);
       names.push_back(fields_.Text(-1, "name", Need::kMust, label));
       if (std::count(names.begin(), names.end(), names.back()) > 1) {
         fields_.Problem(label + "name", fmt::format("two tests are called \"{}\"", names.back()));

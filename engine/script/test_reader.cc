@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <lua.hpp>
 
 #include "engine/base/text.h"
+#include "engine/script/handles.h"
 #include "engine/script/lua_fields.h"
 #include "engine/script/verdict_reader.h"
 
@@ -41,6 +43,12 @@ class TestReader {
       ReadSavingExpectation();
     } else if (!lua_isnil(state_, -1)) {
       Problem("saving: wanted a table, got " + DescribeLua(state_, -1));
+    }
+    lua_getfield(state_, table, "edges");
+    if (lua_type(state_, -1) == LUA_TTABLE) {
+      ReadEdges();
+    } else if (!lua_isnil(state_, -1)) {
+      Problem("edges: wanted a table, got " + DescribeLua(state_, -1));
     }
     lua_settop(state_, table);
     return std::move(test_);
@@ -181,6 +189,36 @@ class TestReader {
     }
   }
 
+  // The value on the stack top.
+  void ReadEdge(const std::string& place) {
+    if (lua_type(state_, -1) == LUA_TNUMBER) {
+      test_.edges.emplace_back(place, lua_tonumber(state_, -1));
+    } else {
+      Problem(fmt::format("edges: {}: wanted a number or a list of numbers, got {}", place,
+                          DescribeLua(state_, -1)));
+    }
+  }
+
+  void ReadEdges() {
+    const int table = lua_gettop(state_);
+    for (const std::string& key : SortedKeys(state_, table)) {
+      lua_getfield(state_, table, key.c_str());
+      auto facts = test_.facts;
+      if (!SetPlace(key, 0, &facts)) {
+        Problem(fmt::format("edges: {}: the facts of the test have no number there", key));
+      } else if (lua_type(state_, -1) == LUA_TTABLE) {
+        for (lua_Integer i = 1; i <= luaL_len(state_, -1); ++i) {
+          lua_geti(state_, -1, i);
+          ReadEdge(key);
+          lua_pop(state_, 1);
+        }
+      } else {
+        ReadEdge(key);
+      }
+      lua_pop(state_, 1);
+    }
+  }
+
   lua_State* state_;
   const RuleInfo& rule_;
   const FactCatalogue& catalogue_;
@@ -209,6 +247,50 @@ std::shared_ptr<const Spans> SpansOf(double total, double count) {
   }
   spans->by_device.push_back(std::move(set));
   return spans;
+}
+
+bool SetPlace(std::string_view place, double value,
+              std::map<std::string, Fact, std::less<>>* facts) {
+  const auto put_spans = [&](Fact& fact, bool count) {
+    const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&fact.value);
+    if (spans == nullptr || *spans == nullptr) return false;
+    const auto total = static_cast<double>((*spans)->Total());
+    const auto pieces = static_cast<double>(CountOf(**spans));
+    fact.value = count ? SpansOf(total, value) : SpansOf(value, pieces);
+    return true;
+  };
+  const std::size_t open = place.find('[');
+  if (open == std::string_view::npos) {
+    const auto found = facts->find(place);
+    if (found == facts->end()) {
+      constexpr std::string_view kCount = ".count";
+      if (!place.ends_with(kCount)) return false;
+      const auto whole = facts->find(place.substr(0, place.size() - kCount.size()));
+      return whole != facts->end() && put_spans(whole->second, true);
+    }
+    if (auto* number = std::get_if<double>(&found->second.value)) {
+      *number = value;
+      return true;
+    }
+    return put_spans(found->second, false);
+  }
+  const auto found = facts->find(place.substr(0, open));
+  const std::size_t close = place.find("].", open);
+  auto* rows = found == facts->end() ? nullptr : std::get_if<Rows>(&found->second.value);
+  std::size_t row = 0;
+  const char* const digits = place.data() + open + 1;
+  if (rows == nullptr || close == std::string_view::npos ||
+      std::from_chars(digits, place.data() + close, row).ptr != place.data() + close || row < 1 ||
+      row > rows->size()) {
+    return false;
+  }
+  for (auto& [column, cell] : (*rows)[row - 1]) {
+    auto* number = std::get_if<double>(&cell);
+    if (column != place.substr(close + 2) || number == nullptr) continue;
+    *number = value;
+    return true;
+  }
+  return false;
 }
 
 std::vector<RuleTest> ReadTests(lua_State* state, const RuleInfo& rule,

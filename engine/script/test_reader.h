@@ -23,7 +23,15 @@ struct RuleTest {
   Outcome outcome = Outcome::kFine;
   std::map<std::string, Expected> evidence;  // of kFired; may be empty
   std::map<std::string, double> saving;  // "claims" (ns), "part", "confidence", "remedy" (how many)
+  // Places in the facts (SetPlace) and values: with all else as in the test, outcome and texts are
+  // those of the test on one side of the value, and others on the other side.
+  std::vector<std::pair<std::string, double>> edges;
 };
+
+// Puts a number into facts: `place` is a fact that is a number or spans (their total), "fact.count"
+// of spans, or "fact[2].column" of rows. False when there is no number at that place.
+bool SetPlace(std::string_view place, double value,
+              std::map<std::string, Fact, std::less<>>* facts);
 
 // Remedies are opaque to rules and to their tests: any pointer but null will do.
 std::shared_ptr<const Remedy> SomeRemedy();

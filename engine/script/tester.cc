@@ -13,6 +13,8 @@ namespace advise {
 namespace {
 
 constexpr double kTolerance = 1e-6;  // relative
+// How far on either side of an edge the outcomes must differ.
+constexpr double kBesideEdge = 0.05;
 
 const char* WordFor(Outcome outcome) {
   switch (outcome) {
@@ -167,7 +169,44 @@ class Checker {
   std::vector<std::string> messages_;
 };
 
+// Each value at which the words are to change: what is wrong with it.
+void CheckEdges(const RuleSet& rules, const RuleInfo& rule, const RuleTest& test,
+                const Verdict& verdict, std::vector<std::string>* messages) {
+  const std::string words = WordsOf(verdict);
+  for (const auto& [place, at] : test.edges) {
+    std::vector<std::string> sides;
+    std::vector<Outcome> outcomes;
+    for (const double side : {1 - kBesideEdge, 1 + kBesideEdge}) {
+      auto facts = test.facts;
+      SetPlace(place, at * side, &facts);
+      const MapFacts changed(std::move(facts));
+      const Verdict beside = rules.Run(rule, changed);
+      sides.push_back(WordsOf(beside));
+      outcomes.push_back(beside.outcome);
+    }
+    // Texts may hold numbers, which change on both sides.
+    if ((sides[0] == words) != (sides[1] == words)) continue;
+    if ((outcomes[0] == verdict.outcome) != (outcomes[1] == verdict.outcome)) continue;
+    messages->push_back(fmt::format(
+        "{}: test \"{}\": wanted another outcome or text on one side of {} = {:.6g}, got "
+        "\"{}\" below and \"{}\" above",
+        rule.path, test.name, place, at, sides[0], sides[1]));
+  }
+}
+
 }  // namespace
+
+std::string WordsOf(const Verdict& verdict) {
+  std::string words = WordFor(verdict.outcome);
+  if (verdict.outcome != Outcome::kFired) return words;
+  for (const auto& [name, cell] : verdict.evidence) {
+    if (const auto* text = std::get_if<std::string>(&cell)) {
+      words += fmt::format(", {} = {}", name, SafeText(*text));
+    }
+  }
+  if (verdict.saving.claims == nullptr) words += ", saves nothing";
+  return words;
+}
 
 std::optional<RuleExample> ExampleOf(const RuleSet& rules, const RuleInfo& rule) {
   std::vector<Error> errors;
@@ -190,6 +229,7 @@ std::vector<TestResult> RunTests(const RuleSet& rules, const RuleInfo& rule) {
     TestResult result;
     result.name = test.name;
     result.messages = Checker(rule, test, verdict).Check();
+    CheckEdges(rules, rule, test, verdict, &result.messages);
     results.push_back(std::move(result));
   }
   for (const Error& error : errors) {

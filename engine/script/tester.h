@@ -24,6 +24,10 @@ struct RuleExample {
 };
 std::optional<RuleExample> ExampleOf(const RuleSet& rules, const RuleInfo& rule);
 
+// What a verdict says beside its numbers: the outcome, the texts of the evidence, whether something
+// is saved. It is what changes at the edges of a test.
+std::string WordsOf(const Verdict& verdict);
+
 // One result a test, in the order of the file; a test that is written wrong fails. Besides what a
 // test expects, a rule that fires must return a well-formed saving and all evidence that its texts
 // have places for.

@@ -46,6 +46,21 @@ TEST_CASE("tests that hold pass") {
   CHECK(Messages("{ ['copy.bytes'] = 0 }", "expect = 'not_applicable'").empty());
 }
 
+TEST_CASE("an edge is where the outcome changes, by no more than a twentieth") {
+  const std::string wanted = "expect = 'fires', edges = { ";
+  CHECK(Messages(kFiring, wanted + "['copy.lost'] = 2e7 }").empty());
+  CHECK(Messages(kFiring, wanted + "['window.time'] = { 2.5e10 } }").empty());
+  CHECK(Messages(kFiring, wanted + "['copy.lost'] = 2.3e7 }") ==
+        "rules/transfer/sample.lua: test \"mine\": wanted another outcome or text on one side of "
+        "copy.lost = 2.3e+07, got \"fires, kind = H\" below and \"fires, kind = H\" above\n");
+  CHECK_THAT(Messages(kFiring, wanted + "['copy.lots'] = 1 }"),
+             Contains("edges: copy.lots: the facts of the test have no number there"));
+  CHECK_THAT(Messages(kFiring, wanted + "['copy.groups[3].time'] = 1 }"),
+             Contains("the facts of the test have no number there"));
+  CHECK_THAT(Messages(kFiring, wanted + "['copy.lost'] = { 'x' } }"),
+             Contains("wanted a number or a list of numbers"));
+}
+
 TEST_CASE("tests that fail say what was wanted and what came") {
   CHECK(Messages(kFiring, "expect = { share = 0.6 }") ==
         "rules/transfer/sample.lua: test \"mine\": wanted share = 0.6, got 0.5\n");
