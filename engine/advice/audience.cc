@@ -42,6 +42,14 @@ bool FitsKind(const RunInfo& run, const std::vector<std::string>& programs) {
   return std::find(programs.begin(), programs.end(), run.kind) != programs.end();
 }
 
+// What ran without a backward pass or an optimizer is told what is for training only where nothing
+// else is said.
+bool IsForOtherKind(const RunInfo& run, const std::vector<std::string>& programs) {
+  const bool trains_nothing = run.kind == "one-pass" || run.kind == "kernels";
+  return trains_nothing &&
+         std::find(programs.begin(), programs.end(), "training") != programs.end();
+}
+
 bool SaysNoProgram(const std::string& program) { return IsMaker(program) || IsKind(program); }
 
 bool IsNative(const std::string& program) {
@@ -81,7 +89,8 @@ std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
   }
   std::vector<Fix> fitting;
   for (const Fix& fix : fixes) {
-    if (FitsProgram(run, fix.programs)) fitting.push_back(fix);
+    const bool fits = FitsProgram(run, fix.programs) && !IsForOtherKind(run, fix.programs);
+    if (fits) fitting.push_back(fix);
   }
   return fitting.empty() ? fixes : fitting;
 }

@@ -47,8 +47,23 @@ void FixList::Specify() {
                      if (prior_x != prior_y) return prior_x > prior_y;
                      return x.id < y.id;
                    });
+  RootsFirst();
   for (Candidate& candidate : candidates_) {
     if (candidate.priced) candidate.own = std::min(candidate.alone, Own(candidate));
+  }
+}
+
+// What is at the root of another makes the change, whatever the evidence for the other.
+void FixList::RootsFirst() {
+  for (std::size_t effect = 0; effect < candidates_.size(); ++effect) {
+    for (std::size_t cause = effect + 1; cause < candidates_.size(); ++cause) {
+      if (!IsRootOf(candidates_[cause], candidates_[effect])) continue;
+      const auto first = candidates_.begin();
+      std::rotate(first + static_cast<std::ptrdiff_t>(effect),
+                  first + static_cast<std::ptrdiff_t>(cause),
+                  first + static_cast<std::ptrdiff_t>(cause) + 1);
+      ++effect;
+    }
   }
 }
 

@@ -38,11 +38,11 @@ class FixList {
   virtual ~FixList() = default;
 
   // Where two fixes make the same change, it belongs to the one with the more specific evidence
-  // (RuleInfo::priority). Then the fixes are put in the order of a plan: each next one is the one
-  // that wins most beyond those before it, and that is its saving, so savings never overlap. Of
-  // those that win the same, one comes first that wins the time it was seen to lose. What
-  // is listed under its cause only, since nothing of its own is left, is no finding.
-  // O(candidates^2).
+  // (RuleInfo::priority), unless the other is at its root. Then the fixes are put in the order of a
+  // plan: each next one is the one that wins most beyond those before it, and that is its saving,
+  // so savings never overlap. Of those that win the same, one comes first that wins the time it was
+  // seen to lose. What is listed under its cause only, since nothing of its own is left, is no
+  // finding. O(candidates^2).
   std::vector<Finding> Rank();
 
  protected:
@@ -61,6 +61,11 @@ class FixList {
   virtual Nanos Worth(const Candidate& candidate, Nanos left) = 0;
   // Makes it the next fix of the plan, which wins `saving`.
   virtual void Take(const Candidate& candidate, Nanos saving) = 0;
+  // Whether the cause, less specific, wins what the effect would win, and more than that is known
+  // of it.
+  virtual bool IsRootOf(const Candidate& /*cause*/, const Candidate& /*effect*/) const {
+    return false;
+  }
   // What it would win if nothing else were fixed.
   virtual Nanos ByItself(const Candidate& candidate) const { return candidate.own; }
   // Whether most of what the effect could have won went to the cause.
@@ -71,6 +76,7 @@ class FixList {
 
  private:
   void Specify();
+  void RootsFirst();
   void Plan();
   void Explain();
   void Price(const Candidate& candidate, Finding* finding) const;

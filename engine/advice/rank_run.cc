@@ -203,6 +203,25 @@ class JobFixes : public FixList {
     return std::min(item.limit, cuts_.GainOf(item.by_itself));
   }
 
+  // What the late ranks suffer from is no matter of these ranks where others suffer from it, too,
+  // and it wins as much to be rid of it. A symptom, or what only they suffer from, may come of
+  // their lateness: that has to win more.
+  bool IsRootOf(const Candidate& cause, const Candidate& effect) const override {
+    const Item& found = ItemOf(cause);
+    const Item& late = ItemOf(effect);
+    if (cause.rule->kind == RuleKind::kInfo || found.verdict != nullptr) return false;
+    if (late.verdict == nullptr || late.ranks.empty()) return false;
+    if (late.ranks.size() == cluster_.ranks.size()) return false;
+    if (!std::includes(found.ranks.begin(), found.ranks.end(), late.ranks.begin(),
+                       late.ranks.end()))
+      return false;
+    const bool elsewhere =
+        cause.rule->kind == RuleKind::kRoot && found.ranks.size() > late.ranks.size();
+    const double lead = knowledge().Number("ranking.clear_lead");
+    return static_cast<double>(cause.alone) * (elsewhere ? lead : 1 / lead) >=
+           static_cast<double>(effect.alone);
+  }
+
   // Nothing is left of it, because the cause, settled before it, took the same time.
   bool LostTo(const Candidate& effect, const Candidate& cause) const override {
     const Item& lost = ItemOf(effect);

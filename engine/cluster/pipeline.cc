@@ -10,10 +10,6 @@
 namespace advise {
 namespace {
 
-double StepsOf(const RankSummary& rank) {
-  return static_cast<double>(std::max<std::size_t>(1, rank.steps.size()));
-}
-
 class PipelineFinder {
  public:
   PipelineFinder(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
@@ -196,12 +192,14 @@ class PipelineFinder {
       micro_batches.push_back(pipe_.chunks > 1 ? MicroBatchesInChunks(chain) : MicroBatches(chain));
       for (std::size_t stage = 0; stage < stages_; ++stage) {
         const RankSummary& rank = ranks_[chain[stage]];
-        compute_[stage] += static_cast<double>(rank.time.compute) /
-                           static_cast<double>(chains_.size()) / StepsOf(rank);
+        // Steps of the job: what single ranks take for their steps may differ.
+        const auto window = static_cast<double>(std::max<Nanos>(1, rank.Window()));
+        compute_[stage] += static_cast<double>(rank.time.compute) / window *
+                           static_cast<double>(job_.Window()) /
+                           static_cast<double>(chains_.size() * job_.steps);
         Nanos waited = rank.time.Cause(IdleCause::kPeerWait);
         waited += Waited(chain[stage]);
-        bubble +=
-            static_cast<double>(waited) / static_cast<double>(std::max<Nanos>(1, rank.Window()));
+        bubble += static_cast<double>(waited) / window;
       }
     }
     pipe_.micro_batches = Median(std::move(micro_batches));

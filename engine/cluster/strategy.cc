@@ -63,6 +63,13 @@ bool IsRing(const std::map<std::uint32_t, std::set<std::uint32_t>>& neighbours) 
                      [](const auto& one) { return one.second.size() == 2; });
 }
 
+// Counts are of the window where no steps are known.
+void SayInTheWindow(std::string* evidence) {
+  constexpr std::string_view kPerStep = " per step";
+  for (std::size_t at = 0; (at = evidence->find(kPerStep, at)) != std::string::npos;)
+    evidence->replace(at, kPerStep.size(), " in the window");
+}
+
 class StrategyFinder {
  public:
   StrategyFinder(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
@@ -97,6 +104,7 @@ class StrategyFinder {
         }).comm_cuts;
     found_.name = fmt::format("{}", fmt::join(names_, " + "));
     found_.evidence = fmt::format("{}", fmt::join(reasons_, "; "));
+    if (!job_.has_steps) SayInTheWindow(&found_.evidence);
     return std::move(found_);
   }
 

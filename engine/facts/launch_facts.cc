@@ -40,8 +40,12 @@ void DeclareLosses(Catalog* catalog) {
   auto& launches = catalog->Of(&Analysis::launches);
   launches.AddLoss("launch.bound", kChange,
                    {"", "Short gaps between kernels, spread over the step, that launching causes.",
-                    "Launches between short gaps are in a graph: one call, no code between."},
+                    "Launches that come late cost the host nothing, nor does the code between."},
                    &Launches::bound);
+  launches.AddLoss("launch.graph", kChange,
+                   {"", "Short gaps between kernels that one launch for all of them would close.",
+                    "All launches of kernels are in a graph: one call, no code between."},
+                   &Launches::graph);
   launches.Add("launch.slow.median", "ns",
                "Median launching call, when kernel launches are slow though the queue is not full.",
                IfPositive(&Launches::slow_median_ns, "kernel launches are not slow", ""));

@@ -19,6 +19,14 @@ const Reference* Knowledge::FindReference(std::string_view key) const {
   return found == references_.end() ? nullptr : &found->second;
 }
 
+std::string Knowledge::HowToRecord(std::string_view framework) const {
+  for (const RunSign& sign : run_signs_) {
+    const bool named = sign.about == RunSign::About::kFramework && sign.rule.value == framework;
+    if (named && !sign.record.empty()) return sign.record;
+  }
+  return "";
+}
+
 const CaptureHint* Knowledge::FindCaptureHint(std::string_view tag) const {
   const auto found = std::find_if(capture_hints_.begin(), capture_hints_.end(),
                                   [&](const CaptureHint& hint) { return hint.tag == tag; });

@@ -103,6 +103,7 @@ struct RunSign {
   enum class About : std::uint8_t { kKind, kFramework, kLanguage } about = About::kKind;
   std::vector<std::string> languages;  // of a framework
   bool any_kind = false;               // not only models are written with the framework
+  std::string record;                  // how to record a program whose loop is the framework's
   std::vector<std::string> in;         // where the name must stand: kernel, range, operator …
   NameRule rule;                       // its value: the kind, framework or language
 };
@@ -179,6 +180,10 @@ class Knowledge {
   // matched once per distinct name by the caller.
   std::vector<std::size_t> RunSignsOf(std::string_view in, std::string_view name) const;
   const std::vector<RunSign>& run_signs() const { return run_signs_; }
+
+  // The command that has this framework's own server write a trace; "" for programs of which the
+  // user writes the loop.
+  std::string HowToRecord(std::string_view framework) const;
 
   // Examples of the pattern lists that their own entry does not claim.
   std::vector<Error> CheckExamples() const;

@@ -78,13 +78,15 @@ void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
   const auto read = [&](const char* list, const char* value, RunSign::About about) {
     std::vector<NameRule> rules;
     ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
-      reader.OnlyFields(entry, {value, "languages", "any_kind", "in", "any", "none", "examples"});
+      reader.OnlyFields(
+          entry, {value, "languages", "any_kind", "record", "in", "any", "none", "examples"});
       rule.value = reader.Text(entry, value);
       RunSign sign;
       sign.about = about;
       sign.in = reader.Texts(entry, "in");
       sign.languages = reader.Texts(entry, "languages", TomlReader::Need::kMay);
       sign.any_kind = reader.Flag(entry, "any_kind", TomlReader::Need::kMay);
+      sign.record = reader.Text(entry, "record", TomlReader::Need::kMay);
       for (const std::string& place : sign.in) {
         if (std::find(kPlaces.begin(), kPlaces.end(), place) == kPlaces.end()) {
           reader.Problem(entry, fmt::format("field \"in\": no names stand in \"{}\"", place));

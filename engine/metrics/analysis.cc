@@ -9,6 +9,7 @@
 #include "engine/base/side_by_side.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/step.h"
+#include "engine/timeline/warm_up.h"
 
 namespace advise {
 namespace {
@@ -84,6 +85,10 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   };
   const auto threads = static_cast<std::size_t>(std::max(1, options.jobs));
   SideBySide(2, threads, [&](std::size_t i) { i == 0 ? budget() : calls(); });
+  if (KeepStepsThatWait(blocks, hand_overs, &run)) {
+    ChooseWindow(options.window, &run);
+    times = BuildBudget(run);
+  }
   SideBySide(2, threads, [&](std::size_t i) {
     if (i == 0) idle = ExplainIdle(run, times, blocks, hand_overs);
     if (i == 1) summaries = Summarize(run);  // needs the window alone
@@ -145,6 +150,11 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   paths = FindPaths(trace);
   support = JudgeSupport(shared, host);
   kind = FindRunKind(shared, support);
+  // A server's waits for requests look like code where no OS calls were recorded.
+  step_stats.stall_may_wait = kind.kind == KindOfRun::kInference && trace.os_calls.size() == 0 &&
+                              step_stats.stall_every > 0 && step_stats.stall_what == "host code" &&
+                              step_stats.stall_bytes == 0;
+  if (step_stats.stall_may_wait) host_code = FindHostCode(shared, step_stats.stall.lost->by_device);
   // A model is fed: the only uploads of its steps are the batch, in however many pieces. The next
   // token takes next to nothing.
   const bool fed =

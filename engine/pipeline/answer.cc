@@ -92,8 +92,17 @@ bool WaitsForUnseenRanks(const Report& report) {
   return time.comm > time.idle && report.devices.size() == 1;
 }
 
+// PyTorch's profiler around ten rounds of the loop that the user wrote; or by the server whose loop
+// it is.
+std::string TorchCommand(const Knowledge& knowledge, const Report& report, const char* options) {
+  const std::string server = knowledge.HowToRecord(report.run.framework);
+  if (!server.empty()) return server;
+  return fmt::format("profile(schedule=torch.profiler.schedule(wait=5, warmup=3, active=10){})",
+                     options);
+}
+
 // The GPUs wait, and nothing recorded says for what.
-void FillNextStepOfHost(Report* report) {
+void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
   const bool torch = !report->inputs.empty() && report->inputs.front().kind == "kineto";
   const bool waits_for_ranks = WaitsForUnseenRanks(*report);
   const std::string units = report->run.unit == "pass"     ? "passes"
@@ -110,8 +119,7 @@ void FillNextStepOfHost(Report* report) {
                : fmt::format(
                      "Record ten {} after a warm-up, and what the host does while the GPU waits.",
                      units);
-  report->next_command = torch ? "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, "
-                                 "active=10), with_stack=True)"
+  report->next_command = torch ? TorchCommand(knowledge, *report, ", with_stack=True")
                                : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree "
                                  "--cpuctxsw=process-tree -o run -- COMMAND";
 }
@@ -128,6 +136,33 @@ bool LeavesIdleUnexplained(const Report& report, const Knowledge& knowledge) {
   const double enough = knowledge.Number(of_ranks ? "verdict.mostly" : "verdict.explained_idle");
   return !all_seen && lost >= knowledge.Number("verdict.long_idle") * time.all &&
          won * time.all < enough * lost;
+}
+
+// A trace of work that no capture lets anybody judge here.
+bool IsOfOtherAccelerator(const Report& report) {
+  return std::any_of(
+      report.diagnostics.begin(), report.diagnostics.end(),
+      [](const Diagnostic& diagnostic) { return diagnostic.text == kOtherAccelerator; });
+}
+
+// Nothing to judge: what to record instead.
+void FillNextStepOfNothing(Report* report) {
+  if (report->devices.empty() && IsOfOtherAccelerator(*report)) {
+    report->capture_command.clear();
+    return;
+  }
+  const bool torch = report->inputs.front().kind == "kineto";
+  report->next_step =
+      "Capture the program while it works on the GPU. If it did, check that the profiler may "
+      "use the GPU.";
+  report->next_command = torch ? "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
+                               : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
+}
+
+void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
+  const MeasureCommand measure = CommandToMeasure(*report, knowledge);
+  report->next_step = measure.step;
+  report->next_command = measure.command;
 }
 
 // What to do about a run that mostly waited for its next request or command.
@@ -240,6 +275,26 @@ void FillPlan(const Knowledge& knowledge, Report* report) {
   }
 }
 
+bool RanNoKernel(const Report& report) {
+  return !report.devices.empty() && FirstAdvice(report) == nullptr &&
+         std::all_of(report.devices.begin(), report.devices.end(), [](const DeviceBudget& device) {
+           return device.compute_ns == 0 && device.comm_exposed_ns == 0;
+         });
+}
+
+bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge) {
+  const Time time = TimeOf(report);
+  double won = 0;
+  for (const Finding& finding : report.findings) won += finding.saving_share;
+  return FirstAdvice(report) != nullptr &&
+         time.compute >= knowledge.Number("verdict.busy_compute") * time.all &&
+         won < knowledge.Number("verdict.little_won") &&
+         report.efficiency.measured_share < knowledge.Number("verdict.healthy_measured") &&
+         FactNumber(report, "graph.whole.share").value_or(0) <=
+             knowledge.Number("verdict.mostly") &&
+         !OnlyPeaksAreMissing(report) && CommandToMeasure(report, knowledge).kernels > 0;
+}
+
 bool WaitsForInput(const Report& report) {
   return 2 * FactNumber(report, "host.input.lost").value_or(0) >= TimeOf(report).idle &&
          TimeOf(report).idle > 0;
@@ -252,17 +307,13 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   const bool torch = input == "kineto";
   if (report->devices.empty()) {
     if (!torch && input != "nsys-sqlite") return;  // no timeline at all
-    report->next_step =
-        "Capture the program while it works on the GPU. If it did, check that the profiler may "
-        "use the GPU.";
-    report->next_command = torch
-                               ? "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
-                               : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
-    return;
+    return FillNextStepOfNothing(report);
   }
+  if (RanNoKernel(*report)) return FillNextStepOfNothing(report);
   const Finding* first = FirstAdvice(*report);
   if (first != nullptr && LeavesIdleUnexplained(*report, knowledge))
-    return FillNextStepOfHost(report);
+    return FillNextStepOfHost(knowledge, report);
+  if (LeavesKernelsUnmeasured(*report, knowledge)) return FillNextStepOfKernels(knowledge, report);
   if (first != nullptr) {
     report->next_step = first->Title() + ".";
     return;
@@ -270,7 +321,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   if (report->run.kind == "start-up") {
     report->next_step = "Record the work after the start-up.";
     report->next_command =
-        torch ? "profile(schedule=torch.profiler.schedule(wait=5, warmup=3, active=10))"
+        torch ? TorchCommand(knowledge, *report, "")
               : "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- "
                 "COMMAND";
     return;
@@ -281,7 +332,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
     return;
   }
-  if (!LosesNothingBetweenKernels(*report, knowledge)) return FillNextStepOfHost(report);
+  if (!LosesNothingBetweenKernels(*report, knowledge)) return FillNextStepOfHost(knowledge, report);
   if (report->healthy) return;
   if (OnlyPeaksAreMissing(*report)) {
     report->next_step =
@@ -289,9 +340,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     report->next_command = "advise --gpu NAME REPORT   # such as h100-sxm or mi300x";
     return;
   }
-  const MeasureCommand measure = CommandToMeasure(*report, knowledge);
-  report->next_step = measure.step;
-  report->next_command = measure.command;
+  FillNextStepOfKernels(knowledge, report);
 }
 
 }  // namespace advise

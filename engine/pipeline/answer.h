@@ -26,6 +26,13 @@ bool IsHealthy(const Report& report, const Knowledge& knowledge);
 // Whether the GPUs wait for little, whatever runs on them.
 bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge);
 
+// Whether all that the GPUs did was to copy and clear memory, and no finding is about that.
+bool RanNoKernel(const Report& report);
+
+// Whether the kernels take most of the time, nobody measured how well they run, and what was found
+// wins little: then measuring them comes next.
+bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge);
+
 // Whether the GPUs idle mostly because the program waits for its next request or command.
 bool WaitsForInput(const Report& report);
 

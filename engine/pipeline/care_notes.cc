@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "engine/base/text.h"
 
@@ -42,17 +43,34 @@ bool HostCodeMatters(const Analysis& analysis) {
   return waiting > 0 && kPart * waiting >= gpus * (window.end - window.start);
 }
 
+// How long the GPUs idle before the first work of a stream that was launched long before: what it
+// waits for began before the recording.
+Nanos WaitForEarlierWork(const Analysis& analysis) {
+  const Trace& trace = analysis.run.trace;
+  const auto latency = static_cast<Nanos>(analysis.run.knowledge.Number("idle.longest_latency"));
+  std::map<std::uint32_t, std::uint32_t> first;  // by stream
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.stream[op] != kNone) first.try_emplace(trace.ops.stream[op], op);
+  }
+  Nanos waited = 0;
+  for (std::size_t row = 0; row < analysis.idle.gaps.size(); ++row) {
+    const Gap gap = analysis.idle.gaps[row];
+    if (gap.op == kNone || trace.ops.call[gap.op] == kNone) continue;
+    const auto found = first.find(trace.ops.stream[gap.op]);
+    if (found == first.end() || found->second != gap.op) continue;
+    const Nanos since = std::max(gap.start, trace.calls.end[trace.ops.call[gap.op]]);
+    if (gap.end - since > latency) waited += gap.end - since;
+  }
+  return waited;
+}
+
 }  // namespace
 
 std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   std::vector<std::string> notes;
   const Trace& trace = analysis.run.trace;
   if (!trace.HasTimeline()) {
-    if (!trace.counters.empty()) {
-      notes.emplace_back(
-          "savings are shares of the time under the kernel profiler, which runs one kernel at a "
-          "time at its own clocks");
-    }
+    if (!trace.counters.empty()) notes.emplace_back(kCountedSavingsNote);
     return notes;
   }
   const int world = trace.world_size;
@@ -94,6 +112,14 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
                     "of host and GPU disagree, and causes of idle time may be wrong",
                     count(early), count(launched)));
   }
+  const Nanos waited = WaitForEarlierWork(analysis);
+  constexpr Nanos kWorthSaying = 10;  // of the window: a tenth
+  if (early == 0 && kWorthSaying * waited > analysis.run.window.Length()) {
+    notes.emplace_back(fmt::format(
+        "for {}, the first work on its stream waits for something from before the recording: the "
+        "GPU may have been busy",
+        FormatQuantity(static_cast<double>(waited), "ns")));
+  }
   if (launched > 0 && unknown == launched) {
     notes.emplace_back("no CUDA calls were recorded: causes of gaps are unknown");
   } else if (10 * unknown > launched) {
@@ -103,7 +129,10 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
                     count(unknown), count(launched)));
   }
   if (trace.os_calls.size() == 0 && HostCodeMatters(analysis)) {
-    notes.emplace_back("no OS calls were recorded: waits for files look like host code");
+    notes.emplace_back(analysis.kind.kind == KindOfRun::kInference
+                           ? "no OS calls were recorded: waits for files and for requests look "
+                             "like host code"
+                           : "no OS calls were recorded: waits for files look like host code");
   }
   if (analysis.run.steps.source == "period") {
     notes.emplace_back("steps come from the repeating GPU work, not from ranges");

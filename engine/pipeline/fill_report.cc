@@ -252,6 +252,9 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
   FillPlan(knowledge, report);
   FillNextStep(knowledge, report);
   if (report->verdict.empty()) report->verdict = VerdictSentence(*report, knowledge, ranks);
+  const bool priced = std::any_of(report->findings.begin(), report->findings.end(),
+                                  [](const Finding& finding) { return finding.AtStake() > 0; });
+  if (!priced) std::erase(report->read_with_care, std::string(kCountedSavingsNote));
   report->site_changes = knowledge.SiteChanges(day);
 }
 

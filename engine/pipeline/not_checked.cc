@@ -40,7 +40,7 @@ std::string TorchCommand(const std::vector<std::string>& options) {
 
 // `tags`: what captures must hold that these did not.
 std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledge, bool torch,
-                           bool amd) {
+                           const Report& report) {
   // Options of one name are joined: --trace=cuda and --trace=osrt are --trace=cuda,osrt.
   std::vector<std::string> traced = {"cuda", "nvtx", "osrt"};
   std::vector<std::string> others;
@@ -71,8 +71,10 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
       fmt::format("nsys profile --trace={}{}{} -o run -- COMMAND", fmt::join(traced, ","),
                   others.empty() ? "" : " ", fmt::join(others, " "));
   if (!torch) return any ? nsys : "";
-  const bool has_rest = !amd && (traced.size() > 3 || !others.empty() || tags.contains("osrt"));
-  return TorchCommand(torch_options) + (has_rest ? "\n" + nsys : "");
+  const bool has_rest =
+      !IsAmd(report) && (traced.size() > 3 || !others.empty() || tags.contains("osrt"));
+  const std::string server = knowledge.HowToRecord(report.run.framework);
+  return (server.empty() ? TorchCommand(torch_options) : server) + (has_rest ? "\n" + nsys : "");
 }
 
 }  // namespace
@@ -96,7 +98,7 @@ void FillNotChecked(const Knowledge& knowledge, Report* report) {
     const bool provided = !hint.option.empty() || !hint.torch.empty();
     if (provided && missing.contains(hint.tag)) tags.insert(hint.tag);
   }
-  report->capture_command = CaptureCommand(std::move(tags), knowledge, torch, IsAmd(*report));
+  report->capture_command = CaptureCommand(std::move(tags), knowledge, torch, *report);
 }
 
 }  // namespace advise

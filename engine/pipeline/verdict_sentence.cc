@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 
 #include "engine/base/text.h"
 #include "engine/pipeline/answer.h"
@@ -87,6 +89,16 @@ ShareOfTime ShareOfTimeOf(const Report& report) {
     }
   }
   return time;
+}
+
+// What the other parts of the budget leave, each rounded as sentences round it: the report prints
+// this figure again.
+std::string ComputeInWords(const ShareOfTime& time) {
+  const double memsets = time.all - time.compute - time.comm - time.copy - time.idle;
+  double left = 1;
+  for (const double part : {time.comm, time.copy, memsets, time.idle})
+    left -= std::round(100 * part / time.all) / 100;
+  return Percent(std::max(0.0, left));
 }
 
 // "The other rank waits 30 % of the time for rank 2: …"; "" when the first finding is another one.
@@ -222,13 +234,52 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
     const CallClass call_class = run.ClassOfCall(call);
     launches += call_class == CallClass::kLaunch || call_class == CallClass::kGraphLaunch ? 1 : 0;
   }
-  if (launches == 0) return "No GPU activity was recorded, so there is nothing to judge.";
+  if (launches == 0) {
+    const std::vector<Diagnostic>& told = run.trace.diagnostics.list();
+    const bool other = std::any_of(told.begin(), told.end(), [](const Diagnostic& diagnostic) {
+      return diagnostic.text == kOtherAccelerator;
+    });
+    return other ? "The trace shows work on an accelerator that is not a GPU. Only GPUs are judged."
+                 : "No GPU activity was recorded, so there is nothing to judge.";
+  }
   return fmt::format(
       "{} launches were recorded but no GPU activity: the profiler could not collect it.",
       FormatQuantity(static_cast<double>(launches), "count"));
 }
 
 namespace {
+
+// ", mostly waiting for host code"; or ": 24 % waiting for host code, 22 % waiting for data" where
+// no cause is half of it and two count.
+std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
+                                 const Knowledge& knowledge) {
+  if (WaitsForInput(report)) {
+    return FactNumber(report, "run.serves").value_or(0) > 0
+               ? ", mostly waiting for requests"
+               : ", mostly waiting for the next command";
+  }
+  std::array<std::size_t, kIdleCauseCount> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return time.causes[a] > time.causes[b]; });
+  const auto words = [&](std::size_t i) { return IdleWords(static_cast<IdleCause>(order[i])); };
+  const double first = time.causes[order[0]];
+  const double second = time.causes[order[1]];
+  if (2 * first >= time.idle) return fmt::format(", mostly {}", words(0));
+  if (second < knowledge.Number("verdict.second_cause") * first)
+    return fmt::format(", above all {}", words(0));
+  return fmt::format(": {} {}, {} {}", Percent(first / time.all), words(0),
+                     Percent(second / time.all), words(1));
+}
+
+// ": two kernels take 83 %"; "" where none is named.
+std::string KernelsToMeasure(const Report& report, const Knowledge& knowledge) {
+  const MeasureCommand measure = CommandToMeasure(report, knowledge);
+  if (measure.kernels == 0) return "";
+  const bool one = measure.kernels == 1;
+  return fmt::format(": {} kernel{} take{} {}", CountWord(measure.kernels), one ? "" : "s",
+                     one ? "s" : "", Percent(std::min(1.0, measure.share)));
+}
 
 // Where the time went, in one clause.
 std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
@@ -259,22 +310,21 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
       waits < knowledge.Number("verdict.busy_waits") * time.all
           ? fmt::format("{} {} busy {} of the time", who, are, pct(time.all - time.idle))
           : fmt::format("{} compute{} for {} of the time and wait{} for {} for {}", who, s,
-                        pct(time.compute), s, time.copy > time.comm ? "copies" : "communication",
+                        ComputeInWords(time), s, time.copy > time.comm ? "copies" : "communication",
                         pct(waits));
-  if (busy && has_advice) return is_busy;
+  if (busy && has_advice) {
+    return LeavesKernelsUnmeasured(report, knowledge)
+               ? is_busy + ". How well the kernels run was not measured" +
+                     KernelsToMeasure(report, knowledge)
+               : is_busy;
+  }
   if (busy) {
     const EfficiencyInfo& efficiency = report.efficiency;
     if (FactNumber(report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
       return "no time is lost between kernels. What runs inside the CUDA graphs was not recorded";
     }
     if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
-      const MeasureCommand measure = CommandToMeasure(report, knowledge);
-      const std::string kernels =
-          measure.kernels == 0
-              ? ""
-              : fmt::format(": {} kernel{} take{} {}", CountWord(measure.kernels),
-                            measure.kernels == 1 ? "" : "s", measure.kernels == 1 ? "s" : "",
-                            Percent(std::min(1.0, measure.share)));
+      const std::string kernels = KernelsToMeasure(report, knowledge);
       const bool nothing_lost = time.idle < knowledge.Number("verdict.nothing_lost") * time.all;
       const std::string first = nothing_lost ? "no time is lost between kernels" : is_busy;
       return fmt::format("{}. How well {} run was not measured{}", first,
@@ -288,24 +338,24 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     return fmt::format("{} clear{} memory, and nothing else, for {} of the time", who, s,
                        pct(time.all - time.compute - time.comm - time.copy - time.idle));
   }
-  if (time.copy >= time.comm && time.copy >= time.idle) {
-    return fmt::format("{} wait{} for copies {} of the time", who, s, pct(time.copy));
-  }
+  // What the GPU does most comes first, and then what it waits for.
+  const bool computes = time.compute > std::max({time.copy, time.comm, time.idle});
+  const auto waits_for = [&](const char* what, double part) {
+    return computes ? fmt::format("{} compute{} for {} of the time and wait{} for {} for {}", who,
+                                  s, ComputeInWords(time), s, what, pct(part))
+                    : fmt::format("{} wait{} for {} {} of the time", who, s, what, pct(part));
+  };
+  if (time.copy >= time.comm && time.copy >= time.idle) return waits_for("copies", time.copy);
   if (time.comm >= time.idle) {
     const double waited = ranks != nullptr ? report.ranks.waited * time.all : 0;
-    if (2 * waited >= time.comm) {
-      return fmt::format("{} wait for each other {} of the time", who, pct(waited));
-    }
-    return fmt::format("{} wait{} for communication {} of the time", who, s, pct(time.comm));
+    if (2 * waited >= time.comm) return waits_for("each other", waited);
+    return waits_for("communication", time.comm);
   }
-  const auto worst = std::max_element(time.causes.begin(), time.causes.end());
-  const char* const why =
-      !WaitsForInput(report) ? IdleWords(static_cast<IdleCause>(worst - time.causes.begin()))
-      : FactNumber(report, "run.serves").value_or(0) > 0 ? "waiting for requests"
-                                                         : "waiting for the next command";
-  const bool most = WaitsForInput(report) || 2 * *worst >= time.idle;
-  return fmt::format("{} {} idle {} of the time, {} {}", who, are, pct(time.idle),
-                     most ? "mostly" : "above all", why);
+  const std::string idle = computes
+                               ? fmt::format("{} compute{} for {} of the time and {} idle for {}",
+                                             who, s, ComputeInWords(time), are, pct(time.idle))
+                               : fmt::format("{} {} idle {} of the time", who, are, pct(time.idle));
+  return idle + WhatIdleTimeWaitsFor(report, time, knowledge);
 }
 
 }  // namespace
@@ -314,6 +364,11 @@ std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
                             const Cluster* ranks) {
   if (ShareOfTimeOf(report).all <= 0)
     return "No GPU activity was recorded, so there is nothing to judge.";
+  if (RanNoKernel(report)) {
+    return fmt::format("No kernel was recorded: the GPU only {}. Next: {}",
+                       ShareOfTimeOf(report).copy > 0 ? "moved data" : "cleared memory",
+                       InSentence(report.next_step));
+  }
   std::string text =
       fmt::format("{}: {}.", KindWords(report.run), WhereTheTimeWent(report, knowledge, ranks));
   if (!report.next_step.empty()) text += " Next: " + InSentence(report.next_step);

@@ -135,6 +135,13 @@ Replay::Result Replay::Pass::Run() {
 
 void Replay::Pass::StartCall(std::uint32_t i) {
   const HostCall& call = graph_.calls_[i];
+  if (call.paused_for != kNone && call.previous != kNone && changes_.vanished[i] == 0) {
+    const Nanos done = graph_.ops_[call.paused_for].end;
+    const Nanos code = call.start - done - changes_.CutWithin(call.thread, done, call.start);
+    call_start_[i] =
+        std::max(call_end_[call.previous], op_end_[call.paused_for] + std::max<Nanos>(code, 0));
+    return;
+  }
   const bool released = call.released_by != kNone;
   const std::uint32_t follows = released ? call.released_by : call.previous;
   const Nanos since = follows == kNone ? graph_.from_ : graph_.calls_[follows].end;

@@ -58,6 +58,7 @@ class Replay {
     std::uint32_t released_by;
     std::uint32_t waited_for;  // the thread that this one waited for before the call, kNone
     std::uint32_t awaited_op;  // whose end lets it return, kNone
+    std::uint32_t paused_for;  // the op whose end the thread waited for before the call, kNone
     std::uint32_t arrival;     // batch it needed, kNone
     Nanos own;                 // its cost when nothing holds it
     bool long_pause;           // the code before it is more than what launching it takes

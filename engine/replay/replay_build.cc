@@ -7,6 +7,7 @@
 #include "engine/base/median.h"
 #include "engine/replay/launch_queue.h"
 #include "engine/replay/replay.h"
+#include "engine/replay/silent_waits.h"
 #include "engine/replay/stream_waits.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/collective_match.h"
@@ -122,7 +123,8 @@ void Replay::AddCalls(const Run& run) {
       call.row = c;
       call.thread = t;
       call.previous = previous;
-      call.released_by = call.waited_for = call.awaited_op = call.arrival = kNone;
+      call.released_by = call.waited_for = kNone;
+      call.awaited_op = call.paused_for = call.arrival = kNone;
       call.own = call.end - call.start;
       const Nanos since = previous == kNone ? from_ : calls_[previous].end;
       call.long_pause = call.start - since > long_pauses[t];
@@ -236,8 +238,10 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
   }
   for (auto& [thread, ends] : batches) std::sort(ends.begin(), ends.end());
 
+  const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run);
   for (HostCall& call : calls_) {
     const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
+    call.paused_for = At(op_index_, paused_for[call.row]);
     const std::uint32_t awaited = hand_overs.AwaitedAt(call.thread, call.start - 1);
     const bool waits =
         !os_known || 2 * waits_of[call.thread].OverlapWith(since, call.start) >= call.start - since;
@@ -255,6 +259,10 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
       call.waited_for = calls_[peer].thread;
       break;
     }
+    // What happened last let it go.
+    if (call.paused_for != kNone && call.released_by != kNone &&
+        calls_[call.released_by].end > ops_[call.paused_for].end)
+      call.paused_for = kNone;
     const auto found = batches.find(call.thread);
     if (found != batches.end()) {
       const auto& ends = found->second;

@@ -116,6 +116,15 @@ const RuleInfo* RuleOf(const Report& report, const std::string& id) {
   return nullptr;
 }
 
+// Something that was seen is explained; another fix is covered.
+std::string HowItRelates(const Report& report, const std::string& id) {
+  const bool seen =
+      std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& other) {
+        return other.rule != nullptr && other.rule->id == id && !other.symptom.empty();
+      });
+  return seen ? "explains: " : "covers: ";
+}
+
 // What a finding explains as a tree: an effect stands under the nearest cause of it that is
 // explained here, too, and under the finding itself otherwise.
 class EffectTree {
@@ -141,7 +150,7 @@ class EffectTree {
     for (const std::string& id : children) {
       const bool last = &id == &children.back();
       const std::vector<std::string> lines =
-          WrapWords("explains: " + ExplainedText(report_, id),
+          WrapWords(HowItRelates(report_, id) + ExplainedText(report_, id),
                     page.width() - kFindingColumn - DisplayWidth(lead));
       for (std::size_t k = 0; k < lines.size(); ++k) {
         const char* branch = k > 0 ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ ");
@@ -256,6 +265,9 @@ std::string EfficiencyText(const EfficiencyInfo& efficiency) {
 
 std::string DoubtText(const Report& report) {
   if (report.no_verdict_reason.empty() || report.run.kind == "no-gpu") return "";
+  // The verdict may begin with the reason.
+  if (!report.verdict.empty() && report.verdict.find(report.no_verdict_reason.substr(1)) == 1)
+    return "";
   return fmt::format("Tentative: {}.", report.no_verdict_reason);
 }
 

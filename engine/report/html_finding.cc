@@ -128,7 +128,7 @@ std::string EvidenceSection(const Report& report, const Finding& finding) {
 
 std::string Explains(const Report& report, const Finding& finding) {
   if (finding.explains.empty()) return "";
-  std::string html = "<h4>This also explains</h4>\n<ul class=\"explains\">\n";
+  std::string html = "<h4>This also covers</h4>\n<ul class=\"explains\">\n";
   for (const std::string& id : finding.explains) {
     html += "<li>" + HtmlText(ExplainedText(report, id)) + "</li>\n";
   }

@@ -170,7 +170,7 @@ std::string Full(const Report& report, const Finding& finding, const MarkdownOpt
     text += "\n\n";
   }
   if (!finding.explains.empty()) {
-    text += "This also explains:\n\n";
+    text += "This also covers:\n\n";
     for (const std::string& id : finding.explains) {
       text += "- " + MarkdownText(ExplainedText(report, id)) + "\n";
     }

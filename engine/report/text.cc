@@ -100,7 +100,8 @@ void WriteRanks(Page& page, const Report& report) {
   if (ranks.steps > 0)
     parts.push_back(fmt::format("{} {} in common", ranks.steps, StepsInWords(report.run)));
   const auto pct = [](double share) { return FormatQuantity(share, "share"); };
-  if (ranks.waited + ranks.transfer >= kIdleWorthSaying) {
+  // Where no collective was found on two ranks, nobody knows which part of it was waiting.
+  if (ranks.waited > 0 && ranks.waited + ranks.transfer >= kIdleWorthSaying) {
     parts.push_back(fmt::format("waiting for late ranks {}", pct(ranks.waited)));
     parts.push_back(fmt::format("transfer {}", pct(ranks.transfer)));
   }

@@ -69,7 +69,7 @@ bool IsNameColumn(const std::string& column) {
   return names.contains(column);
 }
 
-std::string Quoted(const std::string& name) {
+std::string SqlQuoted(const std::string& name) {
   std::string quoted = "\"";
   for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
@@ -170,7 +170,7 @@ class Scrub {
       if (!source_.Has(table, column)) continue;
       SQLite::Statement rows(in_, fmt::format("SELECT {0} FROM {1} WHERE {0} LIKE '%/home/%' OR "
                                               "{0} LIKE '%users/%' OR {0} LIKE '%users\\%'",
-                                              Quoted(column), Quoted(table)));
+                                              SqlQuoted(column), SqlQuoted(table)));
       while (rows.executeStep()) scrubber_.LearnPaths(rows.getColumn(0).getString());
     }
   }
@@ -180,18 +180,18 @@ class Scrub {
       std::string name, type;
     };
     std::vector<Column> columns;
-    SQLite::Statement info(in_, "PRAGMA table_info(" + Quoted(table) + ")");
+    SQLite::Statement info(in_, "PRAGMA table_info(" + SqlQuoted(table) + ")");
     std::string declared;
     while (info.executeStep()) {
       columns.push_back({info.getColumn(1).getString(), info.getColumn(2).getString()});
       const bool plain = std::all_of(columns.back().type.begin(), columns.back().type.end(),
                                      [](unsigned char c) { return std::isalnum(c) != 0; });
-      declared += (declared.empty() ? "" : ", ") + Quoted(columns.back().name) +
+      declared += (declared.empty() ? "" : ", ") + SqlQuoted(columns.back().name) +
                   (plain ? " " + columns.back().type : "");
       if (table == "StringIds" && columns.back().name == "id") declared += " PRIMARY KEY";
     }
     if (columns.empty()) return;
-    out.exec(fmt::format("CREATE TABLE main.{} ({})", Quoted(table), declared));
+    out.exec(fmt::format("CREATE TABLE main.{} ({})", SqlQuoted(table), declared));
     std::string wanted;
     for (const Column& column : columns) {
       wanted += (wanted.empty() ? "" : ", ") + Expression(table, column.name);
@@ -199,20 +199,20 @@ class Scrub {
         out.exec(
             fmt::format("INSERT OR IGNORE INTO temp.used SELECT DISTINCT {0} FROM old.{1} "
                         "WHERE typeof({0}) = 'integer'",
-                        Quoted(column.name), Quoted(table)));
+                        SqlQuoted(column.name), SqlQuoted(table)));
       }
     }
     if (table == "META_DATA_CAPTURE" || table == "TARGET_INFO_SYSTEM_ENV") {
       return CopyNamed(out, table);
     }
     const char* filter = table == "StringIds" ? " WHERE id IN (SELECT id FROM temp.used)" : "";
-    out.exec(fmt::format("INSERT INTO main.{0} SELECT {1} FROM old.{0}{2}", Quoted(table), wanted,
-                         filter));
+    out.exec(fmt::format("INSERT INTO main.{0} SELECT {1} FROM old.{0}{2}", SqlQuoted(table),
+                         wanted, filter));
   }
 
   // Texts are cleaned, numbers stay, binary data goes; structured payloads are of no use here.
   static std::string Expression(const std::string& table, const std::string& column) {
-    std::string name = Quoted(column);
+    std::string name = SqlQuoted(column);
     if (column == "jsonText" || column == "jsonTextId" || column == "binaryData") return "NULL";
     // What a version, a unit or an enumeration is called names nobody.
     if (table.starts_with("ENUM_")) return name;
@@ -222,9 +222,9 @@ class Scrub {
 
   // Tables of names and values: only what a diagnosis reads.
   void CopyNamed(SQLite::Database& out, const std::string& table) {
-    SQLite::Statement rows(in_, "SELECT name, value FROM " + Quoted(table));
-    SQLite::Statement insert(out,
-                             "INSERT INTO main." + Quoted(table) + " (name, value) VALUES (?, ?)");
+    SQLite::Statement rows(in_, "SELECT name, value FROM " + SqlQuoted(table));
+    SQLite::Statement insert(
+        out, "INSERT INTO main." + SqlQuoted(table) + " (name, value) VALUES (?, ?)");
     while (rows.executeStep()) {
       const std::string name = rows.getColumn(0).getString();
       const std::string value = rows.getColumn(1).getString();

@@ -53,7 +53,7 @@ bool IsNumber(std::string_view text) {
   return at == text.size();
 }
 
-std::string Quoted(std::string_view text) {
+std::string JsonQuoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
@@ -152,7 +152,7 @@ class Writer : public kineto::Visitor {
       line_ += ", \"cat\": ";
       // Words of the format name nobody; what is none of them is a text like any other.
       line_ += event.category == Category::kUnknown ? Text(event.category_text)
-                                                    : Quoted(Unescaped(event.category_text));
+                                                    : JsonQuoted(Unescaped(event.category_text));
     }
     line_ += ", \"name\": " +
              (event.category == Category::kPython ? Frame(event.name) : Text(event.name));
@@ -195,7 +195,7 @@ class Writer : public kineto::Visitor {
     ++summary_.tables_kept;
     EndEvents();
     std::string text = after_key_ ? ",\n" : "\n";
-    text += Quoted(key) + ": " + Clean(value);
+    text += JsonQuoted(key) + ": " + Clean(value);
     sink_.Write(text);
     after_key_ = true;
   }
@@ -250,7 +250,7 @@ class Writer : public kineto::Visitor {
   const std::string& Text(std::string_view raw) {
     if (remembered_.size() > kMostRemembered) remembered_.clear();
     const auto [at, fresh] = remembered_.try_emplace(std::string(raw));
-    if (fresh) at->second = Quoted(CleanWords(Unescaped(raw)));
+    if (fresh) at->second = JsonQuoted(CleanWords(Unescaped(raw)));
     return at->second;
   }
 
@@ -295,7 +295,7 @@ class Writer : public kineto::Visitor {
     } else {
       clean = CleanWords(name);
     }
-    return at->second = Quoted(clean);
+    return at->second = JsonQuoted(clean);
   }
 
   std::string Clean(const dom::element& value) {
@@ -305,7 +305,7 @@ class Writer : public kineto::Visitor {
     if (value.get(object) == simdjson::SUCCESS) {
       std::string all;
       for (const auto& field : object) {
-        all += (all.empty() ? "" : ", ") + Quoted(CleanWords(std::string(field.key))) + ": " +
+        all += (all.empty() ? "" : ", ") + JsonQuoted(CleanWords(std::string(field.key))) + ": " +
                Clean(field.value);
       }
       return "{" + all + "}";
@@ -315,7 +315,7 @@ class Writer : public kineto::Visitor {
       for (const dom::element item : array) all += (all.empty() ? "" : ", ") + Clean(item);
       return "[" + all + "]";
     }
-    if (value.get(text) == simdjson::SUCCESS) return Quoted(CleanWords(std::string(text)));
+    if (value.get(text) == simdjson::SUCCESS) return JsonQuoted(CleanWords(std::string(text)));
     return simdjson::minify(value);
   }
 

@@ -64,7 +64,8 @@ class Explainer {
         hand_overs_(hand_overs),
         blocks_(blocks),
         compiling_(CompilingPauses(run)),
-        latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))) {
+        latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
+        longest_latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.longest_latency"))) {
     idle_.by_device.resize(times.size());
     slow_launch_ns_ = static_cast<Nanos>(run.knowledge.Number("idle.first_launch_factor") *
                                          run.knowledge.Number("launch.usual_call"));
@@ -294,9 +295,12 @@ class Explainer {
 
   // From the start of the launching call to the start of its op: the call itself and the latency,
   // unless something else is recorded inside (lazy loading, compilation, the profiler, an
-  // allocation).
+  // allocation). An op that is launched long before it starts waits for something else.
   void Launch(const Gap& gap, Nanos start, Nanos end) {
     if (end <= start) return;
+    const Nanos returned = run_.trace.calls.end[CallOf(run_.trace, gap)];
+    const bool waits = end - returned > longest_latency_ns_;
+    if (waits) end = std::max(start, returned + latency_ns_);
     // Older captures do not record lazy loading: it hides in the first launch of a kernel.
     const Nanos loaded =
         IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[CallOf(run_.trace, gap)]) : start;
@@ -309,6 +313,7 @@ class Explainer {
       Add(gap, piece.end, inside_call ? cause : IdleCause::kLaunch,
           inside_call ? piece.activity : Activity::kLaunch, piece.phase);
     }
+    if (waits) Add(gap, gap.end, PeerReleased(gap) ? IdleCause::kPeerWait : IdleCause::kUnknown);
   }
 
   // The first launch of its kernel in the process, and far slower than launches are.
@@ -370,6 +375,7 @@ class Explainer {
   const std::vector<std::uint32_t>& blocks_;
   std::vector<IntervalSet> compiling_;  // by thread
   Nanos latency_ns_;
+  Nanos longest_latency_ns_;
   Nanos slow_launch_ns_ = 0;
   std::map<std::uint32_t, std::vector<Nanos>> ends_;
   std::map<std::pair<std::uint32_t, StringId>, std::uint32_t>

@@ -53,7 +53,7 @@ std::vector<std::uint8_t> ColdSteps(const Run& run, const Steps& steps) {
 
 }  // namespace
 
-void SplitWarmup(const Run& run, Steps* steps) {
+void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) {
   steps->first_steady = 0;
   steps->outliers.clear();
   if (steps->all.size() < 3) return;
@@ -65,8 +65,8 @@ void SplitWarmup(const Run& run, Steps* steps) {
   const double band =
       std::max(run.knowledge.Number("step.band_mads") * static_cast<double>(Median(deviations)),
                run.knowledge.Number("step.band_share") * static_cast<double>(median));
-  const auto outside = [&](std::size_t i) {
-    return std::abs(static_cast<double>(lengths[i] - median)) > band;
+  const auto outside = [&](std::size_t i, Nanos waited = 0) {
+    return std::abs(static_cast<double>(lengths[i] - waited - median)) > band;
   };
   // Loading and allocating is warm-up when the later steps do without.
   const std::vector<std::uint8_t> cold = ColdSteps(run, *steps);
@@ -74,7 +74,9 @@ void SplitWarmup(const Run& run, Steps* steps) {
   const auto late_cold = static_cast<std::size_t>(
       std::count(cold.begin() + static_cast<std::ptrdiff_t>(most), cold.end(), 1));
   const bool starts_cold = 10 * late_cold <= lengths.size() - most;
-  const auto leads = [&](std::size_t i) { return outside(i) || (starts_cold && cold[i] != 0); };
+  const auto leads = [&](std::size_t i) {
+    return outside(i, i < waits.size() ? waits[i] : 0) || (starts_cold && cold[i] != 0);
+  };
   // Warm-up leads the run; it never takes more than half of the steps, and ends with the first two
   // usual ones.
   for (std::size_t i = 0; i < most; ++i) {

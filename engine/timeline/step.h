@@ -29,8 +29,9 @@ Steps StepsFromUpdates(const Run& run);
 double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only);
 
 // Marks warm-up and outliers. Warm-up are the leading steps that are unusually long (median and
-// MAD), or that load code or allocate where later ones do not.
-void SplitWarmup(const Run& run, Steps* steps);
+// MAD), or that load code or allocate where later ones do not. What the first steps are known to
+// have waited, none or less of them, makes no warm-up.
+void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps);
 
 // Whether the device usually waits, or copies a batch, in these gaps between the computing of one
 // step and that of the next. Nothing tells how long it would have waited behind the last step:

@@ -281,7 +281,7 @@ Steps StepsFromPeriod(const Run& run) {
   if (ops.kind[anchor] == OpKind::kKernel) {
     steps.name = run.trace.strings[run.trace.shapes[ops.detail[anchor]].short_name];
   }
-  SplitWarmup(run, &steps);
+  SplitWarmup(run, {}, &steps);
   // Iterations of one loop take about the same time, unless their data differ: then it is the same
   // kernels in the same grids, and the host takes part each time.
   const bool same =

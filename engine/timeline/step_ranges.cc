@@ -164,7 +164,7 @@ Steps Finish(const Run& run, OnDevice made, Steps steps) {
   steps.all = std::move(made.steps);
   if (steps.all.size() > min_count && StepsEndWithWait(run, made.gaps, made.usual))
     steps.all.pop_back();
-  SplitWarmup(run, &steps);
+  SplitWarmup(run, {}, &steps);
   return steps;
 }
 

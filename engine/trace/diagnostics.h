@@ -18,6 +18,10 @@ struct Diagnostic {
   std::int64_t count = 1;  // how often
 };
 
+// What a trace of another accelerator is told by: nothing of it can be judged.
+inline constexpr std::string_view kOtherAccelerator =
+    "events of an accelerator that is not a GPU were left out: its work is not analyzed";
+
 class Diagnostics {
  public:
   // Same (level, text, table) adds to the count.

@@ -37,6 +37,7 @@ return {
 
   tests = {
     { name = "only the forward pass",
+      edges = { ["capture.range_coverage"] = { 0.05, 0.7 } },
       facts = { capture = { has_ranges = true, range_coverage = 0.35 } },
       expect = { share = 0.35 } },
     { name = "near miss: all phases",

@@ -69,6 +69,7 @@ return {
 
   tests = {
     { name = "kernels and calls only",
+      edges = { ["budget.compute"] = 1e8 },
       facts = { window = { time = 1e9 }, budget = { compute = 6e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false } },
       expect = { count = 2, missing = "GPU metric samples, memory events",

@@ -42,6 +42,7 @@ return {
 
   tests = {
     { name = "a long run without ranges",
+      edges = { ["run.ops"] = 100 },
       facts = { run = { ops = 7328 }, steps = { source = "period" }, capture = { has_ranges = false } },
       expect = { ops = 7328, steps = "steps were found from the repeating GPU work" } },
     { name = "nor could steps be found",

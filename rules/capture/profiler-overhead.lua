@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "a tenth of the window",
+      edges = { ["capture.overhead"] = 6e7 },
       facts = { window = { time = 2e9 }, capture = { overhead = 2e8 }, idle = { profiler_overhead = 1.5e8 } },
       expect = { share = 0.1, overhead = 2e8, idle = 1.5e8 } },
     { name = "near miss: a percent, as every capture has",

@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "two tokens in the environment",
+      edges = { ["capture.secrets"] = 1 },
       facts = { capture = { secrets = 2, secret_names = "HF_TOKEN, WANDB_API_KEY" } },
       expect = { count = 2, names = "HF_TOKEN, WANDB_API_KEY" } },
     { name = "near miss: an environment without secrets", facts = { capture = { secrets = 0 } }, expect = "silent" },

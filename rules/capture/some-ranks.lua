@@ -37,6 +37,7 @@ advise report_*.sqlite]],
 
   tests = {
     { name = "one of eight",
+      edges = { ["capture.world_size"] = 2 },
       facts = { run = { devices = 1 }, capture = { world_size = 8 } },
       expect = { world = 8, devices = 1 } },
     { name = "near miss: all of them",

@@ -35,6 +35,7 @@ return {
 
   tests = {
     { name = "ten minutes with 4000 steps",
+      edges = { ["capture.seconds"] = 120, ["capture.steps"] = 200 },
       facts = { capture = { seconds = 600, steps = 4000 } },
       expect = { steps = 4000, seconds = 600, time = 6e11 } },
     { name = "near miss: a minute with many short steps",

@@ -27,6 +27,7 @@ return {
 
   tests = {
     { name = "a server with graphs",
+      edges = { ["graph.whole.share"] = 0.2 },
       facts = { graph = { whole = { share = 0.9 } } },
       expect = { share = 0.9 } },
     { name = "near miss: a small graph",

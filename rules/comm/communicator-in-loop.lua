@@ -31,6 +31,7 @@ return {
 
   tests = {
     { name = "a group for each phase",
+      edges = { ["ranges.communicator.lost"] = 2e7, ["ranges.communicator.per_step"] = 0.1 },
       facts = { window = { device_time = 1e9 }, ranges = { communicator = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

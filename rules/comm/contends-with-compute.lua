@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "matrix kernels a third slower beside all-reduces",
+      edges = { ["comm.contention.compared"] = 50, ["comm.contention.lost"] = 8e7, ["comm.contention.slowdown"] = 1.1 },
       facts = { window = { device_time = 4e9 },
                 comm = { count = 160, contention = { slowdown = 1.35, compared = 2000, lost = 4e8, remedy = true } } },
       expect = { slowdown = 1.35, compared = 2000, share = 0.1 }, saving = { claims = 4e8, part = 0.5 } },

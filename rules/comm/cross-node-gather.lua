@@ -45,6 +45,7 @@ return {
 
   tests = {
     { name = "16 ranks on two nodes gather every layer",
+      edges = { ["strategy.gather_lost"] = 8e8 },
       facts = { window = { device_time = 16e9 }, cluster = { hosts = 2 },
                 strategy = { zero_stage = 3, gather_across_nodes = true, gather_lost = 4e9, across_lost = 5e9, across_remedy = true, data = 16 } },
       expect = { ranks = 16, hosts = 2, share = 0.25 }, saving = { claims = 5e9 } },

@@ -31,6 +31,7 @@ return {
 
   tests = {
     { name = "four GPUs, one process, the model broadcast in each step",
+      edges = { ["comm.replicate.broadcasts"] = 1, ["comm.replicate.lost"] = 8e7, ["comm.replicate.reduces"] = 1 },
       facts = { window = { device_time = 4e9 },
                 comm = { replicate = { devices = 4, broadcasts = 12, reduces = 6, lost = 1.2e9, remedy = true } } },
       expect = { devices = 4, broadcasts = 12, reduces = 6, share = 0.3 }, saving = { claims = 1.2e9 } },

@@ -12,19 +12,21 @@ return {
   knowledge = { "K-B5", "K-J2" },
 
   needs      = { "cluster.ranks" },
-  optional   = { "cluster.transfer", "cluster.window", "cluster.halved_lost", "cluster.halved_remedy" },
-  thresholds = { "min_share" },
+  optional   = { "cluster.transfer", "cluster.window", "cluster.halved_lost", "cluster.halved_remedy", "strategy.tensor_lost" },
+  thresholds = { "min_share", "of_layers" },
 
   symptom = "For {share:pct} of the time, the GPUs only send and receive. There is too little computing to hide that behind.",
   cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.",
   fixes   = {
     { action = "Measure the path between the ranks, and compare it with what the links should reach",
       snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2   # of nccl-tests (AMD: rccl-tests)\nNCCL_DEBUG=INFO COMMAND 2>&1 | grep -E 'via|NET/'", language = "bash" },
-    { action = "Exchange gradients less often: accumulate them over several micro-steps, or use a larger batch per GPU",
+    { reason = "layers", action = "Use fewer GPUs per tensor-parallel group, or overlap its collectives with the products of the layer",
+      snippet = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --sequence-parallel --tp-comm-overlap   # Megatron-LM", language = "bash", ["for"] = { "pytorch" } },
+    { reason = "!layers", action = "Exchange gradients less often: accumulate them over several micro-steps, or use a larger batch per GPU",
       snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch", "training" } },
-    { action = "Send fewer bytes: bf16 gradients",
+    { reason = "!layers", action = "Send fewer bytes: bf16 gradients",
       snippet = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\nmodel.register_comm_hook(None, default_hooks.bf16_compress_hook)",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Use fewer ranks for this problem size: they may be as fast together" },
   },
   false_positives = "Inference of a large model over many GPUs with a batch of one.",
@@ -36,7 +38,9 @@ return {
     if f.cluster.transfer == nil or f.cluster.window == nil then return nil end
     local transfer = share(f.cluster.transfer, f.cluster.window)
     if not at_least(transfer, t.min_share) then return nil end
-    return { share = transfer }
+    -- Sums inside layers cannot be sent later, in training neither.
+    local inside = f.strategy.tensor_lost and f.strategy.tensor_lost.time or 0
+    return { share = transfer, reason = at_least(share(inside, f.cluster.transfer), t.of_layers) and "layers" or "" }
   end,
 
   saving = { claims = "cluster.halved_lost", remedy = "cluster.halved_remedy", confidence = 0.4,
@@ -44,8 +48,21 @@ return {
 
   tests = {
     { name = "ten times as long as computing",
+      edges = { ["cluster.transfer"] = 1e9 },
       facts = { cluster = { ranks = 2, transfer = 1.8e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true } },
-      expect = { share = 0.9 }, saving = { claims = 1.8e9, confidence = 0.4 } },
+      expect = { share = 0.9, reason = "" }, saving = { claims = 1.8e9, confidence = 0.4 } },
+    { name = "sums inside split layers",
+      facts = { cluster = { ranks = 2, transfer = 1.8e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true },
+                strategy = { tensor_lost = 1.5e9 } },
+      expect = { reason = "layers" } },
+    { name = "a little more than half of the communication is inside layers",
+      facts = { cluster = { ranks = 2, transfer = 1.8e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true },
+                strategy = { tensor_lost = 1e9 } },
+      expect = { reason = "layers" } },
+    { name = "a little less than half of it",
+      facts = { cluster = { ranks = 2, transfer = 1.8e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true },
+                strategy = { tensor_lost = 8e8 } },
+      expect = { reason = "" } },
     { name = "near miss: exposed, but shorter than computing",
       facts = { cluster = { ranks = 2, transfer = 8e8, window = 2e9, halved_lost = 8e8, halved_remedy = true } },
       expect = "silent" },

@@ -44,6 +44,7 @@ return {
 
   tests = {
     { name = "four micro-steps, all of them synchronized",
+      edges = { ["comm.micro.backwards"] = 2, ["comm.micro.lost"] = 8e7 },
       facts = { window = { device_time = 4e9 },
                 comm = { count = 640, micro = { backwards = 4, synced = 4, optimizers = 1, lost = 6e8, remedy = true } } },
       expect = { backwards = 4, synced = 4, share = 0.15 }, saving = { claims = 6e8 } },

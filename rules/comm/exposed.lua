@@ -62,6 +62,7 @@ return {
 
   tests = {
     { name = "a quarter of the time in exposed all-reduces",
+      edges = { ["comm.exposed"] = 2e8 },
       facts = { window = { device_time = 4e9 },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },

@@ -56,6 +56,7 @@ return {
 
   tests = {
     { name = "40 GB/s on NVLink of 300 GB/s",
+      edges = { ["comm.path.inside.lost"] = 8e7, ["comm.path.inside.peak"] = 1e11 },
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
                 comm = { path = { inside = { rate = 40e9, peak = 300e9, name = "NVLink", kind = "allreduce", lost = 4e8, remedy = true } } } },
       expect = { rate = 40e9, path = "NVLink", share = 0.1, kind = "allreduce" }, saving = { claims = 4e8 } },

@@ -39,6 +39,7 @@ boundary<<<edge, block, 0, stream>>>(field, edges_in);]],
 
   tests = {
     { name = "a tenth of the time in exchanges",
+      edges = { ["mpi.transfer.lost"] = 3e7 },
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, messages = 2, functions = { { name = "MPI_Waitall", count = 100, time = 1.2e8, bytes = 0, idle = 1e8 } },
                         transfer = { per_step = 1, lost = 1e8, remedy = true } } },

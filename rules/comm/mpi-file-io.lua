@@ -36,6 +36,7 @@ MPI_Wait(&request, MPI_STATUS_IGNORE);                                      // b
 
   tests = {
     { name = "results every ten steps",
+      edges = { ["mpi.file.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, functions = { { name = "MPI_File_write_at_all", count = 10, time = 1e8, bytes = 4e9, idle = 1e8 } },
                         file = { count = 10, lost = 1e8, remedy = true } } },

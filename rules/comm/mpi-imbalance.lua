@@ -39,6 +39,7 @@ return {
 
   tests = {
     { name = "rank 0 writes while the others wait at a barrier",
+      edges = { ["mpi.uneven.lost"] = 3e7 },
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, functions = { { name = "MPI_Barrier", count = 10, time = 3e8, bytes = 0, idle = 2e8 } },
                         uneven = { count = 10, lost = 2e8, remedy = true } } },

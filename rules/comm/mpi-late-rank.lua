@@ -39,6 +39,7 @@ MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
 
   tests = {
     { name = "the neighbor computes longer",
+      edges = { ["mpi.late.lost"] = 3e7 },
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, functions = { { name = "MPI_Waitall", count = 100, time = 3e8, bytes = 0, idle = 2.2e8 } },
                         late = { per_step = 1, lost = 2e8, remedy = true } } },

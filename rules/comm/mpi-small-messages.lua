@@ -40,6 +40,7 @@ MPI_Isend(buffer, total, MPI_DOUBLE, neighbor, 0, comm, &request);]],
 
   tests = {
     { name = "128 messages of 4 KB per step",
+      edges = { ["mpi.small.lost"] = 2e7, ["mpi.small.per_step"] = 16 },
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 8000, messages = 128, message_bytes = 4096, small = { per_step = 128, lost = 1e8, remedy = true } } },
       expect = { share = 0.1, per_step = 128, messages = 128, bytes = 4096 }, saving = { claims = 1e8, confidence = 0.65 } },

@@ -47,9 +47,10 @@ return {
 
   tests = {
     { name = "sockets, and a variable is the reason",
+      edges = { ["comm.exposed"] = 3e7 },
       facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 5e8 }, topology = { infiniband = false },
                 nccl = { nodes = 2, network = "Socket", infiniband_off = true, remote = { pairs = 4, socket = 4 } } },
-      expect = { share = 0.5, pairs = 4, also = ": an environment variable turns InfiniBand off" }, saving = { claims = 5e8 } },
+      expect = { share = 0.5, pairs = 4, also = ": an environment variable turns InfiniBand off" }, saving = { claims = 5e8, part = 0.7 } },
     { name = "sockets beside an active port",
       facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 5e8 }, topology = { infiniband = true },
                 nccl = { nodes = 2, infiniband_off = false, remote = { pairs = 4, socket = 4 } } },

@@ -58,10 +58,11 @@ return {
 
   tests = {
     { name = "samples: PCIe busy, NVLink still",
+      edges = { ["comm.exposed"] = 3e7, ["sample.comm.nvlink"] = 0.02, ["sample.comm.pcie"] = 0.1, ["sample.comm.samples"] = 20 },
       facts = { window = { device_time = 1e9 }, run = { devices = 4 }, comm = { count = 100, exposed = 4e8 }, topology = { nvlink = { pairs = 6 } },
                 nccl = { ranks = 0, peer_off = false, ["local"] = { peer = 0, shared = 0, net = 0 } },
                 sample = { comm = { nvlink = 0.0, pcie = 0.6, samples = 400 } } },
-      expect = { share = 0.4, nvlink = 0, pcie = 0.6 }, saving = { claims = 4e8 } },
+      expect = { share = 0.4, nvlink = 0, pcie = 0.6 }, saving = { claims = 4e8, part = 0.7 } },
     { name = "the log: host memory between GPUs that the matrix connects",
       facts = { window = { device_time = 1e9 }, run = { devices = 1 }, comm = { count = 100, exposed = 4e8 }, topology = { nvlink = { pairs = 6 } },
                 nccl = { ranks = 4, peer_off = true, ["local"] = { peer = 0, shared = 8, net = 0 } }, sample = { comm = {} } },

@@ -53,9 +53,10 @@ return {
 
   tests = {
     { name = "InfiniBand without GPUDirect RDMA",
+      edges = { ["comm.exposed"] = 3e7 },
       facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 3e8 },
                 nccl = { nodes = 2, rdma_off = false, remote = { pairs = 4, staged = 4, gdr = 0, socket = 0 } } },
-      expect = { share = 0.3, pairs = 4 }, saving = { claims = 3e8 } },
+      expect = { share = 0.3, pairs = 4 }, saving = { claims = 3e8, part = 0.3 } },
     { name = "near miss: with GPUDirect RDMA",
       facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 3e8 },
                 nccl = { nodes = 2, rdma_off = false, remote = { pairs = 4, staged = 0, gdr = 4, socket = 0 } } },

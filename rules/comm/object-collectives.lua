@@ -31,6 +31,7 @@ dist.all_reduce(values)]],
 
   tests = {
     { name = "metrics are gathered as objects",
+      edges = { ["ranges.object_collective.lost"] = 2e7, ["ranges.object_collective.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, ranges = { object_collective = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

@@ -61,6 +61,7 @@ return {
 
   tests = {
     { name = "sharded training on one stream",
+      edges = { ["comm.no_overlap.lost"] = 6e7, ["comm.overlap"] = 0.05 },
       facts = { window = { device_time = 2e9 },
                 comm = { count = 300, overlap = 0.0, same_stream = true, no_overlap = { lost = 5e8, remedy = true },
                          kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 3e8 },
@@ -72,6 +73,13 @@ return {
                 comm = { count = 300, overlap = 0.01, same_stream = false, no_overlap = { lost = 4e8, remedy = true },
                          kinds = { { kind = "allreduce", count = 300, time = 4e8, exposed = 4e8 } } } },
       expect = { share = 0.2, deferrable = 1, where = "on its own stream" } },
+    { name = "gathers, and sends that cannot be put off",
+      edges = { ["comm.kinds[1].time"] = 2e8 },
+      facts = { window = { device_time = 2e9 },
+                comm = { count = 300, overlap = 0.0, same_stream = true, no_overlap = { lost = 5e8, remedy = true },
+                         kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 3e8 },
+                                   { kind = "sendrecv", count = 100, time = 2e8, exposed = 2e8 } } } },
+      expect = { deferrable = 0.6 } },
     { name = "near miss: tensor-parallel inference needs each all-reduce at once",
       facts = { window = { device_time = 2e9 },
                 comm = { count = 3000, overlap = 0.0, same_stream = true, no_overlap = { lost = 4e8, remedy = true },

@@ -37,6 +37,7 @@ return {
 
   tests = {
     { name = "all gradients are reduced after backward, a third of the time",
+      edges = { ["comm.serial.lost"] = 6e7, ["comm.serial.share"] = 0.5 },
       facts = { window = { device_time = 3e9 }, comm = { count = 400, serial = { share = 1.0, lost = 9e8, remedy = true } } },
       expect = { serial = 1, share = 0.3, time = 9e8 },
       saving = { claims = 9e8 } },

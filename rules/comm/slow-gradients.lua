@@ -56,6 +56,7 @@ return {
 
   tests = {
     { name = "computing is far too short for gradients at NVLink's rate",
+      edges = { ["comm.median"] = 1e6, ["comm.path.inside.lost"] = 2e8, ["comm.path.inside.tokens"] = 800 },
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 2 }, strategy = { name = "ddp" },
                 comm = { median = 1.4e7, path = { inside = { tokens = 339, peak = 450e9, name = "NVLink", lost = 2.4e9, remedy = true } } } },
       expect = { tokens = 339, share = 0.6, path = "NVLink" }, saving = { claims = 2.4e9, confidence = 0.4 } },

@@ -37,6 +37,7 @@ return {
 
   tests = {
     { name = "320 all-reduces of 20 us a step, a fifth of the time",
+      edges = { ["comm.small.lost"] = 4e7, ["comm.small.per_step"] = 20, ["comm.small.share"] = 0.5 },
       facts = { window = { device_time = 2e9 },
                 comm = { count = 6400, median = 20e3, small = { per_step = 320, share = 0.97, lost = 4e8, remedy = true } } },
       expect = { per_step = 320, small = 0.97, share = 0.2, median = 20e3 },

@@ -48,6 +48,7 @@ export OMPI_MCA_pml=ucx UCX_TLS=rc,cuda_copy,cuda_ipc,gdr_copy,sm      # Open MP
 
   tests = {
     { name = "edges of 1 MB go to both neighbors through the host",
+      edges = { ["mpi.staged.count"] = 4, ["mpi.staged.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, staged = { count = 400, per_step = 4, bytes = 4e8, lost = 1e8, remedy = true } } },
       expect = { share = 0.1, count = 400, per_step = 4, bytes = 4e8 }, saving = { claims = 1e8, confidence = 0.7 } },

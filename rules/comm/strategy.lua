@@ -94,6 +94,7 @@ return {
 
   tests = {
     { name = "two gathers for each reduce-scatter: FSDP",
+      edges = { ["comm.count"] = 4, ["comm.kinds[1].count"] = 150 },
       facts = { comm = { count = 300, per_step = 60, kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 1e8 },
                                                                { kind = "reducescatter", count = 100, time = 2e8, exposed = 1e8 } } } },
       expect = { strategy = "fully sharded data parallelism (FSDP, ZeRO-3)", per_step = 60,

@@ -36,6 +36,7 @@ model = nn.SyncBatchNorm.convert_sync_batchnorm(model, group)]],
 
   tests = {
     { name = "53 layers",
+      edges = { ["comm.per_step"] = 10, ["family.batch_norm_sync.per_step"] = 20 },
       facts = { family = { batch_norm_sync = { per_step = 159 } }, comm = { per_step = 110 } },
       expect = { count = 159 } },
     { name = "near miss: a few layers",

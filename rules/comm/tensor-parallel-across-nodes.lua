@@ -41,6 +41,7 @@ return {
 
   tests = {
     { name = "8 ranks on two nodes share each layer",
+      edges = { ["strategy.tensor_lost"] = 4e8 },
       facts = { window = { device_time = 8e9 }, cluster = { hosts = 2 },
                 strategy = { tensor = 8, tensor_across_nodes = true, tensor_lost = 2e9, tensor_remedy = true } },
       expect = { ranks = 8, share = 0.25 }, saving = { claims = 2e9 } },

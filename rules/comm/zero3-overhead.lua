@@ -55,11 +55,13 @@ return {
 
   tests = {
     { name = "30 of 80 GB in use, 14 GB of weights",
+      edges = { ["strategy.gather_lost"] = 2e8, ["strategy.memory_capacity"] = 4.76e10 },
       facts = { window = { device_time = 4e9 },
                 strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, regather_lost = 5e8, regather_remedy = true, memory_peak = 30e9, memory_capacity = 80e9,
                              unsharded_weights = 10.5e9, model_states = 112e9 } },
       expect = { share = 0.2, used = 0.375, ranks = 4 }, saving = { claims = 5e8 } },
     { name = "sizes are not known, but three quarters of the memory are free",
+      edges = { ["strategy.memory_capacity"] = 4.5e10 },
       facts = { window = { device_time = 4e9 },
                 strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, memory_peak = 18e9, memory_capacity = 80e9 } },
       expect = { share = 0.2, used = 0.225 } },

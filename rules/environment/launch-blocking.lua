@@ -46,6 +46,7 @@ return {
 
   tests = {
     { name = "the switch is set",
+      edges = { ["launch.waiting.lost"] = 2e7, ["launch.waiting.share"] = 0.5 },
       facts = { window = { device_time = 1e9 }, launch = { waiting = { share = 0.97, lost = 4e8, remedy = true } }, environment = { launch_blocking = "1" } },
       expect = { share = 0.4, waiting = 0.97, setting = "CUDA_LAUNCH_BLOCKING=1" },
       saving = { claims = 4e8 } },
@@ -53,6 +54,7 @@ return {
       facts = { window = { device_time = 1e9 }, launch = { waiting = { share = 0.97, lost = 4e8, remedy = true } } },
       expect = { setting = "the environment does not say why" } },
     { name = "small kernels for several streams, one after the other",
+      edges = { ["launch.waiting.alone"] = 2e7 },
       facts = { window = { device_time = 1e9 }, launch = { waiting = { share = 1, alone = 4e8, lost = 4.1e8, remedy = true } } },
       expect = { share = 0.41, alone_text = ", or runs one small kernel at a time," },
       saving = { claims = 4.1e8 } },

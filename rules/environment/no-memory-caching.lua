@@ -43,6 +43,7 @@ return {
 
   tests = {
     { name = "every tensor is allocated",
+      edges = { ["memory.alloc.lost"] = 2e7, ["memory.alloc.per_step"] = 1 },
       facts = { window = { device_time = 1e9 }, memory = { alloc = { per_step = 900, lost = 5e8, remedy = true } }, environment = { recorded = true, no_memory_caching = "1" } },
       expect = { share = 0.5, count = 900 },
       saving = { claims = 5e8 } },

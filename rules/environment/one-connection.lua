@@ -37,6 +37,7 @@ return {
 
   tests = {
     { name = "one queue for four streams",
+      edges = { ["kernel.streams"] = 2 },
       facts = { environment = { recorded = true, max_connections = "1" }, kernel = { streams = 4 } },
       expect = { value = "1" } },
     { name = "near miss: the default",

@@ -43,6 +43,7 @@ return {
 
   tests = {
     { name = "off, with half of the time in FP32 products",
+      edges = { ["precision.fp32.lost"] = 5e7 },
       facts = { window = { device_time = 1e9 }, precision = { fp32 = { share = 0.5, lost = 5e8, remedy = true } }, environment = { recorded = true, tf32_override = "0" } },
       expect = { share = 0.5 },
       saving = { claims = 5e8 } },

@@ -41,6 +41,7 @@ return {
 
   tests = {
     { name = "four processes with 32 threads on 32 CPUs",
+      edges = { ["run.cpu_cores"] = 128 },
       facts = { environment = { recorded = true, omp_threads = "32" }, run = { cpu_cores = 32, processes = 4 } },
       expect = { processes = 4, threads = 32 } },
     { name = "near miss: eight threads each",

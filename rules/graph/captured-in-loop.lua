@@ -32,6 +32,7 @@ return {
 
   tests = {
     { name = "a capture in each step",
+      edges = { ["calls.graph_capture.lost"] = 2e7, ["calls.graph_capture.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, calls = { graph_capture = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.7 } },

@@ -21,7 +21,10 @@ return {
   fixes   = {
     { action  = "Capture more sizes, or pad to captured sizes",
       snippet = [[vllm serve model --compilation-config '{"cudagraph_capture_sizes": [1, 2, 4, 8, 16, 32, 64, 128]}']],
-      language = "bash", ["for"] = { "vllm", "sglang" } },
+      language = "bash", ["for"] = { "vllm" } },
+    { action  = "Capture more sizes, or pad to captured sizes",
+      snippet = "python -m sglang.launch_server --model-path MODEL --cuda-graph-bs 1 2 4 8 16 32 64 128",
+      language = "bash", ["for"] = { "sglang" } },
     { action  = "Drop or pad the last, smaller batch",
       snippet = "loader = DataLoader(dataset, batch_size=64, drop_last=True)",
       language = "python", ["for"] = { "pytorch" } },
@@ -42,6 +45,7 @@ return {
 
   tests = {
     { name = "every fifth step is eager",
+      edges = { ["graph.miss.lost"] = 2e7, ["graph.miss.share"] = 0.05 },
       facts = { window = { device_time = 1e9 }, steps = { count = 50 }, graph = { launches = 40, miss = { share = 0.2, lost = 1e8 } } },
       expect = { share = 0.1, miss = 0.2 },
       saving = { claims = 1e8, part = 0.9 } },

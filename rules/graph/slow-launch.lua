@@ -38,6 +38,7 @@ return {
 
   tests = {
     { name = "300 us to launch, 200 us to run",
+      edges = { ["graph.call.median"] = 1e5, ["graph.gap.lost"] = 3e7 },
       facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 300000 }, gpu = { median = 200000 }, gap = { lost = 3e8 } } },
       expect = { share = 0.3 },
       saving = { claims = 3e8, part = 0.5 } },

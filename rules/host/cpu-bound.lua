@@ -1,5 +1,15 @@
 -- The launching thread runs code that the report does not show, and the GPU waits for it. What the code is only ranges or CPU
 -- samples can tell: a symptom that says where to look. It claims what no cause has claimed.
+
+-- What the innermost range or function around the code says of it, and so what helps.
+local function ways_of(name)
+  if not name then return { "unseen", "unnamed", "other" } end
+  if matches(name, "*.py(*: forward*") or matches(name, "nn.Module:*") then return { "model" } end
+  if matches(name, "Optimizer.step*") or matches(name, "*optim*.py(*: step*") then return { "optimizer" } end
+  if matches(name, "*.py(*") then return { "other" } end
+  return { "unseen", "other" }
+end
+
 return {
   id        = "host/cpu-bound",
   title     = "Find out what the launching thread computes while the GPU waits",
@@ -18,16 +28,22 @@ return {
   symptom = "The launching thread runs CPU code for {code:pct} of the time{where:text}. The GPU waits for it for {share:pct} of the time.",
   cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
   fixes   = {
-    { action = "Sample the CPU to see which functions run in these gaps",
+    { reason = "model", action = "Compile the model, so that its layers run without Python between the kernels",
+      snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch" } },
+    { reason = "model", action = "Move checks, hooks, logging and metrics out of the model's forward functions" },
+    { reason = "optimizer", action = "Use an implementation that updates all parameters in a few kernels, or compile the update",
+      snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "optimizer", action = "Compute what does not change from step to step outside the update, such as lists of blocks and shapes" },
+    { reason = "unseen", action = "Sample the CPU to see which functions run in these gaps",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND   # of a Python program, add --python-sampling=true", language = "bash", ["for"] = { "nvidia" } },
-    { action = "Record call stacks, so that the report names the functions that run in these gaps",
+    { reason = "unseen", action = "Record call stacks, so that the report names the functions that run in these gaps",
       snippet = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)", language = "python", ["for"] = { "pytorch", "amd" } },
-    { action = "Name the phases of the loop, so that the report can say which one it is",
+    { reason = "unnamed", action = "Name the phases of the loop, so that the report can say which one it is",
       snippet = "with torch.cuda.nvtx.range(\"metrics\"):\n    update_metrics(out, y)", language = "python", ["for"] = { "pytorch" } },
-    { action = "Move this code off the launching thread (worker process, background thread, GPU), or run it while the GPU has queued work" },
-    { action = "If this code does not need the latest results, launch the next GPU work before it, and synchronize after it",
+    { reason = "other", action = "Move this code off the launching thread (worker process, background thread, GPU), or run it while the GPU has queued work" },
+    { reason = "other", action = "If this code does not need the latest results, launch the next GPU work before it, and synchronize after it",
       ["for"] = { "c++", "fortran", "openacc", "openmp" } },
-    { action = "If it does, run it on the GPU, too: with the data already there, even a slow kernel saves the wait",
+    { reason = "other", action = "If it does, run it on the GPU, too: with the data already there, even a slow kernel saves the wait",
       ["for"] = { "c++", "fortran", "openacc", "openmp" } },
   },
   false_positives = "Programs that are meant to alternate between CPU and GPU.",
@@ -42,13 +58,16 @@ return {
     local rows = top(f.host.compute.ranges, "time", 5)
     local where = f.capture.has_ranges == false and "" or ", most of it outside all named ranges"
     -- The range of a whole step says nothing of the place in it.
-    if #rows > 0 and not matches(rows[1].name, "ProfilerStep#*") then
-      local is_line = matches(rows[1].name, "*.py(*")
-      where = (is_line and ", most of it in " or ", most of it in the range ") .. rows[1].name
+    local name = #rows > 0 and not matches(rows[1].name, "ProfilerStep#*") and rows[1].name or nil
+    if name then
+      local is_line = matches(name, "*.py(*")
+      where = (is_line and ", most of it in " or ", most of it in the range ") .. name
     end
+    local ways = {}
+    for _, reason in ipairs(ways_of(name)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
     local code = math.max(lost, share(f.host.compute.code or 0, f.window.device_time))
-    return { share = lost, code = code, where = where, count = f.host.compute.lost.count, rows = rows }
+    return { share = lost, code = code, where = where, count = f.host.compute.lost.count, rows = rows, ways = ways }
   end,
 
   saving = function(f, t)
@@ -64,16 +83,19 @@ return {
 
   tests = {
     { name = "half the time goes into metrics on the host",
+      edges = { ["host.compute.lost"] = 1e8 },
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "logging", time = 1e8 }, { name = "metrics", time = 4e8 } } } } },
       expect = { share = 0.5, where = ", most of it in the range metrics", count = 10, rows = { { name = "metrics" }, { name = "logging" } } },
       saving = { claims = 5e8, confidence = 0.3 } },
     { name = "the GPU has work left for most of the code",
+      edges = { ["host.compute.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
                 host = { compute = { remedy = true, code = 6e8, lost = { time = 8e7, count = 10 }, ranges = {} } } },
       expect = { share = 0.08, code = 0.6 } },
     { name = "one pass that launches a lot",
+      edges = { ["startup.time"] = 5e7, ["launch.count"] = 50 },
       facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "training" }, launch = { count = 1100 }, startup = { time = 0 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 }, ranges = {} } } },
       expect = { share = 0.5 }, saving = { claims = 5e8, confidence = 0.3 } },
@@ -85,10 +107,21 @@ return {
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "train.py(62): step", time = 4e8 } } } } },
-      expect = { where = ", most of it in train.py(62): step" } },
+      expect = { where = ", most of it in train.py(62): step", ways = { { reason = "other" } } } },
+    { name = "the model's own layers are compiled, and not moved elsewhere",
+      facts = { window = { device_time = 1e9 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
+                                     ranges = { { name = "transformers/models/bert/modeling_bert.py(364): forward", time = 4e8 } } } } },
+      expect = { ways = { { reason = "model" } } } },
+    { name = "the update of the weights",
+      facts = { window = { device_time = 1e9 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
+                                     ranges = { { name = "Optimizer.step#Shampoo.step", time = 4e8 } } } } },
+      expect = { where = ", most of it in the range Optimizer.step#Shampoo.step", ways = { { reason = "optimizer" } } } },
     { name = "without ranges it says so",
       facts = { window = { device_time = 1e9 }, host = { compute = { remedy = true, lost = { time = 2e8, count = 5 }, ranges = {} } } },
-      expect = { share = 0.2, where = ", most of it outside all named ranges", rows = 0 } },
+      expect = { share = 0.2, where = ", most of it outside all named ranges", rows = 0,
+                 ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "a few percent between steps, when nothing else explains them",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
                 host = { compute = { remedy = true, lost = { time = 3e7, count = 10 }, ranges = { { name = "metrics", time = 3e7 } } } } },

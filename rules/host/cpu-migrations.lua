@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "pushed around",
+      edges = { ["host.cpu_moves"] = 200 },
       facts = { host = { cpu_moves = 2000 } },
       expect = { moves = 2000 } },
     { name = "near miss: a few moves",

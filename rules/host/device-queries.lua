@@ -37,6 +37,7 @@ cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);   // not c
 
   tests = {
     { name = "free memory is asked for in each layer",
+      edges = { ["calls.device_query.lost"] = 2e7, ["calls.device_query.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, calls = { device_query = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

@@ -44,6 +44,7 @@ cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the l
 
   tests = {
     { name = "samples are written in each step",
+      edges = { ["host.file_write.lost"] = 2e7, ["host.file_write.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

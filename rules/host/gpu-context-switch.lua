@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "four processes lose a fifth of the time in switches",
+      edges = { ["host.gpu_processes"] = 2, ["host.gpu_switch.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, host = { gpu_processes = 4, gpu_switch = { lost = { time = 2e8, count = 400 } } } },
       expect = { processes = 4, share = 0.2, count = 400 },
       saving = { claims = 2e8, part = 0.7 } },

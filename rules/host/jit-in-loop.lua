@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "a compilation in each of ten steps",
+      edges = { ["host.jit.count"] = 2, ["host.jit.lost"] = 1e7, ["steps.count"] = 3 },
       facts = { window = { device_time = 1e9 }, steps = { count = 10 },
                 host = { jit = { count = 10, time = 4e8, lost = 3e8, remedy = true } } },
       expect = { share = 0.3, count = 10, time = 4e8, steps = 10 },

@@ -39,6 +39,7 @@ return {
 
   tests = {
     { name = "200 waits for a lock leave the GPU idle for a quarter of the time",
+      edges = { ["host.lock.count"] = 5, ["host.lock.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, host = { lock = { count = 200, lost = 2.5e8, remedy = true } } },
       expect = { share = 0.25, count = 200, mean = 1.25e6 },
       saving = { claims = 2.5e8 } },

@@ -32,6 +32,7 @@ for (auto& s : streams) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);   
 
   tests = {
     { name = "a stream for each task",
+      edges = { ["calls.objects.lost"] = 2e7, ["calls.objects.per_step"] = 2 },
       facts = { window = { device_time = 1e9 }, calls = { objects = { per_step = 20, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 20 },
       saving = { claims = 6e7, confidence = 0.65 } },

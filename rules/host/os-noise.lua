@@ -36,6 +36,7 @@ return {
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "preempted 40 times, a tenth of the time",
+      edges = { ["host.preempted.lost"] = 2e7, ["host.preempted.lost.count"] = 5 },
       facts = { window = { device_time = 1e9 }, host = { preempted = { lost = { time = 1e8, count = 40 } } } },
       expect = { share = 0.1, count = 40, time = 1e8 },
       saving = { claims = 1e8, part = 0.8 } },

@@ -31,6 +31,7 @@ return {
 
   tests = {
     { name = "workers at each epoch",
+      edges = { ["os.process.count"] = 2, ["os.process.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, os = { process = { count = 16, lost = 1e8, remedy = true } } },
       expect = { share = 0.1, count = 16 },
       saving = { claims = 1e8 } },

@@ -38,6 +38,7 @@ return {
 
   tests = {
     { name = "a notebook",
+      edges = { ["host.input.lost"] = 5e9 },
       facts = { run = { serves = false }, window = { device_time = 5e10 },
                 host = { input = { lost = 4.9e10, per_step = 0.1, between_from = 2e9, between_to = 2.1e9 } } },
       expect = { share = 0.98, from = 2e9, to = 2.1e9, length = 1e8 } },

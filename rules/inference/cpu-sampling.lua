@@ -41,6 +41,7 @@ return {
 
   tests = {
     { name = "a tenth of the time",
+      edges = { ["serving.sampling.lost"] = 3e7 },
       facts = { run = { serves = true }, window = { device_time = 1e9 }, serving = { sampling = { lost = 1e8, remedy = true } } },
       expect = { share = 0.1 }, saving = { claims = 1e8, confidence = 0.6 } },
     { name = "near miss: a percent",

@@ -21,7 +21,10 @@ return {
   fixes   = {
     { action  = "Use kernels that multiply packed weights (Marlin, AWQ or GPTQ kernels, TensorRT-LLM)",
       snippet = "vllm serve model --quantization awq_marlin",
-      language = "bash", ["for"] = { "vllm", "sglang" } },
+      language = "bash", ["for"] = { "vllm" } },
+    { action  = "Use kernels that multiply packed weights (Marlin, AWQ or GPTQ kernels)",
+      snippet = "python -m sglang.launch_server --model-path MODEL --quantization awq_marlin",
+      language = "bash", ["for"] = { "sglang" } },
     { action = "When you train on quantized weights (QLoRA), use a larger batch, so that each unpacking serves more tokens" },
   },
   false_positives = "Training with adapters on packed weights, where unpacking is the price of the saved memory.",
@@ -31,6 +34,7 @@ return {
 
   tests = {
     { name = "4-bit weights unpacked in each layer",
+      edges = { ["family.dequantize.lost"] = 1e8, ["family.dequantize.per_step"] = 2 },
       facts = { window = { device_time = 1e9 }, family = { dequantize = { per_step = 20, lost = 3e8, remedy = true } } },
       expect = { share = 0.3, count = 20 },
       saving = { claims = 3e8, confidence = 0.5 } },

@@ -28,6 +28,7 @@ return {
 
   tests = {
     { name = "after each token",
+      edges = { ["ranges.detokenize.lost"] = 2e7, ["ranges.detokenize.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, ranges = { detokenize = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

@@ -29,6 +29,7 @@ return {
 
   tests = {
     { name = "tables are rebuilt for each token",
+      edges = { ["ranges.prepare.lost"] = 5e7, ["ranges.prepare.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, ranges = { prepare = { per_step = 10, lost = 1.5e8, remedy = true } } },
       expect = { share = 0.15, count = 10 },
       saving = { claims = 1.5e8, confidence = 0.6 } },

@@ -21,13 +21,17 @@ return {
     { action = "Give the cache more memory, so that blocks are not swapped or recomputed" },
     { action  = "Store the cache in FP8, which halves the bytes",
       snippet = "vllm serve model --kv-cache-dtype fp8",
-      language = "bash", ["for"] = { "vllm", "sglang" } },
+      language = "bash", ["for"] = { "vllm" } },
+    { action  = "Store the cache in FP8, which halves the bytes",
+      snippet = "python -m sglang.launch_server --model-path MODEL --kv-cache-dtype fp8_e4m3",
+      language = "bash", ["for"] = { "sglang" } },
   },
   false_positives = "Very long prompts, whose cache must be written once.",
   references = { "nvidia/gpu-background" },
 
   tests = {
     { name = "the cache is gathered in each layer",
+      edges = { ["family.kv_cache.per_step"] = 2, ["family.kv_cache.share"] = 0.1 },
       facts = { family = { kv_cache = { per_step = 20, share = 0.3 } } },
       expect = { share = 0.3, count = 20 } },
     { name = "near miss: new keys and values are written",

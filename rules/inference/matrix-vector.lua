@@ -45,6 +45,7 @@ return {
 
   tests = {
     { name = "decoding one sequence",
+      edges = { ["family.gemv.share"] = 0.3 },
       facts = { family = { gemv = { share = 0.8, per_step = 225 } } },
       expect = { share = 0.8, vectors = "single vectors", by = "names" } },
     { name = "eight sequences through ordinary matrix kernels, told by recorded sizes",

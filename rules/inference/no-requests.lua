@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "a server that is half used",
+      edges = { ["serving.no_request.lost"] = 5e7 },
       facts = { run = { serves = true }, window = { device_time = 1e9 }, serving = { load = 0.5, no_request = { lost = 5e8 } } },
       expect = { load = 0.5, idle = 0.5 } },
     { name = "near miss: a server under load",

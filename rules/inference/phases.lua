@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "a server under load",
+      edges = { ["family.decode.share"] = 0.02 },
       facts = { family = { decode = { share = 0.2, per_step = 32 }, prefill = { share = 0.1 } } },
       expect = { decode = 0.2, prefill = 0.1 } },
     { name = "near miss: a test request",

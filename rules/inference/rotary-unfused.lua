@@ -27,6 +27,7 @@ return {
 
   tests = {
     { name = "an element-wise rotation in each layer",
+      edges = { ["family.rotary.per_step"] = 2, ["family.rotary.share"] = 0.05 },
       facts = { family = { rotary = { per_step = 20, share = 0.3 } } },
       expect = { share = 0.3, count = 20 } },
     { name = "near miss: a fast rotation kernel",

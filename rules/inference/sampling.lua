@@ -25,6 +25,7 @@ return {
 
   tests = {
     { name = "top-p by sorting",
+      edges = { ["family.sampling.per_step"] = 2, ["family.sampling.share"] = 0.08 },
       facts = { family = { sampling = { per_step = 20, share = 0.3 } } },
       expect = { share = 0.3, count = 20 } },
     { name = "near miss: a fused sampler",

@@ -19,15 +19,17 @@ return {
   knowledge = { "K-E1", "K-N6" },
 
   needs      = { "run.serves", "window.device_time", "host.compute.lost", "host.compute.remedy" },
-  optional   = { "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step", "run.decode", "run.units", "run.framework" },
-  thresholds = { "min_share" },
+  optional   = { "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step", "run.decode", "run.units", "run.framework",
+                 "steps.outliers.excess" },
+  thresholds = { "min_share", "max_outliers" },
 
   symptom = "Between engine steps, the GPU waits for code on the launching thread for {share:pct} of the time.",
   cause   = "The next step is scheduled only after the last one is done. The thread picks requests, builds inputs and hands out results meanwhile.",
   fixes   = {
     { action = "Turn on the overlapped scheduler",
-      snippet = "vllm serve MODEL --async-scheduling\npython -m sglang.launch_server --model-path MODEL   # without --disable-overlap-schedule",
-      language = "bash", ["for"] = { "vllm", "sglang" } },
+      snippet = "vllm serve MODEL --async-scheduling", language = "bash", ["for"] = { "vllm" } },
+    { action = "Leave the overlapped scheduler on, which is the default",
+      snippet = "python -m sglang.launch_server --model-path MODEL   # without --disable-overlap-schedule", language = "bash", ["for"] = { "sglang" } },
     { action = "Run several engine steps per call of the scheduler" },
     { action = "Move tokenization and detokenization to their own processes" },
   },
@@ -43,6 +45,8 @@ return {
   detect = function(f, t)
     local lost = share(waits(f).lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
+    -- A few long pauses, as of a garbage collector, are not what each step needs.
+    if at_least(share(f.steps.outliers.excess or 0, waits(f).lost.time), t.max_outliers) then return nil end
     return { share = lost, count = f.serving.scheduler.per_step or share(waits(f).lost.count, f.run.units or 1) }
   end,
 
@@ -53,6 +57,7 @@ return {
 
   tests = {
     { name = "a fifth of the time is scheduling",
+      edges = { ["serving.scheduler.lost"] = 3e7 },
       facts = { run = { serves = true }, window = { device_time = 1e9 }, host = { compute = { lost = 3e8, remedy = true } },
                 serving = { scheduler = { lost = 2e8, remedy = true, per_step = 3 } } },
       expect = { share = 0.2, count = 3 }, saving = { claims = 2e8, confidence = 0.5 } },
@@ -60,6 +65,14 @@ return {
       facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
                 host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
       expect = { share = 0.3, count = 1 }, saving = { claims = 3e8 } },
+    { name = "code between the tokens, and a few long pauses",
+      facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
+                steps = { outliers = { excess = 1.2e8 } }, host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
+      expect = { share = 0.3 }, saving = { claims = 3e8 } },
+    { name = "near miss: a few pauses make most of it, as of a garbage collector",
+      facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
+                steps = { outliers = { excess = 1.8e8 } }, host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
+      expect = "silent" },
     { name = "near miss: a percent",
       facts = { run = { serves = true }, window = { device_time = 1e9 }, host = { compute = { lost = 3e8, remedy = true } },
                 serving = { scheduler = { lost = 1e7, remedy = true, per_step = 3 } } },

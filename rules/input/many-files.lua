@@ -43,6 +43,7 @@ dataset = wds.WebDataset("shards/train-{000000..000255}.tar")]],
 
   tests = {
     { name = "a file for each image",
+      edges = { ["input.lost"] = 5e7, ["os.open.per_step"] = 100 },
       facts = { window = { device_time = 1e9 }, os = { open = { per_step = 512 } }, input = { lost = 3e8, remedy = true }, capture = { has_os_calls = true } },
       expect = { share = 0.3, count = 512 },
       saving = { claims = 3e8 } },

@@ -36,6 +36,7 @@ for i, sample in enumerate(source):
 
   tests = {
     { name = "a twentieth of the run goes into mapping",
+      edges = { ["input.map.lost"] = 1e7 },
       facts = { window = { device_time = 1e9 }, input = { map = { time = 5e7, lost = 5e7, remedy = true } } },
       expect = { share = 0.05, time = 5e7 }, saving = { claims = 5e7 } },
     { name = "near miss: a few short maps",

@@ -50,6 +50,7 @@ for i in range(steps):
 
   tests = {
     { name = "workers start when the step is over",
+      edges = { ["input.after_gpu"] = 0.8, ["input.lost"] = 2e7, ["input.steps_affected"] = 0.5, ["input.workers_busy"] = 0.9 },
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
                 input = { lost = 4e8, background = true, after_gpu = 0.98, workers_busy = 0.3, steps_affected = 1,
                           load = { median = 2e7 }, remedy = true } },

@@ -47,6 +47,7 @@ loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy
 
   tests = {
     { name = "64 busy workers on 16 cores",
+      edges = { ["input.lost"] = 2e7, ["input.workers"] = 20, ["input.workers_busy"] = 0.5 },
       facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
                 input = { lost = 2.5e8, workers = 64, workers_busy = 0.9, remedy = true } },
       expect = { share = 0.25, workers = 64, cores = 16 }, saving = { claims = 2.5e8, confidence = 0.4 } },

@@ -38,6 +38,7 @@ dataset = monai.data.CacheDataset(data=items, transform=transforms, cache_rate=1
 
   tests = {
     { name = "four fifths of the load time is reading",
+      edges = { ["input.file.share"] = 0.5, ["input.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 input = { lost = 6e8, file = { share = 0.8 }, workers = 4, load = { median = 9e7 }, remedy = true } },
       expect = { share = 0.6, file_share = 0.8, workers = 4, load_time = 9e7 }, saving = { claims = 6e8, confidence = 0.7 } },

@@ -54,6 +54,7 @@ return {
 
   tests = {
     { name = "two workers are busy all the time and the GPU waits",
+      edges = { ["input.lost"] = 4e7, ["input.steps_affected"] = 0.2, ["input.workers_busy"] = 0.6 },
       facts = { window = { device_time = 2e9 }, run = { cpu_cores = 32 }, steps = { count = 20 },
                 input = { lost = 8e8, own = 0, waiting = 7.5e8, workers = 2, workers_busy = 0.98, steps_affected = 0.9,
                           remedy = true } },

@@ -33,6 +33,7 @@ for i, part in enumerate(parts):
 
   tests = {
     { name = "a cache that is concatenated in each layer",
+      edges = { ["family.concat.lost"] = 4e7, ["family.concat.per_step"] = 2 },
       facts = { window = { device_time = 1e9 }, family = { concat = { per_step = 20, lost = 1.2e8, halved = true } } },
       expect = { share = 0.12, count = 20 },
       saving = { claims = 1.2e8, confidence = 0.5 } },

@@ -34,6 +34,7 @@ return {
 
   tests = {
     { name = "anomaly mode is on",
+      edges = { ["family.checks.lost"] = 2e7, ["family.checks.per_step"] = 4 },
       facts = { window = { device_time = 1e9 }, family = { checks = { per_step = 40, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 40 },
       saving = { claims = 6e7, confidence = 0.6 } },

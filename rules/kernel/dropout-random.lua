@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "a mask kernel after each layer",
+      edges = { ["family.dropout.lost"] = 4e7, ["family.dropout.per_step"] = 2 },
       facts = { window = { device_time = 1e9 }, family = { dropout = { per_step = 20, lost = 1.2e8, halved = true } } },
       expect = { share = 0.12, count = 20 },
       saving = { claims = 1.2e8, confidence = 0.5 } },

@@ -29,6 +29,7 @@ ebc = EmbeddingBagCollection(tables=tables, device="cuda")]],
 
   tests = {
     { name = "26 tables with a lookup each",
+      edges = { ["family.embedding.per_step"] = 12, ["family.embedding.share"] = 0.2 },
       facts = { family = { embedding = { per_step = 120, share = 0.3 } } },
       expect = { share = 0.3, count = 120 } },
     { name = "near miss: a token embedding",

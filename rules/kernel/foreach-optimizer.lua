@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "an unfused AdamW",
+      edges = { ["family.foreach.lost"] = 3e7, ["family.foreach.per_step"] = 3 },
       facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 30, lost = 9e7, halved = true } } },
       expect = { share = 0.09, count = 30 },
       saving = { claims = 9e7, confidence = 0.5 } },

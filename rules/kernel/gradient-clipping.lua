@@ -28,6 +28,7 @@ return {
 
   tests = {
     { name = "two kernels a tensor",
+      edges = { ["family.clip.per_step"] = 2, ["family.clip.share"] = 0.04 },
       facts = { family = { clip = { per_step = 20, share = 0.3 } } },
       expect = { share = 0.3, count = 20 } },
     { name = "near miss: a multi-tensor norm",

@@ -50,6 +50,7 @@ return {
 
   tests = {
     { name = "one matrix kernel takes 88 % of the kernel time",
+      edges = { ["budget.compute"] = 3.41e8, ["kernel.top[2].share"] = 0.5 },
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
                 kernel = { top = { { name = "softmax", class = "softmax", count = 100, time = 1e8, share = 0.12, median = 1e6 },
                                    { name = "sgemm_128x64", class = "matrix", count = 200, time = 8e8, share = 0.88, median = 4e6 } } } },

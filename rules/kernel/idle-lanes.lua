@@ -44,9 +44,10 @@ return {
 
   tests = {
     { name = "blocks of one thread",
+      edges = { ["counter.rows[1].lanes"] = 0.5, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.03125 } } } },
       expect = { weight = 0.6, name = "stencil", lanes = 0.03125, part = 0.5 },
-      saving = { claims = 4e8 } },
+      saving = { claims = 4e8, part = 0.35 } },
     { name = "near miss: all lanes at work",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.99 } } } },
       expect = "silent" },

@@ -30,6 +30,7 @@ return {
 
   tests = {
     { name = "an advanced index in each layer",
+      edges = { ["family.index_backward.per_step"] = 1.5, ["family.index_backward.share"] = 0.05 },
       facts = { family = { index_backward = { per_step = 15, share = 0.3 } } },
       expect = { share = 0.3, count = 15 } },
     { name = "near miss: a small embedding table",

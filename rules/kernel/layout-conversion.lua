@@ -32,6 +32,7 @@ return {
 
   tests = {
     { name = "32 conversions a step around convolutions",
+      edges = { ["kernel.layout.count"] = 4, ["kernel.layout.lost"] = 4e7 },
       facts = { window = { device_time = 1e9 },
                 kernel = { layout = { share = 0.104, count = 32, lost = 1.03e8, remedy = true } } },
       expect = { share = 0.103, count = 32 },

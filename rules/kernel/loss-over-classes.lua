@@ -35,6 +35,7 @@ loss = LigerFusedLinearCrossEntropyLoss()(lm_head.weight, hidden, labels)]],
 
   tests = {
     { name = "a loss over 128 000 classes",
+      edges = { ["family.cross_entropy.lost"] = 8e7, ["family.cross_entropy.per_step"] = 2 },
       facts = { window = { device_time = 1e9 }, family = { cross_entropy = { per_step = 20, lost = 2.4e8, halved = true } } },
       expect = { share = 0.24, count = 20 },
       saving = { claims = 2.4e8, confidence = 0.5 } },

@@ -35,6 +35,7 @@ return {
 
   tests = {
     { name = "half of the compute time in narrow kernels on one stream",
+      edges = { ["budget.compute"] = 5e8, ["kernel.concurrency"] = 1.1 },
       facts = { window = { time = 1e9 }, budget = { compute = 8e8 },
                 kernel = { concurrency = 1.0, streams = 1, narrow = { share = 0.5 } } },
       expect = { share = 0.4, concurrency = 1, streams = 1 } },

@@ -43,9 +43,10 @@ return {
 
   tests = {
     { name = "an instruction every four cycles",
+      edges = { ["counter.rows[1].ipc"] = 0.5, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", ipc = 0.25, tensor = 0 } } } },
       expect = { weight = 0.6, name = "stencil", ipc = 0.25, part = 0.5 },
-      saving = { claims = 4e8 } },
+      saving = { claims = 4e8, part = 0.15 } },
     { name = "near miss: one and a half a cycle",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", ipc = 1.5, tensor = 0 } } } },
       expect = "silent" },

@@ -51,6 +51,7 @@ return {
 
   tests = {
     { name = "SMs full of warps that wait",
+      edges = { ["sample.compute.dram"] = 0.5, ["sample.compute.samples"] = 50, ["sample.compute.sm_active"] = 0.5, ["sample.compute.sm_issue"] = 0.15, ["sample.compute.tensor"] = 0.3 },
       facts = { sample = { compute = { sm_active = 0.95, sm_issue = 0.05, dram = 0.12, tensor = 0, samples = 5000, lost = 1e9 } } },
       expect = { active = 0.95, issue = 0.05, dram = 0.12, samples = 5000, headroom = 0.8 },
       saving = { claims = 1e9, part = 0.12 } },

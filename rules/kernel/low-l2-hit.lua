@@ -46,9 +46,10 @@ return {
 
   tests = {
     { name = "a product that misses nine of ten",
+      edges = { ["counter.rows[1].l2_hit"] = 0.2, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, memory = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", l2_hit = 0.1, class = "matrix" } } } },
       expect = { weight = 0.6, name = "stencil", hit = 0.1, part = 0.5 },
-      saving = { claims = 4e8 } },
+      saving = { claims = 4e8, part = 0.25 } },
     { name = "near miss: a kernel that streams",
       facts = { counter = { kernels = 1, memory = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", l2_hit = 0.02, class = "elementwise" } } } },
       expect = "silent" },

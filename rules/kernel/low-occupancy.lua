@@ -50,9 +50,10 @@ return {
 
   tests = {
     { name = "registers leave room for an eighth of the warps",
+      edges = { ["counter.rows[1].issue"] = 0.4, ["counter.rows[1].occupancy"] = 0.25, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", occupancy = 0.12, theoretical = 0.125, issue = 0.1, limiter = "registers" } } } },
       expect = { weight = 0.6, name = "stencil", limiter = "registers", part = 0.5, rows = 1 },
-      saving = { claims = 4e8 } },
+      saving = { claims = 4e8, part = 0.25 } },
     { name = "room for all warps, and too few blocks to fill it",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", occupancy = 0.1, theoretical = 1.0, issue = 0.05, limiter = "registers" } } } },
       expect = { limiter = "too few blocks, or blocks of uneven length" } },

@@ -43,6 +43,7 @@ return {
 
   tests = {
     { name = "busy all the time with a fifth of the SMs",
+      edges = { ["budget.compute"] = 5e8, ["sample.compute.samples"] = 50, ["sample.compute.sm_active"] = 0.5 },
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.2, samples = 5000, lost = 9e8 } } },
       expect = { busy = 0.9, active = 0.2, samples = 5000 },
       saving = { claims = 9e8, part = 0.2 } },

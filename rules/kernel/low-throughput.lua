@@ -44,9 +44,10 @@ return {
 
   tests = {
     { name = "a kernel at a tenth of everything",
+      edges = { ["counter.rows[1].memory"] = 0.5, ["counter.rows[1].sm"] = 0.5, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15 } } } },
       expect = { weight = 0.6, name = "stencil", sm = 0.1, memory = 0.15, part = 0.5 },
-      saving = { claims = 4e8 } },
+      saving = { claims = 4e8, part = 0.15 } },
     { name = "near miss: memory at nine tenths",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", sm = 0.1, memory = 0.9 } } } },
       expect = "silent" },

@@ -30,6 +30,7 @@ return {
 
   tests = {
     { name = "a hand-written norm in each layer",
+      edges = { ["family.reduction.per_step"] = 8, ["family.reduction.share"] = 0.1 },
       facts = { family = { reduction = { per_step = 80, share = 0.3 } } },
       expect = { share = 0.3, count = 80 } },
     { name = "near miss: gradient norms",

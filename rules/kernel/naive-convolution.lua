@@ -44,10 +44,12 @@ with torch.autocast("cuda", dtype=torch.bfloat16):   # GPUs without bf16 units: 
 
   tests = {
     { name = "im2col in ten layers",
+      edges = { ["family.naive_convolution.lost"] = 8e7, ["family.naive_convolution.per_step"] = 2 },
       facts = { window = { device_time = 1e9 }, family = { naive_convolution = { per_step = 20, lost = 2.4e8, halved = true } } },
       expect = { share = 0.24, count = 20 },
       saving = { claims = 2.4e8, confidence = 0.5 } },
     { name = "near miss: sizes were recorded, so that efficiency is measured",
+      edges = { ["roofline.rated.share"] = 0.5 },
       facts = { window = { device_time = 1e9 }, family = { naive_convolution = { per_step = 20, lost = 2.4e8, halved = true } },
                 roofline = { rated = { share = 0.95 } } },
       expect = "silent" },

@@ -42,6 +42,7 @@ kernel<<<blocks, threads>>>(data, n);          // if (i >= n) return;]],
 
   tests = {
     { name = "blocks of 48 threads",
+      edges = { ["kernel.partial_warp.waste"] = 0.02 },
       facts = { window = { device_time = 1e9 }, kernel = { partial_warp = { share = 0.4, waste = 0.1, rows = { { name = "stencil", count = 100, time = 4e8, threads = 48 } }, lost = 4e8, remedy = true } } },
       expect = { waste = 0.1, threads = 48 },
       saving = { claims = 4e8 } },

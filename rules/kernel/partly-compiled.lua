@@ -37,6 +37,7 @@ return {
 
   tests = {
     { name = "half compiled",
+      edges = { ["family.compiled.share"] = 0.02, ["kernel.elementwise.share"] = 0.1 },
       facts = { family = { compiled = { share = 0.3 } }, kernel = { elementwise = { share = 0.25, count = 300 } } },
       expect = { compiled = 0.3, eager = 0.25 } },
     { name = "near miss: all of it",

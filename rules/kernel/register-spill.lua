@@ -68,6 +68,7 @@ return {
 
   tests = {
     { name = "a kernel with 255 registers and 512 bytes of local memory takes most of the time",
+      edges = { ["budget.compute"] = 3.33e8, ["kernel.spilling.rows[1].local_bytes"] = 64, ["kernel.spilling.rows[1].registers"] = 64 },
       facts = { counter = { kernels = 0 }, window = { time = 1e9 }, budget = { compute = 1e9 },
                 kernel = { spilling = { share = 0.8, rows = {
                   { name = "stencil27", local_bytes = 512, registers = 255, count = 100, time = 6e8 },
@@ -87,9 +88,10 @@ return {
       facts = { counter = { kernels = 0 }, window = { time = 1e9 }, budget = { compute = 1e9 }, kernel = { spilling = { share = 0, rows = {} } } },
       expect = "not_applicable" },
     { name = "counted: a tenth of the instructions are on local memory",
+      edges = { ["counter.rows[1].local"] = 0.03 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, memory = { lost = 0 }, rows = {
         { kernel = "stencil27", weight = 0.6, lost = 2e8, ["local"] = 0.1, registers = 255 } } } },
-      expect = { share = 0.6, name = "stencil27", part_local = 0.1, part = 0.5 }, saving = { claims = 4e8 } },
+      expect = { share = 0.6, name = "stencil27", part_local = 0.1, part = 0.5 }, saving = { claims = 4e8, part = 0.2 } },
     { name = "near miss: counted, and hardly any of it is executed",
       facts = { window = { time = 1e9 }, budget = { compute = 1e9 },
                 kernel = { spilling = { share = 0.8, rows = { { name = "stencil27", local_bytes = 512, registers = 255, count = 1, time = 8e8 } } } },

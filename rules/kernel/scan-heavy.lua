@@ -31,6 +31,7 @@ out = (part + offset[:, None]).view(-1)]],
 
   tests = {
     { name = "two scans over a long sequence",
+      edges = { ["family.scan.per_step"] = 2, ["family.scan.share"] = 0.08 },
       facts = { family = { scan = { per_step = 20, share = 0.3 } } },
       expect = { share = 0.3, count = 20 } },
     { name = "near miss: a short scan",

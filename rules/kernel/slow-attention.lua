@@ -53,6 +53,7 @@ return {
 
   tests = {
     { name = "half of the time could be won",
+      edges = { ["roofline.below.attention.lost"] = 1e7 },
       facts = { window = { device_time = 1e9 },
                 roofline = { below = { attention = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::_flash_attention_forward", shape = "[1, 32768, 32, 128] by [1, 32768, 32, 128]", dtype = "bf16", place = "attn_fwd", reason = "", roof = "the peak", attained = 0.2, good = 0.5 } } } } } },
       expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::_flash_attention_forward", reason = "", roof = "the peak", rows = 1 },

@@ -60,6 +60,7 @@ return {
 
   tests = {
     { name = "half of the time could be won",
+      edges = { ["roofline.below.convolutions.lost"] = 1e7 },
       facts = { window = { device_time = 1e9 },
                 roofline = { below = { convolutions = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::convolution", shape = "[1, 3, 2048, 2048] * [64, 3, 7, 7] to [1024, 1024]", dtype = "fp32", place = "igemm_fwd", reason = "few-channels", roof = "the peak", attained = 0.2, good = 0.5 } } } } } },
       expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::convolution", reason = "few-channels", roof = "the peak", rows = 1 },

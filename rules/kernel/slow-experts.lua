@@ -46,6 +46,7 @@ return {
 
   tests = {
     { name = "half of the time could be won",
+      edges = { ["roofline.below.experts.lost"] = 1e7 },
       facts = { window = { device_time = 1e9 },
                 roofline = { below = { experts = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "vllm::rocm_aiter_fused_moe", shape = "[512, 7168] to 1 of 16 experts of [28672, 7168]", dtype = "bf16", place = "aiter_fused_moe_kernel_bf16", reason = "", roof = "the peak", attained = 0.2, good = 0.5 } } } } } },
       expect = { share = 0.48, attained = 0.2, good = 0.5, op = "vllm::rocm_aiter_fused_moe", reason = "", roof = "the peak", rows = 1 },

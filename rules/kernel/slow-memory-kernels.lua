@@ -57,6 +57,7 @@ return {
 
   tests = {
     { name = "half of the time could be won",
+      edges = { ["roofline.below.memory.lost"] = 1e7 },
       facts = { window = { device_time = 1e9 },
                 roofline = { below = { memory = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::add", shape = "[8192, 8192]", dtype = "fp32", place = "vectorized_elementwise_kernel<CUDAFunctor_add>", reason = "", roof = "the memory rate", attained = 0.2, good = 0.5 } } } } } },
       expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::add", reason = "", roof = "the memory rate", rows = 1 },

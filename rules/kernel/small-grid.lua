@@ -43,6 +43,7 @@ return {
 
   tests = {
     { name = "a kernel of two blocks on 108 SMs takes half the time",
+      edges = { ["kernel.small_grid.fill"] = 0.45, ["kernel.small_grid.lost"] = 5e7 },
       facts = { window = { device_time = 1e9 },
                 kernel = { small_grid = { share = 0.9, fill = 0.0185, median_blocks = 2, sms = 108, lost = 5e8, remedy = true,
                                           rows = { { name = "saxpy", blocks = 2, count = 5, time = 5e8 } } } } },

@@ -28,6 +28,7 @@ return {
 
   tests = {
     { name = "four sorts a step",
+      edges = { ["family.sort.per_step"] = 2, ["family.sort.share"] = 0.1 },
       facts = { family = { sort = { per_step = 20, share = 0.3 } } },
       expect = { share = 0.3, count = 20 } },
     { name = "near miss: sampling at the end of a step",

@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "delays take a third of each step",
+      edges = { ["kernel.waiting.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 kernel = { waiting = { share = 0.35, count = 2, lost = 3.3e8, remedy = true } } },
       expect = { share = 0.33, count = 2, compute_share = 0.35 },

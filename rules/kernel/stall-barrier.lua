@@ -44,9 +44,10 @@ return {
 
   tests = {
     { name = "a third of a warp's time at barriers",
+      edges = { ["counter.rows[1].stall_barrier"] = 0.2, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_barrier = 0.35 } } } },
       expect = { weight = 0.6, name = "stencil", stall = 0.35, part = 0.5 },
-      saving = { claims = 4e8 } },
+      saving = { claims = 4e8, part = 0.2 } },
     { name = "near miss: some waiting is normal",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_barrier = 0.08 } } } },
       expect = "silent" },

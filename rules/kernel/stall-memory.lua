@@ -46,9 +46,10 @@ return {
 
   tests = {
     { name = "three quarters of a warp's time waits for memory",
+      edges = { ["counter.rows[1].stall_memory"] = 0.5, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = 0.75 } } } },
       expect = { weight = 0.6, name = "stencil", stall = 0.75, part = 0.5 },
-      saving = { claims = 4e8 } },
+      saving = { claims = 4e8, part = 0.25 } },
     { name = "near miss: memory is at its limit: no latency to cover",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", stall_memory = 0.9 } } } },
       expect = "silent" },

@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "half of the time ready and not chosen",
+      edges = { ["counter.rows[1].stall_not_selected"] = 0.4, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_not_selected = 0.5 } } } },
       expect = { weight = 0.6, name = "stencil", stall = 0.5, rows = 1 } },
     { name = "near miss: some is normal",

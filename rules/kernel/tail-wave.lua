@@ -68,6 +68,7 @@ return {
 
   tests = {
     { name = "1.1 waves: nearly half of a kernel that takes half the time",
+      edges = { ["budget.compute"] = 6e8 },
       facts = { window = { time = 1e9, device_time = 2e9 }, budget = { compute = 8e8 },
                 kernel = { top = { { name = "stencil", class = "other", count = 100, time = 1e9, share = 0.6, median = 1e7 } },
                            tail = { share = 0.25, lost = 1e9, rows = { { name = "stencil", waves = 1.1, count = 100, time = 1e9 } } } } },
@@ -90,6 +91,7 @@ return {
                            tail = { share = 0.12, lost = 6e8, rows = { { name = "stencil", waves = 2.4, count = 100, time = 6e8 } } } } },
       expect = "silent" },
     { name = "near miss: a bad wave in a kernel of little time",
+      edges = { ["budget.compute"] = 2e9 },
       facts = { window = { time = 1e9, device_time = 1e9 }, budget = { compute = 1e9 },
                 kernel = { top = { { name = "stencil", class = "other", count = 100, time = 9e7, share = 0.09, median = 9e5 } },
                            tail = { share = 0.04, lost = 9e7, rows = { { name = "stencil", waves = 1.1, count = 100, time = 9e7 } } } } },

@@ -28,6 +28,7 @@ return {
 
   tests = {
     { name = "half of the time",
+      edges = { ["kernel.tiny_block.share"] = 0.1 },
       facts = { kernel = { tiny_block = { share = 0.5 } } },
       expect = { share = 0.5 } },
     { name = "near miss: a small part",

@@ -45,9 +45,10 @@ return {
 
   tests = {
     { name = "a quarter of each sector is used",
+      edges = { ["counter.rows[1].useful"] = 0.5, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", useful = 0.25, sectors = 16 } } } },
       expect = { weight = 0.6, name = "stencil", useful = 0.25, part = 0.25 },
-      saving = { claims = 4e8 } },
+      saving = { claims = 4e8, part = 0.175 } },
     { name = "near miss: all of it is used",
       facts = { counter = { kernels = 1, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", useful = 1.0, sectors = 4 } } } },
       expect = "silent" },

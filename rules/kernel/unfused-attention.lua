@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "32 layers with separate kernels take a fifth of the time",
+      edges = { ["kernel.attention.unfused.count"] = 3, ["kernel.attention.unfused.lost"] = 4e7 },
       facts = { window = { device_time = 2e9 },
                 kernel = { attention = { unfused = { share = 0.22, count = 32, lost = 4e8, remedy = true } } } },
       expect = { share = 0.2, count = 32 },

@@ -34,6 +34,7 @@ return {
 
   tests = {
     { name = "half the time in 300 element-wise kernels a step",
+      edges = { ["kernel.elementwise.lost"] = 1.2e8, ["kernel.elementwise.runs"] = 3 },
       facts = { window = { device_time = 1e9 },
                 kernel = { elementwise = { share = 0.55, count = 300, runs = 80, lost = 5e8, remedy = true } } },
       expect = { share = 0.5, count = 300, runs = 80 },

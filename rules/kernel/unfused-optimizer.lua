@@ -37,6 +37,7 @@ return {
 
   tests = {
     { name = "1200 kernels for the update, a seventh of the time",
+      edges = { ["kernel.optimizer.lost"] = 2e7, ["kernel.optimizer.per_step"] = 50 },
       facts = { window = { device_time = 1e9 },
                 kernel = { optimizer = { per_step = 1200, share = 0.15, lost = 1.4e8, remedy = true } } },
       expect = { share = 0.14, per_step = 1200, step_share = 0.15 },

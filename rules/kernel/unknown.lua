@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "a third in two kernels of an own library",
+      edges = { ["kernel.unknown.share"] = 0.03 },
       facts = { kernel = { unknown = { share = 0.33, rows = { { name = "foo_kernel", count = 40, time = 3e8, share = 0.3 },
                                                               { name = "bar_kernel", count = 4, time = 3e7, share = 0.03 } } } } },
       expect = { share = 0.33, name = "foo_kernel", rows = 2 } },

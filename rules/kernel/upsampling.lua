@@ -30,6 +30,7 @@ with torch.autocast("cuda", dtype=torch.bfloat16):   # GPUs without bf16 units: 
 
   tests = {
     { name = "a decoder with ten upsamplings",
+      edges = { ["family.upsample.per_step"] = 2, ["family.upsample.share"] = 0.08 },
       facts = { family = { upsample = { per_step = 20, share = 0.3 } } },
       expect = { share = 0.3, count = 20 } },
     { name = "near miss: one small resize",

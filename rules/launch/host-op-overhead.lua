@@ -45,6 +45,7 @@ return {
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "with the operators of a framework's trace",
+      edges = { ["launch.framework.lost"] = 5e7, ["launch.framework.lost.count"] = 20 },
       facts = { window = { device_time = 1e9 }, steps = { count = 10 },
                 launch = { count = 5000, framework = { lost = { time = 3e8, count = 200 } }, call = { median = 5000 } },
                 op = { host_heavy = "aten::linear", host_heavy_time = 2e8, per_step = 812.4 } },

@@ -40,6 +40,7 @@ y = F.scaled_dot_product_attention(q, k, v)]],
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "nine of ten kernels are tiny, and the GPU runs dry",
+      edges = { ["launch.bound.lost"] = 3e7, ["launch.queue_empty"] = 0.5, ["launch.tiny.share"] = 0.5 },
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.9, tiny = { share = 0.9, time = 2e8 }, kernel = { median = 4000 },
                            bound = { lost = 5e8 } } },

@@ -38,6 +38,7 @@ torch._foreach_zero_(buffers)]],
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "two hundred tiny copies a step",
+      edges = { ["launch.trains.lost"] = 1e7, ["launch.trains.ops"] = 20 },
       facts = { window = { device_time = 1e9 }, launch = { trains = { count = 40, ops = 200, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, trains = 40, ops = 200 }, saving = { claims = 6e7, confidence = 0.7 } },
     { name = "near miss: a short train",

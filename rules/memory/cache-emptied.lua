@@ -41,6 +41,7 @@ return {
 
   tests = {
     { name = "the cache is emptied in each step",
+      edges = { ["memory.free_burst.lost"] = 2e7, ["memory.free_burst.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

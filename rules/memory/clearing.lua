@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "zeroed gradients and workspaces",
+      edges = { ["memset.lost"] = 2e7, ["memset.per_step"] = 1 },
       facts = { window = { device_time = 1e9 }, memset = { per_step = 10, lost = 6e7, remedy = true, bytes = 4e9 } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.6 } },

@@ -64,6 +64,7 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
 
   tests = {
     { name = "retries at the edge of the memory",
+      edges = { ["memory.alloc.lost"] = 1e7, ["memory.alloc.per_step"] = 1, ["memory.capacity"] = 8.67e10, ["memory.growth_steps"] = 0.6 },
       facts = { window = { device_time = 1e9 },
                 memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 7.8e10,
                            capacity = 8e10, growth_steps = 0.3 } },
@@ -71,6 +72,7 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
                  pool_text = "" },
       saving = { claims = 1.5e8, confidence = 0.5 } },
     { name = "the allocator's own figures prove it",
+      edges = { ["memory.allocated_peak"] = 6.63e10 },
       facts = { window = { device_time = 1e9 },
                 memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 7.8e10,
                            capacity = 8e10, reserved_peak = 7.8e10, allocated_peak = 5.2e10 } },

@@ -29,6 +29,7 @@ return {
 
   tests = {
     { name = "tensors go through a queue",
+      edges = { ["calls.ipc.lost"] = 2e7, ["calls.ipc.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, calls = { ipc = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

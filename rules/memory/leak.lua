@@ -61,6 +61,7 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
 
   tests = {
     { name = "700 MB a step",
+      edges = { ["memory.growth_per_step"] = 1e6, ["steps.count"] = 6 },
       facts = { window = { device_time = 3e9 }, steps = { count = 30 },
                 memory = { growth_per_step = 7e8, growth_steps = 1, peak = 4.5e10, capacity = 8e10,
                            alloc = { lost = 6e7, remedy = true } } },

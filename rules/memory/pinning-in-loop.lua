@@ -34,6 +34,7 @@ return {
 
   tests = {
     { name = "a buffer is pinned for each batch",
+      edges = { ["calls.host_register.lost"] = 2e7, ["calls.host_register.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, calls = { host_register = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

@@ -34,6 +34,7 @@ cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);]],
 
   tests = {
     { name = "allocations that go to the driver",
+      edges = { ["calls.pool.lost"] = 2e7, ["calls.pool.per_step"] = 4 },
       facts = { window = { device_time = 1e9 }, calls = { pool = { per_step = 40, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 40 },
       saving = { claims = 6e7, confidence = 0.65 } },

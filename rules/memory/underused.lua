@@ -41,6 +41,7 @@ for group in optimizer.param_groups:
 
   tests = {
     { name = "a twentieth of the memory, kernels of 16 blocks",
+      edges = { ["kernel.small_grid.share"] = 0.3, ["memory.capacity"] = 1.33e10 },
       facts = { memory = { peak = 4e9, capacity = 8e10 }, kernel = { small_grid = { share = 0.6, median_blocks = 16,
                                                                                     sms = 108 } } },
       expect = { used = 0.05, peak = 4e9, capacity = 8e10, part = 0.6, blocks = 16, sms = 108 } },

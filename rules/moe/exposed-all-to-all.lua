@@ -42,6 +42,7 @@ return {
 
   tests = {
     { name = "two exchanges a layer",
+      edges = { ["comm.kinds[1].exposed"] = 5e7 },
       facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "alltoall", count = 96, time = 3e8, exposed = 2e8 }, { kind = "allreduce", count = 1, time = 1e7, exposed = 0 } }, exposed = 2.5e8 } },
       expect = { share = 0.2, count = 96 },
       saving = { claims = 2.5e8, part = 0.4 } },

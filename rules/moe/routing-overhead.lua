@@ -26,6 +26,7 @@ return {
 
   tests = {
     { name = "an unfused chain in each layer",
+      edges = { ["family.moe_routing.per_step"] = 4, ["family.moe_routing.share"] = 0.08 },
       facts = { family = { moe_routing = { per_step = 40, share = 0.3 } } },
       expect = { share = 0.3, count = 40 } },
     { name = "near miss: fused routing",

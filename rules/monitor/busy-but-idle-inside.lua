@@ -43,9 +43,11 @@ return {
 
   tests = {
     { name = "98 percent in use, a quarter of the SMs with work",
+      edges = { ["monitor.samples"] = 20, ["monitor.sm_active"] = 0.5, ["monitor.utilization"] = 0.9 },
       facts = { monitor = { gpus = 1, utilization = 0.98, sm_active = 0.25, samples = 300 } },
       expect = { utilization = 0.98, value = 0.25, signal = "the share of SMs with work" } },
     { name = "no count of SMs, but a quarter of the power",
+      edges = { ["monitor.busy_power"] = 0.4 },
       facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.25, samples = 300 } },
       expect = { value = 0.25, signal = "power, relative to the board's limit," } },
     { name = "near miss: SMs at work, whatever the power",

@@ -40,6 +40,7 @@ return {
 
   tests = {
     { name = "a GPU that is in use a third of the time",
+      edges = { ["monitor.samples"] = 20, ["monitor.utilization"] = 0.8 },
       facts = { monitor = { gpus = 1, utilization = 0.33, below = 0.9, samples = 600, worst = { gpu = "GPU 0", utilization = 0.33 },
                             rows = { { gpu = "0", utilization = 0.33 } } } },
       expect = { lowest_text = "", mean = 0.33, below = 0.9, worst = "GPU 0", lowest = 0.33, rows = 1 } },

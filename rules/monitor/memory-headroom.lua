@@ -34,6 +34,7 @@ return {
 
   tests = {
     { name = "a tenth of the memory",
+      edges = { ["monitor.memory.capacity"] = 1.6e10 },
       facts = { monitor = { gpus = 1, memory = { peak = 8e9, capacity = 8e10 } } }, expect = { used = 0.1, peak = 8e9 } },
     { name = "near miss: most of it", facts = { monitor = { gpus = 1, memory = { peak = 6e10, capacity = 8e10 } } }, expect = "silent" },
     { name = "no monitor", facts = { monitor = { gpus = 0 } }, expect = "not_applicable" },

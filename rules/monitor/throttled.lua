@@ -47,9 +47,11 @@ return {
 
   tests = {
     { name = "heat in a third of the busy samples",
+      edges = { ["monitor.throttled.thermal"] = 0.05 },
       facts = { monitor = { gpus = 4, throttled = { thermal = 0.33, power = 0 }, clock = 0.8 } },
       expect = { part = 0.33, what = "heat or the board itself", clock = 0.8 } },
     { name = "power, and the clock at two thirds",
+      edges = { ["monitor.throttled.power"] = 0.3 },
       facts = { monitor = { gpus = 4, throttled = { power = 0.9 }, clock = 0.66 } }, expect = { part = 0.9, what = "power", clock = 0.66 } },
     { name = "near miss: at the power limit with nearly the full clock",
       facts = { monitor = { gpus = 4, throttled = { power = 0.95, thermal = 0 }, clock = 0.94 } }, expect = "silent" },

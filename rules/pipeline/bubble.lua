@@ -65,6 +65,7 @@ return {
 
   tests = {
     { name = "four stages, four micro-batches",
+      edges = { ["pipeline.bubble"] = 0.1 },
       facts = { window = { device_time = 4e9 },
                 pipeline = { stages = 4, micro_batches = 4, chunks = 1, bubble = 0.45, expected = 0.43, interleaved = 0.27, bubble_lost = 6e8, bubble_remedy = true } },
       expect = { stages = 4, chunks = 1, bubble = 0.45, expectation = "; with 4 micro-batches per step, 43 % is expected",

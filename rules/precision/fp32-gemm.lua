@@ -60,11 +60,13 @@ return {
 
   tests = {
     { name = "nine tenths of the time in sgemm on an A100",
+      edges = { ["precision.fp32.lost"] = 1e8, ["precision.fp32.speedup"] = 1.5 },
       facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },
                 precision = { fp32 = { share = 0.91, count = 289, top = "ampere_sgemm_128x64_tn", lost = 9.1e8, remedy = true, speedup = 8 } } },
       expect = { share = 0.91, count = 289, name = "ampere_sgemm_128x64_tn", speedup = 8, reason = "bf16" },
       saving = { claims = 9.1e8 } },
     { name = "a V100 has tensor cores for fp16 only",
+      edges = { ["hw.compute_capability"] = 8 },
       facts = { window = { device_time = 1e9 }, hw = { known = true, compute_capability = 7, peak_tensor_flops = 125e12 },
                 precision = { fp32 = { share = 0.62, count = 289, top = "volta_sgemm_128x64_tn", lost = 5.2e8, remedy = true, speedup = 8 } } },
       expect = { share = 0.52, reason = "fp16" },

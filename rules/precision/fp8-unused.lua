@@ -10,8 +10,8 @@ return {
   knowledge = { "K-K13", "K-H1" },
 
   needs      = { "precision.half.share", "precision.fp8.share", "hw.peak_tensor_flops" },
-  optional   = { "hw.peak_fp8_flops" },
-  thresholds = { "min_share" },
+  optional   = { "hw.peak_fp8_flops", "budget.compute", "window.time" },
+  thresholds = { "min_share", "min_busy" },
 
   symptom = "16-bit matrix kernels take {share:pct} of the GPU time, and the GPU's FP8 tensor cores are not used.",
   cause   = "The model runs entirely in bfloat16 or FP16.",
@@ -22,7 +22,12 @@ with te.autocast(enabled=True):     # before Transformer Engine 2.9: te.fp8_auto
     y = layer(x)]],
       language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Serve weights that are quantized to FP8, and compare the answers",
-      snippet = "vllm serve MODEL --quantization fp8", language = "bash", ["for"] = { "pytorch", "inference" } },
+      snippet = "vllm serve MODEL --quantization fp8", language = "bash", ["for"] = { "vllm" } },
+    { action = "Serve weights that are quantized to FP8, and compare the answers",
+      snippet = "python -m sglang.launch_server --model-path MODEL --quantization fp8", language = "bash", ["for"] = { "sglang" } },
+    { action = "Quantize the linear layers to FP8, and compare the answers",
+      snippet = "from torchao.quantization import Float8DynamicActivationFloat8WeightConfig, quantize_\nquantize_(model, Float8DynamicActivationFloat8WeightConfig())",
+      language = "python", ["for"] = { "pytorch", "inference" } },
   },
   false_positives = "Models whose accuracy suffers.",
   references = { "nvidia/mixed-precision" },
@@ -37,13 +42,25 @@ with te.autocast(enabled=True):     # before Transformer Engine 2.9: te.fp8_auto
   detect = function(f, t)
     if f.precision.fp8.share > 0 then return nil end
     if not at_least(f.precision.half.share, t.min_share) then return nil end
+    -- Faster products win nothing for a GPU that waits.
+    if f.budget.compute and f.window.time and not at_least(share(f.budget.compute, f.window.time), t.min_busy) then return nil end
     return { share = f.precision.half.share }
   end,
 
   tests = {
     { name = "a bfloat16 transformer on an H100",
+      edges = { ["precision.half.share"] = 0.6 },
       facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } }, hw = { peak_tensor_flops = 1e15, peak_fp8_flops = 2e15 } },
       expect = { share = 0.8 } },
+    { name = "a GPU that is busy half of the time",
+      edges = { ["budget.compute"] = 5e8 },
+      facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } }, hw = { peak_tensor_flops = 1e15, peak_fp8_flops = 2e15 },
+                budget = { compute = 6e8 }, window = { time = 1e9 } },
+      expect = { share = 0.8 } },
+    { name = "near miss: the GPU waits most of the time",
+      facts = { precision = { half = { share = 0.8 }, fp8 = { share = 0 } }, hw = { peak_tensor_flops = 1e15, peak_fp8_flops = 2e15 },
+                budget = { compute = 1.5e8 }, window = { time = 1e9 } },
+      expect = "silent" },
     { name = "near miss: FP8 is in use",
       facts = { precision = { half = { share = 0.7 }, fp8 = { share = 0.1 } }, hw = { peak_tensor_flops = 1e15, peak_fp8_flops = 2e15 } },
       expect = "silent" },

@@ -34,6 +34,7 @@ loss.backward()]],
 
   tests = {
     { name = "a scaler on an A100",
+      edges = { ["family.loss_scaling.per_step"] = 1 },
       facts = { family = { loss_scaling = { per_step = 3, share = 0.02 } }, hw = { compute_capability = 8 } },
       expect = { count = 3 } },
     { name = "near miss: on a V100, which needs it",

@@ -37,6 +37,7 @@ return {
 
   tests = {
     { name = "Volta kernels on an H100",
+      edges = { ["family.old_tensor.lost"] = 8e7, ["family.old_tensor.per_step"] = 2 },
       facts = { window = { device_time = 1e9 }, family = { old_tensor = { per_step = 20, lost = 2.4e8, halved = true } }, hw = { compute_capability = 9 } },
       expect = { share = 0.24, count = 20 },
       saving = { claims = 2.4e8, confidence = 0.4 } },

@@ -21,8 +21,10 @@ return {
   symptom = "Type conversions take {share:pct} of the time: {per_step:count} casts {per:text}{op_text:text}.",
   cause   = "The same tensors are cast again and again, or types change from layer to layer. Each cast reads and writes the whole tensor and computes nothing.",
   fixes   = {
+    { action = "Keep weights in the type that the matrix products use",
+      snippet = "model = model.to(torch.bfloat16)   # once, after loading", language = "python", ["for"] = { "pytorch", "inference" } },
     { action = "Keep weights in the type that the matrix products use, if the optimizer holds its own FP32 copy (FSDP mixed precision, DeepSpeed bf16)",
-      snippet = "model = model.to(torch.bfloat16)   # inference, or with FP32 master weights in the optimizer", language = "python", ["for"] = { "pytorch" } },
+      snippet = "model = model.to(torch.bfloat16)   # with FP32 master weights in the optimizer", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Take .to(), .float() and .half() out of the loop: cast inputs and constants once, where they are made",
       snippet = "table = table.to(device, torch.bfloat16)   # once, before the loop\nfor x in loader:\n    y = model(x, table)",
       language = "python", ["for"] = { "pytorch" } },
@@ -44,6 +46,7 @@ return {
 
   tests = {
     { name = "a seventh of the time in 400 casts a step",
+      edges = { ["precision.cast.lost"] = 5e7, ["precision.cast.per_step"] = 10 },
       facts = { window = { device_time = 1e9 },
                 precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
       expect = { share = 0.14, per_step = 400, op_text = "" },

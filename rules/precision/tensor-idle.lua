@@ -40,6 +40,7 @@ return {
 
   tests = {
     { name = "matrix kernels without tensor activity",
+      edges = { ["precision.matrix.share"] = 0.2, ["precision.tensor.active"] = 0.1, ["precision.tensor.samples"] = 50 },
       facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.01, active_from = "samples", samples = 5000 } } },
       expect = { active = 0.01, matrix = 0.7, from = "samples" } },
     { name = "counted kernels without tensor instructions",
@@ -49,6 +50,7 @@ return {
       facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.5, active_from = "samples", samples = 5000 } } },
       expect = "silent" },
     { name = "recorded sizes that should compute",
+      edges = { ["roofline.shapes.covered"] = 3 },
       facts = { precision = { matrix = { share = 0.7 }, tensor = { active = 0.01, active_from = "samples", samples = 5000 } },
                 roofline = { shapes = { covered = 1, share = 0.6, memory = { share = 0.1 } } } },
       expect = { active = 0.01 } },

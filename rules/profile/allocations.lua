@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "two per launch, half the time of the calls",
+      edges = { ["totals.allocation_time"] = 1e8, ["totals.allocations"] = 200, ["totals.launches"] = 1e5 },
       facts = { totals = { launches = 1000, allocations = 2000, allocation_time = 5e8, calls = { time = 1e9 } } },
       expect = { count = 2000, share = 0.5 } },
     { name = "near miss: long, but a few at the start",

@@ -35,6 +35,7 @@ return {
 
   tests = {
     { name = "copies take as long as kernels",
+      edges = { ["totals.host_copies"] = 2.5e8 },
       facts = { totals = { kernels = { time = 1e9 }, host_copies = 1e9,
                            copies = { count = 40, rows = { { name = "[CUDA memcpy Host-to-Device]", time = 1e9 } } } } },
       expect = { share = 0.5, rows = 1 } },

@@ -34,7 +34,8 @@ return {
   end,
 
   tests = {
-    { name = "decoding of images", facts = { totals = { stacks = { samples = 1000, rows = { { name = "jpeg_decode", share = 0.6 }, { name = "read", share = 0.01 } } } } },
+    { name = "decoding of images",
+      edges = { ["totals.stacks.rows[1].share"] = 0.05 }, facts = { totals = { stacks = { samples = 1000, rows = { { name = "jpeg_decode", share = 0.6 }, { name = "read", share = 0.01 } } } } },
       expect = { name = "jpeg_decode", share = 0.6, many = 1, rows = 1 } },
     { name = "near miss: spread over many", facts = { totals = { stacks = { samples = 1000, rows = { { name = "a", share = 0.01 } } } } }, expect = "silent" },
     { name = "beside a timeline", facts = { window = { device_time = 1e9 }, totals = { stacks = { samples = 1000, rows = {} } } }, expect = "not_applicable" },

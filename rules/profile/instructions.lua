@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "a multiplication that waits for its load",
+      edges = { ["totals.instructions.rows[1].share"] = 0.05 },
       facts = { totals = { instructions = { samples = 1000, rows = { { name = "FFMA R1, R2, R3, R1", share = 0.4 }, { name = "MOV R1, R2", share = 0.01 } } } } },
       expect = { name = "FFMA R1, R2, R3, R1", share = 0.4, many = 1, rows = 1 } },
     { name = "near miss: spread over many", facts = { totals = { instructions = { samples = 1000, rows = { { name = "MOV R1, R2", share = 0.01 } } } } }, expect = "silent" },

@@ -42,6 +42,7 @@ return {
                                                                          { name = "fill", share = 0.01, count = 100 } } } } },
       expect = { name = "gemm", share = 0.6, many = 2, rows = 2 } },
     { name = "near miss: each kernel takes a sliver",
+      edges = { ["totals.kernels.rows[1].share"] = 0.1 },
       facts = { totals = { kernels = { count = 300, time = 1e9, rows = { { name = "gemm", share = 0.05, count = 100 } } } } }, expect = "silent" },
     { name = "beside a timeline", facts = { window = { device_time = 1e9 }, totals = { kernels = { count = 300, time = 1e9, rows = {} } } }, expect = "not_applicable" },
     { name = "no summary", facts = { totals = { kernels = { count = 0, time = 0, rows = {} } } }, expect = "not_applicable" },

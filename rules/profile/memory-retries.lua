@@ -30,7 +30,8 @@ return {
   end,
 
   tests = {
-    { name = "dozens of retries", facts = { allocator = { given = true, retries = 40, reserved = { peak = 2.4e10 }, out_of_memory = 0 } },
+    { name = "dozens of retries",
+      edges = { ["allocator.retries"] = 1 }, facts = { allocator = { given = true, retries = 40, reserved = { peak = 2.4e10 }, out_of_memory = 0 } },
       expect = { retries = 40, reserved = 2.4e10 } },
     { name = "near miss: none", facts = { allocator = { given = true, retries = 0, reserved = { peak = 2.4e10 } } }, expect = "silent" },
     { name = "no summary", facts = { allocator = { given = false } }, expect = "not_applicable" },

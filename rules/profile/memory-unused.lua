@@ -31,10 +31,12 @@ return {
   end,
 
   tests = {
-    { name = "half of 40 GB", facts = { allocator = { given = true, tensors = { peak = 2e10 }, reserved = { peak = 4e10 } } },
+    { name = "half of 40 GB",
+      edges = { ["allocator.reserved.peak"] = 2.86e10 }, facts = { allocator = { given = true, tensors = { peak = 2e10 }, reserved = { peak = 4e10 } } },
       expect = { share = 0.5, reserved = 4e10, tensors = 2e10 } },
     { name = "near miss: a little more", facts = { allocator = { given = true, tensors = { peak = 3.8e10 }, reserved = { peak = 4e10 } } }, expect = "silent" },
-    { name = "near miss: half of a few MB", facts = { allocator = { given = true, tensors = { peak = 2e6 }, reserved = { peak = 4e6 } } }, expect = "silent" },
+    { name = "near miss: half of a few MB",
+      edges = { ["allocator.reserved.peak"] = 1e9 }, facts = { allocator = { given = true, tensors = { peak = 2e6 }, reserved = { peak = 4e6 } } }, expect = "silent" },
     { name = "no summary", facts = { allocator = { given = false } }, expect = "not_applicable" },
   },
 }

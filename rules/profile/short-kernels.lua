@@ -40,11 +40,13 @@ return {
 
   tests = {
     { name = "kernels of 3 µs, launches of 6 µs",
+      edges = { ["totals.kernels.time"] = 6e7 },
       facts = { totals = { kernels = { count = 10000, time = 3e7 }, launches = 10000, launch_median = 6000 } },
       expect = { mean = 3000, launch = 6000, ratio = 0.5 } },
     { name = "near miss: kernels of 60 µs",
       facts = { totals = { kernels = { count = 10000, time = 6e8 }, launches = 10000, launch_median = 6000 } }, expect = "silent" },
     { name = "near miss: a few kernels",
+      edges = { ["totals.kernels.count"] = 1000 },
       facts = { totals = { kernels = { count = 20, time = 6e4 }, launches = 20, launch_median = 6000 } }, expect = "silent" },
     { name = "no calls", facts = { totals = { kernels = { count = 10000, time = 6e8 }, launches = 0 } }, expect = "not_applicable" },
     { name = "no medians", facts = { totals = { kernels = { count = 10000, time = 3e7 }, launches = 10000 } }, expect = "cannot_tell" },

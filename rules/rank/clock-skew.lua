@@ -32,6 +32,7 @@ return {
 
   tests = {
     { name = "two nodes, 4 ms apart",
+      edges = { ["cluster.skew"] = 1e6 },
       facts = { cluster = { ranks = 8, reports = 8, skew = 4e6, residual = 3e3, aligned = true } },
       expect = { skew = 4e6, how = "ranks were compared after they were aligned at the ends of their collectives" } },
     { name = "hours apart, and nothing to align on",

@@ -44,6 +44,7 @@ return {
 
   tests = {
     { name = "sequences of different length on 8 ranks",
+      edges = { ["rank.imbalance.compute.lost"] = 1.6e8 },
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
                 rank = { imbalance = { compute = { spread = 0.15, steps = 0.9, top_rank = 0.2, behind = 0, lost = 8e8, remedy = true } } } },
       expect = { share = 0.1, steps = 0.9, top = 0.2, spread = 0.15 }, saving = { claims = 8e8 } },

@@ -46,6 +46,7 @@ return {
 
   tests = {
     { name = "three of four GPUs work",
+      edges = { ["rank.idle.devices"] = 0.0612 },
       facts = { run = { devices = 3 }, rank = { idle = { devices = 1} } },
       expect = { idle = 1, used = 3, listed = 4 } },
     { name = "a single-GPU program on a node with four: the same",

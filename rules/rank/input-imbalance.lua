@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "the ranks take turns at slow batches",
+      edges = { ["rank.imbalance.input.lost"] = 8e7, ["rank.imbalance.input.top_rank"] = 0.6 },
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
                 rank = { imbalance = { input = { spread = 0.2, steps = 0.5, top_rank = 0.3, lost = 4e8, remedy = true } } } },
       expect = { share = 0.1, steps = 0.5, top = 0.3 }, saving = { claims = 4e8 } },

@@ -44,6 +44,7 @@ return {
 
   tests = {
     { name = "four ranks of node17 run at lower clocks",
+      edges = { ["rank.node.excess"] = 0.03, ["rank.node.lost"] = 1.6e8 },
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
                 rank = { node = { name = "node17", ranks = 4, excess = 0.25, cause = "the same kernels run slower there", lost = 8e8, remedy = true } } },
       expect = { node = "node17", ranks = 4, excess = 0.25, share = 0.1 }, saving = { claims = 8e8 } },

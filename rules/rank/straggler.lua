@@ -63,6 +63,7 @@ return {
 
   tests = {
     { name = "device 3 of 4 loads longer than the others",
+      edges = { ["rank.late.lost"] = 8e7, ["rank.late.share"] = 0.6 },
       facts = { window = { device_time = 4e9 }, run = { devices = 4 },
                 rank = { late = { device = 3, share = 0.95, lateness = 12e6, cause = "loading", lost = 8e8, remedy = true } } },
       expect = { device = 3, late = 0.95, lateness = 12e6, share = 0.2, what = "loading", reason = "data" },
@@ -76,6 +77,7 @@ return {
                 rank = { late = { device = 3, share = 0.7, at = "steps", lateness = 6e5, cause = "it has more work on the GPU", lost = 4e8, remedy = true } } },
       expect = { who = "Rank", at = "steps", share = 0.05, reason = "work" } },
     { name = "near miss: one of two ranks has the longer batches more often",
+      edges = { ["rank.imbalance.compute.behind"] = 0.75 },
       facts = { window = { device_time = 6e9 }, run = { devices = 2 }, cluster = { reports = 2 },
                 rank = { imbalance = { compute = { behind = 0.55 } },
                          late = { device = 0, share = 0.77, lateness = 16e6, cause = "it has more work on the GPU", lost = 1.7e9, remedy = true } } },

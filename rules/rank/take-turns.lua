@@ -50,6 +50,7 @@ for (int d = 0; d < gpus; ++d) { cudaSetDevice(d); cudaDeviceSynchronize(); }]],
 
   tests = {
     { name = "four GPUs, one at a time",
+      edges = { ["rank.turns.least"] = 0.05, ["rank.turns.lost"] = 4e8, ["rank.turns.together"] = 0.1 },
       facts = { window = { device_time = 4e9 }, rank = { turns = { devices = 4, together = 0, least = 0.24, lost = 2.9e9 } } },
       expect = { devices = 4, share = 0.725 },
       saving = { claims = 2.9e9, confidence = 0.4 } },

@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "217 s on one GPU, 179 s on four (K-M1)",
+      edges = { ["scale.efficiency"] = 0.7 },
       facts = { scale = { runs = 2, devices_before = 1, devices_after = 4, speedup = 217 / 179,
                           efficiency = 217 / 179 / 4 } },
       expect = { speedup = 1.2122905, efficiency = 0.3030726, before = 1, after = 4 } },

@@ -38,6 +38,7 @@ return {
 
   tests = {
     { name = "the data loader holds back one GPU, and four",
+      edges = { ["scale.bottleneck_after"] = 0.1, ["scale.bottleneck_before"] = 0.1 },
       facts = { scale = { runs = 2, devices_before = 1, devices_after = 4, bottleneck = "input/no-workers",
                           bottleneck_title = "Load data in worker processes", bottleneck_before = 0.9,
                           bottleneck_after = 0.88 } },

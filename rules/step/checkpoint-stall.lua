@@ -34,6 +34,7 @@ future = async_save({"model": model.state_dict()}, checkpoint_id=path)]],
 
   tests = {
     { name = "four checkpoints on the training thread",
+      edges = { ["phase.checkpoint.count"] = 2, ["phase.checkpoint.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, phase = { checkpoint = { count = 20, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 20 },
       saving = { claims = 6e7, confidence = 0.6 } },

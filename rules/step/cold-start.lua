@@ -45,11 +45,13 @@ export CUDA_CACHE_PATH=$SCRATCH/cuda-cache CUDA_CACHE_MAXSIZE=4294967296]],
 
   tests = {
     { name = "the first step costs twenty",
+      edges = { ["steps.median"] = 4e8 },
       facts = { steps = { count = 50, median = 1e8, warmup = { count = 1, excess = 2e9, cause = "loading code" } } },
       expect = { excess = 2e9, count = 1, ratio = 20, cause_text = ", mostly for loading code" } },
     { name = "near miss: a first step of twice the length",
       facts = { steps = { count = 50, median = 1e9, warmup = { count = 1, excess = 1e9 } } }, expect = "silent" },
     { name = "near miss: many short steps' worth, and still next to nothing",
+      edges = { ["steps.warmup.excess"] = 1e8 },
       facts = { steps = { count = 5000, median = 1e6, warmup = { count = 2, excess = 4e7 } } }, expect = "silent" },
     { name = "no warm-up in the capture", facts = { steps = { count = 50, median = 1e8, warmup = { count = 0, excess = 0 } } },
       expect = "not_applicable" },

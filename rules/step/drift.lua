@@ -34,6 +34,7 @@ return {
 
   tests = {
     { name = "a quarter longer",
+      edges = { ["steps.drift"] = 0.1 },
       facts = { steps = { count = 60, drift = 0.25 } },
       expect = { drift = 0.25 } },
     { name = "near miss: two percent",

@@ -37,6 +37,7 @@ for step, batch in enumerate(loader):
 
   tests = {
     { name = "a collection every few steps",
+      edges = { ["phase.garbage_collection.count"] = 2, ["phase.garbage_collection.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, phase = { garbage_collection = { count = 20, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 20 },
       saving = { claims = 6e7, confidence = 0.6 } },

@@ -44,6 +44,7 @@ return {
 
   tests = {
     { name = "GPUs without work",
+      edges = { ["efficiency.parallel"] = 0.8, ["run.devices"] = 2 },
       facts = { efficiency = { parallel = 0.43, balance = 0.95, communication = 0.9, orchestration = 0.5 }, run = { devices = 4 } },
       expect = { lowest = "work from the host" } },
     { name = "one GPU computes more",

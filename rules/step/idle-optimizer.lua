@@ -32,6 +32,7 @@ return {
 
   tests = {
     { name = "a loop over parameters",
+      edges = { ["phase.optimizer.count"] = 3, ["phase.optimizer.lost"] = 5e7 },
       facts = { window = { device_time = 1e9 }, phase = { optimizer = { count = 30, lost = 1.5e8, remedy = true } } },
       expect = { share = 0.15, count = 30 },
       saving = { claims = 1.5e8, confidence = 0.4 } },

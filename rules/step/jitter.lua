@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "steps vary by half",
+      edges = { ["steps.count"] = 8, ["steps.jitter"] = 0.2 },
       facts = { steps = { count = 40, median = 1e8, jitter = 0.5, source = "annotation" } },
       expect = { jitter = 0.5, steps = 40, median = 1e8, source = "annotation" } },
     { name = "near miss: the usual variation", facts = { steps = { count = 40, median = 1e8, jitter = 0.04 } },

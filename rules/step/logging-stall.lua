@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "a metrics server is asked in each step",
+      edges = { ["phase.logging.count"] = 2, ["phase.logging.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, phase = { logging = { count = 20, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 20 },
       saving = { claims = 6e7, confidence = 0.6 } },

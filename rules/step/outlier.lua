@@ -50,6 +50,7 @@ if step % 500 == 0: gc.collect()]],
 
   tests = {
     { name = "one step of twenty takes five times as long",
+      edges = { ["steps.median"] = 3.33e8, ["steps.outliers.excess"] = 4.8e7 },
       facts = { window = { time = 2.4e9, device_time = 2.4e9 },
                 steps = { count = 20, median = 1e8,
                           outliers = { lost = 1e6, remedy = true, count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,

@@ -30,7 +30,7 @@ return {
 
   needs      = { "window.device_time", "steps.count", "steps.median" },
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
-                 "steps.stall.bytes", "steps.stall.gpu_share" },
+                 "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait" },
   thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share" },
 
   symptom = "Every {nth:text} step takes longer, and the GPU is idle in it: {share:pct} of the time in all{what_text:text}.",
@@ -78,6 +78,9 @@ if step % 100 == 0:
   references = { "pytorch/tuning-guide", "pytorch/profiler" },
 
   applies = function(f)
+    if f.steps.stall.may_wait then
+      return false, "the slow steps may wait for requests, which only a capture of OS calls can tell"
+    end
     return f.steps.count > 0 and f.steps.stall.every ~= nil and f.steps.stall.lost ~= nil,
       "slow steps do not come at a regular distance"
   end,
@@ -100,6 +103,7 @@ if step % 100 == 0:
 
   tests = {
     { name = "a checkpoint every five steps",
+      edges = { ["steps.count"] = 10, ["steps.stall.lost"] = 4e7 },
       facts = { window = { device_time = 4e9 },
                 steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "checkpoint", lost = 1.5e9,
                                                               remedy = true } } },
@@ -107,6 +111,7 @@ if step % 100 == 0:
                  what_text = "; the extra time goes to checkpoint" },
       saving = { claims = 1.5e9, confidence = 0.75 } },
     { name = "a few bytes are copied and written: a log",
+      edges = { ["steps.stall.bytes"] = 1e6 },
       facts = { window = { device_time = 4e9 },
                 steps = { count = 60, median = 1e8, stall = { every = 22, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 4,
                                                               remedy = true } } },
@@ -117,6 +122,7 @@ if step % 100 == 0:
                                                               remedy = true } } },
       expect = { nth = "11th", reason = "collector" } },
     { name = "the GPU has more work, and then the host computes: an evaluation",
+      edges = { ["steps.stall.gpu_share"] = 0.1 },
       facts = { window = { device_time = 4e9 },
                 steps = { count = 60, median = 1e8, stall = { every = 12, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 4,
                                                               gpu_share = 0.3, remedy = true } } },
@@ -141,6 +147,11 @@ if step % 100 == 0:
                 steps = { count = 20, median = 1e8, stall = { every = 15, excess = 4e8, what = "checkpoint", lost = 4e8,
                                                               remedy = true } } },
       expect = "silent" },
+    { name = "a server recorded without OS calls",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 60, median = 1e8, stall = { every = 11, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 0,
+                                                              may_wait = true, remedy = true } } },
+      expect = "not_applicable" },
     { name = "slow steps come by chance", facts = { window = { device_time = 4e9 }, steps = { count = 20, median = 1e8 } },
       expect = "not_applicable" },
     { name = "no steps were found", facts = { window = { device_time = 4e9 } }, expect = "cannot_tell" },

@@ -27,6 +27,7 @@ return {
 
   tests = {
     { name = "every fourth step updates",
+      edges = { ["steps.kinds.ratio"] = 1.25 },
       facts = { steps = { count = 60, kinds = { share = 0.25, ratio = 1.6 } } },
       expect = { share = 0.25, ratio = 1.6 } },
     { name = "near miss: steps of one kind",

@@ -32,6 +32,7 @@ return {
 
   tests = {
     { name = "a hook that reads each gradient",
+      edges = { ["sync.backward.lost"] = 2e7, ["sync.backward.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, sync = { backward = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.6 } },

@@ -32,6 +32,7 @@ return {
 
   tests = {
     { name = "a memset each iteration",
+      edges = { ["sync.memset.count"] = 3, ["sync.memset.lost"] = 1e7 },
       facts = { window = { device_time = 1e9 }, sync = { memset = { count = 50, lost = 5e7, remedy = true } } },
       expect = { share = 0.05, count = 50 }, saving = { claims = 5e7, confidence = 0.75 } },
     { name = "near miss: they cost nothing",

@@ -44,9 +44,14 @@ return {
 
   tests = {
     { name = "a boolean index in each layer",
+      edges = { ["family.nonzero.per_step"] = 12, ["sync.item.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 24 } }, sync = { item = { per_step = 24, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, count = 24 },
       saving = { claims = 2e8 } },
+    { name = "one boolean index in most steps",
+      edges = { ["family.nonzero.per_step"] = 1 },
+      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 1.2 } }, sync = { item = { per_step = 1.2, lost = 2e8, remedy = true } } },
+      expect = { share = 0.2, count = 1.2 } },
     { name = "near miss: other read-backs",
       facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 2 } }, sync = { item = { per_step = 24, lost = 2e8, remedy = true } } },
       expect = "silent" },

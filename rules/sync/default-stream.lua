@@ -40,6 +40,7 @@ kernel<<<grid, block, 0, stream>>>(...);      // instead of <<<grid, block>>>]],
 
   tests = {
     { name = "one step of five is on the default stream",
+      edges = { ["sync.default_stream.kernels"] = 3, ["sync.default_stream.lost"] = 2e7, ["sync.default_stream.other_streams"] = 1 },
       facts = { window = { device_time = 1e9 },
                 sync = { default_stream = { kernels = 100, share = 0.2, other_streams = 4, lost = 1.5e8, remedy = true } } },
       expect = { share = 0.15, kernels = 100, part = 0.2, streams = 4 }, saving = { claims = 1.5e8, confidence = 0.5 } },

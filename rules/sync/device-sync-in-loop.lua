@@ -53,6 +53,7 @@ start.record(); step(batch); end.record()
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "a wait after each layer",
+      edges = { ["sync.loop.lost"] = 2e7, ["sync.loop.per_step"] = 1 },
       facts = { window = { device_time = 1e9 },
                 sync = { loop = { count = 320, per_step = 16, name = "cudaDeviceSynchronize", lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 320, per_step = 16, call = "cudaDeviceSynchronize" },
@@ -62,6 +63,7 @@ start.record(); step(batch); end.record()
                 sync = { loop = { count = 320, per_step = 16, name = "cuStreamSynchronize", code = 4e8, lost = 4.5e8, remedy = true } } },
       expect = "silent" },
     { name = "a wait after each kernel, and long code after the last one of each step",
+      edges = { ["sync.loop.with_code"] = 0.5 },
       facts = { window = { device_time = 1e9 }, run = { languages = "CUDA C++" },
                 sync = { loop = { count = 696, per_step = 6, name = "cudaDeviceSynchronize", code = 3.5e8, with_code = 0.17,
                                   lost = 5.3e8, remedy = true } } },

@@ -36,6 +36,7 @@ dependent<<<grid, block, 0, b>>>(...);]],
 
   tests = {
     { name = "three streams in turn",
+      edges = { ["sync.event_chain.count"] = 3, ["sync.event_chain.lost"] = 3e7, ["sync.event_chain.streams"] = 2 },
       facts = { window = { device_time = 1e9 }, sync = { event_chain = { count = 300, streams = 3, lost = 3e8,
                                                                          remedy = true } } },
       expect = { share = 0.3, count = 300, streams = 3 }, saving = { claims = 3e8, confidence = 0.4 } },

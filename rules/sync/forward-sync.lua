@@ -54,6 +54,7 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "a framework's trace names the operator",
+      edges = { ["steps.backward.host_time"] = 2e7, ["sync.forward.lost"] = 2e7, ["sync.forward.per_step"] = 1 },
       facts = { window = { device_time = 1e9 },
                 sync = { forward = { count = 240, per_step = 12, lost = 1e8, remedy = true, operator = "aten::nonzero" } },
                 steps = { forward = { host_time = 3e7, time = 1e7 }, backward = { host_time = 1e7, time = 2e7 } } },

@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "waiting for copies",
+      edges = { ["sync.busy_wait.time"] = 1.5e8 },
       facts = { window = { time = 1e9 }, sync = { count = 40, time = 7e8, busy_wait = { time = 6e8 } } },
       expect = { share = 0.6, count = 40, time = 6e8, all = 7e8 } },
     { name = "near miss: waiting for a GPU that computes",

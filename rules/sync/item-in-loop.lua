@@ -25,6 +25,9 @@ return {
   symptom = "The host waits for a copy of {bytes:bytes} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each wait empties the queue, and the GPU is idle until the host has launched enough work again.",
   fixes   = {
+    { reason = "token", action = "Give generate() a static cache: it then compiles the decoding step, and less work waits behind each check for the end",
+      snippet = 'model.generation_config.cache_implementation = "static"\nout = model.generate(**inputs, max_new_tokens=200)',
+      language = "python", ["for"] = { "hugging face transformers" } },
     { reason = "token", action = "Test for the end of the text only every few tokens, and choose the next token on the GPU" },
     { reason = "read", action  = "Accumulate on the GPU, and read the number every N steps",
       snippet = [[total += loss.detach()               # instead of: total += loss.item()
@@ -76,10 +79,12 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "a loop of one's own reads each token",
+      edges = { ["sync.item.lost"] = 2e7, ["sync.item.per_step"] = 1 },
       facts = { window = { device_time = 1e9 }, run = { decode = true },
                 sync = { item = { count = 200, per_step = 1, median_bytes = 8, direction = "device to host", lost = 1.2e8, remedy = true } } },
       expect = { way = "from the GPU" } },
     { name = "near miss: the token that an engine has just made",
+      edges = { ["sync.item.per_step"] = 1.5 },
       facts = { window = { device_time = 1e9 }, run = { decode = true, framework = "vLLM" },
                 sync = { item = { count = 200, per_step = 1, median_bytes = 8, direction = "device to host", lost = 1.2e8, remedy = true } } },
       expect = "silent" },

@@ -35,6 +35,7 @@ return {
 
   tests = {
     { name = "clip_grad_norm_ that reads the norm",
+      edges = { ["sync.optimizer.lost"] = 2e7, ["sync.optimizer.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, sync = { optimizer = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.6 } },

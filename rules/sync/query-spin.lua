@@ -36,6 +36,7 @@ cudaEventSynchronize(event);]],
 
   tests = {
     { name = "a polling loop",
+      edges = { ["window.time"] = 5e9 },
       facts = { calls = { query = { count = 50000 } }, window = { time = 1e9 } },
       expect = { rate = 50000 } },
     { name = "near miss: an allocator",

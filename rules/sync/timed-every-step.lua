@@ -32,6 +32,7 @@ return {
 
   tests = {
     { name = "three a step",
+      edges = { ["calls.event_timing.per_step"] = 1 },
       facts = { calls = { event_timing = { per_step = 3 } } },
       expect = { count = 3 } },
     { name = "near miss: now and then",

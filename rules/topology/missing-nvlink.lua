@@ -33,6 +33,7 @@ return {
 
   tests = {
     { name = "one GPU of four fell off the fabric",
+      edges = { ["topology.nvlink.missing"] = 1 },
       facts = { topology = { gpus = 4, nvlink = { pairs = 3, missing = 3, rows = {
         { a = "GPU0", b = "GPU3", path = "SYS", of = "links" }, { a = "GPU1", b = "GPU3", path = "SYS", of = "links" },
         { a = "GPU2", b = "GPU3", path = "SYS", of = "links" } } } } },

@@ -47,6 +47,7 @@ return {
 
   tests = {
     { name = "host memory in the node",
+      edges = { ["nccl.local.shared"] = 1 },
       facts = { nccl = { pair = { count = 8, rows = { { a = "rank 0", b = "rank 1", path = "SHM/direct", of = "in a node" } } },
                          ["local"] = { peer = 0, shared = 8, net = 0 }, remote = { pairs = 0, staged = 0, socket = 0 } } },
       expect = { slow = 8, pairs = 8, paths = "8 through host memory in a node", a = "rank 0", b = "rank 1", path = "SHM/direct", rows = 1 } },

@@ -31,7 +31,8 @@ return {
   end,
 
   tests = {
-    { name = "two warnings", facts = { nccl = { warnings = 2, warning = "run.log:7: Call to connect failed" } },
+    { name = "two warnings",
+      edges = { ["nccl.warnings"] = 1 }, facts = { nccl = { warnings = 2, warning = "run.log:7: Call to connect failed" } },
       expect = { count = 2, first = "run.log:7: Call to connect failed" } },
     { name = "near miss: a log without warnings", facts = { nccl = { warnings = 0, version = "2.21.5" } }, expect = "silent" },
     { name = "no log", facts = { nccl = { warnings = 0 } }, expect = "not_applicable" },

@@ -37,6 +37,7 @@ return {
 
   tests = {
     { name = "two of four GPUs on the other socket",
+      edges = { ["topology.nic.far"] = 1 },
       facts = { topology = { gpus = 4, nics = 1, nic = { far = 2, rows = {
         { gpu = "GPU0", nic = "mlx5_0", path = "PIX" }, { gpu = "GPU2", nic = "mlx5_0", path = "SYS" },
         { gpu = "GPU3", nic = "mlx5_0", path = "SYS" } } } } },

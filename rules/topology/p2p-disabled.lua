@@ -36,6 +36,7 @@ return {
 
   tests = {
     { name = "the chipset does not allow it",
+      edges = { ["topology.p2p.bad"] = 1 },
       facts = { topology = { p2p = { known = true, bad = 2, rows = { { a = "GPU0", b = "GPU1", path = "CNS", of = "p2p_read" },
                                                                      { a = "GPU1", b = "GPU0", path = "CNS", of = "p2p_read" } } } } },
       expect = { bad = 2, a = "GPU0", b = "GPU1", status = "CNS", meaning = "not supported by the chipset", rows = 2 } },

@@ -47,6 +47,7 @@ x = x.to(device, non_blocking=True)]],
 
   tests = {
     { name = "a quarter of the run waits for cudaMemcpy",
+      edges = { ["copy.blocking.count"] = 3, ["copy.blocking.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 1, lost = 2.5e8,
                                       remedy = true } } },

@@ -47,6 +47,7 @@ return {
 
   tests = {
     { name = "prefetched copies that take longer than computing",
+      edges = { ["budget.compute"] = 9.8e8, ["copy.exposed"] = 2e8, ["copy.separate.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, budget = { compute = 7e8 },
                 copy = { count = 300, time = 9.8e8, bytes = 2e10, exposed = 2.9e8, groups = {},
                          separate = { lost = 2.9e8, remedy = true } } },

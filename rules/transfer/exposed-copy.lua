@@ -12,8 +12,8 @@ return {
   knowledge = { "K-B4", "K-H9" },
 
   needs      = { "window.device_time", "copy.count", "copy.exposed", "copy.groups" },
-  optional   = { "copy.serial.lost", "copy.serial.remedy" },
-  thresholds = { "min_share", "min_serial" },
+  optional   = { "copy.serial.lost", "copy.serial.remedy", "launch.waiting.share" },
+  thresholds = { "min_share", "min_serial", "max_waiting" },
 
   symptom = "Copies run {share:pct} of the time without overlapping any kernel{serial_text:text}.",
   cause   = "The GPU can copy and compute at once, but only work on different streams overlaps.",
@@ -32,7 +32,12 @@ following.record_stream(torch.cuda.current_stream())]],
   false_positives = "With little compute, there is nothing to hide the copies behind. A host that is busy throughout the step keeps the step as long as it is.",
   references = { "cuda-best-practices/overlap", "pytorch/pinned-memory" },
 
-  applies = function(f) return f.copy.count > 0, "there are no copies" end,
+  applies = function(f, t)
+    if at_least(f.launch.waiting.share or 0, t.max_waiting) then
+      return false, "the host waits for each kernel, so no copy can be queued beside one"
+    end
+    return f.copy.count > 0, "there are no copies"
+  end,
 
   detect = function(f, t)
     local exposed = share(f.copy.exposed.time, f.window.device_time)
@@ -50,6 +55,7 @@ following.record_stream(torch.cuda.current_stream())]],
 
   tests = {
     { name = "pinned copies in line with the kernels",
+      edges = { ["copy.exposed"] = 5e7, ["copy.serial.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 copy = { count = 40, exposed = 4e8, serial = { lost = 3.5e8, remedy = true },
                          groups = { { direction = "host to device", memory = "pinned", exposed = 3e8 },
@@ -67,6 +73,15 @@ following.record_stream(torch.cuda.current_stream())]],
                 copy = { count = 40, exposed = 1e7, serial = { lost = 1e7, remedy = true },
                          groups = { { direction = "host to device", memory = "pinned", exposed = 1e7 } } } },
       expect = "silent" },
+    { name = "the host waits for some of the kernels",
+      facts = { window = { device_time = 1e9 }, launch = { waiting = { share = 0.4 } },
+                copy = { count = 40, exposed = 4e8, serial = { lost = 3.5e8, remedy = true }, groups = {} } },
+      expect = { share = 0.4 }, saving = { claims = 3.5e8 } },
+    { name = "the host waits for each kernel before it queues a copy",
+      edges = { ["launch.waiting.share"] = 0.5 },
+      facts = { window = { device_time = 1e9 }, launch = { waiting = { share = 0.6 } },
+                copy = { count = 40, exposed = 4e8, serial = { lost = 3.5e8, remedy = true }, groups = {} } },
+      expect = "not_applicable" },
     { name = "no copies", facts = { window = { device_time = 1e9 }, copy = { count = 0, exposed = 0, groups = {} } },
       expect = "not_applicable" },
     { name = "GPU work was not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },

@@ -14,6 +14,7 @@ return {
 
   needs      = { "window.device_time", "copy.slow.count", "copy.slow.bytes", "copy.slow.bandwidth", "copy.slow.lost",
                  "copy.slow.remedy", "hw.host_link_bytes_per_s" },
+  optional   = { "run.devices_listed" },
   thresholds = { "min_share", "min_count", "max_of_link" },
 
   symptom = "{count:count} large pinned copies ({bytes:bytes}) run at {rate:rate}, although the link reaches {link_rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
@@ -27,7 +28,7 @@ numactl --cpunodebind=N --membind=N COMMAND]],
       snippet = [[nvidia-smi --format=csv \
   --query-gpu=pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,pcie.link.width.max]],
       language = "bash", ["for"] = { "nvidia" } },
-    { action = "If several GPUs copy through one switch at a time, spread the copies over the step" },
+    { reason = "several", action = "If several GPUs copy through one switch at a time, spread the copies over the step" },
   },
   false_positives = "A machine whose link has fewer lanes than the card supports. Copies in both directions, or by other GPUs, that share the rate at the same moment.",
   references = { "cuda-best-practices/transfers", "nvidia/smi" },
@@ -41,7 +42,8 @@ numactl --cpunodebind=N --membind=N COMMAND]],
     local reached = share(f.copy.slow.bandwidth, f.hw.host_link_bytes_per_s)
     if not at_most(reached, t.max_of_link) then return nil end
     return { share = lost, count = f.copy.slow.count, bytes = f.copy.slow.bytes, rate = f.copy.slow.bandwidth,
-             link_rate = f.hw.host_link_bytes_per_s, reached = reached }
+             link_rate = f.hw.host_link_bytes_per_s, reached = reached,
+             paths = (f.run.devices_listed or 0) > 1 and { { reason = "several" } } or {} }
   end,
 
   saving = { claims = "copy.slow.lost", remedy = "copy.slow.remedy", confidence = 0.5,
@@ -49,10 +51,14 @@ numactl --cpunodebind=N --membind=N COMMAND]],
 
   tests = {
     { name = "an eighth of the link's rate",
+      edges = { ["copy.slow.bandwidth"] = 1.44e10, ["copy.slow.count"] = 3, ["copy.slow.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.4e10 },
                 copy = { slow = { count = 20, bytes = 1e9, bandwidth = 3e9, lost = 3e8, remedy = true } } },
-      expect = { share = 0.3, count = 20, bytes = 1e9, rate = 3e9, link_rate = 2.4e10, reached = 0.125 },
+      expect = { share = 0.3, count = 20, bytes = 1e9, rate = 3e9, link_rate = 2.4e10, reached = 0.125, paths = {} },
       saving = { claims = 3e8, confidence = 0.5 } },
+    { name = "on a node of several GPUs", facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.4e10 }, run = { devices_listed = 4 },
+                copy = { slow = { count = 20, bytes = 1e9, bandwidth = 3e9, lost = 3e8, remedy = true } } },
+      expect = { paths = { { reason = "several" } } } },
     { name = "near miss: two thirds of the rate, as when two GPUs copy at once",
       facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.4e10 },
                 copy = { slow = { count = 20, bytes = 1e9, bandwidth = 1.6e10, lost = 3e8, remedy = true } } },

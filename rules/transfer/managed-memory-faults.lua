@@ -48,6 +48,7 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
 
   tests = {
     { name = "kernels stop for pages all the time",
+      edges = { ["copy.migration.count"] = 3, ["copy.migration.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 copy = { migration = { count = 3000, bytes = 2e8, time = 3e7, gpu_faults = 1200, lost = 1.5e8,
                                        remedy = true } } },

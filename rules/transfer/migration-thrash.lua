@@ -45,6 +45,7 @@ cudaMemPrefetchAsync(data, bytes, device, stream);]],
 
   tests = {
     { name = "pages go to and fro",
+      edges = { ["copy.migration.back_bytes"] = 2.5e9, ["copy.migration.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, copy = { migration = { bytes = 1e10, back_bytes = 5e9, lost = 3e8, remedy = true } } },
       expect = { share = 0.3, back = 0.5 },
       saving = { claims = 3e8 } },

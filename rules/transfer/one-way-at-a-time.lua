@@ -39,6 +39,7 @@ cudaMemcpyAsync(host_out, device_out, bytes, cudaMemcpyDeviceToHost, down);]],
 
   tests = {
     { name = "up, compute, down on one stream",
+      edges = { ["copy.d2h.time"] = 5e7, ["copy.duplex.lost"] = 3e7, ["copy.duplex.share"] = 0.1 },
       facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0, lost = 2e8 } } },
       expect = { share = 0.2, overlap = 0 } },
     { name = "near miss: both at once",

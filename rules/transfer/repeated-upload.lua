@@ -45,6 +45,7 @@ pipe.to("cuda")                                   # diffusers, instead of enable
 
   tests = {
     { name = "weights travel each step",
+      edges = { ["copy.repeated.lost"] = 4e7, ["copy.repeated.per_step"] = 4 },
       facts = { window = { device_time = 2e9 },
                 copy = { repeated = { per_step = 223, bytes_per_step = 2.55e10, bandwidth = 2.77e10, memory = "pinned",
                                       lost = 1.8e9, remedy = true } } },

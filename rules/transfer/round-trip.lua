@@ -37,6 +37,7 @@ y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pa
 
   tests = {
     { name = "a result goes down and comes back every step",
+      edges = { ["copy.roundtrip.count"] = 3, ["copy.roundtrip.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, count = 20, per_step = 1, bytes = 6e8 }, saving = { claims = 2e8, confidence = 0.7 } },

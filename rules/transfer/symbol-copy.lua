@@ -31,6 +31,7 @@ return {
 
   tests = {
     { name = "a constant before each launch",
+      edges = { ["calls.symbol_copy.lost"] = 2e7, ["calls.symbol_copy.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, calls = { symbol_copy = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.6 } },

@@ -72,7 +72,11 @@ TEST_CASE("nobody who serves a model or solves equations is told how to train") 
   CHECK(fitting("training") == Actions{"any run", "losses"});
   CHECK(fitting("inference") == Actions{"any run", "requests"});
   CHECK(fitting("solver") == Actions{"any run"});
-  CHECK(fitting("one-pass").size() == fixes.size());
+  // What ran once without a backward pass trains nothing; training is all that its fixes may be
+  // for.
+  CHECK(fitting("one-pass") == Actions{"any run", "requests"});
+  run.kind = "kernels";
+  CHECK(FixesFor(run, {fixes[1]}).size() == 1);
 }
 
 TEST_CASE("links are for the same program and the same GPUs as fixes") {

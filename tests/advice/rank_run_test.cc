@@ -136,6 +136,33 @@ TEST_CASE("slow steps of different ranks add up: each holds up the others") {
   CHECK(ShareOf(findings, "input/slow") == Approx(100.0 / 1100).margin(1e-3));
 }
 
+TEST_CASE("what all ranks suffer from comes before the rank that suffers most") {
+  // Rank 1 computes 20 us longer in each step, and rank 0 waits for it so long.
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (RankStep& step : ranks[1].steps) {
+    step.time.compute += 20_us;
+    step.time.comm_exposed -= 20_us;
+  }
+  const Cluster cluster(std::move(ranks), ShippedKnowledge());
+  auto remedy = std::make_shared<Remedy>();
+  remedy->rank_cuts = {{}, std::vector<Nanos>(kSteps, 20_us)};
+  remedy->rank_gain = kSteps * 20_us;
+  Verdicts together;
+  together.Add(
+      {.id = "rank/late", .priority = 60, .claims = {{{0, 200_us}}, {}}, .remedy = remedy});
+  const RuleInfo host = Rule("host/slow");
+  std::vector<ReportFindings> reports = OnBothRanks({Saves(host, 0.2, 0)});
+  const auto first = [&] {
+    const auto findings = RankRun(together.list(), reports, cluster, ShippedKnowledge());
+    const auto at = std::find_if(findings.begin(), findings.end(),
+                                 [](const Finding& finding) { return finding.turn == 1; });
+    return at == findings.end() ? "" : at->rule->id;
+  };
+  CHECK(first() == "host/slow");
+  reports.erase(reports.begin());  // on rank 1 alone
+  CHECK(first() == "rank/late");
+}
+
 TEST_CASE("ranks that wait for their data beside the collectives would wait for it without them") {
   // In each step of 150 us rank 0 waits 50 us for its data. Rank 1 waits so long for rank 0, and
   // its launching thread meanwhile for data, too.

@@ -87,7 +87,8 @@ const std::vector<Capture>& Captures() {
        kNotJudged,
        true,
        {"sync/device-sync-in-loop", "sync/forward-sync", "sync/item-in-loop", "sync/host-busy-wait",
-        "kernel/unfused-elementwise", "precision/repeated-cast", "comm/exposed", "rank/straggler"},
+        "kernel/unfused-elementwise", "precision/repeated-cast", "comm/exposed", "rank/straggler",
+        "launch/bound"},
        0.4},
       {"GindaChen__nsys-ai/healthy_1pct.sqlite",
        403990000,
@@ -324,7 +325,9 @@ TEST_CASE("real captures: no finding above info but those that the data bear out
     }
     if (capture.verdict) continue;
     INFO(capture.file);
-    CHECK_THAT(RunAdvise(folder, "'" + path + "'").out, Contains("Tentative: "));
+    // Or the first sentence says it.
+    CHECK_THAT(RunAdvise(folder, "'" + path + "'").out,
+               Contains("Tentative: ") || Contains("No kernel was recorded"));
   }
 }
 

@@ -33,7 +33,7 @@ const std::vector<Capture>& Captures() {
        1292150000,
        {635237000, 0, 13858000, 377000, 642678000},
        211.2,
-       {"input/no-workers"}},
+       {"input/no-workers", "launch/bound"}},
       {"pytorch__kineto/tb_plugin__samples__resnet50_num_workers_4__worker0.pt.trace.json.gz",
        747140000,
        {649808000, 0, 19721000, 351000, 77260000},
@@ -185,9 +185,12 @@ TEST_CASE("real PyTorch traces: the loader without workers is found, and gone wi
   const std::string after = FindCapture("kineto", Captures()[1].file);
   if (before.empty() || after.empty()) return;
   const Json slow = Diagnose(folder, before)["findings"];
-  REQUIRE_FALSE(slow.empty());
+  const auto found = std::find_if(slow.begin(), slow.end(), [](const Json& finding) {
+    return finding["rule"] == "input/no-workers";
+  });
+  REQUIRE(found != slow.end());
   // The GPU is idle for 282 ms of the 313 ms in which the loader's range is open, in 1283 ms.
-  CHECK(slow[0]["saving"]["share"].get<double>() == Approx(282.0 / 1283.0).epsilon(0.05));
+  CHECK((*found)["saving"]["share"].get<double>() == Approx(282.0 / 1283.0).epsilon(0.05));
   for (const Json& finding : Diagnose(folder, after)["findings"]) {
     INFO(finding["rule"]);
     CHECK(finding["rule"].get<std::string>().rfind("input/", 0) != 0);
@@ -225,7 +228,9 @@ TEST_CASE(
     CHECK(report["devices"].empty());
     CHECK_FALSE(report["healthy"].get<bool>());
     for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
-    CHECK_THAT(RunAdvise(folder, "'" + path + "'").out, Contains("ProfilerActivity.CUDA"));
+    // No profiler option makes a GPU of another accelerator.
+    CHECK_THAT(RunAdvise(folder, "'" + path + "'").out,
+               Contains("ProfilerActivity.CUDA") || Contains("accelerator that is not a GPU"));
   }
 }
 

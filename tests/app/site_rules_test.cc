@@ -18,7 +18,7 @@ Ran RunWith(const Folder& folder, const std::string& variables, const std::strin
   return RunAdvise(folder, variables + " '" ADVISE_PROGRAM "' " + arguments, "/usr/bin/env");
 }
 
-std::string Threshold(const std::string& rule) {
+std::string ThresholdOf(const std::string& rule) {
   return "[thresholds.\"" + rule +
          "\".min_seconds]\nvalue = 10\nunit = \"s\"\nrange = [0, 100]\nwhy = \"a test\"\n"
          "source = \"tests\"\n";
@@ -32,7 +32,7 @@ void WriteRule(const Folder& folder, const std::string& directory, const std::st
   const std::size_t open = text.find('"', at);
   text.replace(open, text.find('"', open + 1) - open + 1, '"' + title + '"');
   folder.Write(directory + "/missing-ranges.lua", text);
-  folder.Write(directory + "/advise.toml", Threshold("site/missing-ranges"));
+  folder.Write(directory + "/advise.toml", ThresholdOf("site/missing-ranges"));
 }
 
 std::string TitleOf(const Ran& listed, const std::string& id) {
@@ -101,7 +101,7 @@ TEST_CASE("two rules of a site that replace the same one are told apart by name"
   const std::string id = "site/missing-ranges";
   text.replace(text.find(id), id.size(), "site/other-ranges");
   folder.Write("mine/other-ranges.lua", text);
-  folder.Write("mine/advise.toml", Threshold("site/other-ranges"));
+  folder.Write("mine/advise.toml", ThresholdOf("site/other-ranges"));
   const Ran both = RunAdvise(folder, "rules list --rules mine");
   CHECK(both.status == 4);
   CHECK_THAT(both.err, Contains("another rule replaces") && Contains("--no-site"));

@@ -91,6 +91,31 @@ std::vector<Quoted> QuotedFindings() {
   return quoted;
 }
 
+// Sentences that the document quotes: of a section "- Says: "…"", and of the table of traces
+// without a finding.
+std::vector<Quoted> QuotedSentences() {
+  const std::regex heading(R"(### \w+ (\S+/\S+))");
+  const std::regex says(R"re(- Says: "([^"]*)".*)re");
+  std::ifstream in(ADVISE_SOURCE_DIR "/docs/validation.md");
+  std::vector<Quoted> quoted;
+  std::string file;
+  bool in_table = false;
+  for (const auto& [number, line] : ItemsOf(in)) {
+    const std::string place = "docs/validation.md:" + std::to_string(number);
+    std::smatch match;
+    if (line.starts_with("##")) file = std::regex_match(line, match, heading) ? match[1].str() : "";
+    if (!file.empty() && std::regex_match(line, match, says))
+      quoted.push_back({place, "nsys", file, match[1].str()});
+    const std::vector<std::string> cells =
+        line.starts_with("| ") ? CellsOf(line) : std::vector<std::string>();
+    if (cells.empty() && !line.starts_with("|-")) in_table = false;
+    if (in_table && cells.size() >= 2)
+      quoted.push_back({place, "kineto", Plain(cells[0]), Plain(cells[1])});
+    if (cells.size() >= 2 && Plain(cells[0]) == "Trace, no finding") in_table = true;
+  }
+  return quoted;
+}
+
 struct Findings {
   std::vector<std::string> names;  // "transfer/blocking-copy high"
   std::vector<double> percent;
@@ -145,6 +170,24 @@ TEST_CASE("real captures: the validation document quotes the findings of today")
       const double unit = quotes.percent[i] < 10 ? 0.1 : 1;
       CHECK(std::abs(today.percent[i] - quotes.percent[i]) <= 0.51 * unit);
     }
+  }
+}
+
+TEST_CASE("real captures: the validation document quotes the sentences of today") {
+  const Folder folder;
+  const std::vector<Quoted> quoted = QuotedSentences();
+  REQUIRE(quoted.size() > 40);
+  for (const Quoted& one : quoted) {
+    const std::string path = FindCapture(one.kind, one.file);
+    if (path.empty()) continue;
+    const Ran ran = RunAdvise(folder, "'" + path + "' --format json");
+    if (ran.status == 3) continue;  // the reason of a refusal
+    INFO(one.place << ": " << one.file);
+    const Json report = Json::parse(ran.out);
+    const std::string verdict = report["verdict"];
+    const std::string why = report["run"].value("why_tentative", "");
+    const bool whole = one.says == verdict + " Tentative: " + why + ".";
+    CHECK((whole ? verdict : one.says) == verdict);
   }
 }
 

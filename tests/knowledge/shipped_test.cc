@@ -48,6 +48,30 @@ TEST_CASE("the example of a site file can be applied") {
   CHECK(knowledge.SiteChanges().size() >= 1);
 }
 
+TEST_CASE("look-ups that a library has fused already are not told to use one") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const auto is = [&](const char* family, const char* kernel) {
+    return knowledge.IsOfFamily(FamilyKind::kKernel, family, kernel, "embedding");
+  };
+  const char* const forward =
+      "void split_embedding_codegen_forward_unweighted_kernel<float, float, float, long, 2ul>(int)";
+  const char* const backward =
+      "void "
+      "split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel_cta_per_row_1<int>()";
+  CHECK_FALSE(is("embedding", forward));
+  CHECK_FALSE(is("index_backward", backward));
+  CHECK(is("embedding", "void at::native::indexSelectLargeIndex<float>(int)"));
+  CHECK(is("index_backward", "void at::native::indexing_backward_kernel<float, 4>(long)"));
+}
+
+TEST_CASE("engines whose loop no user writes say how to record them") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  CHECK(knowledge.HowToRecord("vLLM").find("start_profile") != std::string::npos);
+  CHECK(knowledge.HowToRecord("SGLang").find("start_profile") != std::string::npos);
+  CHECK(knowledge.HowToRecord("PyTorch").empty());
+  CHECK(knowledge.HowToRecord("").empty());
+}
+
 TEST_CASE("each tag has a hint on how to capture it") {
   const Knowledge knowledge = LoadKb(EmbeddedFiles());
   for (const char* tag : {"cuda", "nvtx", "osrt", "gpu-metrics", "cuda-memory", "cpu-sampling",

@@ -38,6 +38,24 @@ TEST_CASE("a full queue of tiny kernels is not launch-bound") {
   CHECK(run->launches.bound.lost->Total() == 0);
 }
 
+TEST_CASE("gaps behind launches that came in time are not lost to launching") {
+  // An epoch of each step in which the host is late, then one in which it is far ahead and the
+  // device needs three microseconds from kernel to kernel.
+  TraceBuilder story;
+  constexpr int kLate = 40;
+  constexpr int kInTime = 400;
+  AddEmptyQueue(&story, "late", 0, kLate, 5_us, 25_us);
+  const Nanos calls = kLate * 25_us;
+  story.Launch("long", {calls, calls + 5_us}, {calls + 8_us, calls + 4_ms});
+  for (int i = 0; i < kInTime; ++i) {
+    const Nanos call = calls + 10_us + i * 6_us;
+    const Nanos at = calls + 4_ms + 3_us + i * 11_us;
+    story.Launch("tiny", {call, call + 5_us}, {at, at + 8_us});
+  }
+  const Analysed run(story);
+  CHECK(run->launches.bound.lost->Total() == kLate * 20_us);
+}
+
 TEST_CASE("work that ends while the next launch is on its way is no queue") {
   // A launch takes 8 us to reach the device, as 30 launches to an idle device show; then launches
   // are made 5 us before the device runs dry.

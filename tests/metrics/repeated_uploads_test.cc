@@ -83,6 +83,24 @@ TEST_CASE("a batch that takes long because its link is slow is no weights") {
   CHECK(repeated("NVIDIA GB200") == 0);          // whose link carries the same in a tenth of it
 }
 
+TEST_CASE("a batch in pieces is a batch also where it takes longer than the computing") {
+  const char* const kTraining = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>";
+  TraceBuilder trace;
+  for (int s = 0; s < kSteps; ++s) {
+    const Nanos begin = s * kStep;
+    // The range ends while the pieces of the next step come: half of them lie in the step before.
+    trace.Range("train_step " + std::to_string(s), {begin + 6'000'000, begin + 25'000'000});
+    for (int piece = 0; piece < 4; ++piece) {
+      const Nanos at = begin + piece * 3'000'000;
+      trace.OnStream(7).CopyToGpu(64_MiB, MemoryKind::kPinned, {at, at + 1'000},
+                                  {at + 2'000, at + 3'000'000});
+    }
+    const Nanos call = begin + 12'000'000;
+    trace.Launch(kTraining, {call, call + 3'000}, {call + 5'000, call + 2'000'000});
+  }
+  CHECK(Analysed(trace)->copies.repeated.count == 0);
+}
+
 TEST_CASE("the only uploads of a training step are its batch, in however many pieces") {
   const char* const kTraining = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>";
   CHECK(Analysed(Fed(8, false, kTraining))->copies.repeated.count == 0);

@@ -58,7 +58,20 @@ TEST_CASE("attention of single tokens is inference, made of tokens") {
 TEST_CASE("passes of a framework that repeat without a backward pass are inference") {
   const Analysed run(Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, "topk"}), kAuto);
   CHECK(run->kind.kind == KindOfRun::kInference);
-  CHECK(run->kind.unit == "request");
+  CHECK(run->kind.unit == "step");  // nobody asked for them
+}
+
+TEST_CASE("a few launches are counted, and not called a pass") {
+  const auto doubt = [](int launches) {
+    TraceBuilder story;
+    for (int i = 0; i < launches; ++i) {
+      const Nanos at = 10_us + i * 40_us;
+      story.Launch("gemm", {at - 5_us, at - 2_us}, {at, at + 30_us});
+    }
+    return Analysed(story, kAuto)->support.reason;
+  };
+  CHECK(doubt(1) == "only one kernel launch was recorded");
+  CHECK(doubt(3) == "only 3 kernel launches were recorded");
 }
 
 TEST_CASE("a loop of arrays is no inference, whatever the language") {

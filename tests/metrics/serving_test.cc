@@ -30,6 +30,25 @@ TEST_CASE("the GPU of a server waits while the host samples tokens") {
   CHECK(run->serving.tokenizer.lost->Total() == 0);
 }
 
+TEST_CASE("a pause of a single step is not the scheduler's") {
+  // 50 us of code between the engine's steps, and once 5 ms.
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 30; ++i) {
+    story.Range("execute_model", {at, at + 450_us});
+    story.Launch("void vllm::reshape_and_cache_kernel<float>(int)", {at, at + 5_us},
+                 {at + 10_us, at + 110_us});
+    story.Launch(kMatrixBf16, {at + 5_us, at + 9_us}, {at + 110_us, at + 450_us});
+    story.OsCall("write", {at + 451_us, at + 455_us});
+    at += i == 20 ? 5_ms : 500_us;
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->serving.known);
+  REQUIRE(run->run.steps.outliers.size() == 1);
+  CHECK(run->serving.scheduler.lost->Total() > 0);
+  CHECK(run->serving.scheduler.lost->Total() < 30 * 60_us);
+}
+
 TEST_CASE("ranges that sample tokens say so without OS calls, unlike a wait for requests") {
   const Analysed run(Server(false));
   CHECK_FALSE(run->serving.known);

@@ -42,6 +42,17 @@ TEST_CASE("only commands and addresses pass the width of the page") {
   }
 }
 
+TEST_CASE("waiting for late ranks is told only where collectives of ranks were matched") {
+  const auto sample = MakeSampleReport();
+  RanksInfo& ranks = sample->report.ranks;
+  ranks.ranks = ranks.reports = 2;
+  ranks.transfer = 0.26;
+  CHECK_THAT(RenderText(sample->report, {}), !Contains("waiting for late ranks"));
+  ranks.waited = 0.1;
+  CHECK_THAT(RenderText(sample->report, {}),
+             Contains("waiting for late ranks 10 % | transfer 26 %"));
+}
+
 TEST_CASE("notes that say again what stands above, or whose fix wins nothing, are only counted") {
   const auto sample = MakeSampleReport();
   Report& report = sample->report;
@@ -160,8 +171,8 @@ TEST_CASE("an effect of an effect stands one level deeper") {
   root.explains = {"host/cpu-bound", "step/jitter", "sync/host-busy-wait"};
   CHECK_THAT(
       RenderText(sample->report, {}),
-      Contains("        ├─ explains: The host computes (host/cpu-bound)\n"
-               "        │  └─ explains: Steps vary (step/jitter)\n"
+      Contains("        ├─ covers: The host computes (host/cpu-bound)\n"
+               "        │  └─ covers: Steps vary (step/jitter)\n"
                "        └─ explains: 428 ms in cudaStreamSynchronize (sync/host-busy-wait)\n"));
 }
 

@@ -126,6 +126,14 @@ TEST_CASE("a short gap before work that was launched in time is launch latency")
   CHECK(run.Causes() == Told({{"launch", 4_us}}));
 }
 
+TEST_CASE("work that starts long after its launch on an idle GPU waits for what nobody recorded") {
+  const Analysed run(TraceBuilder()
+                         .Launch("before", {0_us, 5_us}, {10_us, 100_us})
+                         .Launch("after", {120_us, 125_us}, {460_ms, 461_ms}));
+  CHECK(run.Causes() ==
+        Told({{"launch", 15_us}, {"host_compute", 20_us}, {"unknown", 460_ms - 135_us}}));
+}
+
 TEST_CASE("launched work that another device lets go of waits for a peer") {
   const Analysed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})

@@ -283,14 +283,13 @@ void Tables::Report() {
     const std::int64_t rows = rows_[static_cast<std::size_t>(category)];
     if (rows > 0) trace_.table_rows[name] = rows;
   }
-  const auto add = [&](std::int64_t count, Level level, const char* text) {
+  const auto add = [&](std::int64_t count, Level level, std::string_view text) {
     if (count > 0) trace_.diagnostics.Add(level, text, "", count);
   };
   add(untimed_, Level::kWarning, "events without a usable time were dropped");
   add(backward_time_, Level::kWarning, "events that end before they start were dropped");
   add(absurd_, Level::kWarning, "events of more than a week were dropped");
-  add(other_devices_, Level::kWarning,
-      "events of an accelerator that is not a GPU were left out: its work is not analyzed");
+  add(other_devices_, Level::kWarning, kOtherAccelerator);
   for (const auto& [category, count] : unknown_) {
     trace_.diagnostics.Add(Level::kInfo, "events of an unknown category were left out", category,
                            count);

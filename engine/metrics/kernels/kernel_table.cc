@@ -195,7 +195,7 @@ std::string ShortKernelName(std::string_view full) {
     if (!telling.empty()) name += "<" + std::string(telling) + ">";
   }
   if (name.size() <= kMost) return name;
-  return name.substr(0, kMost - 3) + "...";
+  return name.substr(0, kMost - 3) + "…";
 }
 
 }  // namespace advise

@@ -14,8 +14,9 @@ namespace {
 
 class HostCodeFinder {
  public:
-  explicit HostCodeFinder(const Basis& basis)
+  HostCodeFinder(const Basis& basis, const std::vector<IntervalSet>& doubtful)
       : basis_(basis),
+        doubtful_(doubtful),
         run_(basis.run),
         trace_(basis.run.trace),
         compiling_(CompilingPauses(basis.run)) {}
@@ -34,6 +35,7 @@ class HostCodeFinder {
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kHostCompute) continue;
       if (!basis_.InLoop(piece.start)) continue;  // start-up is no habit
+      if (IsDoubtful(piece)) continue;
       // The profiler's for half of it: it may have held this thread.
       if (2 * profiler.OverlapWith(piece.start, piece.end) >= piece.Length()) continue;
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
@@ -68,6 +70,11 @@ class HostCodeFinder {
   }
 
  private:
+  bool IsDoubtful(const GapPiece& piece) const {
+    return !doubtful_.empty() &&
+           doubtful_[piece.device].OverlapWith(piece.start, piece.end) == piece.Length();
+  }
+
   // In the window. A thread that waits for another, as forward for backward passes, shows no calls
   // either: beyond one thread per device, what lies side by side counts once.
   Nanos TimeOf(const std::vector<Remedy::HostCut>& cuts) const {
@@ -152,6 +159,7 @@ class HostCodeFinder {
   }
 
   const Basis& basis_;
+  const std::vector<IntervalSet>& doubtful_;
   const Run& run_;
   const Trace& trace_;
   const std::vector<IntervalSet> compiling_;
@@ -160,6 +168,8 @@ class HostCodeFinder {
 
 }  // namespace
 
-HostCode FindHostCode(const Basis& basis) { return HostCodeFinder(basis).Find(); }
+HostCode FindHostCode(const Basis& basis, const std::vector<IntervalSet>& doubtful) {
+  return HostCodeFinder(basis, doubtful).Find();
+}
 
 }  // namespace advise

@@ -20,7 +20,8 @@ struct HostCode {
 };
 
 // Code that no recorded call and no range of a known purpose explains. Without its remedy, all of
-// such code at the same places of the loop is gone. O((idle pieces + calls) log calls).
-HostCode FindHostCode(const Basis& basis);
+// such code at the same places of the loop is gone. `doubtful`: by device, times that may be no
+// code at all; none or all devices. O((idle pieces + calls) log calls).
+HostCode FindHostCode(const Basis& basis, const std::vector<IntervalSet>& doubtful = {});
 
 }  // namespace advise

@@ -96,19 +96,24 @@ class LaunchFinder {
     });
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.latency_count"));
     const auto longest = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
-    const Nanos latency =
-        latencies.size() < least
-            ? 0
-            : std::clamp<Nanos>(static_cast<Nanos>(Median(std::move(latencies))), 0, longest);
+    if (latencies.size() >= least)
+      latency_ = std::clamp<Nanos>(static_cast<Nanos>(Median(std::move(latencies))), 0, longest);
     std::size_t empty = 0;
+    came_late_.resize(trace_.calls.size(), 0);
     ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
-      const Nanos ready = trace_.calls.end[call] + latency;
       const bool waited = trace_.ops.start[op] > until;
-      if (until <= trace_.calls.end[call] || (waited && until < ready)) ++empty;
+      if (until > trace_.calls.end[call] && !(waited && IsLate(call, until))) return;
+      ++empty;
+      came_late_[call] = 1;
     });
     result_.count = static_cast<std::int64_t>(all);
     result_.queue_empty = all == 0 ? 0 : static_cast<double>(empty) / static_cast<double>(all);
     result_.call_median_ns = static_cast<double>(Median(std::move(calls)));
+  }
+
+  // Whether the device ran out of work before the call could have reached it.
+  bool IsLate(std::uint32_t call, Nanos out_of_work) const {
+    return out_of_work < trace_.calls.end[call] + latency_;
   }
 
   // The node of a graph that follows another one: nothing launches it.
@@ -126,6 +131,7 @@ class LaunchFinder {
   }
 
   // Gaps between kernels that are short and that launching (or the code between launches) makes.
+  // Behind a launch that came in time lies only what the device needs from kernel to kernel.
   void Gaps() {
     LossBuilder bound(basis_);
     LossBuilder framework(basis_);
@@ -136,6 +142,8 @@ class LaunchFinder {
           piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
       const bool special = piece.phase >= Phase::kEvaluation;
       if (!launching || special || gap.op == kNone || InsideGraph(gap.op)) continue;
+      const std::uint32_t launch = trace_.ops.call[gap.op];
+      if (launch == kNone || !IsLate(launch, gap.start)) continue;
       if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {
         bound.AddSpan(piece.device, piece.start, piece.end);
         if (piece.start == gap.start) {
@@ -148,9 +156,12 @@ class LaunchFinder {
       }
     }
     result_.gap_median_ns = static_cast<double>(Median(std::move(lengths)));
-    // In a graph the launches and the code between them are no longer there.
+    // In a graph all launches and the code between them are no longer there. Less of a change does
+    // away with those that came late, and what belongs to them.
+    auto all = std::make_shared<Remedy>();
     for (const std::uint32_t thread : run_.launching_threads) {
       Nanos previous = 0;
+      std::vector<std::uint32_t> help;  // since the last launch
       for (std::uint32_t c = run_.calls_of_thread[thread].first;
            c < run_.calls_of_thread[thread].last; ++c) {
         const Nanos between = trace_.calls.start[c] - previous;
@@ -164,10 +175,20 @@ class LaunchFinder {
                                 call_class == CallClass::kEventRecord ||
                                 call_class == CallClass::kStreamWaitEvent ||
                                 call_class == CallClass::kQuery || call_class == CallClass::kOther;
-        if (kernel || small_help) bound.remedy().vanished_calls.push_back(c);
+        if (small_help) help.push_back(c);
+        if (kernel || small_help) all->vanished_calls.push_back(c);
+        if (!kernel) continue;
+        if (came_late_[c] != 0) {
+          std::vector<std::uint32_t>& vanished = bound.remedy().vanished_calls;
+          vanished.insert(vanished.end(), help.begin(), help.end());
+          vanished.push_back(c);
+        }
+        help.clear();
       }
     }
     result_.bound = bound.Build();
+    result_.graph = result_.bound;
+    result_.graph.remedy = std::move(all);
     result_.framework = framework.Build();
   }
 
@@ -368,6 +389,8 @@ class LaunchFinder {
   const Trace& trace_;
   Nanos long_gap_ns_;
   Nanos tiny_ns_;
+  Nanos latency_ = 0;  // from the end of a launching call to its op on an idle device
+  std::vector<std::uint8_t> came_late_;  // by call
   std::vector<Nanos> long_pauses_;
   Launches result_;
 };

@@ -15,7 +15,8 @@ struct Launches {
   double gap_median_ns = 0;  // of short gaps
   double tiny_share = 0;
   double tiny_ns = 0;
-  Loss bound;      // short gaps that launching makes; fix: a graph
+  Loss bound;      // short gaps that launching makes; fix: launches that come in time
+  Loss graph;      // the same gaps; fix: one launch for all kernels
   Loss framework;  // long unseen host code between launches
   double sequence_length = 0;
   double sequence_same = 0;

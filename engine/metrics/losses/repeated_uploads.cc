@@ -23,7 +23,7 @@ class UploadFinder {
     if (run_.steps.known()) {
       FindRecurring();
       if (AreMany() || AreHeavy() || AreStoppedFor()) {
-        result_.all_there_is = !AreHeavy() && !AreStoppedFor() && ComeInOneGo();
+        result_.all_there_is = !AreStoppedFor() && ComeInOneGo();
         Tell(&loss);
       }
     }
@@ -107,21 +107,25 @@ class UploadFinder {
     }
     return static_cast<double>(Median(stops)) >= 2 * Devices();
   }
-  // No compute begins between the first and the last of a step.
+  // All of them, of one size, come once a step without computing in between. The bounds of the
+  // steps may divide them.
   bool ComeInOneGo() const {
     if (2 * others_ >= run_.steps.steady_count()) return false;  // one of them may be the batch
+    std::size_t breaks = 0;
+    std::map<std::uint32_t, std::uint32_t> previous;  // by device
+    const std::int64_t size = Bytes(by_step_.begin()->second.front());
     for (const auto& [step, ops] : by_step_) {
-      std::int64_t size = Bytes(ops.front());
       for (const std::uint32_t op : ops) {
         if (Bytes(op) != size) return false;
-      }
-      const IntervalSet& compute = basis_.times[trace_.ops.device[ops.front()]].compute;
-      if (ops.size() > 1 &&
-          compute.OverlapWith(trace_.ops.end[ops.front()], trace_.ops.start[ops.back()]) > 0) {
-        return false;
+        const std::uint32_t device = trace_.ops.device[op];
+        const auto [before, first] = previous.try_emplace(device, op);
+        if (first) continue;
+        const Nanos end = trace_.ops.end[before->second];
+        if (basis_.times[device].compute.OverlapWith(end, trace_.ops.start[op]) > 0) ++breaks;
+        before->second = op;
       }
     }
-    return true;
+    return breaks <= by_step_.size() * previous.size();
   }
 
   void Tell(LossBuilder* loss) {

@@ -18,8 +18,8 @@ namespace advise {
 struct RepeatedUploads {
   Loss loss;
   std::string memory;  // "pinned", "pageable", "mixed"
-  // They come in one go, and nothing else is uploaded: in a program that takes batches this is the
-  // batch, in pieces.
+  // They are of one size and come in one go, and nothing else is uploaded: in a program that takes
+  // batches this is the batch, in pieces.
   bool all_there_is = false;
 };
 

@@ -106,6 +106,12 @@ class ServingFinder {
     LossBuilder loss;
   };
 
+  // What makes one step far longer than the others is not what each of them needs.
+  bool InOutlier(Nanos time) const {
+    const std::uint32_t step = run_.steps.At(time);
+    return step != kNone && run_.steps.IsOutlier(step);
+  }
+
   void Divide() {
     Part no_request(basis_), scheduler(basis_), tokenizer(basis_), sampling(basis_), launch(basis_);
     for (const GapPiece piece : basis_.idle.pieces) {
@@ -129,7 +135,7 @@ class ServingFinder {
           if (host) launch.Add(part, thread);
         } else if (WaitsInOs(part)) {
           no_request.Add(part, thread);
-        } else if (part.cause == IdleCause::kHostCompute) {
+        } else if (part.cause == IdleCause::kHostCompute && !InOutlier(part.start)) {
           scheduler.Add(part, thread);
         }
       }

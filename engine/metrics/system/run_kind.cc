@@ -194,7 +194,7 @@ class KindFinder {
                                                   result_.kernels == 1 ? "" : "s"));
     }
     const bool learns = Speaks("Python") && models_;
-    const bool repeats = loops || support_.verdict;
+    const bool repeats = (loops && !support_.layers) || support_.verdict;
     if (repeats && solver.empty() && learns) {
       return Set(KindOfRun::kInference, "passes repeat, and no backward pass or optimizer ran");
     }
@@ -218,7 +218,8 @@ class KindFinder {
       case KindOfRun::kInference:
         result_.unit = result_.decode                      ? "token"
                        : !signs_.Says("diffusion").empty() ? "iteration"
-                                                           : "request";
+                       : result_.serves                    ? "request"
+                                                           : "step";  // nothing asked for it
         result_.units = std::max<std::size_t>(1, steps);
         break;
       case KindOfRun::kSolver:
@@ -302,6 +303,19 @@ bool AllocationRecurs(const Basis& basis) {
   return in_last > 0 && 2 * in_last * others >= before;
 }
 
+// Launches that anybody can count are no pass of a program; "" where there are more.
+std::string WhyFewKernels(const Run& run) {
+  std::size_t kernels = 0;
+  for (const OpKind kind : run.trace.ops.kind) {
+    if (kind == OpKind::kGraph) return "";
+    kernels += kind == OpKind::kKernel ? 1 : 0;
+  }
+  if (kernels == 0) return "no kernel was recorded";
+  if (kernels == 1) return "only one kernel launch was recorded";
+  const bool many = static_cast<double>(kernels) > run.knowledge.Number("verdict.few_launches");
+  return many ? "" : fmt::format("only {} kernel launches were recorded", kernels);
+}
+
 }  // namespace
 
 Support JudgeSupport(const Basis& basis, const Host& host) {
@@ -343,7 +357,8 @@ Support JudgeSupport(const Basis& basis, const Host& host) {
     if (run.steps.source == "period" && piles_up) {
       return {false, false,
               "each repetition keeps memory, as the layers of one pass do, and none is marked as a "
-              "step"};
+              "step",
+              true};
     }
     return {};
   }
@@ -353,6 +368,7 @@ Support JudgeSupport(const Basis& basis, const Host& host) {
   const bool long_enough =
       static_cast<double>(ops) >= run.knowledge.Number("verdict.min_ops") &&
       static_cast<double>(length) >= run.knowledge.Number("verdict.min_window");
+  if (const std::string few = WhyFewKernels(run); !few.empty()) return {false, false, few};
   if (!long_enough)
     return {false, false,
             "only one pass was recorded, and no work repeats often enough to be a loop"};

@@ -27,6 +27,7 @@ struct Support {
   bool verdict = true;
   bool start_up = false;  // most of its idle time loads code or allocates memory
   std::string reason;     // "one pass was recorded"
+  bool layers = false;    // what repeats are probably the layers of one pass
 };
 
 struct RunKind {

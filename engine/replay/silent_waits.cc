@@ -1,0 +1,134 @@
+#include "engine/replay/silent_waits.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "engine/base/median.h"
+
+namespace advise {
+namespace {
+
+// Ops that look the same: of one device, and one kernel, direction of copies, or graph.
+using Look = std::tuple<std::uint32_t, OpKind, std::uint32_t>;
+
+Look LookOf(const Trace& trace, std::uint32_t op) {
+  const OpTable& ops = trace.ops;
+  std::uint32_t what = 0;
+  if (ops.kind[op] == OpKind::kKernel) what = ops.detail[op];
+  if (ops.kind[op] == OpKind::kCopy)
+    what = static_cast<std::uint32_t>(trace.copies.direction[ops.detail[op]]);
+  if (ops.kind[op] == OpKind::kGraph) what = ops.detail[op];
+  return {ops.device[op], ops.kind[op], what};
+}
+
+// A pause of a thread, and the call that follows.
+struct Pause {
+  Nanos start = 0, end = 0;
+  std::uint32_t call = kNone;
+};
+
+Nanos Spread(const std::vector<Nanos>& values) {
+  const Nanos middle = Median(values);
+  std::vector<Nanos> deviations;
+  for (const Nanos value : values) deviations.push_back(std::abs(value - middle));
+  return Median(std::move(deviations));
+}
+
+// The ops that the launching threads of one process launched.
+class ProcessWaits {
+ public:
+  ProcessWaits(const Run& run, const std::vector<std::uint32_t>& ops)
+      : run_(run),
+        trace_(run.trace),
+        least_(static_cast<std::size_t>(run.knowledge.Number("replay.silent_wait.least"))),
+        usual_(run.knowledge.Number("replay.silent_wait.usual")),
+        steadier_(run.knowledge.Number("replay.silent_wait.steadier")) {
+    for (const std::uint32_t op : ops) by_look_[LookOf(trace_, op)].push_back(op);
+    for (auto& [look, list] : by_look_) {
+      std::sort(list.begin(), list.end(),
+                [&](auto a, auto b) { return trace_.ops.end[a] < trace_.ops.end[b]; });
+    }
+  }
+
+  void Find(std::uint32_t thread, std::vector<std::uint32_t>* awaited) const {
+    const auto shortest = static_cast<Nanos>(run_.knowledge.Number("replay.hand_over.pause"));
+    std::map<std::pair<StringId, StringId>, std::vector<Pause>> places;
+    const CallTable& calls = trace_.calls;
+    const RowRange rows = run_.calls_of_thread[thread];
+    Nanos ended = 0;
+    std::uint32_t before = kNone;
+    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+      if (before != kNone && calls.start[c] - ended >= shortest)
+        places[{calls.name[before], calls.name[c]}].push_back({ended, calls.start[c], c});
+      if (calls.end[c] <= ended) continue;  // nested
+      ended = calls.end[c];
+      before = c;
+    }
+    for (const auto& [place, pauses] : places) {
+      if (pauses.size() >= least_) FindPattern(pauses, awaited);
+    }
+  }
+
+ private:
+  // Of the ops that come once a pause, those behind whose end the thread goes on most steadily.
+  void FindPattern(const std::vector<Pause>& pauses, std::vector<std::uint32_t>* awaited) const {
+    std::vector<Nanos> lengths;
+    for (const Pause& pause : pauses) lengths.push_back(pause.end - pause.start);
+    const auto count = static_cast<double>(pauses.size());
+    Nanos least = static_cast<Nanos>(static_cast<double>(Spread(lengths)) / steadier_);
+    std::vector<std::uint32_t> found;
+    for (const auto& [look, ops] : by_look_) {
+      const auto once = static_cast<double>(ops.size());
+      if (once < usual_ * count || usual_ * once > count) continue;
+      std::vector<std::uint32_t> ended(pauses.size(), kNone);
+      std::vector<Nanos> lags;
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < pauses.size(); ++i) {
+        while (at < ops.size() && trace_.ops.end[ops[at]] <= pauses[i].end) ++at;
+        if (at == 0 || trace_.ops.end[ops[at - 1]] <= pauses[i].start) continue;
+        ended[i] = ops[at - 1];
+        lags.push_back(pauses[i].end - trace_.ops.end[ops[at - 1]]);
+      }
+      if (static_cast<double>(lags.size()) < usual_ * count) continue;
+      const Nanos spread = Spread(lags);
+      if (spread >= least) continue;
+      least = spread;
+      found = std::move(ended);
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i] != kNone) (*awaited)[pauses[i].call] = found[i];
+    }
+  }
+
+  const Run& run_;
+  const Trace& trace_;
+  std::size_t least_;
+  double usual_;
+  double steadier_;
+  std::map<Look, std::vector<std::uint32_t>> by_look_;  // by end
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> AwaitedInPauses(const Run& run) {
+  std::vector<std::uint32_t> awaited(run.trace.calls.size(), kNone);
+  std::map<std::uint32_t, std::vector<std::uint32_t>> ops_of_process;
+  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
+    const std::uint32_t call = run.trace.ops.call[op];
+    if (call != kNone) ops_of_process[run.ProcessOfCall(call)].push_back(op);
+  }
+  std::map<std::uint32_t, ProcessWaits> processes;
+  for (const auto& [process, ops] : ops_of_process) {
+    processes.emplace(process, ProcessWaits(run, ops));
+  }
+  for (const std::uint32_t thread : run.launching_threads) {
+    const auto at = processes.find(run.trace.threads[thread].process);
+    if (at != processes.end()) at->second.Find(thread, &awaited);
+  }
+  return awaited;
+}
+
+}  // namespace advise

@@ -1,0 +1,19 @@
+// Waits of the host for GPU work of which no call was recorded: it polls, sleeps below what the
+// profiler keeps, or no calls of the operating system were captured. A framework that lets the host
+// run at most a few steps ahead waits so.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+// By call: the op for whose end the thread waited in the pause before the call; kNone for none. Who
+// waits goes on in step with what it waits for, and who computes takes its own time: an op comes
+// once a pause, and from its end to the next call it takes a time far steadier than the pauses are
+// long. O(ops log ops + looks of ops x pauses).
+std::vector<std::uint32_t> AwaitedInPauses(const Run& run);
+
+}  // namespace advise

@@ -1,0 +1,76 @@
+-- Memory limits the kernel, but not the device's: shared memory or the caches are busy while device memory has time left.
+-- Typical of hand-written products that read both operands from shared memory for each multiply-add.
+return {
+  id        = "kernel/on-chip-memory",
+  title     = "Keep values in registers: caches and shared memory are the limit",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "root",
+  priority  = 47,
+  explains  = { "kernel/hot" },
+  knowledge = { "K-E1" },
+  effort    = "code",
+
+  needs      = { "counter.kernels", "counter.rows" },
+  thresholds = { "min_memory", "max_dram", "min_weight" },
+
+  symptom = "Kernels that are limited by caches and shared memory take {weight:pct} of the kernel time: {name:kernel} keeps this memory busy for {memory:pct} of its peak, and device memory for {dram:pct}.",
+  cause   = "Values come from shared memory or a cache again for every operation or two. The path to them is full while the arithmetic units wait.",
+  fixes   = {
+    { action = "Let each thread compute several results, so that a value that it loads serves several operations (register tiling)",
+      snippet = "__shared__ float rows[64][32], columns[32][64];\nfloat acc[4][4] = {};                  // 16 results per thread: 8 loads for 16 multiply-adds, not 2 for 1\nfor (int k = 0; k < 32; ++k)\n  for (int i = 0; i < 4; ++i)\n    for (int j = 0; j < 4; ++j)\n      acc[i][j] += rows[4 * threadIdx.y + i][k] * columns[k][4 * threadIdx.x + j];",
+      language = "cpp", ["for"] = { "c++" } },
+    { action = "Load 16 bytes at a time (float4), and arrange shared arrays so that the threads of a warp use different banks" },
+    { action = "Use a library's kernel for matrix products, convolutions and attention (cuBLAS, CUTLASS, cuDNN)" },
+  },
+  false_positives = "Look-ups in tables and histograms, whose only work is access to shared memory.",
+  references = { "ncu/profiling-guide", "cuda-best-practices/guide" },
+
+  applies = function(f) return #f.counter.rows > 0, "no kernel counters were given" end,
+
+  detect = function(f, t)
+    local rows = filter(f.counter.rows, function(row)
+      return row.bound == "memory" and row.dram >= 0 and at_least(row.memory, t.min_memory)
+        and at_most(share(row.dram, row.memory), t.max_dram)
+    end)
+    local weight = sum(rows, "weight")
+    if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
+    local worst = top(rows, "weight", 5)
+    return { weight = weight, name = worst[1].kernel, memory = worst[1].memory, dram = worst[1].dram, count = #rows, rows = worst }
+  end,
+
+  tests = {
+    { name = "a product that reads both operands from shared memory for each multiply-add",
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled(float const*)", weight = 1, bound = "memory", memory = 0.83, dram = 0.19 } } } },
+      expect = { weight = 1, name = "matmul_tiled(float const*)", memory = 0.83, dram = 0.19, count = 1, rows = 1 } },
+    { name = "near miss: device memory is as busy",
+      facts = { counter = { kernels = 1, rows = { { kernel = "stream", weight = 1, bound = "memory", memory = 0.85, dram = 0.84 } } } },
+      expect = "silent" },
+    { name = "near miss: the SMs are the limit",
+      facts = { counter = { kernels = 1, rows = { { kernel = "gemm", weight = 1, bound = "compute", memory = 0.7, dram = 0.1 } } } },
+      expect = "silent" },
+    { name = "just busy enough",
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.65, dram = 0.1 } } } },
+      expect = { memory = 0.65 } },
+    { name = "near miss: not busy enough",
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.55, dram = 0.1 } } } },
+      expect = "silent" },
+    { name = "device memory is nearly half as busy",
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.8, dram = 0.36 } } } },
+      expect = { dram = 0.36 } },
+    { name = "near miss: device memory is more than half as busy",
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.8, dram = 0.44 } } } },
+      expect = "silent" },
+    { name = "a kernel that takes a tenth of the time",
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.11, bound = "memory", memory = 0.83, dram = 0.19 } } } },
+      expect = { weight = 0.11 } },
+    { name = "near miss: a kernel that takes a little less",
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.09, bound = "memory", memory = 0.83, dram = 0.19 } } } },
+      expect = "silent" },
+    { name = "near miss: traffic to device memory was not counted",
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.83, dram = -1 } } } },
+      expect = "silent" },
+    { name = "no kernels in the output", facts = { counter = { kernels = 0, rows = {} } }, expect = "not_applicable" },
+    { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },
+  },
+}

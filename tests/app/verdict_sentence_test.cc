@@ -1,0 +1,160 @@
+// The first sentence of a report: what was captured, where the time went, and what comes next.
+#include "engine/pipeline/verdict_sentence.h"
+
+#include <catch2/catch.hpp>
+
+#include "engine/pipeline/answer.h"
+#include "tests/support/analysed.h"
+
+namespace advise {
+namespace {
+
+RuleInfo RuleCalled(const char* id, const char* title) {
+  RuleInfo rule;
+  rule.id = id;
+  rule.title = title;
+  return rule;
+}
+
+// One GPU in a window of 1000 ns; idle is what is left.
+Report ReportWith(Nanos compute, Nanos comm, Nanos copy,
+                  const std::vector<std::pair<IdleCause, Nanos>>& causes = {}) {
+  Report report;
+  report.run.kind = "training";
+  report.run.framework = "PyTorch";
+  report.run.unit = "step";
+  report.inputs.emplace_back();
+  report.inputs.front().kind = "kineto";
+  report.devices.emplace_back();
+  DeviceBudget& device = report.devices.front();
+  device.window_ns = 1000;
+  device.compute_ns = compute;
+  device.comm_exposed_ns = comm;
+  device.copy_exposed_ns = copy;
+  device.idle_ns = 1000 - compute - comm - copy;
+  for (std::size_t c = 0; c < kIdleCauseCount; ++c)
+    device.idle_causes.emplace_back(IdleCauseName(static_cast<IdleCause>(c)), 0);
+  for (const auto& [cause, time] : causes)
+    device.idle_causes[static_cast<std::size_t>(cause)].second = time;
+  return report;
+}
+
+// With a finding of this rule that wins a share of the window.
+void Find(Report* report, const RuleInfo* rule, double share) {
+  Finding finding;
+  finding.rule = rule;
+  finding.severity = Severity::kMedium;
+  finding.saving_share = finding.saving_s = share;
+  report->findings.push_back(std::move(finding));
+}
+
+std::string Sentence(Report report) {
+  FillNextStep(ShippedKnowledge(), &report);
+  return VerdictSentence(report, ShippedKnowledge(), nullptr);
+}
+
+TEST_CASE("what the GPU does most comes before what it waits for") {
+  const RuleInfo rule = RuleCalled("precision/fp32-gemm", "Run matrix products on tensor cores");
+  Report copies = ReportWith(730, 100, 130, {{IdleCause::kLaunch, 40}});
+  Find(&copies, &rule, 0.17);
+  CHECK(Sentence(copies) ==
+        "Training (PyTorch): the GPU computes for 73 % of the time and waits for copies for 13 %. "
+        "Next: run matrix products on tensor cores.");
+  Report comm = ReportWith(610, 190, 40, {{IdleCause::kHostCompute, 160}});
+  Find(&comm, &rule, 0.17);
+  CHECK_THAT(Sentence(comm),
+             Catch::Contains("the GPU computes for 61 % of the time and waits for communication "
+                             "for 19 %."));
+  Report idle = ReportWith(700, 0, 0, {{IdleCause::kHostCompute, 300}});
+  Find(&idle, &rule, 0.17);
+  CHECK_THAT(Sentence(idle), Catch::Contains("the GPU computes for 70 % of the time and is idle "
+                                             "for 30 %, mostly waiting for host code."));
+  Report waits = ReportWith(190, 0, 790, {{IdleCause::kLaunch, 20}});
+  Find(&waits, &rule, 0.17);
+  CHECK_THAT(Sentence(waits), Catch::Contains("the GPU waits for copies 79 % of the time."));
+}
+
+TEST_CASE("where two causes share the idle time, both are named") {
+  const RuleInfo rule = RuleCalled("input/no-workers", "Load data in worker processes");
+  Report two = ReportWith(
+      490, 0, 10,
+      {{IdleCause::kHostCompute, 240}, {IdleCause::kDataLoading, 220}, {IdleCause::kLaunch, 40}});
+  Find(&two, &rule, 0.22);
+  CHECK_THAT(Sentence(two),
+             Catch::Contains("the GPU is idle 50 % of the time: 24 % waiting for host code, 22 % "
+                             "waiting for data. Next: load data in worker processes."));
+  Report one = ReportWith(300, 0, 0,
+                          {{IdleCause::kHostCompute, 340},
+                           {IdleCause::kDataLoading, 160},
+                           {IdleCause::kLaunch, 150},
+                           {IdleCause::kUnknown, 50}});
+  Find(&one, &rule, 0.16);
+  CHECK_THAT(Sentence(one), Catch::Contains("is idle 70 % of the time, above all waiting for host "
+                                            "code."));
+}
+
+TEST_CASE("a capture without kernels says so, and asks for the work") {
+  Report cleared = ReportWith(0, 0, 0);
+  cleared.devices.front().memset_exposed_ns = 1000;
+  cleared.devices.front().idle_ns = 0;
+  CHECK(Sentence(cleared) ==
+        "No kernel was recorded: the GPU only cleared memory. Next: capture the program while it "
+        "works on the GPU. If it did, check that the profiler may use the GPU.");
+  CHECK_THAT(Sentence(ReportWith(0, 0, 400, {{IdleCause::kHostCompute, 600}})),
+             Catch::Contains("No kernel was recorded: the GPU only moved data."));
+  const RuleInfo rule = RuleCalled("transfer/pageable-copy", "Use pinned host memory");
+  Report copies = ReportWith(0, 0, 900, {{IdleCause::kHostCompute, 100}});
+  Find(&copies, &rule, 0.4);
+  CHECK_THAT(Sentence(copies), Catch::Contains("Next: use pinned host memory."));
+}
+
+TEST_CASE("kernels that take nearly all of the time are measured before slivers are won") {
+  const RuleInfo rule = RuleCalled("transfer/blocking-copy", "Replace synchronous copies");
+  const auto found = [&](double share) {
+    Report report = ReportWith(910, 0, 90);
+    report.facts.emplace_back();
+    report.facts.back().info.name = "summary.kernels";
+    report.facts.back().fact.value = Rows{{{"name", Cell(std::string("pfacKernel(int*)"))},
+                                           {"share", Cell(1.0)},
+                                           {"count", Cell(1.0)}}};
+    Find(&report, &rule, share);
+    return Sentence(report);
+  };
+  CHECK(found(0.04) ==
+        "Training (PyTorch): the GPU computes for 91 % of the time and waits for copies for 9 %. "
+        "How well the kernels run was not measured: one kernel takes 100 %. Next: measure this "
+        "kernel with Nsight Compute.");
+  CHECK_THAT(found(0.3), Catch::Contains("for 9 %. Next: replace synchronous copies."));
+}
+
+TEST_CASE("whoever runs a server is told how its own profiler starts") {
+  const auto command = [](const char* framework) {
+    Report report = ReportWith(20, 0, 0, {{IdleCause::kLaunch, 980}});
+    report.run.kind = "inference";
+    report.run.unit = "token";
+    report.run.framework = framework;
+    report.no_verdict_reason = "only one pass was recorded";
+    FillNextStep(ShippedKnowledge(), &report);
+    CHECK(report.next_step ==
+          "Record ten tokens after a warm-up, and what the host does while the "
+          "GPU waits.");
+    return report.next_command;
+  };
+  CHECK_THAT(command("SGLang"), Catch::Contains("/start_profile"));
+  CHECK_THAT(command("vLLM"), Catch::Contains("--profiler-config"));
+  CHECK_THAT(command("PyTorch"), Catch::StartsWith("profile(schedule="));
+}
+
+TEST_CASE("work of another accelerator is no GPU that did nothing") {
+  Report report;
+  report.inputs.emplace_back();
+  report.inputs.front().kind = "kineto";
+  FillNextStep(ShippedKnowledge(), &report);
+  CHECK_THAT(report.next_step, Catch::StartsWith("Capture the program while it works on the GPU."));
+  report.diagnostics.push_back({Level::kWarning, std::string(kOtherAccelerator), "", 3});
+  FillNextStep(ShippedKnowledge(), &report);
+  CHECK(report.next_step.empty());
+}
+
+}  // namespace
+}  // namespace advise

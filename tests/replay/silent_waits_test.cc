@@ -1,0 +1,70 @@
+// Waits of the host for GPU work of which no call was recorded.
+#include "engine/replay/silent_waits.h"
+
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+constexpr int kRounds = 30;
+constexpr Nanos kVaries[] = {0,       70'000, 20'000,
+                             110'000, 40'000, 90'000};  // varies from step to step
+
+// Steps of one product and one kernel that ends the step; their length varies. The host uploads a
+// batch `behind` after the end of the step before the last one, or, when that is 0, as soon as it
+// has prepared it.
+TraceBuilder TwoStepsAhead(Nanos behind) {
+  TraceBuilder story;
+  std::vector<Nanos> ends;
+  Nanos gpu = 60_us;
+  Nanos host = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    if (behind > 0 && i >= 2) host = std::max(host, ends[static_cast<std::size_t>(i) - 2] + behind);
+    story.Range("step " + std::to_string(i), {host, host + 30_us});
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {host, host + 5_us}, {host + 8_us, host + 60_us});
+    story.Launch(kMatrixFp32, {host + 10_us, host + 14_us}, {gpu, gpu + 3_ms + kVaries[i % 6]});
+    gpu += 3_ms + kVaries[i % 6];
+    story.Launch("step_end", {host + 20_us, host + 24_us}, {gpu, gpu + 40_us});
+    gpu += 40_us;
+    ends.push_back(gpu);
+    host += 30_us;
+    if (behind == 0) host += 2'900_us + kVaries[(5 * i + 2) % 6];
+  }
+  return story;
+}
+
+std::size_t Waits(const Analysed& run) {
+  const std::vector<std::uint32_t> awaited = AwaitedInPauses(run->run);
+  return static_cast<std::size_t>(
+      std::count_if(awaited.begin(), awaited.end(), [](auto op) { return op != kNone; }));
+}
+
+Remedy FasterProducts(const Analysed& run) {
+  Remedy remedy;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
+    const OpTable& ops = run.trace().ops;
+    if (ops.kind[op] == OpKind::kKernel && ops.end[op] - ops.start[op] > 1_ms)
+      remedy.scaled_ops.emplace_back(op, 0.25F);
+  }
+  return remedy;
+}
+
+TEST_CASE("a host that goes on behind the end of each step waits for it") {
+  const Analysed run(TwoStepsAhead(60_us));
+  CHECK(Waits(run) >= kRounds - 4);
+  CHECK(run->replay().BaselineNs() == run.Window());
+  // The GPU's time falls by almost three quarters, and nothing else is the limit.
+  const Remedy remedy = FasterProducts(run);
+  CHECK(run->replay().Gain(remedy) > run.Window() * 65 / 100);
+}
+
+TEST_CASE("a host that takes its own time waits for nothing") {
+  const Analysed run(TwoStepsAhead(0));
+  CHECK(Waits(run) == 0);
+  const Remedy remedy = FasterProducts(run);
+  CHECK(run->replay().Gain(remedy) < run.Window() * 10 / 100);
+}
+
+}  // namespace
+}  // namespace advise

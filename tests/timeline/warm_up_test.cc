@@ -1,0 +1,67 @@
+// Leading slow steps: warm-up, or steps that wait as any may.
+#include "engine/timeline/warm_up.h"
+
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+std::string Numbered(int i) { return "step " + std::to_string(i); }
+
+// Twenty steps of 1 ms, of which the first three and the eleventh begin 4 ms late: `wait` adds what
+// happens meanwhile. On the GPU, it is the steps before them that take longer, 0, 1 and 9.
+TraceBuilder SlowSteps(const std::function<void(TraceBuilder*, Nanos)>& wait) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 20; ++i) {
+    const bool slow = i < 3 || i == 10;
+    const Nanos length = slow ? 5_ms : 1_ms;
+    story.Range(Numbered(i), {at, at + length});
+    if (slow) wait(&story, at);
+    AddLayeredStep(&story, at + length - 1_ms, 50_us);
+    at += length;
+  }
+  return story;
+}
+
+std::size_t FirstSteady(const TraceBuilder& story) {
+  return Analysed(story, kAuto)->run.steps.first_steady;
+}
+
+TEST_CASE("leading steps of a run under way that wait for data are no warm-up") {
+  const auto loads = [](TraceBuilder* story, Nanos at) {
+    story->Range("data_loading", {at + 10_us, at + 4_ms});
+  };
+  const Analysed run(SlowSteps(loads), kAuto);
+  // In the first one, the loader itself may have begun.
+  CHECK(run->run.steps.first_steady == 1);
+  CHECK(run->run.steps.outliers == std::vector<std::size_t>{1, 9});
+  CHECK(run->run.window.start == run->run.steps.all[1].start);
+}
+
+TEST_CASE("leading steps of a run under way that wait for other ranks are no warm-up") {
+  const auto waits = [](TraceBuilder* story, Nanos at) {
+    story->Launch(kAllReduce, {at + 20_us, at + 25_us}, {at + 110_us, at + 4_ms});
+  };
+  CHECK(FirstSteady(SlowSteps(waits)) == 1);
+}
+
+TEST_CASE("leading steps that are slow for any other reason are warm-up") {
+  CHECK(FirstSteady(SlowSteps([](TraceBuilder*, Nanos) {})) == 2);
+}
+
+TEST_CASE("leading steps that wait for data at the start of a program are warm-up") {
+  bool loaded = false;
+  const auto loads = [&](TraceBuilder* story, Nanos at) {
+    if (!loaded) story->Call("cuModuleLoadData", {at + 1_us, at + 5_us});
+    loaded = true;
+    story->Range("data_loading", {at + 10_us, at + 4_ms});
+  };
+  const Analysed run(SlowSteps(loads), kAuto);
+  CHECK(StartsCold(run->run));
+  CHECK(run->run.steps.first_steady == 2);
+}
+
+}  // namespace
+}  // namespace advise
