@@ -16,15 +16,19 @@ return {
   loss           = "memory.alloc",
   not_applicable = "the window has no allocations or frees",
   evidence       = { "count", "per_step", "time", "late_share", call = "name" },
+  optional       = { "environment.allocator" },
   thresholds     = { "min_share", "min_per_step", "min_late_share" },
 
   symptom = "{per_step:num} allocations and frees {per:text}, mostly {call:text}. Around them, the GPU is idle for {share:pct} of the time.",
   cause   = "Each call requests memory from the driver or returns it. That is slow, and the call may wait until the GPU has finished.",
   fixes   = {
     { action  = "In PyTorch, leave the caching allocator on and do not empty it in the loop",
-      snippet = [[# remove torch.cuda.empty_cache() from the loop; unset PYTORCH_NO_CUDA_MEMORY_CACHING
-import os; os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"   # before CUDA starts; for varying shapes]],
-      language = "python", ["for"] = { "pytorch", "nvidia" } },
+      snippet = [[# remove torch.cuda.empty_cache() from the loop
+unset PYTORCH_NO_CUDA_MEMORY_CACHING]],
+      language = "bash", ["for"] = { "pytorch", "nvidia" } },
+    { reason  = "!set", action = "Where shapes vary in PyTorch, let memory segments grow (PyTorch 2.1 and later)",
+      snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF",
+      language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action  = "In PyTorch, leave the caching allocator on and do not empty it in the loop",
       snippet = [[# remove torch.cuda.empty_cache() from the loop
 unset PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING]],
@@ -42,6 +46,14 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
   false_positives = "Caches that still grow in the first steps.",
   references = { "cuda-best-practices/allocation", "cuda-programming/stream-ordered-allocator", "pytorch/memory-management" },
 
+  detect = function(f, t, e)
+    -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
+    local options = f.environment.allocator or ""
+    local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil
+    e.reason = reason
+    return e
+  end,
+
   saving = { confidence = 0.85, basis = "these calls are gone" },
 
   tests = {
@@ -52,6 +64,10 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
                 memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, name = "cudaFree", lost = 1e8, remedy = true } } },
       expect = { share = 0.1, count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, call = "cudaFree" },
       saving = { claims = 1e8, confidence = 0.85 } },
+    { name = "segments grow already",
+      facts = { window = { device_time = 1e9 }, environment = { allocator = "expandable_segments:True" },
+                memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, name = "cudaFree", lost = 1e8, remedy = true } } },
+      expect = { share = 0.1, reason = "set" } },
     { name = "near miss: the cache still grows now and then",
       facts = { window = { device_time = 1e9 },
                 memory = { alloc = { count = 4, per_step = 0, time = 2e7, late_share = 0.5, name = "cudaMalloc", lost = 2e7, remedy = true } } },

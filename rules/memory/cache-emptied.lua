@@ -12,7 +12,7 @@ return {
   knowledge = { "K-B7", "K-H14" },
 
   needs_loop = true,
-  optional   = { "run.languages" },
+  optional   = { "run.languages", "environment.allocator" },
   loss       = "memory.free_burst",
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
@@ -23,7 +23,7 @@ return {
     { action = "Remove torch.cuda.empty_cache() from the loop: it helps other processes, not this one", ["for"] = { "pytorch" } },
     { action = "Remove free_all_blocks() from the loop: CuPy's memory pool keeps freed blocks for the next arrays",
       snippet = "# not in the loop: cupy.get_default_memory_pool().free_all_blocks()", language = "python", ["for"] = { "cupy" } },
-    { action  = "Against fragmentation, let memory segments grow",
+    { reason = "!set", action = "Against fragmentation, let memory segments grow (PyTorch 2.1 and later)",
       snippet = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py",
       language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action = "If two programs share a GPU, limit each of them (set_per_process_memory_fraction)", ["for"] = { "pytorch" } },
@@ -37,6 +37,14 @@ return {
     return f.memory.free_burst.per_step > 0, "memory is not freed in bursts"
   end,
 
+  detect = function(f, t, e)
+    -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
+    local options = f.environment.allocator or ""
+    local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil
+    e.reason = reason
+    return e
+  end,
+
   saving = { confidence = 0.65, basis = "the allocator's cache is kept" },
 
   tests = {
@@ -45,6 +53,10 @@ return {
       facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "segments grow already",
+      facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 10, lost = 6e7, remedy = true } },
+                environment = { allocator = "expandable_segments:True" } },
+      expect = { share = 0.06, reason = "set" } },
     { name = "near miss: frees behind a full queue",
       facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 10, lost = 5e6, remedy = true } } },
       expect = "silent" },

@@ -9,19 +9,20 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "flag",
+  risk      = "out-of-memory",
   priority  = 82,
   explains  = { "memory/alloc-in-loop", "memory/near-capacity" },
   knowledge = { "K-C4" },
 
   needs      = { "window.device_time", "memory.alloc.count", "memory.alloc.per_step", "memory.alloc.name", "memory.alloc.lost",
                  "memory.alloc.remedy", "memory.peak", "memory.capacity" },
-  optional   = { "memory.growth_steps", "memory.reserved_peak", "memory.allocated_peak" },
+  optional   = { "memory.growth_steps", "memory.reserved_peak", "memory.allocated_peak", "environment.allocator" },
   thresholds = { "min_share", "min_per_step", "min_used", "max_growth_steps", "min_unused" },
 
   symptom = "{used:pct} of the memory is in use, and memory is still allocated and freed {per_step:num} times {per:text} (mostly {call:text}). Around them, the GPU is idle for {share:pct} of the time{pool_text:text}.",
   cause   = "The allocator holds blocks that do not fit the next request. It returns them to the driver and asks for others.",
   fixes   = {
-    { action  = "Let memory segments grow instead of cutting them into fixed pieces",
+    { reason = "!set", action = "Let memory segments grow instead of cutting them into fixed pieces (PyTorch 2.1 and later)",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action  = "Confirm it with the allocator's own counters: retries, and reserved far above allocated",
       snippet = [[stats = torch.cuda.memory_stats()
@@ -55,7 +56,10 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
       pool_text = "; of " .. math.floor(reserved / 1e8) / 10 .. " GB that the allocator holds, tensors take " ..
                   math.floor(allocated / 1e8) / 10 .. " GB at most"
     end
-    return { share = lost, used = used, pool_text = pool_text, peak = f.memory.peak, capacity = f.memory.capacity, per_step = f.memory.alloc.per_step,
+    -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
+    local options = f.environment.allocator or ""
+    local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil
+    return { reason = reason, share = lost, used = used, pool_text = pool_text, peak = f.memory.peak, capacity = f.memory.capacity, per_step = f.memory.alloc.per_step,
              call = call }
   end,
 
@@ -77,6 +81,11 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
                 memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 7.8e10,
                            capacity = 8e10, reserved_peak = 7.8e10, allocated_peak = 5.2e10 } },
       expect = { pool_text = "; of 78.0 GB that the allocator holds, tensors take 52.0 GB at most" } },
+    { name = "segments grow already: the option is not recommended",
+      facts = { window = { device_time = 1e9 }, environment = { allocator = "expandable_segments:True" },
+                memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 7.8e10,
+                           capacity = 8e10 } },
+      expect = { share = 0.15, reason = "set" } },
     { name = "near miss: the pool is full of tensors, so memory is simply short",
       facts = { window = { device_time = 1e9 },
                 memory = { alloc = { count = 100, per_step = 5, name = "cudaFree", lost = 1.5e8, remedy = true }, peak = 7.8e10,

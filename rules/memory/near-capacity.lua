@@ -12,12 +12,13 @@ return {
   knowledge = { "K-C4", "K-N3" },
 
   needs      = { "memory.peak", "memory.capacity" },
+  optional   = { "environment.allocator" },
   thresholds = { "min_used" },
 
   symptom = "At its peak, {peak:bytes} of {capacity:bytes} of device memory are in use ({used:pct}).",
   cause   = "There is hardly any room for a larger batch, a longer sequence, or fragmentation.",
   fixes   = {
-    { action  = "Lose less memory to fragmentation",
+    { reason = "!set", action = "Lose less memory to fragmentation (PyTorch 2.1 and later)",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action  = "Use less memory: a smaller micro-batch with gradient accumulation, 16-bit types, or activation checkpointing",
       snippet = "out = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", language = "python", ["for"] = { "pytorch" } },
@@ -32,12 +33,17 @@ return {
   detect = function(f, t)
     local used = share(f.memory.peak, f.memory.capacity)
     if not at_least(used, t.min_used) then return nil end
-    return { used = used, peak = f.memory.peak, capacity = f.memory.capacity }
+    -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
+    local options = f.environment.allocator or ""
+    local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil
+    return { reason = reason, used = used, peak = f.memory.peak, capacity = f.memory.capacity }
   end,
 
   tests = {
     { name = "79 of 80 GB", facts = { memory = { peak = 7.9e10, capacity = 8e10 } },
       expect = { used = 0.9875, peak = 7.9e10, capacity = 8e10 } },
+    { name = "segments grow already", facts = { memory = { peak = 7.9e10, capacity = 8e10 }, environment = { allocator = "expandable_segments:True" } },
+      expect = { used = 0.9875, reason = "set" } },
     { name = "near miss: well filled", facts = { memory = { peak = 7.2e10, capacity = 8e10 } }, expect = "silent" },
     { name = "no memory level", facts = { memory = { peak = 0, capacity = 8e10 } }, expect = "not_applicable" },
     { name = "memory events were not recorded", facts = { memory = { capacity = 8e10 } }, expect = "cannot_tell" },

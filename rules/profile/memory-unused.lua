@@ -9,12 +9,13 @@ return {
   effort    = "flag",
 
   needs      = { "allocator.given", "allocator.tensors.peak", "allocator.reserved.peak" },
+  optional   = { "environment.allocator" },
   thresholds = { "min_share", "min_bytes" },
 
   symptom = "By PyTorch's memory summary, up to {reserved:bytes} were reserved, and tensors held at most {tensors:bytes} at once: {share:pct} were never used.",
   cause   = "Blocks of the cache that no tensor fits into stay reserved. Sizes that change from step to step leave many of them.",
   fixes   = {
-    { action = "Let the allocator grow its segments",
+    { reason = "!set", action = "Let the allocator grow its segments (PyTorch 2.1 and later)",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch" } },
     { action = "Pad batches to a few fixed lengths, so that blocks fit again" },
   },
@@ -27,13 +28,19 @@ return {
     local reserved, tensors = f.allocator.reserved.peak, f.allocator.tensors.peak
     local part = share(reserved - tensors, reserved)
     if not at_least(part, t.min_share) or not at_least(reserved - tensors, t.min_bytes) then return nil end
-    return { reserved = reserved, tensors = tensors, share = part }
+    -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
+    local options = f.environment.allocator or ""
+    local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil
+    return { reason = reason, reserved = reserved, tensors = tensors, share = part }
   end,
 
   tests = {
     { name = "half of 40 GB",
       edges = { ["allocator.reserved.peak"] = 2.86e10 }, facts = { allocator = { given = true, tensors = { peak = 2e10 }, reserved = { peak = 4e10 } } },
       expect = { share = 0.5, reserved = 4e10, tensors = 2e10 } },
+    { name = "segments grow already",
+      facts = { allocator = { given = true, tensors = { peak = 2e10 }, reserved = { peak = 4e10 } }, environment = { allocator = "expandable_segments:True" } },
+      expect = { share = 0.5, reason = "set" } },
     { name = "near miss: a little more", facts = { allocator = { given = true, tensors = { peak = 3.8e10 }, reserved = { peak = 4e10 } } }, expect = "silent" },
     { name = "near miss: half of a few MB",
       edges = { ["allocator.reserved.peak"] = 1e9 }, facts = { allocator = { given = true, tensors = { peak = 2e6 }, reserved = { peak = 4e6 } } }, expect = "silent" },
