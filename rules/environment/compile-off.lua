@@ -9,14 +9,14 @@ return {
   knowledge = { "K-A1", "K-B3" },
 
   needs      = { "environment.recorded" },
-  optional   = { "environment.compile_disable" },
+  optional   = { "environment.compile_disable", "environment.dynamo_disable" },
   thresholds = {},
 
-  symptom = "TORCH_COMPILE_DISABLE is {value:text}: torch.compile has no effect.",
+  symptom = "{name:text} is {value:text}: torch.compile has no effect.",
   cause   = "The compiler was turned off, probably for debugging.",
   fixes   = {
     { action  = "Unset the variable",
-      snippet = "unset TORCH_COMPILE_DISABLE",
+      snippet = "unset TORCH_COMPILE_DISABLE TORCHDYNAMO_DISABLE",
       language = "bash", ["for"] = { "pytorch" } },
   },
   false_positives = "A comparison with eager mode.",
@@ -24,19 +24,25 @@ return {
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    return f.environment.compile_disable ~= nil, "TORCH_COMPILE_DISABLE is not set"
+    return f.environment.compile_disable ~= nil or f.environment.dynamo_disable ~= nil, "no variable turns torch.compile off"
   end,
 
   detect = function(f, t)
-    local value = f.environment.compile_disable
-    if value == "0" or value:lower() == "false" or value:lower() == "off" then return nil end
-    return { value = value }
+    for _, one in ipairs({ { name = "TORCH_COMPILE_DISABLE", value = f.environment.compile_disable },
+                           { name = "TORCHDYNAMO_DISABLE", value = f.environment.dynamo_disable } }) do
+      local value = one.value and one.value:lower() or ""
+      if value ~= "" and value ~= "0" and value ~= "false" and value ~= "off" then return { name = one.name, value = one.value } end
+    end
+    return nil
   end,
 
   tests = {
     { name = "off",
       facts = { environment = { recorded = true, compile_disable = "1" } },
-      expect = { value = "1" } },
+      expect = { name = "TORCH_COMPILE_DISABLE", value = "1" } },
+    { name = "off by the older name",
+      facts = { environment = { recorded = true, dynamo_disable = "1" } },
+      expect = { name = "TORCHDYNAMO_DISABLE", value = "1" } },
     { name = "near miss: on",
       facts = { environment = { recorded = true, compile_disable = "0" } },
       expect = "silent" },

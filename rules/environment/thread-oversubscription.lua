@@ -10,15 +10,17 @@ return {
   knowledge = { "K-H21", "K-H3" },
 
   needs      = { "environment.recorded", "run.cpu_cores", "run.processes" },
-  optional   = { "environment.omp_threads" },
-  thresholds = { "max_load" },
+  optional   = { "environment.omp_threads", "environment.cpus_per_task", "host.preempted", "window.time" },
+  thresholds = { "max_load", "min_preempted" },
 
-  symptom = "{processes:count} processes with {threads:count} OpenMP threads each share {cores:count} CPUs.",
-  cause   = "OMP_NUM_THREADS is set for one process per node, and several processes run there.",
+  symptom = "{processes:count} processes with {threads:count} OpenMP threads each share {cores:count} CPUs{set:text}.",
+  cause   = "Libraries start one thread per CPU that a process may use, or as many as OMP_NUM_THREADS says. Several processes on a node then have more threads than CPUs, and take turns on them.",
   fixes   = {
-    { action  = "Divide the cores among the processes",
-      snippet = "export OMP_NUM_THREADS=$(( $(nproc --all) / 8 ))      # 8 processes per node; plain nproc obeys OMP_NUM_THREADS itself",
+    { action  = "Divide the CPUs of the job among its processes",
+      snippet = "# 8 processes per node; plain nproc obeys OMP_NUM_THREADS itself\n" ..
+                "export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-$(( $(env -u OMP_NUM_THREADS nproc) / 8 ))}",
       language = "bash" },
+    { action  = "Have Slurm give each process CPUs of its own", snippet = "srun --cpus-per-task=8 --cpu-bind=cores COMMAND", language = "bash" },
     { action  = "Limit OpenCV and the math libraries in loader workers to one thread (PyTorch limits its own pool already)",
       snippet = "import cv2\ncv2.setNumThreads(0)              # in worker_init_fn",
       language = "python", ["for"] = { "pytorch" } },
@@ -28,27 +30,54 @@ return {
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
-    if f.environment.omp_threads == nil then return false, "OMP_NUM_THREADS is not set" end
-    return tonumber(f.environment.omp_threads) ~= nil, "OMP_NUM_THREADS is a list"
+    local set = f.environment.omp_threads
+    if set == nil then
+      return f.run.processes > 1 and f.host.preempted ~= nil, "OMP_NUM_THREADS is not set, and nothing shows threads that wait for a CPU"
+    end
+    return tonumber(set) ~= nil, "OMP_NUM_THREADS is a list"
   end,
 
   detect = function(f, t)
     local threads = tonumber(f.environment.omp_threads)
-    local load = share(threads * f.run.processes, f.run.cpu_cores)
-    if at_most(load, t.max_load) then return nil end
-    return { processes = f.run.processes, threads = threads, cores = f.run.cpu_cores }
+    local own = tonumber(f.environment.cpus_per_task)
+    if threads == nil then
+      -- Unset, each process starts as many as it may use CPUs. Bound processes share none: only threads that wait tell.
+      if own or f.window.time == nil then return nil end
+      if not at_least(share(f.host.preempted, f.window.time), t.min_preempted) then return nil end
+      return { processes = f.run.processes, threads = f.run.cpu_cores, cores = f.run.cpu_cores, set = ": OMP_NUM_THREADS is not set" }
+    end
+    -- Slurm's share of a process counts, where it is known, and not the whole node.
+    if own then
+      if at_most(share(threads, own), t.max_load) then return nil end
+      return { processes = 1, threads = threads, cores = own, set = " (SLURM_CPUS_PER_TASK)" }
+    end
+    if at_most(share(threads * f.run.processes, f.run.cpu_cores), t.max_load) then return nil end
+    return { processes = f.run.processes, threads = threads, cores = f.run.cpu_cores, set = "" }
   end,
 
   tests = {
     { name = "four processes with 32 threads on 32 CPUs",
       edges = { ["run.cpu_cores"] = 128 },
       facts = { environment = { recorded = true, omp_threads = "32" }, run = { cpu_cores = 32, processes = 4 } },
-      expect = { processes = 4, threads = 32 } },
+      expect = { processes = 4, threads = 32, cores = 32, set = "" } },
+    { name = "16 threads on the 4 CPUs that Slurm gives each process",
+      facts = { environment = { recorded = true, omp_threads = "16", cpus_per_task = "4" }, run = { cpu_cores = 128, processes = 4 } },
+      expect = { threads = 16, cores = 4, set = " (SLURM_CPUS_PER_TASK)" } },
+    { name = "it is not set, and launching threads wait for a CPU",
+      edges = { ["host.preempted"] = 2e7 },
+      facts = { environment = { recorded = true }, run = { cpu_cores = 32, processes = 4 }, host = { preempted = 5e7 }, window = { time = 1e9 } },
+      expect = { processes = 4, threads = 32, set = ": OMP_NUM_THREADS is not set" } },
     { name = "near miss: eight threads each",
       facts = { environment = { recorded = true, omp_threads = "8" }, run = { cpu_cores = 32, processes = 4 } },
       expect = "silent" },
-    { name = "it is not set",
-      facts = { environment = { recorded = true }, run = { cpu_cores = 32, processes = 4 } },
+    { name = "near miss: as many threads as Slurm gives CPUs",
+      facts = { environment = { recorded = true, omp_threads = "8", cpus_per_task = "8" }, run = { cpu_cores = 32, processes = 16 } },
+      expect = "silent" },
+    { name = "near miss: it is not set, and Slurm binds each process to CPUs of its own",
+      facts = { environment = { recorded = true, cpus_per_task = "8" }, run = { cpu_cores = 32, processes = 4 }, host = { preempted = 5e7 }, window = { time = 1e9 } },
+      expect = "silent" },
+    { name = "it is not set, and one process runs",
+      facts = { environment = { recorded = true }, run = { cpu_cores = 32, processes = 1 }, host = { preempted = 5e7 }, window = { time = 1e9 } },
       expect = "not_applicable" },
     { name = "the number of CPUs is not known",
       facts = { environment = { recorded = true, omp_threads = "32" } },

@@ -11,7 +11,8 @@ return {
   knowledge = { "K-E1", "K-H2" },
 
   needs      = { "family.gemv.share", "family.gemv.per_step" },
-  optional   = { "roofline.shapes.few.share", "roofline.shapes.few.uses", "roofline.shapes.few.per_step", "steps.backward.time" },
+  optional   = { "roofline.shapes.few.share", "roofline.shapes.few.uses", "roofline.shapes.few.per_step", "steps.backward.time",
+                 "run.kind", "run.trains" },
   thresholds = { "min_share" },
 
   symptom = "Products of matrices with {vectors:text} take {share:pct} of the GPU time: {count:count} kernels {per:text}. Each reads all weights for {tokens:text}.",
@@ -25,6 +26,8 @@ return {
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
+    if f.run.kind == "solver" then return false, "the run is a solver: its products serve no tokens" end
+    if f.run.trains then return false, "the run trains: its products serve no tokens" end
     return f.family.gemv.share > 0 or (f.roofline.shapes.few.share or 0) > 0, "no matrix-vector products ran"
   end,
 
@@ -63,6 +66,12 @@ return {
     { name = "near miss: a small part",
       facts = { family = { gemv = { share = 0.05, per_step = 4 } } },
       expect = "silent" },
+    { name = "a solver",
+      facts = { family = { gemv = { share = 0.8, per_step = 225 } }, run = { kind = "solver" } },
+      expect = "not_applicable" },
+    { name = "training",
+      facts = { family = { gemv = { share = 0.8, per_step = 225 } }, run = { kind = "training", trains = true } },
+      expect = "not_applicable" },
     { name = "none",
       facts = { family = { gemv = { share = 0, per_step = 0 } } },
       expect = "not_applicable" },

@@ -14,10 +14,11 @@ return {
   loss           = "family.foreach",
   not_applicable = "no multi-tensor kernels ran",
   evidence       = { count = "per_step" },
-  thresholds     = { "min_share", "min_count" },
+  needs          = { "family.foreach_update.per_step" },
+  thresholds     = { "min_share", "min_count", "min_updates" },
 
   symptom = "Updating parameters in several passes takes {share:pct} of the GPU time: {count:count} multi-tensor kernels {per:text}.",
-  cause   = "The update is a chain of multi-tensor kernels. Each of them reads and writes all parameters or states.",
+  cause   = "The update is a chain of multi-tensor kernels. Each of them reads and writes all parameters or states. Multi-tensor kernels that clip gradients are counted as well.",
   fixes   = {
     { action  = "Use the fused optimizer",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)",
@@ -29,22 +30,31 @@ return {
   false_positives = "Optimizers without a fused form.",
   references = { "pytorch/optimizer-implementations" },
 
+  -- Clipping and averages of weights are such kernels, too, and have no fused form of an optimizer.
+  detect = function(f, t, e)
+    if not at_least(f.family.foreach_update.per_step, t.min_updates) then return nil end
+    return e
+  end,
+
   saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },
 
   tests = {
     { name = "an unfused AdamW",
-      edges = { ["family.foreach.lost"] = 3e7, ["family.foreach.per_step"] = 3 },
-      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 30, lost = 9e7, halved = true } } },
+      edges = { ["family.foreach.lost"] = 3e7, ["family.foreach.per_step"] = 3, ["family.foreach_update.per_step"] = 2 },
+      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 30, lost = 9e7, halved = true }, foreach_update = { per_step = 8 } } },
       expect = { share = 0.09, count = 30 },
       saving = { claims = 9e7, confidence = 0.5 } },
     { name = "near miss: a small model",
-      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 30, lost = 7.5e6, halved = true } } },
+      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 30, lost = 7.5e6, halved = true }, foreach_update = { per_step = 8 } } },
+      expect = "silent" },
+    { name = "near miss: clipping and averages of weights, beside a fused optimizer",
+      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 30, lost = 9e7, halved = true }, foreach_update = { per_step = 0 } } },
       expect = "silent" },
     { name = "near miss: one kernel a step",
-      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 1.5, lost = 9e7, halved = true } } },
+      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 1.5, lost = 9e7, halved = true }, foreach_update = { per_step = 8 } } },
       expect = "silent" },
     { name = "the optimizer is fused, or another one",
-      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 0, lost = 0, halved = true } } },
+      facts = { window = { device_time = 1e9 }, family = { foreach = { per_step = 0, lost = 0, halved = true }, foreach_update = { per_step = 0 } } },
       expect = "not_applicable" },
     { name = "nothing was recorded",
       facts = {},

@@ -1,5 +1,17 @@
 -- Matrix and convolution kernels that compute in FP32 on the ordinary cores of a GPU that has tensor cores.
 -- TF32 kernels carry "f32f32" in their names, too, but use tensor cores and are not counted.
+-- A solver may need the digits that TF32 and bf16 drop: what it would win is not known before somebody has checked its
+-- results, so nothing is claimed.
+local function solves(run, kernel)
+  -- Convolutions of cuDNN are those of a network, whatever else the run looks like.
+  if matches(kernel, "*cudnn*") or matches(kernel, "*conv*") or matches(kernel, "*at::native*") then return false end
+  if run.kind == "solver" then return true end
+  local languages = run.languages or ""
+  if contains(languages, "Python") then return false end
+  return contains(languages, "MPI") or contains(languages, "Fortran") or contains(languages, "OpenACC") or contains(languages, "OpenMP") or
+         contains(languages, "Kokkos")
+end
+
 return {
   id        = "precision/fp32-gemm",
   title     = "Run matrix products on the tensor cores",
@@ -13,11 +25,12 @@ return {
 
   loss       = "precision.fp32",
   evidence   = { "count", "speedup", compute_share = "share", name = "top" },
-  optional   = { "hw.known", "hw.compute_capability", "hw.peak_tensor_flops", "roofline.shapes.rows" },
+  needs      = { "precision.fp32.remedy" },
+  optional   = { "run.kind", "run.languages", "hw.known", "hw.compute_capability", "hw.peak_tensor_flops", "roofline.shapes.rows" },
   thresholds = { "min_share", "min_speedup", "bf16_capability" },
 
   symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:kernel}.",
-  cause   = "Plain FP32 products run on the ordinary cores. The tensor cores of this GPU have a peak rate {times:text} times as high, and are idle meanwhile.",
+  cause   = "Plain FP32 products run on the ordinary cores. The tensor cores of this GPU have a peak rate {times:text} times as high, and are idle meanwhile{digits:text}.",
   fixes   = {
     { reason = "bf16", action = "Compute in bf16 with autocast: this is the gain stated here. Activations take half the memory, which leaves room for a larger batch",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)   # in training, the loss as well; backward() stays outside",
@@ -32,6 +45,11 @@ return {
     { reason = "bf16", action = "In CUDA C++, allow TF32 in cuBLAS",
       snippet = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);", language = "cpp", ["for"] = { "c++" } },
     { reason = "fp16", action = "In CUDA C++, store the operands in fp16 and accumulate in FP32 (cublasGemmEx)", ["for"] = { "c++" } },
+    { reason = "solver", action = "On B200 and GB200 GPUs with cuBLAS 12.9 and later, let cuBLAS compute each FP32 product from nine bf16 products: results are as accurate as those of FP32",
+      snippet = "export CUBLAS_EMULATE_SINGLE_PRECISION=1 CUBLAS_EMULATION_STRATEGY=performant", language = "bash", ["for"] = { "c++", "fortran", "openacc", "openmp", "mpi", "python", "nvidia" } },
+    { reason = "solver", action = "For dense linear systems, factorize in TF32 or fp16 and refine the solution to full precision (cusolverDnIRSXgesv)", ["for"] = { "c++", "fortran", "mpi", "nvidia" } },
+    { reason = "solver", action = "Where products need no more than 10 bits of mantissa, allow TF32 for them alone, and compare residuals and the number of iterations",
+      snippet = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);", language = "cpp", ["for"] = { "c++", "nvidia" } },
     { reason = "bf16", action = "In JAX, allow TF32 for FP32 products",
       snippet = "jax.config.update(\"jax_default_matmul_precision\", \"tensorfloat32\")", language = "python", ["for"] = { "jax" } },
   },
@@ -52,11 +70,20 @@ return {
     -- Tensor cores take bf16 and TF32 from Ampere on; GPUs of AMD give no such number.
     local tenths = math.floor(10 * e.speedup + 0.5)
     e.times = tostring(tenths % 10 == 0 and tenths // 10 or tenths / 10)
+    e.digits = ""
+    if solves(f.run, e.name) then
+      e.reason, e.digits = "solver", ". TF32 and bf16 keep 3 and 2 decimal digits of each factor, which can change what a solver computes"
+      return e
+    end
     e.reason = (f.hw.compute_capability or t.bf16_capability) < t.bf16_capability and "fp16" or "bf16"
     return e
   end,
 
-  saving = { confidence = 0.8, basis = "the same products on tensor cores, as fast as memory allows" },
+  saving = function(f, t, e)
+    if e.reason == "solver" then return nil end
+    return { claims = f.precision.fp32.lost, remedy = f.precision.fp32.remedy, confidence = 0.8,
+             basis = "the same products on tensor cores, as fast as memory allows" }
+  end,
 
   tests = {
     { name = "nine tenths of the time in sgemm on an A100",
@@ -71,6 +98,24 @@ return {
                 precision = { fp32 = { share = 0.62, count = 289, top = "volta_sgemm_128x64_tn", lost = 5.2e8, remedy = true, speedup = 8 } } },
       expect = { share = 0.52, reason = "fp16" },
       saving = { claims = 5.2e8 } },
+    { name = "a solver: nothing is promised",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 }, run = { kind = "solver", languages = "CUDA C++, MPI" },
+                precision = { fp32 = { share = 0.91, count = 289, top = "ampere_sgemm_128x64_tn", lost = 9.1e8, remedy = true, speedup = 8 } } },
+      expect = { share = 0.91, reason = "solver" } },
+    { name = "convolutions of a network are none",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 }, run = { kind = "solver", languages = "CUDA C++" },
+                precision = { fp32 = { share = 0.91, count = 289, top = "ampere_scudnn_128x64_relu_medium_nn_v1", lost = 9.1e8, remedy = true, speedup = 8 } } },
+      expect = { share = 0.91, reason = "bf16" },
+      saving = { claims = 9.1e8 } },
+    { name = "a Fortran program",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 }, run = { kind = "one-pass", languages = "Fortran, OpenACC" },
+                precision = { fp32 = { share = 0.91, count = 289, top = "ampere_sgemm_128x64_tn", lost = 9.1e8, remedy = true, speedup = 8 } } },
+      expect = { share = 0.91, reason = "solver" } },
+    { name = "training over MPI from Python is none",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 }, run = { kind = "training", languages = "Python, MPI" },
+                precision = { fp32 = { share = 0.91, count = 289, top = "ampere_sgemm_128x64_tn", lost = 9.1e8, remedy = true, speedup = 8 } } },
+      expect = { share = 0.91, reason = "bf16" },
+      saving = { claims = 9.1e8 } },
     { name = "near miss: a few small products are left in FP32",
       facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },
                 precision = { fp32 = { share = 0.05, count = 12, top = "ampere_sgemm_32x32_tn", lost = 5e7, remedy = true, speedup = 8 } } },
