@@ -322,7 +322,7 @@ class JobFixes : public FixList {
       finding.basis += finding.basis.empty() ? "" : "; ";
       finding.basis += "beyond what the findings above save";
     } else if (candidate.saving > 0) {
-      finding.basis += "; then the next-slowest rank is the limit";
+      finding.next_limit = "the next-slowest rank";
     }
     return finding;
   }

@@ -199,7 +199,7 @@ class TraceFixes : public FixList {
     }
     const std::string& bound = claim.bound;
     if (candidate.saving > 0 && !bound.empty()) {
-      finding.basis += fmt::format("; then {} is the limit", bound);
+      finding.next_limit = bound;
     }
     finding.symptom = FilledTemplate(rule.symptom, verdict);
     finding.cause = FilledTemplate(rule.cause, verdict);

@@ -95,6 +95,8 @@ class DiagnoseCommand : public Command {
     app.add_flag("--devices", render_.text.devices, "show where the time went on each GPU");
     app.add_flag("--all-fixes", render_.text.all_fixes,
                  "show every fix, also those for other frameworks and languages");
+    app.add_flag("--verbose,-v", render_.text.verbose,
+                 "show all that is said of each finding, all notes and all that is missing");
     app.add_flag("--quiet,-q", render_.text.quiet,
                  "show only the verdict and one line per finding");
     app.add_flag("--brief", render_.brief,

@@ -5,21 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
-#include "engine/advice/audience.h"
 #include "engine/advice/run_terms.h"
 #include "engine/base/text.h"
-#include "engine/report/shell.h"
-#include "engine/report/where_text.h"
 
 namespace advise {
 namespace {
 
-constexpr int kIndent = 4;  // under the title
-constexpr std::size_t kLinks = 2;
-constexpr std::size_t kFixesShown = 3;  // the best ones come first
-constexpr int kFindingColumn = 11;      // where the words after "Seen", "Why" … begin
 // Two savings of a finding are told apart from so much on: of the window, and of the larger one.
 constexpr double kApart = 0.01;
 constexpr double kApartOf = 0.2;
@@ -38,162 +30,6 @@ std::string ByItself(const Finding& finding) {
   constexpr double kNothing = 0.001;
   if (finding.alone_share < kNothing) return "nothing by itself";
   return FormatQuantity(finding.alone_share, "share") + " by itself";
-}
-
-Ink InkOf(Severity severity) {
-  if (severity >= Severity::kHigh) return Ink::kRed;
-  return severity == Severity::kMedium ? Ink::kYellow : Ink::kCyan;
-}
-
-void WriteFixes(Page& page, const Report& report, const Finding& finding, bool all) {
-  std::vector<std::string> links;
-  const std::vector<Fix> fixes = all ? finding.fixes : FixesFor(report.run, finding.fixes);
-  // A line that says that one more stands elsewhere takes as much room as that one.
-  const std::size_t shown = all || fixes.size() <= kFixesShown + 1 ? fixes.size() : kFixesShown;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Fix& fix = fixes[i];
-    page.Labelled(i == 0 ? "Do" : "or", kIndent, kFindingColumn, fix.action);
-    if (!fix.snippet.empty()) page.Verbatim(fix.snippet, kFindingColumn + 2, Ink::kGreen);
-    for (const Link& link : fix.links) {
-      if (std::find(links.begin(), links.end(), link.url) == links.end()) links.push_back(link.url);
-    }
-  }
-  if (shown < fixes.size()) {
-    page.Labelled("", kIndent, kFindingColumn,
-                  fmt::format("and {} other ways (all of them: --all-fixes)", fixes.size() - shown),
-                  Ink::kDim);
-  }
-  // The first are the nearest to the fix; all of them stand in the JSON report.
-  for (std::size_t i = 0; i < std::min(kLinks, links.size()); ++i) {
-    page.Labelled(i == 0 ? "See" : "", kIndent, kFindingColumn, links[i]);
-  }
-}
-
-// What the statement prints, as a comment of the shell: the line runs as it stands. "" for rows.
-std::string ExpectedOutput(const Evidence& item) {
-  if (item.sql.starts_with("select start,")) return "";
-  const bool part = item.what.find("of which this explains") != std::string::npos;
-  return fmt::format("  # expect {:.0f} ({}){}", item.value, item.unit,
-                     part ? ": " + item.what : "");
-}
-
-void WriteCheck(Page& page, const Report& report, const Finding& finding) {
-  const auto with_sql = std::find_if(finding.evidence.begin(), finding.evidence.end(),
-                                     [](const Evidence& item) { return !item.sql.empty(); });
-  const std::string label =
-      std::string(kIndent, ' ') + page.Paint("Check", Ink::kDim) + std::string(2, ' ');
-  if (with_sql != finding.evidence.end()) {
-    const std::string path = !with_sql->source.empty() ? with_sql->source
-                             : report.inputs.empty()   ? "report.sqlite"
-                                                       : report.inputs.front().path;
-    page.Line(label + page.Paint(SqliteCommand(path, with_sql->sql), Ink::kPlain) +
-              page.Paint(ExpectedOutput(*with_sql), Ink::kDim));
-    return;
-  }
-  const auto with_pattern =
-      std::find_if(finding.evidence.begin(), finding.evidence.end(),
-                   [](const Evidence& item) { return !item.find.empty() && !item.source.empty(); });
-  if (with_pattern != finding.evidence.end()) {
-    page.Line(label +
-              page.Paint(GrepCommand(with_pattern->source, with_pattern->find), Ink::kPlain));
-    return;
-  }
-  const auto with_span = std::find_if(
-      finding.evidence.begin(), finding.evidence.end(),
-      [](const Evidence& item) { return item.end_ns > item.start_ns || !item.source.empty(); });
-  if (with_span != finding.evidence.end()) {
-    page.Labelled("Check", kIndent, kFindingColumn, "search for " + SearchText(*with_span));
-  }
-}
-
-const RuleInfo* RuleOf(const Report& report, const std::string& id) {
-  for (const Verdict& verdict : report.verdicts) {
-    if (verdict.rule != nullptr && verdict.rule->id == id) return verdict.rule;
-  }
-  for (const Finding& finding : report.findings) {
-    if (finding.rule != nullptr && finding.rule->id == id) return finding.rule;
-  }
-  return nullptr;
-}
-
-// Something that was seen is explained; another fix is covered.
-std::string HowItRelates(const Report& report, const std::string& id) {
-  const bool seen =
-      std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& other) {
-        return other.rule != nullptr && other.rule->id == id && !other.symptom.empty();
-      });
-  return seen ? "explains: " : "covers: ";
-}
-
-// What a finding explains as a tree: an effect stands under the nearest cause of it that is
-// explained here, too, and under the finding itself otherwise.
-class EffectTree {
- public:
-  EffectTree(const Report& report, const Finding& finding)
-      : report_(report), ids_(finding.explains) {
-    for (const std::string& id : ids_) {
-      const RuleInfo* rule = RuleOf(report, id);
-      for (const std::string& effect :
-           rule == nullptr ? std::vector<std::string>() : rule->explains) {
-        const bool here = effect != id && std::find(ids_.begin(), ids_.end(), effect) != ids_.end();
-        if (here && !Above(effect, id)) parent_.emplace(effect, id);
-      }
-    }
-  }
-
-  void Write(Page& page, const std::string& parent, const std::string& lead) const {
-    std::vector<std::string> children;
-    for (const std::string& id : ids_) {
-      const auto found = parent_.find(id);
-      if ((found == parent_.end() ? "" : found->second) == parent) children.push_back(id);
-    }
-    for (const std::string& id : children) {
-      const bool last = &id == &children.back();
-      const std::vector<std::string> lines =
-          WrapWords(HowItRelates(report_, id) + ExplainedText(report_, id),
-                    page.width() - kFindingColumn - DisplayWidth(lead));
-      for (std::size_t k = 0; k < lines.size(); ++k) {
-        const char* branch = k > 0 ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ ");
-        page.Line(std::string(kFindingColumn - 3, ' ') + lead + branch +
-                  page.Paint(lines[k], Ink::kPlain));
-      }
-      Write(page, id, lead + (last ? "   " : "│  "));
-    }
-  }
-
- private:
-  // Whether `id` stands above `below` already: rules must not explain each other in a circle, but a
-  // site's may.
-  bool Above(const std::string& id, std::string below) const {
-    for (auto at = parent_.find(below); at != parent_.end(); at = parent_.find(below)) {
-      below = at->second;
-      if (below == id) return true;
-    }
-    return false;
-  }
-
-  const Report& report_;
-  const std::vector<std::string>& ids_;
-  std::map<std::string, std::string> parent_;
-};
-
-void WriteRule(Page& page, const Report& report, const Finding& finding,
-               const TextOptions& options) {
-  if (finding.rule == nullptr) return;
-  const std::string& id = finding.rule->id;
-  std::string reports = options.reports_argument;
-  if (reports.empty() && !report.inputs.empty()) reports = ShellQuote(report.inputs.front().path);
-  const std::string why = fmt::format("advise why {} {}", id, reports);
-  const std::string label =
-      std::string(kIndent, ' ') + page.Paint("Rule", Ink::kDim) + std::string(3, ' ');
-  const std::string one_line = fmt::format("{}   ({})", id, why);
-  if (kFindingColumn + DisplayWidth(one_line) <= page.width()) {
-    page.Line(label + page.Paint(one_line, Ink::kPlain));
-  } else {
-    page.Line(label + page.Paint(id, Ink::kPlain));
-    page.Line(std::string(kFindingColumn, ' ') + page.Paint("(" + why + ")", Ink::kPlain));
-  }
-  EffectTree(report, finding).Write(page, "", "");
 }
 
 }  // namespace
@@ -269,6 +105,12 @@ std::string DoubtText(const Report& report) {
   if (!report.verdict.empty() && report.verdict.find(report.no_verdict_reason.substr(1)) == 1)
     return "";
   return fmt::format("Tentative: {}.", report.no_verdict_reason);
+}
+
+std::string BasisText(const Finding& finding) {
+  if (finding.next_limit.empty()) return finding.basis;
+  return fmt::format("{}{}then {} is the limit", finding.basis, finding.basis.empty() ? "" : "; ",
+                     finding.next_limit);
 }
 
 std::string EffortWords(const std::string& effort) {
@@ -366,57 +208,6 @@ std::string SecondsText(double seconds) {
   if (seconds >= 99.95) return fmt::format("{:.0f} s", seconds);
   if (seconds >= 9.995) return fmt::format("{:.1f} s", seconds);
   return seconds >= 0.1 ? fmt::format("{:.2f} s", seconds) : FormatQuantity(seconds, "s");
-}
-
-void WriteFinding(Page& page, const Report& report, const Finding& finding,
-                  const TextOptions& options) {
-  const std::string title = finding.Title();
-  const std::string saving = SavingText(report, finding);
-  const std::string number = fmt::format("{:>2}  ", finding.rank);
-  const int room = page.width() - static_cast<int>(number.size()) - DisplayWidth(saving);
-  if (DisplayWidth(title) + 3 <= room) {
-    page.Line(page.Paint(number, InkOf(finding.severity)) +
-              page.Paint(PadRight(SafeText(title), room), Ink::kBold) +
-              page.Paint(saving, InkOf(finding.severity)));
-  } else {
-    std::string lead = page.Paint(number, InkOf(finding.severity));
-    for (const std::string& line : WrapWords(title, page.width() - kIndent)) {
-      page.Line(lead + page.Paint(line, Ink::kBold));
-      lead = std::string(kIndent, ' ');
-    }
-    page.Wrapped(saving, kIndent, InkOf(finding.severity));
-  }
-  if (!finding.symptom.empty()) page.Labelled("Seen", kIndent, kFindingColumn, finding.Seen());
-  const std::string where = WhereText(report, finding.where);
-  if (!where.empty()) page.Labelled("Where", kIndent, kFindingColumn, where);
-  if (IsMostlyTaken(finding) && !options.all_fixes)
-    return WriteRule(page, report, finding, options);
-  if (!finding.cause.empty()) page.Labelled("Why", kIndent, kFindingColumn, finding.cause);
-  WriteFixes(page, report, finding, options.all_fixes);
-  if (finding.AtStake() > 0) {
-    std::string gain = finding.basis.empty() ? "" : fmt::format("assumes: {}. ", finding.basis);
-    gain += "Severity " + SeverityText(finding);
-    if (!finding.confidence_from.empty()) gain += ": " + finding.confidence_from;
-    gain += ".";
-    if (finding.rule != nullptr && !finding.rule->effort.empty()) {
-      gain += " Effort: " + EffortWords(finding.rule->effort) + ".";
-    }
-    page.Labelled("Gain", kIndent, kFindingColumn, gain);
-  }
-  WriteCheck(page, report, finding);
-  WriteRule(page, report, finding, options);
-}
-
-void WriteFindingLine(Page& page, const Finding& finding) {
-  const std::string title = finding.Title();
-  const std::string id = finding.rule == nullptr ? "" : finding.rule->id;
-  std::string saving = SavingAmount(finding);
-  if (saving.empty()) saving = "-";
-  const int room =
-      std::max(16, page.width() - kIndent - DisplayWidth(saving) - DisplayWidth(id) - 4);
-  page.Line(page.Paint(fmt::format("{:>2}  ", finding.rank), InkOf(finding.severity)) +
-            page.Paint(PadRight(CutEnd(SafeText(title), room), room), Ink::kPlain) + "  " +
-            page.Paint(saving, Ink::kPlain) + "  " + page.Paint(id, Ink::kDim));
 }
 
 }  // namespace advise

@@ -1,11 +1,9 @@
-// One finding in the report for people: in full, or in one line.
+// Words of findings and of the run that the renderers share.
 #pragma once
 
 #include <string>
 
 #include "engine/advice/report_model.h"
-#include "engine/report/layout.h"
-#include "engine/report/text.h"
 
 namespace advise {
 
@@ -31,6 +29,8 @@ std::string DoubtText(const Report& report);
 // Whether a note only repeats what stands above the findings: why they are tentative, what is to be
 // read with care, or the next thing to do.
 bool SaysAgain(const Report& report, const Finding& finding);
+// What a saving assumes, and what holds the run back then.
+std::string BasisText(const Finding& finding);
 // What a fix asks for: "a setting", "a code change" or "a change of design".
 std::string EffortWords(const std::string& effort);
 // "critical, tentative, confidence 48 %".
@@ -51,12 +51,5 @@ std::string SearchText(const Evidence& item);
 
 // What a folded finding is: its own words when it is in the report, else its title; with the rule.
 std::string ExplainedText(const Report& report, const std::string& rule);
-
-// Seen, Why, Do, Check, Rule: the finding with everything a reader needs to act and to verify.
-void WriteFinding(Page& page, const Report& report, const Finding& finding,
-                  const TextOptions& options);
-
-// " 6  Title …     saves up to 9 ms (1 %)   rule/id"
-void WriteFindingLine(Page& page, const Finding& finding);
 
 }  // namespace advise

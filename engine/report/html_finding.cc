@@ -175,7 +175,7 @@ std::string HtmlFinding(const Report& report, const Finding& finding, const Html
   html += Word("Seen", finding.Seen());
   html += Word("Why", finding.cause);
   html += Word("Code", SourceText(report, finding));
-  if (finding.AtStake() > 0) html += Word("Gain", "assumes: " + finding.basis);
+  if (finding.AtStake() > 0) html += Word("Gain", "assumes: " + BasisText(finding));
   html += "</dl>\n";
   html += Fixes(report, finding);
   html += EvidenceSection(report, finding);

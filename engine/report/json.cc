@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/base/text.h"
+#include "engine/report/finding_text.h"
 #include "engine/report/json_run.h"
 
 namespace advise {
@@ -122,7 +123,7 @@ Json FindingObject(const Finding& finding) {
            {{"seconds", FiniteNumber(finding.saving_s)},
             {"share", FiniteNumber(finding.saving_share)},
             {"alone", FiniteNumber(finding.alone_share)},
-            {"basis", JsonText(finding.basis)}}},
+            {"basis", JsonText(BasisText(finding))}}},
           {"where",
            {{"ranks", finding.where.ranks},
             {"devices", finding.where.devices},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "engine/base/text.h"
@@ -10,18 +11,20 @@
 #include "engine/report/budget_text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
+#include "engine/report/write_finding.h"
 
 namespace advise {
 namespace {
 
 constexpr int kColumn = 22;                // where the words after "Where the time went" begin
 constexpr double kIdleWorthSaying = 0.02;  // layout only: below this the idle line is noise
-constexpr std::size_t kCareLines = 4;
+constexpr std::size_t kCareLines = 3;
+constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kReasonsShown = 2;
 constexpr std::size_t kKernelsShown = 3;
 constexpr int kKernelNumbers = 26;  // share, count and time before a kernel's name
 constexpr std::size_t kPlanShown = 5;
-constexpr std::size_t kNotesShown = 6;
+constexpr std::size_t kNotesShown = 3;
 
 void WriteHeader(Page& page, const Report& report) {
   std::vector<std::string> parts;
@@ -131,8 +134,7 @@ void WriteCare(Page& page, const Report& report, std::size_t most) {
     label.clear();
   }
   if (lines.size() > most && most > 1) {
-    page.Labelled("", 0, kColumn,
-                  fmt::format("and {} more (all of them: --format json)", lines.size() - most));
+    page.Labelled("", 0, kColumn, fmt::format("and {} more: -v", lines.size() - most));
   }
   label = "Changed by the site";
   for (const std::string& change : report.site_changes) {
@@ -209,7 +211,7 @@ std::string RuleCount(std::size_t count) {
   return fmt::format("{} rule{}", count, count == 1 ? "" : "s");
 }
 
-void WriteNotChecked(Page& page, const Report& report) {
+void WriteNotChecked(Page& page, const Report& report, bool verbose) {
   if (report.not_checked.empty()) return;
   // What is missing matters to the reader; the rules that miss it stand in the JSON report.
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
@@ -227,7 +229,8 @@ void WriteNotChecked(Page& page, const Report& report) {
                    [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
   page.Blank();
   std::string label = "Could not be checked";
-  const std::size_t shown = groups.size() <= kReasonsShown + 1 ? groups.size() : kReasonsShown;
+  const bool all = verbose || groups.size() <= kReasonsShown + 1;
+  const std::size_t shown = all ? groups.size() : kReasonsShown;
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [reason, rules] = groups[i];
     page.Labelled(
@@ -238,9 +241,9 @@ void WriteNotChecked(Page& page, const Report& report) {
   std::size_t left = 0;
   for (std::size_t i = shown; i < groups.size(); ++i) left += groups[i].second.size();
   if (left > 0) {
-    page.Labelled("", 0, kColumn,
-                  fmt::format("{} for {} other reasons (all of them: --format json)",
-                              RuleCount(left), groups.size() - shown));
+    page.Labelled(
+        "", 0, kColumn,
+        fmt::format("{} for {} other reasons: -v", RuleCount(left), groups.size() - shown));
   }
   if (!report.capture_command.empty()) {
     page.Labelled("→", kColumn - 2, kColumn, "to check them, capture again with:");
@@ -248,6 +251,7 @@ void WriteNotChecked(Page& page, const Report& report) {
     for (std::size_t from = 0; from <= command.size();) {
       const std::size_t to = std::min(command.find('\n', from), command.size());
       page.Line("  " + page.Paint(command.substr(from, to - from), Ink::kPlain));
+      if (!verbose) break;  // the first tells most
       from = to + 1;
     }
   }
@@ -262,9 +266,9 @@ void WriteFindings(Page& page, const Report& report, const TextOptions& options)
     if (!finding.explained_by.empty()) continue;
     if (finding.severity != Severity::kInfo) {
       advice.push_back(&finding);
-    } else if (!SaysAgain(report, finding)) {
+    } else if (options.verbose || !SaysAgain(report, finding)) {
       ++all_notes;
-      if (!finding.falls_short) good_to_know.push_back(&finding);
+      if (options.verbose || !finding.falls_short) good_to_know.push_back(&finding);
     }
   }
   const auto full = options.quiet ? 0 : static_cast<std::size_t>(std::max(0, options.top));
@@ -276,10 +280,17 @@ void WriteFindings(Page& page, const Report& report, const TextOptions& options)
       WriteFindingLine(page, *advice[i]);
     }
   }
-  if (options.quiet || all_notes == 0) return;
+  if (options.quiet) return;
+  if (!advice.empty() && !options.verbose) {
+    page.Blank();
+    page.Wrapped("More on each finding: -v. How it was reached: advise why RULE REPORT.", 0,
+                 Ink::kDim);
+  }
+  if (all_notes == 0) return;
   page.Blank();
   std::string label = "Good to know";
-  const std::size_t shown = std::min(kNotesShown, good_to_know.size());
+  const std::size_t shown =
+      options.verbose ? good_to_know.size() : std::min(kNotesShown, good_to_know.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const Finding& finding = *good_to_know[i];
     const std::string id = finding.rule == nullptr ? "" : " (" + finding.rule->id + ")";
@@ -290,8 +301,8 @@ void WriteFindings(Page& page, const Report& report, const TextOptions& options)
   const std::size_t left = all_notes - shown;
   if (left == 0) return;
   page.Labelled(label, 0, kColumn,
-                fmt::format("{}{} finding{} of less weight (all of them: --format json)",
-                            shown == 0 ? "" : "and ", left, left == 1 ? "" : "s"));
+                fmt::format("{}{} finding{} of less weight: -v", shown == 0 ? "" : "and ", left,
+                            left == 1 ? "" : "s"));
 }
 
 }  // namespace
@@ -310,14 +321,14 @@ std::string RenderText(const Report& report, const TextOptions& options) {
                              report.checked),
                  0, Ink::kGreen);
   }
-  const bool little = HoldsLittle(report);
+  const bool little = HoldsLittle(report) && !options.verbose;
   if (!options.quiet) {
     page.Blank();
     WriteRanks(page, report);
     WriteBudget(page, report, options.devices, little ? 3 : 4);
     WritePlan(page, report);
     if (little) WriteKernels(page, report);
-    WriteCare(page, report, little ? 1 : kCareLines);
+    WriteCare(page, report, options.verbose ? kAllLines : little ? 1 : kCareLines);
     if (options.devices) WriteDeviceTable(page, report);
     WriteNext(page, report);
     if (little && report.next_command.empty() && !report.capture_command.empty()) {
@@ -329,7 +340,7 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     return page.text();
   }
   WriteFindings(page, report, options);
-  if (!options.quiet) WriteNotChecked(page, report);
+  if (!options.quiet) WriteNotChecked(page, report, options.verbose);
   return page.text();
 }
 

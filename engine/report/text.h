@@ -13,7 +13,8 @@ struct TextOptions {
   int top = 5;             // number of findings to show in full; the rest get one line each
   bool devices = false;    // where the time went for each GPU, not only the average
   bool all_fixes = false;  // also those for other programs than the one that was captured
-  bool quiet = false;      // the verdict and one line a finding, nothing else
+  bool quiet = false;      // the verdict and one line per finding, nothing else
+  bool verbose = false;    // everything that is said: all fixes, links, notes and reasons
   // The reports as the user would type them again, quoted for the shell; empty: the first input.
   std::string reports_argument;
 };

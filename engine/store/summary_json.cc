@@ -102,7 +102,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPart, start, share)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentative, confidence,
                                                 confidence_from, turn, saving_s, saving_share,
                                                 alone_share, touched_share, falls_short, comm_share,
-                                                batches_ready, step_parts, basis, where, title,
+                                                batches_ready, step_parts, basis, next_limit, where, title,
                                                 symptom, cause, fixes, evidence, explains,
                                                 explained_by)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimResult, claimed, gain, saving)

@@ -70,7 +70,7 @@ TEST_CASE("notes that say again what stands above, or whose fix wins nothing, ar
   CHECK_THAT(text, Contains("Tentative: only one pass was recorded."));
   CHECK_THAT(text, !Contains("No steps were found"));
   CHECK_THAT(text, !Contains("The GPU waits 40 %"));
-  CHECK_THAT(text, Contains("and 1 finding of less weight (all of them: --format json)"));
+  CHECK_THAT(text, Contains("and 1 finding of less weight: -v"));
 }
 
 TEST_CASE("of many steps, the first are listed, and how many there are") {
@@ -92,7 +92,7 @@ TEST_CASE("a finding whose gain the findings before it take is told in short") {
   finding.alone_share = 0.3;
   const std::string first = finding.fixes.front().action.substr(0, 20);
   CHECK_THAT(RenderText(sample->report, {}), !Contains(first));
-  CHECK_THAT(RenderText(sample->report, {}), Contains("advise why " + finding.rule->id));
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Rule   " + finding.rule->id));
   TextOptions all;
   all.all_fixes = true;
   CHECK_THAT(RenderText(sample->report, all), Contains(first));
@@ -100,16 +100,40 @@ TEST_CASE("a finding whose gain the findings before it take is told in short") {
   CHECK_THAT(RenderText(sample->report, {}), Contains(first));
 }
 
-TEST_CASE("of many fixes the best are shown") {
+TEST_CASE("of many fixes the best is shown, with what it takes; all of them on request") {
   const auto sample = MakeSampleReport();
   Finding& finding = sample->report.findings.front();
-  finding.fixes.assign(4, {"Do this", "", "", {}, {}, ""});
-  CHECK_THAT(RenderText(sample->report, {}), !Contains("other ways"));
-  finding.fixes.assign(6, {"Do this", "", "", {}, {}, ""});
-  CHECK_THAT(RenderText(sample->report, {}), Contains("and 3 other ways"));
-  TextOptions all;
-  all.all_fixes = true;
-  CHECK_THAT(RenderText(sample->report, all), !Contains("other ways"));
+  finding.fixes.assign(2, {"Do this", "", "", {}, {}, ""});
+  finding.fixes.back().action = "Do that";
+  CHECK_THAT(RenderText(sample->report, {}),
+             Contains("    Do     Do this (a code change; 1 other way: -v)\n"));
+  TextOptions verbose;
+  verbose.verbose = true;
+  CHECK_THAT(RenderText(sample->report, verbose), Contains("    Do     Do this (a code change)\n"
+                                                           "    or     Do that\n"));
+}
+
+TEST_CASE("a finding takes about a dozen lines, and all that is said on request") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  finding.cause += " The driver copies them again. Each copy waits for the one before.";
+  finding.next_limit = "the launching thread";
+  finding.confidence_from = "the report records the cause itself";
+  finding.fixes.front().links = {{"https://example.org/more"}};
+  const std::string text = RenderText(sample->report, {});
+  const std::size_t begin = text.find("\n 1  ") + 1;
+  CHECK(std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                   text.begin() + static_cast<std::ptrdiff_t>(text.find("\n\n", begin)),
+                   '\n') <= 13);
+  CHECK_THAT(text, Contains("saves up to 0.90 s of 0.97 s (93 %); critical, confidence 90 %\n"));
+  const std::vector<std::string> on_request = {"copies them again", "example.org/more",
+                                               "assumes: ", "the cause itself"};
+  TextOptions verbose;
+  verbose.verbose = true;
+  for (const std::string& said : on_request) {
+    CHECK_THAT(text, !Contains(said));
+    CHECK_THAT(RenderText(sample->report, verbose), Contains(said));
+  }
 }
 
 TEST_CASE("the first of the plan has no findings above it") {
@@ -140,7 +164,12 @@ TEST_CASE("a finding says what was seen, why, what to do and how to check it") {
   CHECK_THAT(text, Contains("    Do     Keep the weights on the GPU"));
   CHECK_THAT(text, Contains("             for batch in loader:\n                 step(model"));
   CHECK_THAT(text, Contains("    Check  sqlite3 run.sqlite \"select sum(bytes) from "));
-  CHECK_THAT(text, Contains("(advise why transfer/repeated-upload run.sqlite)"));
+  CHECK_THAT(text, Contains("    Rule   transfer/repeated-upload\n"));
+  TextOptions wide;
+  wide.width = 100;
+  CHECK_THAT(
+      RenderText(sample->report, wide),
+      Contains("transfer/repeated-upload   (advise why transfer/repeated-upload run.sqlite)"));
 }
 
 TEST_CASE("an explained symptom stands under its cause and nowhere else") {
@@ -169,8 +198,10 @@ TEST_CASE("an effect of an effect stands one level deeper") {
     sample->report.verdicts.push_back(verdict);
   }
   root.explains = {"host/cpu-bound", "step/jitter", "sync/host-busy-wait"};
+  TextOptions verbose;
+  verbose.verbose = true;
   CHECK_THAT(
-      RenderText(sample->report, {}),
+      RenderText(sample->report, verbose),
       Contains("        ├─ covers: The host computes (host/cpu-bound)\n"
                "        │  └─ covers: Steps vary (step/jitter)\n"
                "        └─ explains: 428 ms in cudaStreamSynchronize (sync/host-busy-wait)\n"));
@@ -179,7 +210,10 @@ TEST_CASE("an effect of an effect stands one level deeper") {
 TEST_CASE("a confidence says where it comes from") {
   const auto sample = MakeSampleReport();
   sample->report.findings[0].confidence_from = "recorded memory kind";
-  CHECK_THAT(RenderText(sample->report, {}), Contains("confidence 90 %: recorded memory kind"));
+  TextOptions verbose;
+  verbose.verbose = true;
+  CHECK_THAT(RenderText(sample->report, verbose),
+             Contains("confidence 90 %: recorded memory kind"));
 }
 
 TEST_CASE("why gives margins and says who took the claimed time") {
