@@ -6,19 +6,24 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  knowledge = { "K-F8", "K-O1", "K-F7", "K-G3" },
+  knowledge = { "K-F8", "K-O1", "K-F7", "K-G3", "K-I7" },
   effort    = "flag",
 
   needs      = { "capture.has_calls", "capture.has_os_calls", "capture.has_gpu_samples", "capture.has_memory" },
-  optional   = { "budget.compute", "window.time", "capture.format" },
+  optional   = { "budget.compute", "window.time", "capture.format", "comm.count" },
   thresholds = { "min_compute" },
 
   symptom = "Not recorded: {missing:text}. Open questions: {questions:text}.",
   cause   = "The profiler was not asked to collect this, or was not allowed to.",
   fixes   = {
-    { action = "Capture again with the missing options: {options:text}",
+    { reason = "!ranks", action = "Capture again with the missing options: {options:text}",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --cuda-memory-usage=true \\\n" ..
                 "    --gpu-metrics-devices=all --gpu-metrics-frequency=10000 \\\n    -o report -- COMMAND",
+      language = "bash", ["for"] = { "nvidia" } },
+    { reason = "ranks", action = "Capture again with the missing options ({options:text}). Only one rank per node samples the GPUs, and each rank writes its own report",
+      snippet = "# run.sh, started once per rank\n" ..
+                "if [ \"$SLURM_LOCALID\" = 0 ]; then samples=\"--gpu-metrics-devices=all --gpu-metrics-frequency=10000\"; fi\n" ..
+                "nsys profile --trace=cuda,nvtx,osrt --cuda-memory-usage=true $samples -o report.$SLURM_PROCID -- COMMAND",
       language = "bash", ["for"] = { "nvidia" } },
     { action = "If GPU samples are refused, pause DCGM, stop other profilers, or ask the administrator for permission",
       snippet = "dcgmi profile --pause\nnsys profile --gpu-metrics-devices=all ...\ndcgmi profile --resume", language = "bash", ["for"] = { "nvidia" } },
@@ -63,7 +68,9 @@ return {
            torch and "profile_memory=True" or "--cuda-memory-usage=true")
     end
     if #rows == 0 then return nil end
-    return { missing = table.concat(names, ", "), questions = table.concat(questions, "; "),
+    -- Collectives are those of several ranks, each under its own profiler.
+    local ranks = (f.comm.count or 0) > 0
+    return { reason = ranks and "ranks" or nil, missing = table.concat(names, ", "), questions = table.concat(questions, "; "),
              options = table.concat(options, " "), count = #rows, rows = rows }
   end,
 
@@ -74,6 +81,10 @@ return {
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false } },
       expect = { count = 2, missing = "GPU metric samples, memory events",
                  options = "--gpu-metrics-devices=all --cuda-memory-usage=true", rows = 2 } },
+    { name = "one of eight ranks: only one per node samples the GPUs",
+      facts = { window = { time = 1e9 }, budget = { compute = 6e8 },
+                capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false }, comm = { count = 40 } },
+      expect = { count = 2, reason = "ranks" } },
     { name = "a trace of PyTorch's profiler",
       facts = { window = { time = 1e9 }, budget = { compute = 6e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false, format = "kineto" } },

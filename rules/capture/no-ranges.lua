@@ -5,7 +5,7 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "info",
-  knowledge = { "K-O2", "K-G6", "K-O3" },
+  knowledge = { "K-O2", "K-G6" },
   effort    = "code",
 
   needs      = { "capture.has_ranges", "run.ops" },

@@ -7,21 +7,36 @@ local function reason_of(worst, trains)
   return worst == "allgather" and "weights" or "messages"
 end
 
+-- What the links carried while communication ran and no compute; of network cards only where ranks are on several nodes.
+local function traffic(f)
+  local busy = f.sample.comm
+  local said = {}
+  local function of_peak(link, part)
+    if part then table.insert(said, link .. " at " .. math.floor(100 * part + 0.5) .. " % of its peak rate") end
+  end
+  of_peak("NVLink", busy.nvlink)
+  of_peak("PCIe", busy.pcie)
+  if busy.nic and (f.nccl.nodes or 1) > 1 then
+    table.insert(said, "network cards at " .. math.floor(busy.nic / 1e8 + 0.5) / 10 .. " GB/s")
+  end
+  return #said > 0 and " Links meanwhile: " .. table.concat(said, ", ") .. "." or ""
+end
+
 return {
   id        = "comm/exposed",
   title     = "Overlap communication with compute",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
-  knowledge = { "K-C2", "K-N10", "K-N15", "K-L6", "K-L7", "K-L8", "K-B2", "K-G4", "K-J8" },
+  knowledge = { "K-C2", "K-N10", "K-N15", "K-L6", "K-L7", "K-L8", "K-B2", "K-G4", "K-J8", "K-J3", "K-J5" },
   effort    = "design",
 
   needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "comm.beside.remedy",
                  "window.device_time" },
-  optional   = { "run.trains" },
+  optional   = { "run.trains", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes" },
   thresholds = { "min_share" },
 
-  symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.",
+  symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.{traffic:text}",
   cause   = "Compute kernels wait for the result, or are not launched until communication has ended. Part of the time in these kernels may be waiting for a late rank.",
   fixes   = {
     { reason = "sums", action = "Start each collective as soon as its data is ready, and wait for it only where the result is used",
@@ -53,7 +68,7 @@ return {
     if not at_least(exposed, t.min_share) then return nil end
     local rows = top(f.comm.kinds, "exposed", 5)
     return { share = exposed, overlap = f.comm.overlap, time = f.comm.time, count = f.comm.count,
-             reason = reason_of(rows[1] and rows[1].kind or "", f.run.trains), rows = rows }
+             traffic = traffic(f), reason = reason_of(rows[1] and rows[1].kind or "", f.run.trains), rows = rows }
   end,
 
   -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute.
@@ -77,6 +92,16 @@ return {
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
       expect = { reason = "layers" } },
+    { name = "samples show what the links carried meanwhile",
+      facts = { window = { device_time = 4e9 }, sample = { comm = { nvlink = 0.02, pcie = 0.31, nic = 9.8e9 } }, nccl = { nodes = 2 },
+                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
+                         kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
+      expect = { traffic = " Links meanwhile: NVLink at 2 % of its peak rate, PCIe at 31 % of its peak rate, network cards at 9.8 GB/s." } },
+    { name = "on one node, network cards carry other traffic",
+      facts = { window = { device_time = 4e9 }, sample = { comm = { pcie = 0.31, nic = 9.8e9 } },
+                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
+                         kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
+      expect = { traffic = " Links meanwhile: PCIe at 31 % of its peak rate." } },
     { name = "near miss: the last bucket sticks out",
       facts = { window = { device_time = 4e9 },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1.2e8, time = 3e8, overlap = 0.9,

@@ -8,7 +8,7 @@ return {
   since     = "0.1",
   kind      = "info",
   effort    = "flag",
-  knowledge = { "K-H22" },
+  knowledge = { "K-C5" },
 
   needs      = { "environment.recorded" },
   optional   = { "environment.cublas_workspace" },

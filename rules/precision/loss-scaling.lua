@@ -7,7 +7,7 @@ return {
   since     = "0.1",
   kind      = "info",
   effort    = "flag",
-  knowledge = { "K-H17", "K-K13" },
+  knowledge = { "K-K13" },
 
   measure        = "family.loss_scaling",
   not_applicable = "gradients are not scaled",

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "design",
   explains  = { "scale/poor-efficiency" },
-  knowledge = { "K-M3", "K-M1" },
+  knowledge = { "K-M3", "K-M1", "K-H22" },
 
   needs      = { "scale.runs", "scale.devices_before", "scale.devices_after" },
   optional   = { "scale.bottleneck", "scale.bottleneck_title", "scale.bottleneck_before", "scale.bottleneck_after" },
@@ -18,7 +18,7 @@ return {
   cause   = "The limit is in the program, not in the number of GPUs. Every added GPU meets it, too.",
   fixes   = {
     { action = "Start with the smaller run: {title:text}" },
-    { action = "Profile again on the smaller number of GPUs, one change at a time, and scale up when nothing large is left" },
+    { action = "On the smaller number of GPUs, make one change at a time, check that results still converge, and profile again; scale up when nothing large is left" },
   },
   false_positives = "GPUs that were added for their memory, not for their speed.",
   references = { "pytorch/tuning-guide" },

@@ -13,9 +13,9 @@ return {
 
   needs      = { "steps.median", "steps.forward.time", "steps.backward.time" },
   optional   = { "memory.peak", "memory.capacity" },
-  thresholds = { "min_ratio", "min_share" },
+  thresholds = { "min_ratio", "min_share", "max_used" },
 
-  symptom = "The backward pass takes {ratio:num} times the GPU time of the forward pass: {backward:time} and {forward:time} per step.",
+  symptom = "The backward pass takes {ratio:num} times the GPU time of the forward pass: {backward:time} and {forward:time} per step{memory:text}.",
   cause   = "A ratio of about 2 is usual. About 3 is expected with activation checkpointing, which runs the forward pass again. More than that comes from nested checkpointing, slow backward kernels, or communication inside the backward pass.",
   fixes   = {
     { action  = "With activation checkpointing, checkpoint only what costs much memory and little time, as far as memory allows",
@@ -35,7 +35,12 @@ out = checkpoint(block, x, use_reentrant=False)        # every second block inst
     local ratio = share(f.steps.backward.time, f.steps.forward.time)
     if not at_least(ratio, t.min_ratio) then return nil end
     if not at_least(share(f.steps.backward.time, f.steps.median), t.min_share) then return nil end
-    return { ratio = ratio, forward = f.steps.forward.time, backward = f.steps.backward.time, peak = f.memory.peak,
+    local memory, used = "", nil
+    if f.memory.peak and f.memory.capacity and f.memory.peak > 0 then
+      used = share(f.memory.peak, f.memory.capacity)
+      memory = at_most(used, t.max_used) and "; much of the memory is free, so there is room to keep more activations" or ""
+    end
+    return { memory = memory, used = used, ratio = ratio, forward = f.steps.forward.time, backward = f.steps.backward.time, peak = f.memory.peak,
              capacity = f.memory.capacity }
   end,
 
@@ -44,6 +49,13 @@ out = checkpoint(block, x, use_reentrant=False)        # every second block inst
       edges = { ["steps.backward.time"] = 3.5e7, ["steps.median"] = 2.5e8 },
       facts = { steps = { median = 7e7, forward = { time = 1e7 }, backward = { time = 5e7 } } },
       expect = { ratio = 5, forward = 1e7, backward = 5e7 } },
+    { name = "memory is free: fewer activations need recomputing",
+      edges = { ["memory.peak"] = 4.8e10 },
+      facts = { steps = { median = 7e7, forward = { time = 1e7 }, backward = { time = 5e7 } }, memory = { peak = 3.2e10, capacity = 8e10 } },
+      expect = { ratio = 5, used = 0.4, memory = "; much of the memory is free, so there is room to keep more activations" } },
+    { name = "memory is short: recomputing is the price",
+      facts = { steps = { median = 7e7, forward = { time = 1e7 }, backward = { time = 5e7 } }, memory = { peak = 7.6e10, capacity = 8e10 } },
+      expect = { ratio = 5, used = 0.95, memory = "" } },
     { name = "near miss: three times, as with activation checkpointing",
       facts = { steps = { median = 5e7, forward = { time = 1e7 }, backward = { time = 3.1e7 } } }, expect = "silent" },
     { name = "near miss: both are a small part of the step",

@@ -10,7 +10,7 @@ return {
   effort    = "code",
   priority  = 68,
   explains  = { "sync/host-busy-wait", "host/cpu-bound" },
-  knowledge = { "K-H12" },
+  knowledge = { "K-H12", "K-O3" },
 
   needs_loop     = true,
   loss           = "sync.loop",
@@ -28,7 +28,7 @@ return {
       snippet = [[cudaEventRecord(ready, producer);
 cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
       language = "cpp", ["for"] = { "c++" } },
-    { action  = "Time with events and read them later",
+    { action  = "If the call is there for timing, time with events and read them later: the host's clock without a synchronization measures launches, not work",
       snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 start.record(); step(batch); end.record()
 # some steps later, once: end.synchronize(); start.elapsed_time(end)]],

@@ -13,10 +13,10 @@ return {
   knowledge = { "K-A3", "K-B8" },
 
   needs      = { "window.device_time", "copy.count", "copy.time", "copy.bytes", "copy.exposed", "budget.compute", "copy.groups" },
-  optional   = { "copy.separate.lost", "copy.separate.remedy" },
+  optional   = { "op.copy.per_step", "copy.separate.lost", "copy.separate.remedy" },
   thresholds = { "min_share", "min_ratio", "min_separate" },
 
-  symptom = "Of each GPU's window, copies take {copy_time:time} and computing takes {compute_time:time}. For {share:pct} of it, only copies run.",
+  symptom = "Of each GPU's window, copies take {copy_time:time} and computing takes {compute_time:time}. For {share:pct} of it, only copies run{op_text:text}.",
   cause   = "More data crosses the link than the compute on it is worth.",
   fixes   = {
     { action = "Keep data that is used again on the GPU, and compute intermediate steps there" },
@@ -34,7 +34,9 @@ return {
     local exposed = share(f.copy.exposed.time, f.window.device_time)
     if not at_least(exposed, t.min_share) then return nil end
     if f.budget.compute > 0 and not at_least(share(f.copy.time, f.budget.compute), t.min_ratio) then return nil end
-    return { share = exposed, copy_time = f.copy.time, compute_time = f.budget.compute, bytes = f.copy.bytes,
+    local calls = f.op.copy.per_step
+    return { op_text = calls and "; aten::copy_ is called " .. math.floor(calls + 0.5) .. " times" or "",
+             share = exposed, copy_time = f.copy.time, compute_time = f.budget.compute, bytes = f.copy.bytes,
              rows = top(f.copy.groups, "time", 3) }
   end,
 
