@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "flag",
   priority  = 70,
-  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  explains  = { "host/cpu-bound", "sync/host-busy-wait", "step/backward-gaps" },
   knowledge = { "K-B5", "K-A8" },
 
   needs_loop = true,

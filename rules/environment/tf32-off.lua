@@ -7,7 +7,7 @@ return {
   kind      = "root",
   effort    = "flag",
   priority  = 88,
-  explains  = { "precision/fp32-gemm", "precision/tensor-idle", "kernel/hot" },
+  explains  = { "precision/fp32-gemm", "precision/tensor-idle", "kernel/hot", "step/low-mfu" },
   knowledge = { "K-K13", "K-H1" },
 
   needs      = { "window.device_time", "precision.fp32.share", "precision.fp32.lost", "precision.fp32.remedy",

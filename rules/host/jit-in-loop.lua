@@ -15,6 +15,7 @@ return {
   loss           = "host.jit",
   not_applicable = "no code was compiled or loaded in the window",
   evidence       = { "count", "time", steps = "steps.count" },
+  optional       = { "environment.module_loading" },
   thresholds     = { "min_share", "min_count", "min_steps" },
 
   symptom = "GPU code was compiled or loaded {count:count} times in {steps:count} steady steps. The GPU waits {share:pct} of the time for that.",
@@ -24,13 +25,20 @@ return {
       snippet = "TORCH_LOGS=recompiles python train.py\n# then: model = torch.compile(model, dynamic=True)", language = "bash", ["for"] = { "pytorch" } },
     { action = "Keep shapes fixed: pad batches to a few sizes and drop the last, smaller one",
       snippet = "loader = DataLoader(dataset, batch_size=64, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
-    { action = "Run each shape once before the loop, and load all modules at the start",
+    { reason = "!eager", action = "Run each shape once before the loop, and load all modules at the start",
       snippet = "CUDA_MODULE_LOADING=EAGER COMMAND", language = "bash" },
+    { reason = "eager", action = "Run each shape once before the loop" },
     { action = "In CUDA C++, keep modules loaded (no cuModuleLoad or NVRTC in the loop), and build for this GPU instead of PTX",
       snippet = "nvcc -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90 app.cu", language = "bash", ["for"] = { "c++", "nvidia" } },
   },
   false_positives = "A capture whose first steps could not be separated from steady ones.",
   references = { "pytorch/compile", "cuda-programming/lazy-loading" },
+
+  detect = function(f, t, e)
+    -- All modules are loaded at the start already: what comes in the loop is compiled.
+    e.reason = (f.environment.module_loading or ""):lower() == "eager" and "eager" or nil
+    return e
+  end,
 
   saving = { confidence = 0.85, basis = "no compilation or loading in the loop" },
 
@@ -41,6 +49,10 @@ return {
                 host = { jit = { count = 10, time = 4e8, lost = 3e8, remedy = true } } },
       expect = { share = 0.3, count = 10, time = 4e8, steps = 10 },
       saving = { claims = 3e8 } },
+    { name = "all modules are loaded at the start already",
+      facts = { window = { device_time = 1e9 }, steps = { count = 10 }, environment = { module_loading = "EAGER" },
+                host = { jit = { count = 10, time = 4e8, lost = 3e8, remedy = true } } },
+      expect = { share = 0.3, reason = "eager" } },
     { name = "near miss: loads behind a full queue",
       facts = { window = { device_time = 1e9 }, steps = { count = 10 },
                 host = { jit = { count = 10, time = 4e8, lost = 2e6, remedy = true } } },

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 64,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-C5", "K-E1" },
 
   loss           = "family.dequantize",

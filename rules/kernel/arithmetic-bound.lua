@@ -11,7 +11,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 45,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-E1", "K-D1" },
   effort    = "code",
 

@@ -12,7 +12,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 49,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-E1" },
   effort    = "code",
 

@@ -7,7 +7,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 62,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-H12", "K-A5" },
 
   loss           = "family.checks",

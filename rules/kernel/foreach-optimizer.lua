@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "flag",
   priority  = 66,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-H6" },
 
   loss           = "family.foreach",

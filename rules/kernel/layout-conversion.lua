@@ -7,7 +7,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 73,
-  explains  = { "kernel/hot", "launch/tiny-kernels" },
+  explains  = { "kernel/hot", "launch/tiny-kernels", "transfer/copy-operator", "step/low-mfu" },
   knowledge = { "K-H1" },
   effort    = "flag",
 

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 58,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-C5", "K-H6" },
 
   loss           = "family.cross_entropy",

@@ -17,7 +17,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 47,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-C5", "K-E1", "K-E3", "K-D2", "K-E2" },
   effort    = "code",
 

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 58,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-H1", "K-C5" },
 
   loss           = "family.naive_convolution",

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 59,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-F2", "K-H2" },
 
   needs      = { "window.device_time", "kernel.partial_warp.share", "kernel.partial_warp.waste", "kernel.partial_warp.rows",

@@ -9,7 +9,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 45,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-D9" },
   effort    = "code",
 

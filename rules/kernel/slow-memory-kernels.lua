@@ -17,7 +17,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 56,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-E1", "K-C5", "K-D2" },
   effort    = "code",
 

@@ -18,7 +18,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 57,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-E1", "K-H1", "K-C5" },
   effort    = "code",
 

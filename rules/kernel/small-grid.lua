@@ -8,7 +8,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 55,
-  explains  = { "kernel/hot", "kernel/low-sm-active", "kernel/low-concurrency" },
+  explains  = { "kernel/hot", "kernel/low-sm-active", "kernel/low-concurrency", "step/low-mfu" },
   knowledge = { "K-F2", "K-H2", "K-L11", "K-G1" },
   effort    = "code",
 

@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 74,
-  explains  = { "kernel/hot", "kernel/low-concurrency" },
+  explains  = { "kernel/hot", "kernel/low-concurrency", "step/low-mfu" },
   knowledge = { "K-G1" },
   effort    = "code",
 

@@ -23,7 +23,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 50,
-  explains  = { "kernel/hot", "kernel/low-sm-active" },
+  explains  = { "kernel/hot", "kernel/low-sm-active", "step/low-mfu" },
   knowledge = { "K-F2" },
   effort    = "code",
 

@@ -6,7 +6,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 75,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-C5", "K-E3" },
   effort    = "code",
 

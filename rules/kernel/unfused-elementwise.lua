@@ -8,7 +8,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 58,
-  explains  = { "kernel/hot", "launch/tiny-kernels" },
+  explains  = { "kernel/hot", "launch/tiny-kernels", "step/low-mfu" },
   knowledge = { "K-C5", "K-H6", "K-E3" },
   effort    = "code",
 

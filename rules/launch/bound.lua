@@ -9,7 +9,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 50,
-  explains  = { "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound" },
+  explains  = { "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound", "host/tensor-conversions", "step/backward-gaps" },
   knowledge = { "K-A1", "K-B3", "K-A8" },
 
   needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median", "launch.kernel.median",

@@ -8,7 +8,7 @@ return {
   kind      = "symptom",
   effort    = "code",
   priority  = 30,
-  explains  = { "host/cpu-bound" },
+  explains  = { "host/cpu-bound", "host/tensor-conversions", "step/backward-gaps" },
   knowledge = { "K-A8" },
 
   needs_loop = true,

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "flag",
   priority  = 83,
-  explains  = { "kernel/hot", "precision/fp32-gemm" },
+  explains  = { "kernel/hot", "precision/fp32-gemm", "step/low-mfu" },
   knowledge = { "K-K13", "K-H1" },
 
   loss       = "precision.bf16",

@@ -19,7 +19,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 65,
-  explains  = { "kernel/hot", "precision/tensor-idle" },
+  explains  = { "kernel/hot", "precision/tensor-idle", "step/low-mfu" },
   knowledge = { "K-K13", "K-H1", "K-H17", "K-N12", "K-N18", "K-F4" },
   effort    = "flag",
 

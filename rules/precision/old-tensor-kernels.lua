@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "flag",
   priority  = 65,
-  explains  = { "kernel/hot", "precision/tensor-idle" },
+  explains  = { "kernel/hot", "precision/tensor-idle", "step/low-mfu" },
   knowledge = { "K-K13", "K-H1" },
 
   loss       = "family.old_tensor",

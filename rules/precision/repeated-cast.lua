@@ -7,7 +7,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 72,
-  explains  = { "launch/tiny-kernels", "launch/host-op-overhead" },
+  explains  = { "launch/tiny-kernels", "launch/host-op-overhead", "transfer/copy-operator", "host/tensor-conversions" },
   knowledge = { "K-A4", "K-H1" },
   effort    = "code",
 

@@ -6,7 +6,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 70,
-  explains  = { "kernel/hot" },
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-H1" },
   effort    = "code",
 

@@ -11,7 +11,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 78,
-  explains  = { "sync/host-busy-wait", "launch/host-op-overhead", "host/cpu-bound", "transfer/exposed-copy" },
+  explains  = { "sync/host-busy-wait", "launch/host-op-overhead", "host/cpu-bound", "transfer/exposed-copy", "host/tensor-conversions" },
   knowledge = { "K-C6", "K-A5" },
 
   needs_loop     = true,

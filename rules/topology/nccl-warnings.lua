@@ -7,13 +7,14 @@ return {
   kind      = "symptom",
   knowledge = { "K-J4" },
   effort    = "flag",
+  risk      = "limit",
 
   needs      = { "nccl.warnings" },
   optional   = { "nccl.warning", "nccl.version" },
   thresholds = { "min_count" },
 
   symptom = "NCCL warns {count:count} times, at first: {first:text}",
-  cause   = "NCCL warns where a call failed, or where it had to take a slower way: a network plugin that does not load, a card without the right driver, too little shared memory.",
+  cause   = "NCCL warns where a call failed, or where it had to take a slower way: a network plugin that does not load, a card without the right driver, a limit of the system (locked memory, shared memory, open files, a timeout). A job that goes on may stop later.",
   fixes   = {
     { action = "Run once more with all messages; those just before the warning say what NCCL tried",
       snippet = "export NCCL_DEBUG=INFO NCCL_DEBUG_FILE=nccl.%h.%p.log", language = "bash" },

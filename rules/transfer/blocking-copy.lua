@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 75,
-  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "sync/host-busy-wait" },
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "sync/host-busy-wait", "transfer/copy-operator" },
   knowledge = { "K-H12", "K-B8" },
 
   loss           = "copy.blocking",

@@ -9,7 +9,7 @@ return {
   kind      = "symptom",
   effort    = "design",
   priority  = 30,
-  explains  = { "transfer/exposed-copy" },
+  explains  = { "transfer/exposed-copy", "transfer/copy-operator" },
   knowledge = { "K-A3", "K-B8" },
 
   needs      = { "window.device_time", "copy.count", "copy.time", "copy.bytes", "copy.exposed", "budget.compute", "copy.groups" },

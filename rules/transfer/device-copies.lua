@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 60,
-  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "launch/unfused-copies" },
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "launch/unfused-copies", "transfer/copy-operator" },
   knowledge = { "K-H8", "K-B8" },
 
   needs_loop = true,

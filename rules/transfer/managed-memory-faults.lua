@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 85,
-  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/many-small-copies", "kernel/hot" },
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/many-small-copies", "kernel/hot", "step/low-mfu" },
   knowledge = { "K-H15" },
 
   loss           = "copy.migration",

@@ -9,7 +9,7 @@ return {
   kind      = "root",
   effort    = "flag",
   priority  = 75,
-  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "sync/host-busy-wait" },
+  explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "sync/host-busy-wait", "transfer/copy-operator" },
   knowledge = { "K-H11", "K-H18", "K-N17" },
 
   loss           = "copy.pageable",

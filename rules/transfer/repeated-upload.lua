@@ -10,7 +10,7 @@ return {
   effort    = "design",
   priority  = 76,
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/pageable-copy", "transfer/blocking-copy",
-                "transfer/low-bandwidth", "sync/host-busy-wait" },
+                "transfer/low-bandwidth", "sync/host-busy-wait", "transfer/copy-operator" },
   knowledge = { "K-A3", "K-M4" },
 
   loss           = "copy.repeated",
