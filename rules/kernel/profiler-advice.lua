@@ -1,5 +1,10 @@
 -- Nsight Compute rates its own advice with an estimate of what it wins. The largest of them, weighted by what the kernel takes, is worth
 -- a look before any rule of ours; the estimates overlap and are for kernels in isolation, so nothing is claimed.
+-- These rules estimate what their own metric would win ("Est. Local Speedup"), not the kernel.
+local function local_estimate(rule)
+  return matches(rule, "*HighPipe*") or matches(rule, "*CPIStall*") or matches(rule, "*WarpStall*")
+end
+
 return {
   id        = "kernel/profiler-advice",
   title     = "Look at the advice that Nsight Compute rates highest",
@@ -26,13 +31,14 @@ return {
 
   detect = function(f, t)
     local rows = {}
-    for _, advice in ipairs(f.counter.advice) do
+    for _, advice in ipairs(filter(f.counter.advice, function(row) return not local_estimate(row.rule) end)) do
       local weight = 0
       for _, row in ipairs(f.counter.rows) do
         if row.kernel == advice.kernel then weight = math.max(weight, row.weight) end
       end
       table.insert(rows, { kernel = advice.kernel, rule = advice.rule, speedup = advice.speedup, text = advice.text, gain = weight * advice.speedup })
     end
+    if #rows == 0 then return nil end
     local best = top(rows, "gain", 5)
     if not at_least(best[1].gain, t.min_gain) then return nil end
     local first = best[1]
@@ -49,6 +55,10 @@ return {
     { name = "near miss: of a kernel that takes little",
       facts = { counter = { rows = { { kernel = "stencil", weight = 0.1 } },
                             advice = { { kernel = "stencil", rule = "UncoalescedGlobalAccess", speedup = 0.5, text = "Half of the sectors are not needed." } } } },
+      expect = "silent" },
+    { name = "near miss: an estimate of a metric, not of the kernel",
+      facts = { counter = { rows = { { kernel = "stencil", weight = 0.9 } },
+                            advice = { { kernel = "stencil", rule = "HighPipeUtilization", speedup = 0.99, text = "All pipelines are under-utilized." } } } },
       expect = "silent" },
     { name = "no advice", facts = { counter = { rows = { { kernel = "stencil", weight = 0.1 } }, advice = {} } }, expect = "not_applicable" },
     { name = "no kernel counters were given", facts = {}, expect = "cannot_tell" },
