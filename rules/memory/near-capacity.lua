@@ -12,7 +12,7 @@ return {
   knowledge = { "K-C4", "K-N3" },
 
   needs      = { "memory.peak", "memory.capacity" },
-  optional   = { "environment.allocator" },
+  optional   = { "environment.allocator", "run.framework" },
   thresholds = { "min_used" },
 
   symptom = "At its peak, {peak:bytes} of {capacity:bytes} of device memory are in use ({used:pct}).",
@@ -25,10 +25,17 @@ return {
     { action = "Spread parameters and optimizer state across the ranks: FSDP, ZeRO", ["for"] = { "pytorch" } },
     { action = "In a server, lower the share of memory that is reserved for caches" },
   },
-  false_positives = "Programs that take nearly all memory at the start and manage it themselves (JAX, TensorFlow, vLLM).",
+  false_positives = "Programs that take nearly all memory at the start and manage it themselves.",
   references = { "pytorch/memory-management", "pytorch/activation-checkpointing", "pytorch/fsdp" },
 
-  applies = function(f) return f.memory.capacity > 0 and f.memory.peak > 0, "the memory in use is not known" end,
+  applies = function(f)
+    -- These take what they may get at the start, and manage it themselves.
+    local own = f.run.framework or ""
+    for _, name in ipairs({ "vLLM", "SGLang", "TensorRT-LLM", "JAX", "TensorFlow" }) do
+      if own == name then return false, name .. " takes nearly all memory at the start and manages it itself" end
+    end
+    return f.memory.capacity > 0 and f.memory.peak > 0, "the memory in use is not known"
+  end,
 
   detect = function(f, t)
     local used = share(f.memory.peak, f.memory.capacity)
@@ -44,6 +51,8 @@ return {
       expect = { used = 0.9875, peak = 7.9e10, capacity = 8e10 } },
     { name = "segments grow already", facts = { memory = { peak = 7.9e10, capacity = 8e10 }, environment = { allocator = "expandable_segments:True" } },
       expect = { used = 0.9875, reason = "set" } },
+    { name = "a server that fills its cache on purpose", facts = { memory = { peak = 7.9e10, capacity = 8e10 }, run = { framework = "vLLM" } },
+      expect = "not_applicable" },
     { name = "near miss: well filled", facts = { memory = { peak = 7.2e10, capacity = 8e10 } }, expect = "silent" },
     { name = "no memory level", facts = { memory = { peak = 0, capacity = 8e10 } }, expect = "not_applicable" },
     { name = "memory events were not recorded", facts = { memory = { capacity = 8e10 } }, expect = "cannot_tell" },

@@ -1,4 +1,5 @@
--- PyTorch reserved far more than its tensors ever held at once: fragments, or a peak of another phase.
+-- PyTorch reserved far more than its tensors ever held at once: fragments, or a peak of another phase. Its memory summary says so,
+-- or its profiler with profile_memory=True.
 return {
   id        = "profile/memory-unused",
   title     = "Reduce the memory that PyTorch reserves and does not use",
@@ -8,11 +9,11 @@ return {
   knowledge = { "K-C4" },
   effort    = "flag",
 
-  needs      = { "allocator.given", "allocator.tensors.peak", "allocator.reserved.peak" },
-  optional   = { "environment.allocator" },
+  needs      = { "allocator.given" },
+  optional   = { "allocator.tensors.peak", "allocator.reserved.peak", "memory.reserved_peak", "memory.allocated_peak", "environment.allocator" },
   thresholds = { "min_share", "min_bytes" },
 
-  symptom = "By PyTorch's memory summary, up to {reserved:bytes} were reserved, and tensors held at most {tensors:bytes} at once: {share:pct} were never used.",
+  symptom = "By {source:text}, up to {reserved:bytes} were reserved, and tensors held at most {tensors:bytes} at once: {share:pct} were never used.",
   cause   = "Blocks of the cache that no tensor fits into stay reserved. Sizes that change from step to step leave many of them.",
   fixes   = {
     { reason = "!set", action = "Let the allocator grow its segments (PyTorch 2.1 and later)",
@@ -22,22 +23,32 @@ return {
   false_positives = "Memory that nothing else wants: a cache costs nothing while it fits.",
   references = { "pytorch/memory-management" },
 
-  applies = function(f) return f.allocator.given, "no memory summary of PyTorch was given" end,
+  applies = function(f)
+    local profiled = f.memory.reserved_peak ~= nil and f.memory.allocated_peak ~= nil
+    return f.allocator.given or profiled, "neither a memory summary of PyTorch nor its profile of memory was given"
+  end,
 
   detect = function(f, t)
-    local reserved, tensors = f.allocator.reserved.peak, f.allocator.tensors.peak
+    local reserved, tensors, source = f.allocator.reserved.peak, f.allocator.tensors.peak, "PyTorch's memory summary"
+    if not f.allocator.given then
+      reserved, tensors, source = f.memory.reserved_peak, f.memory.allocated_peak, "PyTorch's profile of memory"
+    end
+    if reserved == nil or tensors == nil then return nil end
     local part = share(reserved - tensors, reserved)
     if not at_least(part, t.min_share) or not at_least(reserved - tensors, t.min_bytes) then return nil end
     -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
     local options = f.environment.allocator or ""
     local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil
-    return { reason = reason, reserved = reserved, tensors = tensors, share = part }
+    return { source = source, reason = reason, reserved = reserved, tensors = tensors, share = part }
   end,
 
   tests = {
     { name = "half of 40 GB",
       edges = { ["allocator.reserved.peak"] = 2.86e10 }, facts = { allocator = { given = true, tensors = { peak = 2e10 }, reserved = { peak = 4e10 } } },
       expect = { share = 0.5, reserved = 4e10, tensors = 2e10 } },
+    { name = "half of 40 GB, by the profiler",
+      facts = { allocator = { given = false }, memory = { reserved_peak = 4e10, allocated_peak = 2e10 } },
+      expect = { share = 0.5, source = "PyTorch's profile of memory" } },
     { name = "segments grow already",
       facts = { allocator = { given = true, tensors = { peak = 2e10 }, reserved = { peak = 4e10 } }, environment = { allocator = "expandable_segments:True" } },
       expect = { share = 0.5, reason = "set" } },

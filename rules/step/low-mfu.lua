@@ -10,10 +10,10 @@ return {
   knowledge = { "K-E1", "K-D1", "K-G4" },
 
   needs      = { "efficiency.mfu", "efficiency.bandwidth", "efficiency.measured_share", "budget.compute", "window.time" },
-  optional   = { "efficiency.source" },
+  optional   = { "roofline.shapes.slow.share", "roofline.shapes.slow.top" },
   thresholds = { "min_busy", "min_measured", "max_mfu", "max_bandwidth" },
 
-  symptom = "Kernels run {busy:pct} of the time. Their work would take {mfu:pct} of it at the GPU's peak rate (model FLOPS utilization, MFU), and their bytes {bandwidth:pct} at the memory's rate.",
+  symptom = "Kernels run {busy:pct} of the time. Their work would take {mfu:pct} of it at the GPU's peak rate (model FLOPS utilization, MFU), and their bytes {bandwidth:pct} at the memory's rate{slow_text:text}.",
   cause   = "Utilization counts the time in which anything runs. Small sizes, unfused operators and kernels that leave SMs free keep a GPU busy without using it.",
   fixes   = {
     { action = "Look at the kernels with most time first: their sizes, types, and what they reach", snippet = "advise run.json -v        # rules kernel/… and precision/…", language = "bash" },
@@ -33,7 +33,12 @@ return {
     -- What was not measured may do as much work as what was.
     local mfu, bandwidth = share(f.efficiency.mfu, measured), share(f.efficiency.bandwidth, measured)
     if not at_most(mfu, t.max_mfu) or not at_most(bandwidth, t.max_bandwidth) then return nil end
-    return { busy = busy, mfu = mfu, bandwidth = bandwidth, measured = measured }
+    local slow = f.roofline.shapes.slow
+    local slow_text = ""
+    if slow.share and slow.share > 0 and slow.top then
+      slow_text = ". Operators far from both limits take " .. math.floor(100 * slow.share + 0.5) .. " % of the kernel time, most of it " .. slow.top
+    end
+    return { slow_text = slow_text, slow = slow.share, busy = busy, mfu = mfu, bandwidth = bandwidth, measured = measured }
   end,
 
   tests = {
@@ -41,6 +46,10 @@ return {
       edges = { ["budget.compute"] = 8e8, ["efficiency.measured_share"] = 0.5, ["efficiency.mfu"] = 0.16, ["efficiency.bandwidth"] = 0.24 },
       facts = { budget = { compute = 9.5e8 }, window = { time = 1e9 }, efficiency = { mfu = 0.08, bandwidth = 0.1, measured_share = 0.8 } },
       expect = { busy = 0.95, mfu = 0.1, bandwidth = 0.125 } },
+    { name = "recorded sizes name the operator",
+      facts = { budget = { compute = 9.5e8 }, window = { time = 1e9 }, efficiency = { mfu = 0.08, bandwidth = 0.1, measured_share = 0.8 },
+                roofline = { shapes = { slow = { share = 0.4, top = "aten::bmm [16, 64, 64] x [16, 64, 64]" } } } },
+      expect = { slow_text = ". Operators far from both limits take 40 % of the kernel time, most of it aten::bmm [16, 64, 64] x [16, 64, 64]" } },
     { name = "near miss: memory is the limit",
       facts = { budget = { compute = 9.5e8 }, window = { time = 1e9 }, efficiency = { mfu = 0.02, bandwidth = 0.6, measured_share = 0.8 } }, expect = "silent" },
     { name = "near miss: half of the peak",
