@@ -160,6 +160,7 @@ class Knowledge {
   KernelClass ClassifyKernel(std::string_view demangled_name) const;
   std::string RangePhase(std::string_view range_name) const;  // "data_loading" …, "" none
   bool IsStepRange(std::string_view range_name) const;
+  bool IsLayerRange(std::string_view range_name) const;  // or a module: "blocks.3"
   std::string OsCallClass(std::string_view name) const;                   // "file_io" …, "other"
   std::string CudaCallClass(std::string_view name) const;                 // "launch" …, "other"
   std::string ThreadRole(std::string_view thread_or_process_name) const;  // "loader_worker" …, ""
@@ -220,7 +221,7 @@ class Knowledge {
   std::map<std::string, Threshold, std::less<>> numbers_;
   std::vector<HardwareEntry> hardware_;
   std::vector<NameRule> kernel_class_, kernel_precision_, kernel_tensor_, kernel_trait_;
-  std::vector<NameRule> range_phase_, range_step_, os_call_, cuda_call_, thread_role_;
+  std::vector<NameRule> range_phase_, range_step_, range_layer_, os_call_, cuda_call_, thread_role_;
   std::array<std::vector<NameFamily>, kFamilyKindCount> families_;
   std::vector<EnvironmentSwitch> switches_;
   std::vector<RunSign> run_signs_;

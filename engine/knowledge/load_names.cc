@@ -51,7 +51,8 @@ void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root) {
 }
 
 void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
-  reader.OnlyFields(root, {"range_phase", "range_step", "os_call", "cuda_call", "thread_role"});
+  reader.OnlyFields(root, {"range_phase", "range_step", "range_layer", "os_call", "cuda_call",
+                           "thread_role"});
   const auto read = [&](std::string_view list, std::string_view field,
                         std::vector<NameRule>& rules) {
     ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
@@ -66,6 +67,7 @@ void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
   };
   read("range_phase", "phase", knowledge_.range_phase_);
   read("range_step", "", knowledge_.range_step_);
+  read("range_layer", "", knowledge_.range_layer_);
   read("os_call", "class", knowledge_.os_call_);
   read("cuda_call", "class", knowledge_.cuda_call_);
   read("thread_role", "role", knowledge_.thread_role_);

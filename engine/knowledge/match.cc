@@ -74,6 +74,10 @@ bool Knowledge::IsStepRange(std::string_view range_name) const {
   return FirstMatch(range_step_, NameKey(range_name)) != nullptr;
 }
 
+bool Knowledge::IsLayerRange(std::string_view range_name) const {
+  return FirstMatch(range_layer_, NameKey(range_name)) != nullptr;
+}
+
 std::string Knowledge::OsCallClass(std::string_view name) const {
   return ValueOr(FirstMatch(os_call_, NameKey(name)), "other");
 }
@@ -196,7 +200,8 @@ std::vector<Error> Knowledge::CheckExamples() const {
                         sign.rule.where, ""});
     }
   }
-  for (const auto* rules : {&range_phase_, &range_step_, &os_call_, &cuda_call_, &thread_role_}) {
+  for (const auto* rules : {&range_phase_, &range_step_, &range_layer_, &os_call_, &cuda_call_,
+                            &thread_role_}) {
     check(*rules, true, false);
   }
   return errors;

@@ -148,7 +148,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   monitor = SummariseMonitor(trace, knowledge);
   totals = SumProfile(trace, knowledge);
   paths = FindPaths(trace);
-  support = JudgeSupport(shared, host);
+  support = JudgeSupport(shared);
   kind = FindRunKind(shared, support);
   // A server's waits for requests look like code where no OS calls were recorded.
   step_stats.stall_may_wait = kind.kind == KindOfRun::kInference && trace.os_calls.size() == 0 &&

@@ -64,6 +64,27 @@ Nanos WaitForEarlierWork(const Analysis& analysis) {
   return waited;
 }
 
+// How long the GPUs idle between nodes of one and the same graph launch, beyond what a node takes
+// to start: nothing on the host is between them, so that kernels are probably missing there.
+Nanos IdleInsideGraphs(const Analysis& analysis) {
+  const Trace& trace = analysis.run.trace;
+  const auto latency = static_cast<Nanos>(analysis.run.knowledge.Number("idle.launch_latency"));
+  std::map<std::uint32_t, Nanos> begun;  // by graph launch: its first node
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.in_graph[op] != 0 && trace.ops.call[op] != kNone)
+      begun.try_emplace(trace.ops.call[op], trace.ops.start[op]);
+  }
+  Nanos idle = 0;
+  for (std::size_t row = 0; row < analysis.idle.gaps.size(); ++row) {
+    const Gap gap = analysis.idle.gaps[row];
+    if (gap.op == kNone || trace.ops.in_graph[gap.op] == 0) continue;
+    const auto found = begun.find(trace.ops.call[gap.op]);
+    if (found == begun.end() || found->second >= gap.start) continue;
+    if (gap.end - gap.start > latency) idle += gap.end - gap.start;
+  }
+  return idle;
+}
+
 }  // namespace
 
 std::vector<std::string> ReadWithCare(const Analysis& analysis) {
@@ -120,6 +141,12 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
         "GPU may have been busy",
         FormatQuantity(static_cast<double>(waited), "ns")));
   }
+  const Nanos inside = IdleInsideGraphs(analysis);
+  if (kWorthSaying * inside > analysis.run.window.Length()) {
+    notes.emplace_back(fmt::format(
+        "for {}, the GPU seems idle inside CUDA graphs: the profiler probably lost kernels there",
+        FormatQuantity(static_cast<double>(inside), "ns")));
+  }
   if (launched > 0 && unknown == launched) {
     notes.emplace_back("no CUDA calls were recorded: causes of gaps are unknown");
   } else if (10 * unknown > launched) {
@@ -128,7 +155,9 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
                     "their gaps are unknown",
                     count(unknown), count(launched)));
   }
-  if (trace.os_calls.size() == 0 && HostCodeMatters(analysis)) {
+  // PyTorch's profiler never records them.
+  const bool could = !trace.producer.starts_with("PyTorch");
+  if (could && trace.os_calls.size() == 0 && HostCodeMatters(analysis)) {
     notes.emplace_back(analysis.kind.kind == KindOfRun::kInference
                            ? "no OS calls were recorded: waits for files and for requests look "
                              "like host code"

@@ -89,6 +89,17 @@ void WriteBudget(Page& page, const Report& report, bool devices, std::size_t cau
   }
 }
 
+// What GPUs do beside computing, as far as it lowers their efficiency.
+const char* WhatElseRuns(const Report& report) {
+  Nanos comm = 0;
+  Nanos copies = 0;
+  for (const DeviceBudget& device : report.devices) {
+    comm += device.comm_exposed_ns;
+    copies += device.copy_exposed_ns;
+  }
+  return comm >= copies ? "communication" : comm == 0 ? "copies" : "copies and communication";
+}
+
 // How many ranks, and how well they work together.
 void WriteRanks(Page& page, const Report& report) {
   const RanksInfo& ranks = report.ranks;
@@ -111,7 +122,7 @@ void WriteRanks(Page& page, const Report& report) {
   page.Parts(one_process ? "GPUs" : "Ranks", kColumn, parts, " | ");
   page.Parts("Parallel efficiency", kColumn,
              {fmt::format("{} = load balance {}", pct(ranks.parallel), pct(ranks.load_balance)),
-              fmt::format("× communication {}", pct(ranks.communication)),
+              fmt::format("× {} {}", WhatElseRuns(report), pct(ranks.communication)),
               fmt::format("× work from the host {}", pct(ranks.orchestration))},
              " ");
 }

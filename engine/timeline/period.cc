@@ -233,8 +233,10 @@ class PeriodFinder {
         loss <= knowledge_.Number("step.period_loss") &&
         loss * static_cast<double>(best_.length) < knowledge_.Number("step.period_extra") &&
         TimeShare(tokens_, at, period) >= knowledge_.Number("step.period_time");
-    if (!explains || Beside(at, period) == 0) return explains;
-    return meets_host_(at, false) || !meets_host_(best_.starts, false);
+    if (!explains || meets_host_(at, false)) return explains;
+    // The host does not take part in the shorter one. Where it feeds each longer one, that is the
+    // iteration, also where its layers compute all there is.
+    return !meets_host_(best_.starts, Beside(at, period) == 0);
   }
 
   // Or when each period meets the host: then the longer one is several iterations with something

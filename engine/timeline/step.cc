@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/median.h"
+#include "engine/timeline/layers.h"
 
 namespace advise {
 
@@ -74,8 +75,15 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   const auto late_cold = static_cast<std::size_t>(
       std::count(cold.begin() + static_cast<std::ptrdiff_t>(most), cold.end(), 1));
   const bool starts_cold = 10 * late_cold <= lengths.size() - most;
+  // A shorter step or two are cut off by the start of the capture; when more of them come first, the
+  // run became slower.
+  constexpr std::size_t kMostCutOff = 2;
+  std::size_t shorter = 0;
+  while (shorter < most && outside(shorter) && lengths[shorter] < median) ++shorter;
   const auto leads = [&](std::size_t i) {
-    return outside(i, i < waits.size() ? waits[i] : 0) || (starts_cold && cold[i] != 0);
+    const bool unusual = outside(i, i < waits.size() ? waits[i] : 0) &&
+                         (lengths[i] > median || shorter <= kMostCutOff);
+    return unusual || (starts_cold && cold[i] != 0);
   };
   // Warm-up leads the run; it never takes more than half of the steps, and ends with the first two
   // usual ones.
@@ -184,6 +192,7 @@ bool InsideOneModule(const Run& run, const Steps& steps) {
 Steps FindSteps(const Run& run) {
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   Steps steps = StepsFromRanges(run);
+  std::string why_layers;
   if (steps.handed_over) {
     // The work itself tells when its steps begin; the ranges only that there are some.
     Steps of_work = StepsFromPeriod(run);
@@ -194,6 +203,8 @@ Steps FindSteps(const Run& run) {
     steps = StepsFromPeriod(run);
     // What repeats inside one annotated step is a layer, not a step.
     if (2 * steps.Median() < LongestAnnotatedStep(run) || InsideOneModule(run, steps)) steps = {};
+    why_layers = WhyLayers(run, steps);
+    if (!why_layers.empty()) steps = {};
   }
   if (steps.steady_count() < min_count) steps = StepsFromUpdates(run);
   // The clocks of host and GPU jumped apart: nothing tells when a step was.
@@ -201,7 +212,10 @@ Steps FindSteps(const Run& run) {
                   [](const Step& step) { return step.end < step.start; })) {
     return {};
   }
-  return steps.steady_count() < min_count ? Steps{} : steps;
+  if (steps.steady_count() >= min_count) return steps;
+  Steps none;
+  none.why_layers = std::move(why_layers);
+  return none;
 }
 
 }  // namespace advise

@@ -28,6 +28,10 @@ Steps StepsFromUpdates(const Run& run);
 // that cannot be told. O((calls + messages) log iterations).
 double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only);
 
+// How many ranges that are called steps launched GPU work, of the family with most of them: too few
+// of them are no steps, but a reader who marked one step knows that there is one. O(ranges + ops).
+std::size_t MarkedSteps(const Run& run);
+
 // Marks warm-up and outliers. Warm-up are the leading steps that are unusually long (median and
 // MAD), or that load code or allocate where later ones do not. What the first steps are known to
 // have waited, none or less of them, makes no warm-up.

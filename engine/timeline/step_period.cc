@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_map>
 
 #include "engine/base/median.h"
 #include "engine/timeline/period.h"
@@ -20,9 +21,21 @@ struct TellsSize {
   bool of_copies = true;
 };
 
+// What one launch of a graph, traced node by node, is made of. Nothing divides it: it is one token,
+// as where the graph was traced as a whole.
+struct GraphLaunch {
+  std::uint32_t nodes = 0;
+  Nanos time = 0;
+  Nanos end = 0;  // of the last node
+};
+using GraphLaunches = std::unordered_map<std::uint32_t, GraphLaunch>;  // by call
+
 // What an op is; of copies also the direction, and the size to a power of two.
-std::uint64_t TokenOf(const Trace& trace, std::uint32_t op, TellsSize size_of) {
+std::uint64_t TokenOf(const Trace& trace, const GraphLaunches& launches, std::uint32_t op,
+                      TellsSize size_of) {
   const std::uint32_t detail = trace.ops.detail[op];
+  if (const auto launch = launches.find(trace.ops.call[op]); launch != launches.end())
+    return 0x500000000ULL | launch->second.nodes;
   switch (trace.ops.kind[op]) {
     case OpKind::kKernel:
       return size_of.of_grids ? detail : 0x100000000ULL | trace.shapes[detail].name;
@@ -53,7 +66,8 @@ Nanos MeanKernel(const Trace& trace, const std::vector<std::uint32_t>& ops) {
   return count > 0 ? time / count : 0;
 }
 
-Tokens TokensOf(const Trace& trace, const std::vector<std::uint32_t>& ops, TellsSize size_of) {
+Tokens TokensOf(const Trace& trace, const GraphLaunches& launches,
+                const std::vector<std::uint32_t>& ops, TellsSize size_of) {
   const Nanos kernel = std::max<Nanos>(1, MeanKernel(trace, ops));
   Tokens tokens;
   tokens.what.reserve(ops.size());
@@ -61,13 +75,16 @@ Tokens TokensOf(const Trace& trace, const std::vector<std::uint32_t>& ops, Tells
   tokens.weight.reserve(ops.size());
   tokens.time.reserve(ops.size());
   for (const std::uint32_t op : ops) {
-    const Nanos time = trace.ops.end[op] - trace.ops.start[op];
-    const bool graph = trace.ops.kind[op] == OpKind::kGraph;
-    tokens.what.push_back(TokenOf(trace, op, size_of));
-    tokens.computes.push_back(IsCompute(trace.ops, op) ? 1 : 0);
+    const auto launch = launches.find(trace.ops.call[op]);
+    const bool by_node = launch != launches.end();
+    const Nanos time = by_node ? launch->second.time : trace.ops.end[op] - trace.ops.start[op];
+    const bool whole = trace.ops.kind[op] == OpKind::kGraph;
+    tokens.what.push_back(TokenOf(trace, launches, op, size_of));
+    tokens.computes.push_back(by_node || IsCompute(trace.ops, op) ? 1 : 0);
     // A graph that is traced as a whole is about as many kernels as it has room for.
-    tokens.weight.push_back(
-        graph ? static_cast<std::uint32_t>(std::clamp<Nanos>(time / kernel, 1, 10'000)) : 1);
+    constexpr Nanos kMostNodes = 10'000;
+    const Nanos weight = by_node ? launch->second.nodes : whole ? time / kernel : 1;
+    tokens.weight.push_back(static_cast<std::uint32_t>(std::clamp<Nanos>(weight, 1, kMostNodes)));
     tokens.time.push_back(time);
   }
   return tokens;
@@ -86,8 +103,20 @@ double Spread(const Steps& steps) {
                     : 0;
 }
 
+GraphLaunches FindGraphLaunches(const Trace& trace) {
+  GraphLaunches launches;
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.in_graph[op] == 0 || trace.ops.call[op] == kNone) continue;
+    GraphLaunch& launch = launches[trace.ops.call[op]];
+    ++launch.nodes;
+    launch.time += trace.ops.end[op] - trace.ops.start[op];
+    launch.end = std::max(launch.end, trace.ops.end[op]);
+  }
+  return launches;
+}
+
 // The busiest stream of the device with most ops, in time order without communication (whose order
-// varies).
+// varies); of the nodes of a graph the first.
 std::vector<std::uint32_t> BusiestSequence(const Run& run) {
   const OpTable& ops = run.trace.ops;
   std::uint32_t busiest = kNone;
@@ -110,8 +139,14 @@ std::vector<std::uint32_t> BusiestSequence(const Run& run) {
     if (s != kNone && count > most) stream = s, most = count;
   }
   std::vector<std::uint32_t> sequence;
+  std::uint32_t launch = kNone;  // of the graph that runs
   for (const std::uint32_t op : of_device) {
-    if (ops.stream[op] == stream && !run.IsComm(op)) sequence.push_back(op);
+    if (ops.stream[op] != stream || run.IsComm(op)) continue;
+    if (ops.in_graph[op] != 0 && ops.call[op] != kNone) {
+      if (ops.call[op] == launch) continue;
+      launch = ops.call[op];
+    }
+    sequence.push_back(op);
   }
   return sequence;
 }
@@ -119,8 +154,14 @@ std::vector<std::uint32_t> BusiestSequence(const Run& run) {
 // A sequence of ops that comes back, cut into iterations.
 class Iterations {
  public:
-  Iterations(const Run& run, const std::vector<std::uint32_t>& sequence, const Period& period)
-      : run_(run), ops_(run.trace.ops), sequence_(sequence), period_(period), cut_(BestCut()) {}
+  Iterations(const Run& run, const GraphLaunches& launches,
+             const std::vector<std::uint32_t>& sequence, const Period& period)
+      : run_(run),
+        ops_(run.trace.ops),
+        launches_(launches),
+        sequence_(sequence),
+        period_(period),
+        cut_(BestCut()) {}
 
   bool WaitsAtCut() const { return cut_ > 0; }
 
@@ -138,14 +179,18 @@ class Iterations {
                           (next == sequence_.size() &&
                            (all.size() < min_count || !StepsEndWithWait(run_, GapsAtCut(), usual)));
     if (!is_whole) return all;
-    const Nanos end =
-        next < sequence_.size() ? ops_.start[sequence_[next]] : ops_.end[sequence_.back()];
+    const Nanos end = next < sequence_.size() ? ops_.start[sequence_[next]] : End(sequence_.back());
     if (end > bounds.back()) all.push_back({bounds.back(), end});
     return all;
   }
 
  private:
   std::size_t Offset() const { return cut_ % period_.length; }
+
+  Nanos End(std::uint32_t op) const {
+    const auto launch = launches_.find(ops_.call[op]);
+    return launch == launches_.end() ? ops_.end[op] : launch->second.end;
+  }
 
   // Where the device usually waits longest: that is where one iteration ends and the next begins.
   // Where no wait stands out, no cut is better than another: the anchor's own place keeps the most
@@ -165,8 +210,8 @@ class Iterations {
     std::vector<Nanos> waits;
     for (const std::size_t start : period_.starts) {
       if (start + k + 1 >= sequence_.size()) continue;
-      waits.push_back(std::max<Nanos>(
-          0, ops_.start[sequence_[start + k + 1]] - ops_.end[sequence_[start + k]]));
+      waits.push_back(
+          std::max<Nanos>(0, ops_.start[sequence_[start + k + 1]] - End(sequence_[start + k])));
     }
     if (waits.empty()) return 0;
     const auto middle = waits.begin() + static_cast<std::ptrdiff_t>((waits.size() - 1) / 2);
@@ -195,13 +240,14 @@ class Iterations {
     for (const std::size_t start : period_.starts) {
       const std::size_t first = start + Offset();
       if (first == 0 || first >= sequence_.size()) continue;
-      gaps.push_back({ops_.end[sequence_[first - 1]], ops_.start[sequence_[first]]});
+      gaps.push_back({End(sequence_[first - 1]), ops_.start[sequence_[first]]});
     }
     return gaps;
   }
 
   const Run& run_;
   const OpTable& ops_;
+  const GraphLaunches& launches_;
   const std::vector<std::uint32_t>& sequence_;
   const Period& period_;
   std::size_t cut_;
@@ -220,9 +266,10 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
                         const Tokens& tokens, const Period& period) {
   const auto first = sequence.begin() + static_cast<std::ptrdiff_t>(period.starts.front());
   const std::size_t last = std::min(sequence.size(), period.starts.front() + period.length);
-  const bool graph =
-      std::any_of(first, sequence.begin() + static_cast<std::ptrdiff_t>(last),
-                  [&](std::uint32_t op) { return run.trace.ops.kind[op] == OpKind::kGraph; });
+  const bool graph = std::any_of(
+      first, sequence.begin() + static_cast<std::ptrdiff_t>(last), [&](std::uint32_t op) {
+        return run.trace.ops.kind[op] == OpKind::kGraph || run.trace.ops.in_graph[op] != 0;
+      });
   const bool computes_layers =
       std::any_of(first, sequence.begin() + static_cast<std::ptrdiff_t>(last),
                   [&](std::uint32_t op) { return IsOfLayer(run, op); });
@@ -242,6 +289,7 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
 Steps StepsFromPeriod(const Run& run) {
   const OpTable& ops = run.trace.ops;
   const std::vector<std::uint32_t> sequence = BusiestSequence(run);
+  const GraphLaunches launches = FindGraphLaunches(run.trace);
   const auto host_share = [&](const std::vector<std::size_t>& places, bool data_only) {
     std::vector<Nanos> opened;  // by the host, which may run far ahead of the steps
     for (const std::size_t place : places) {
@@ -258,13 +306,13 @@ Steps StepsFromPeriod(const Run& run) {
   Tokens tokens;
   for (const TellsSize size_of : {TellsSize{}, TellsSize{.of_copies = false},
                                   TellsSize{.of_grids = false, .of_copies = false}}) {
-    tokens = TokensOf(run.trace, sequence, size_of);
+    tokens = TokensOf(run.trace, launches, sequence, size_of);
     period = FindPeriod(run.knowledge, tokens, meets_host);
     period.same_sizes = size_of.of_grids;
     if (period.length > 0) break;
   }
   if (period.length == 0) return {};
-  const Iterations iterations(run, sequence, period);
+  const Iterations iterations(run, launches, sequence, period);
   Steps steps;
   steps.all = iterations.All();
   if (static_cast<double>(steps.all.size()) < run.knowledge.Number("step.min_count")) return {};

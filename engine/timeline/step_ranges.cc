@@ -211,6 +211,22 @@ Steps StepsFromRanges(const Run& run) {
   return Finish(run, std::move(best_made), std::move(best));
 }
 
+std::size_t MarkedSteps(const Run& run) {
+  const RangeFamilies families =
+      Gather(run, [&](StringId name) { return run.names.IsStepRange(name); });
+  if (families.empty()) return 0;
+  const Computing computing(run);
+  std::size_t most = 0;
+  for (const auto& [key, candidate] : families) {
+    const std::vector<Step> steps = InTurn(run.trace.ranges, candidate.rows);
+    const auto marked = std::count_if(steps.begin(), steps.end(), [&](const Step& step) {
+      return computing.Of(candidate.thread, step.start, step.end).calls > 0;
+    });
+    most = std::max(most, static_cast<std::size_t>(marked));
+  }
+  return most;
+}
+
 Steps StepsFromOtherRanges(const Run& run) {
   const RangeTable& ranges = run.trace.ranges;
   const RangeFamilies families = Gather(run, [](StringId) { return true; });

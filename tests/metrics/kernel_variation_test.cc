@@ -37,6 +37,10 @@ TEST_CASE("kernels that get slower in the second half are seen, with what that c
   CHECK(run->kernel_variation.slowing_ratio == Approx(1.5));
   CHECK(run->kernel_variation.slowing_share == Approx(1.0).epsilon(0.3));
   CHECK(run->kernel_variation.slowing.lost->Total() == 10 * 50_us);
+  // The halves are those of before and after, wherever the clocks fell.
+  const Analysed early(KernelSteps(20, [](int step) { return step < 6 ? 100_us : 150_us; }));
+  CHECK(early->kernel_variation.slowing_ratio == Approx(1.5));
+  CHECK(early->kernel_variation.slowing.lost->Total() == 14 * 50_us);
   CHECK(Analysed(KernelSteps(20, [](int) { return 100_us; }))->kernel_variation.slowing_ratio ==
         Approx(1.0));
 }

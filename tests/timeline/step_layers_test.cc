@@ -1,4 +1,7 @@
 // Layers of a model are no steps.
+#include <functional>
+#include <string>
+
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
 
@@ -30,6 +33,75 @@ TEST_CASE("ranges of layers are no steps, though they follow each other and coun
     story.Launch("sgemm", {at + 1_us, at + 4_us}, {at + 10_us, at + 1009_us});
   });
   CHECK_FALSE(Analysed(story, WindowRequest::Mode::kAuto)->run.steps.known());
+}
+
+// Repetitions that the host waits for: steps, if nothing says otherwise. `inside` names what was
+// launched in the i-th.
+TraceBuilder Repetitions(const std::function<std::string(int)>& inside) {
+  TraceBuilder story;
+  Repeat(12, 1_ms, [&](int i, Nanos at) {
+    story.Range(inside(i), {at, at + 600_us});
+    AddLayeredStep(&story, at + 20_us, 50_us);
+    story.Sync({at + 700_us, at + 900_us}, "cudaStreamSynchronize");
+  });
+  return story;
+}
+
+TEST_CASE("repetitions whose modules count up are the layers of one pass") {
+  const Analysed layers(Repetitions([](int i) {
+                          return "FSDP::pre_forward (blocks." + std::to_string(3 + i) +
+                                 "._checkpoint_wrapped_module)";
+                        }),
+                        kAuto);
+  CHECK_FALSE(layers->run.steps.known());
+  CHECK(layers->run.window.mode == "all");
+  CHECK_FALSE(layers->support.verdict);
+  CHECK(layers->support.reason.find("layers of one pass (blocks.0, blocks.1") != std::string::npos);
+}
+
+TEST_CASE("a loop that runs the same layers in each step has steps") {
+  CHECK(Analysed(Repetitions([](int) { return "blocks.0"; }), kAuto)->run.steps.known());
+  CHECK(Analysed(Repetitions([](int i) { return "epoch." + std::to_string(i); }), kAuto)
+            ->run.steps.known());
+}
+
+// Tokens whose layers compute all there is: each is fed by the host, and read by it. With `of` in
+// the middle, the layers are those of an eager engine, between which the device waits for launches.
+TEST_CASE("the iteration is what the host feeds, and not the layers in it") {
+  constexpr int kLayers = 6;
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int, Nanos at) {
+    story.CopyToGpu(512, MemoryKind::kPinned, {at, at + 5_us}, {at + 8_us, at + 10_us});
+    for (int layer = 0; layer < kLayers; ++layer) {
+      const Nanos begin = at + 40_us + layer * 120_us;
+      for (int k = 0; k < 3; ++k) {
+        const Nanos call = begin + k * 40_us;
+        story.Launch(k == 0   ? "rms_norm"
+                     : k == 1 ? "sgemm_qkv"
+                              : "flash_fwd_splitkv_kernel",
+                     {call, call + 5_us}, {call + 8_us, call + 18_us});
+      }
+    }
+    story.CopyFromGpu(4096, MemoryKind::kPageable, {at + 800_us, at + 830_us},
+                      {at + 810_us, at + 825_us});
+  });
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.known());
+  CHECK(run->run.steps.Median() == 1_ms);
+}
+
+TEST_CASE("layers inside a graph are no steps: its launch is one") {
+  constexpr int kLayers = 16;
+  TraceBuilder story;
+  Repeat(12, 1_ms, [&](int, Nanos at) {
+    std::vector<Interval> nodes;
+    for (int layer = 0; layer < kLayers; ++layer)
+      nodes.push_back({at + 30_us + layer * 50_us, at + 75_us + layer * 50_us});
+    story.GraphNodes("sgemm", {at, at + 10_us}, nodes);
+  });
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.known());
+  CHECK(run->run.steps.Median() == 1_ms);
 }
 
 TEST_CASE("the layers of two passes are no steps") {

@@ -219,6 +219,20 @@ TEST_CASE("leading slow steps are warm-up, and the steady window begins after th
   CHECK(run->run.window.end == 18_ms);
 }
 
+TEST_CASE("steps that were faster before the clocks fell are no warm-up") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 13; ++i) {
+    const Nanos length = i < 5 ? 1_ms : 2_ms;
+    story.Range(Numbered("step ", i), {at, at + length});
+    AddLayeredStep(&story, at, i < 5 ? 50_us : 100_us);
+    at += length;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.first_steady == 0);
+  CHECK(run->run.window.start == 0);
+}
+
 TEST_CASE("a slow step in the middle is an outlier that rates leave out") {
   TraceBuilder story;
   Nanos at = 0;
@@ -246,6 +260,7 @@ TEST_CASE("two ranges are no steps, and the window falls back to all work") {
   CHECK(run->run.steps.source.empty());
   CHECK(run->run.steps.Median() == 0);
   CHECK(run->run.window.mode == "all");
+  CHECK(run->support.reason == "only two steps were recorded");
 }
 
 TEST_CASE("ranges around no GPU work are no steps") {

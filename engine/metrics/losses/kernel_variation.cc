@@ -143,6 +143,35 @@ class Paces {
   // Of the kernels of this op's step: the median multiple. 1 where they are too few to tell.
   double Of(std::uint32_t op) const { return pace_[StepOf(run_, op)]; }
 
+  // Where the pace changed for good: the start of the step that best parts the run in two, when the
+  // two differ more than the steps of each; else `middle`. O(steps).
+  Nanos Turn(Nanos middle) const {
+    constexpr std::size_t kLeast = 3;  // steps on each side
+    std::vector<std::size_t> steps;
+    std::vector<double> sums = {0};
+    double squares = 0;
+    for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
+      if (usual_[step] <= 0) continue;
+      const double pace = taken_[step] / usual_[step];
+      steps.push_back(step);
+      sums.push_back(sums.back() + pace);
+      squares += pace * pace;
+    }
+    const auto all = static_cast<double>(steps.size());
+    if (steps.size() < 2 * kLeast) return middle;
+    double best = 0;
+    std::size_t turn = 0;
+    for (std::size_t i = kLeast; i + kLeast <= steps.size(); ++i) {
+      const auto before = static_cast<double>(i);
+      const double apart = (sums.back() - sums[i]) / (all - before) - sums[i] / before;
+      const double between = apart * apart * before * (all - before) / all;
+      if (apart > 0 && between > best) best = between, turn = i;
+    }
+    const double total = squares - sums.back() * sums.back() / all;
+    if (turn == 0 || best < run_.knowledge.Number("kernel.turn_share") * total) return middle;
+    return run_.steps.all[steps[turn]].start;
+  }
+
   // Welch's t of the steps after `middle` against those before it, by their kernel time.
   double Sigma(Nanos middle) const {
     std::vector<double> before;
@@ -192,7 +221,9 @@ class VariationFinder {
     LossBuilder varying(basis_);
     LossBuilder slowing(basis_);
     RowsOfShapes rows;
-    const Nanos middle = run_.window.start + run_.window.Length() / 2;
+    const Likes likes(run_, kernels_);
+    const Paces paces(run_, likes, enough_);
+    const Nanos middle = paces.Turn(run_.window.start + run_.window.Length() / 2);
     const auto middle_op = static_cast<std::uint32_t>(
         std::lower_bound(trace_.ops.start.begin(), trace_.ops.start.end(), middle) -
         trace_.ops.start.begin());
@@ -200,8 +231,6 @@ class VariationFinder {
     double compared = 0;
     double before = 0;
     double after = 0;
-    const Likes likes(run_, kernels_);
-    const Paces paces(run_, likes, enough_);
     for (std::size_t group = 0; group < likes.size(); ++group) {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
       if (ops.size() < enough_) continue;

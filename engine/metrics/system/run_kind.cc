@@ -7,6 +7,8 @@
 #include <set>
 #include <unordered_set>
 
+#include "engine/timeline/step.h"
+
 namespace advise {
 namespace {
 
@@ -194,7 +196,7 @@ class KindFinder {
                                                   result_.kernels == 1 ? "" : "s"));
     }
     const bool learns = Speaks("Python") && models_;
-    const bool repeats = (loops && !support_.layers) || support_.verdict;
+    const bool repeats = loops || support_.verdict;
     if (repeats && solver.empty() && learns) {
       return Set(KindOfRun::kInference, "passes repeat, and no backward pass or optimizer ran");
     }
@@ -209,7 +211,8 @@ class KindFinder {
   }
 
   void Units() {
-    const std::size_t steps = run_.steps.known() ? run_.steps.steady_count() : 0;
+    const std::size_t steps =
+        run_.steps.known() ? run_.steps.steady_count() : MarkedSteps(run_);
     switch (result_.kind) {
       case KindOfRun::kTraining:
         result_.unit = "step";
@@ -318,7 +321,7 @@ std::string WhyFewKernels(const Run& run) {
 
 }  // namespace
 
-Support JudgeSupport(const Basis& basis, const Host& host) {
+Support JudgeSupport(const Basis& basis) {
   const Run& run = basis.run;
   std::size_t ops = 0;  // migrations are not launched work
   for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
@@ -351,23 +354,18 @@ Support JudgeSupport(const Basis& basis, const Host& host) {
       return {false, mostly,
               "the capture holds mostly start-up, since code is loaded in every repetition"};
     }
-    // Nothing else tells the layers of one pass from steps when only tensors are seen to pile up.
-    const bool piles_up = host.memory_reserved_peak > 0 &&
-                          host.growth_steps >= run.knowledge.Number("verdict.piles_up");
-    if (run.steps.source == "period" && piles_up) {
-      return {false, false,
-              "each repetition keeps memory, as the layers of one pass do, and none is marked as a "
-              "step",
-              true};
-    }
     return {};
   }
   if (mostly)
     return {false, true,
             "the capture holds mostly start-up, which loads code and allocates memory"};
+  if (!run.steps.why_layers.empty()) return {false, false, run.steps.why_layers};
   const bool long_enough =
       static_cast<double>(ops) >= run.knowledge.Number("verdict.min_ops") &&
       static_cast<double>(length) >= run.knowledge.Number("verdict.min_window");
+  const std::size_t marked = MarkedSteps(run);
+  if (marked == 1) return {false, false, "only one step was recorded"};
+  if (marked == 2) return {false, false, "only two steps were recorded"};
   if (const std::string few = WhyFewKernels(run); !few.empty()) return {false, false, few};
   if (!long_enough)
     return {false, false,

@@ -27,7 +27,6 @@ struct Support {
   bool verdict = true;
   bool start_up = false;  // most of its idle time loads code or allocates memory
   std::string reason;     // "one pass was recorded"
-  bool layers = false;    // what repeats are probably the layers of one pass
 };
 
 struct RunKind {
@@ -45,7 +44,7 @@ struct RunKind {
   bool serves = false;        // anything of a model server: requests, key-value caches
 };
 
-Support JudgeSupport(const Basis& basis, const Host& host);
+Support JudgeSupport(const Basis& basis);
 
 // O(ops + distinct names).
 RunKind FindRunKind(const Basis& basis, const Support& support);

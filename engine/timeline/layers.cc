@@ -1,0 +1,135 @@
+#include "engine/timeline/layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace advise {
+namespace {
+
+// "encoder.block.14.layer.0" is layer 14 of "encoder.block".
+struct Layer {
+  std::string_view of;
+  int index = 0;
+};
+
+// The outermost number of a name that knowledge calls a layer's; nothing for other names.
+std::optional<Layer> LayerOf(const Knowledge& knowledge, std::string_view name) {
+  if (!knowledge.IsLayerRange(name)) return {};
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  const auto first = std::find_if(name.begin(), name.end(), is_digit);
+  const auto last = std::find_if_not(first, name.end(), is_digit);
+  constexpr std::ptrdiff_t kMostDigits = 6;
+  if (first == last || last - first > kMostDigits) return {};
+  Layer layer{name.substr(0, static_cast<std::size_t>(first - name.begin())), 0};
+  for (auto digit = first; digit != last; ++digit) layer.index = 10 * layer.index + (*digit - '0');
+  return layer;
+}
+
+// The layer that each thread was in, by when its range began.
+class LayersOfThreads {
+ public:
+  explicit LayersOfThreads(const Run& run) : began_(run.trace.threads.size()) {
+    Gather(run, run.trace.ranges);
+    Gather(run, run.trace.python_frames);
+    for (auto& began : began_) {
+      std::stable_sort(began.begin(), began.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+    }
+  }
+
+  // The last one that began before that time.
+  std::optional<Layer> At(std::uint32_t thread, Nanos time) const {
+    const auto& began = began_[thread];
+    const auto after = std::upper_bound(began.begin(), began.end(), time,
+                                        [](Nanos t, const auto& entry) { return t < entry.first; });
+    if (after == began.begin()) return {};
+    return std::prev(after)->second;
+  }
+
+ private:
+  void Gather(const Run& run, const RangeTable& ranges) {
+    std::unordered_map<StringId, std::optional<Layer>> known;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      const auto [at, is_new] = known.try_emplace(ranges.name[i]);
+      if (is_new) at->second = LayerOf(run.knowledge, run.trace.strings[ranges.name[i]]);
+      if (at->second) began_[ranges.thread[i]].emplace_back(ranges.start[i], *at->second);
+    }
+  }
+
+  std::vector<std::vector<std::pair<Nanos, Layer>>> began_;  // by thread, in order
+};
+
+// What the first launched op of a step was launched in.
+std::optional<Layer> LayerAtStart(const Run& run, const LayersOfThreads& layers, const Step& step) {
+  const OpTable& ops = run.trace.ops;
+  auto op = static_cast<std::uint32_t>(
+      std::lower_bound(ops.start.begin(), ops.start.end(), step.start) - ops.start.begin());
+  while (op < ops.size() && ops.call[op] == kNone && ops.start[op] < step.end) ++op;
+  if (op >= ops.size() || ops.call[op] == kNone) return {};
+  const std::uint32_t call = ops.call[op];
+  return layers.At(run.trace.calls.thread[call], run.trace.calls.start[call]);
+}
+
+// "blocks." where its layers count up, or down as backward passes do; "" otherwise.
+std::string CountingLayers(const Run& run, const Steps& steps, double most) {
+  const LayersOfThreads layers(run);
+  std::size_t up = 0;
+  std::size_t down = 0;
+  std::string of;
+  std::optional<Layer> before;
+  for (const Step& step : steps.all) {
+    const std::optional<Layer> now = LayerAtStart(run, layers, step);
+    if (now && before && now->of == before->of) {
+      up += now->index > before->index ? 1 : 0;
+      down += now->index < before->index ? 1 : 0;
+      of = now->of;
+    }
+    before = now;
+  }
+  const double pairs = static_cast<double>(steps.all.size()) - 1;
+  return static_cast<double>(std::max(up, down)) >= most * pairs && up + down > 0 ? of : "";
+}
+
+// Of a caching allocator, which shows every tensor: the share of the steps that end with more
+// memory in use than the step before.
+double KeepsMemory(const Run& run, const Steps& steps) {
+  const MemoryTable& memory = run.trace.memory;
+  if (memory.reserved.empty() || steps.all.size() < 2) return 0;
+  std::vector<std::int64_t> ends;
+  std::int64_t used = 0;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (memory.memory[i] != MemoryKind::kDevice || memory.reserved[i] < 0) continue;
+    while (ends.size() < steps.all.size() && memory.time[i] >= steps.all[ends.size()].end)
+      ends.push_back(used);
+    used += memory.bytes[i];
+  }
+  ends.resize(steps.all.size(), used);
+  std::size_t more = 0;
+  for (std::size_t i = 1; i < ends.size(); ++i) more += ends[i] > ends[i - 1] ? 1 : 0;
+  return static_cast<double>(more) / static_cast<double>(ends.size() - 1);
+}
+
+}  // namespace
+
+std::string WhyLayers(const Run& run, const Steps& steps) {
+  if (steps.all.size() < 2) return "";
+  const double most = run.knowledge.Number("step.layer_share");
+  std::string of = CountingLayers(run, steps, most);
+  if (!of.empty()) {
+    of.erase(0, of.find_last_of(" (:") + 1);  // "FSDP::pre_forward (blocks."
+    return fmt::format("what repeats are the layers of one pass ({}0, {}1 …)", of, of);
+  }
+  if (KeepsMemory(run, steps) >= most)
+    return "each repetition keeps memory, as the layers of one pass do, and none is marked as a "
+           "step";
+  return "";
+}
+
+}  // namespace advise

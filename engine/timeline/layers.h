@@ -1,0 +1,16 @@
+// Layers of one pass through a model, which repeat as steps do.
+#pragma once
+
+#include <string>
+
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+// Why what repeats are the layers of one pass, "" where nothing says so: ranges or modules around
+// their launches count up from one repetition to the next ("blocks.3", "blocks.4"), or each
+// repetition keeps tensors, as the forward pass of a training step does. O(ranges + memory events +
+// steps log ops).
+std::string WhyLayers(const Run& run, const Steps& steps);
+
+}  // namespace advise
