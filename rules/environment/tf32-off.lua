@@ -12,7 +12,7 @@ return {
 
   needs      = { "window.device_time", "precision.fp32.share", "precision.fp32.lost", "precision.fp32.remedy",
                  "environment.recorded" },
-  optional   = { "environment.tf32_override" },
+  optional   = { "environment.tf32_override", "run.kind" },
   thresholds = { "min_share" },
 
   symptom = "TF32 is turned off (NVIDIA_TF32_OVERRIDE={value:text}), and FP32 matrix kernels without tensor cores take {share:pct} of the GPU time.",
@@ -21,13 +21,14 @@ return {
     { action  = "Unset it",
       snippet = "unset NVIDIA_TF32_OVERRIDE",
       language = "bash" },
-    { action = "If 10 bits of mantissa are too few, use bfloat16 where it is enough and FP32 only where it is needed" },
+    { action = "If 10 bits of mantissa are too few for some products, keep FP32 for those alone, in the program" },
   },
   false_positives = "Programs that need the full FP32 mantissa.",
   references = { "pytorch/tf32" },
 
   applies = function(f)
     if not f.environment.recorded then return false, "the report holds no environment" end
+    if f.run.kind == "solver" then return false, "the run is a solver, which may need all digits of FP32" end
     return f.environment.tf32_override ~= nil, "NVIDIA_TF32_OVERRIDE is not set"
   end,
 
@@ -42,6 +43,9 @@ return {
              basis = "matrix kernels run on the tensor cores" },
 
   tests = {
+    { name = "a solver",
+      facts = { environment = { recorded = true, tf32_override = "0" }, run = { kind = "solver" } },
+      expect = "not_applicable" },
     { name = "off, with half of the time in FP32 products",
       edges = { ["precision.fp32.lost"] = 5e7 },
       facts = { window = { device_time = 1e9 }, precision = { fp32 = { share = 0.5, lost = 5e8, remedy = true } }, environment = { recorded = true, tf32_override = "0" } },

@@ -13,23 +13,42 @@ return {
 
   loss       = "precision.fp64",
   evidence   = { "count", ratio = "hw.fp64_ratio" },
+  optional   = { "run.kind" },
+  needs      = { "precision.fp64.remedy" },
   thresholds = { "min_share", "min_count", "max_ratio" },
 
   symptom = "{count:count} double-precision matrix kernels {per:text} take {share:pct} of the GPU time. This GPU computes them at {ratio:pct} of its FP32 rate.",
-  cause   = "A NumPy array, a literal or a default type made the data double precision.",
+  cause   = "{why:text}",
   fixes   = {
-    { action  = "Convert to single precision where data enters",
+    { reason = "solver", action = "Use a GPU built for double precision, or factorize in FP32 and refine the solution in FP64 (cusolverDnIRSXgesv)", ["for"] = { "c++", "fortran", "mpi", "openacc", "openmp", "nvidia" } },
+    { reason = "solver", action = "On Blackwell GPUs with CUDA 13, let cuBLAS emulate FP64 on the tensor cores, and compare the results",
+      snippet = "export CUBLAS_EMULATE_DOUBLE_PRECISION=1 CUBLAS_EMULATION_STRATEGY=performant", language = "bash", ["for"] = { "c++", "fortran", "mpi", "openacc", "openmp", "python", "nvidia" } },
+    { reason = "!solver", action  = "Convert to single precision where data enters",
       snippet = [[x = torch.as_tensor(array, dtype=torch.float32, device="cuda")]],
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "In C++, write float literals",
+    { reason = "!solver", action  = "In C++, write float literals",
       snippet = "y = 0.5f * x;             // 0.5 is double",
       language = "cpp", ["for"] = { "c++" } },
-    { action = "If you need double precision, use a GPU built for it, or mixed-precision refinement" },
+    { reason = "!solver", action = "If you need double precision, use a GPU built for it, or mixed-precision refinement" },
   },
   false_positives = "Programs that need double precision.",
   references = { "cuda-best-practices/guide" },
 
-  saving = { confidence = 0.6, basis = "these kernels take at most half the time in FP32" },
+  -- A solver computes in double precision on purpose: what it could do without, nobody can tell from a trace.
+  detect = function(f, t, e)
+    if f.run.kind == "solver" then
+      e.reason, e.why = "solver", "Solvers need double precision, and this GPU has few units for it."
+    else
+      e.why = "A NumPy array, a literal or a default type probably made the data double precision."
+    end
+    return e
+  end,
+
+  saving = function(f, t, e)
+    if e.reason == "solver" then return nil end
+    return { claims = f.precision.fp64.lost, remedy = f.precision.fp64.remedy, confidence = 0.6,
+             basis = "these kernels take at most half the time in FP32" }
+  end,
 
   tests = {
     { name = "dgemm on an RTX 4090",
@@ -37,6 +56,9 @@ return {
       facts = { window = { device_time = 1e9 }, precision = { fp64 = { count = 20, lost = 9e7, remedy = true } }, hw = { fp64_ratio = 0.015625 } },
       expect = { share = 0.09, count = 20 },
       saving = { claims = 9e7, confidence = 0.6 } },
+    { name = "a solver: nothing is promised",
+      facts = { window = { device_time = 1e9 }, precision = { fp64 = { count = 20, lost = 9e7, remedy = true } }, hw = { fp64_ratio = 0.015625 }, run = { kind = "solver" } },
+      expect = { share = 0.09, reason = "solver" } },
     { name = "near miss: a small solve",
       facts = { window = { device_time = 1e9 }, precision = { fp64 = { count = 20, lost = 7.5e6, remedy = true } }, hw = { fp64_ratio = 0.015625 } },
       expect = "silent" },
