@@ -7,6 +7,8 @@ namespace {
 
 constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 }  // namespace
 
 bool MatchesGlob(std::string_view name, std::string_view pattern) {
@@ -19,6 +21,9 @@ bool MatchesGlob(std::string_view name, std::string_view pattern) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       resume = n;
+    } else if (pattern.substr(p, kAnyDigit.size()) == kAnyDigit && IsDigit(name[n])) {
+      p += kAnyDigit.size();
+      ++n;
     } else if (p < pattern.size() && (pattern[p] == '?' || Lower(pattern[p]) == Lower(name[n]))) {
       ++p;
       ++n;

@@ -20,6 +20,13 @@ std::uint16_t GramAt(std::string_view text, std::size_t at) {
 
 bool IsWild(char c) { return c == '*' || c == '?'; }
 
+// With '?' for each digit: of what is left, all but the wildcards is literal.
+std::string Plain(std::string glob) {
+  for (std::size_t at = 0; (at = glob.find(kAnyDigit, at)) != std::string::npos; ++at)
+    glob.replace(at, kAnyDigit.size(), "?");
+  return glob;
+}
+
 }  // namespace
 
 NameKey::NameKey(std::string_view name) : name_(name) {
@@ -27,9 +34,10 @@ NameKey::NameKey(std::string_view name) : name_(name) {
 }
 
 NamePattern::NamePattern(std::string glob) : glob_(std::move(glob)) {
-  for (std::size_t i = 0; i + kGram <= glob_.size(); ++i) {
-    const auto part = glob_.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::none_of(part, part + kGram, IsWild)) grams_.push_back(GramAt(glob_, i));
+  const std::string plain = Plain(glob_);
+  for (std::size_t i = 0; i + kGram <= plain.size(); ++i) {
+    const auto part = plain.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::none_of(part, part + kGram, IsWild)) grams_.push_back(GramAt(plain, i));
   }
 }
 
@@ -40,8 +48,9 @@ bool NamePattern::Matches(const NameKey& key) const {
 }
 
 std::size_t NamePattern::LiteralLength() const {
+  const std::string plain = Plain(glob_);
   return static_cast<std::size_t>(
-      std::count_if(glob_.begin(), glob_.end(), [](char c) { return !IsWild(c); }));
+      std::count_if(plain.begin(), plain.end(), [](char c) { return !IsWild(c); }));
 }
 
 bool NameRule::Matches(const NameKey& key) const {

@@ -118,6 +118,12 @@ double KeepsMemory(const Run& run, const Steps& steps) {
 
 }  // namespace
 
+bool IsOfLayer(const Run& run, std::uint32_t op) {
+  if (run.trace.ops.kind[op] != OpKind::kKernel) return false;
+  const std::string& name = run.names.Kernel(run.trace.ops.detail[op]).name;
+  return name == "matrix" || name == "attention" || name == "convolution";
+}
+
 std::string WhyLayers(const Run& run, const Steps& steps) {
   if (steps.all.size() < 2) return "";
   const double most = run.knowledge.Number("step.layer_share");

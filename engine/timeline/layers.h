@@ -7,6 +7,10 @@
 
 namespace advise {
 
+// Whether the op is a kernel of the kind that every layer of a model has: it multiplies matrices,
+// attends, or convolves.
+bool IsOfLayer(const Run& run, std::uint32_t op);
+
 // Why what repeats are the layers of one pass, "" where nothing says so: ranges or modules around
 // their launches count up from one repetition to the next ("blocks.3", "blocks.4"), or each
 // repetition keeps tensors, as the forward pass of a training step does. O(ranges + memory events +

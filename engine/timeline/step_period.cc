@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "engine/base/median.h"
+#include "engine/timeline/layers.h"
 #include "engine/timeline/period.h"
 #include "engine/timeline/step.h"
 
@@ -252,13 +253,6 @@ class Iterations {
   const Period& period_;
   std::size_t cut_;
 };
-
-// Every layer of a model multiplies matrices, or attends, or convolves.
-bool IsOfLayer(const Run& run, std::uint32_t op) {
-  if (run.trace.ops.kind[op] != OpKind::kKernel) return false;
-  const std::string& name = run.names.Kernel(run.trace.ops.detail[op]).name;
-  return name == "matrix" || name == "attention" || name == "convolution";
-}
 
 // What repeats may be a layer, too: an iteration launches graphs as a whole, is the same one or two
 // kernels very often, does nothing that layers do, or is longer than any layer.

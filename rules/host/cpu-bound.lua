@@ -73,8 +73,8 @@ return {
   saving = function(f, t)
     if f.window.supports_verdict == false then
       -- One pass of a model is what later ones are like; a script, a test or a first pass is not.
-      local model = f.run.kind == "training" or f.run.kind == "inference" or f.run.kind == "one-pass"
-      if not model or not at_least(f.launch.count or 0, t.min_launches_of_pass) then return nil end
+      local kinds = { training = true, inference = true, ["one-pass"] = true, solver = true }
+      if not kinds[f.run.kind or ""] or not at_least(f.launch.count or 0, t.min_launches_of_pass) then return nil end
       if f.startup.time and at_least(share(f.startup.time, f.window.device_time), t.max_start_up) then return nil end
     end
     return { claims = f.host.compute.lost, remedy = f.host.compute.remedy, confidence = 0.3,

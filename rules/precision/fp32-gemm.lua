@@ -5,10 +5,10 @@
 local function solves(run, kernel)
   -- Convolutions of cuDNN are those of a network, whatever else the run looks like.
   if matches(kernel, "*cudnn*") or matches(kernel, "*conv*") or matches(kernel, "*at::native*") then return false end
-  if run.kind == "solver" then return true end
   local languages = run.languages or ""
-  if contains(languages, "Python") then return false end
-  return contains(languages, "MPI") or contains(languages, "Fortran") or contains(languages, "OpenACC") or contains(languages, "OpenMP") or
+  -- Of a framework for models whose loop nothing tells; arrays alone may well be a solver's.
+  if contains(languages, "Python") then return run.kind == "solver" and run.framework == "CuPy" end
+  return run.kind == "solver" or contains(languages, "MPI") or contains(languages, "Fortran") or contains(languages, "OpenACC") or contains(languages, "OpenMP") or
          contains(languages, "Kokkos")
 end
 
@@ -26,7 +26,7 @@ return {
   loss       = "precision.fp32",
   evidence   = { "count", "speedup", compute_share = "share", name = "top" },
   needs      = { "precision.fp32.remedy" },
-  optional   = { "run.kind", "run.languages", "hw.known", "hw.compute_capability", "hw.peak_tensor_flops", "roofline.shapes.rows" },
+  optional   = { "run.kind", "run.framework", "run.languages", "hw.known", "hw.compute_capability", "hw.peak_tensor_flops", "roofline.shapes.rows" },
   thresholds = { "min_share", "min_speedup", "bf16_capability" },
 
   symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:kernel}.",

@@ -40,6 +40,15 @@ TEST_CASE("a star is any run of characters, also none") {
   CHECK_FALSE(MatchesGlob("abd", "a*c"));
 }
 
+TEST_CASE("[0-9] is exactly one digit, and other brackets stand for themselves") {
+  CHECK(MatchesGlob("step_12", "step_[0-9]*"));
+  CHECK_FALSE(MatchesGlob("step_size", "step_[0-9]*"));
+  CHECK_FALSE(MatchesGlob("step_", "step_[0-9]"));
+  CHECK(MatchesGlob("a1b", "*[0-9]b"));
+  CHECK(MatchesGlob("[pl][profile]run", "[pl]*"));
+  CHECK_FALSE(MatchesGlob("p", "[pl]"));
+}
+
 TEST_CASE("a question mark is exactly one character") {
   CHECK(MatchesGlob("v2", "v?"));
   CHECK_FALSE(MatchesGlob("v", "v?"));

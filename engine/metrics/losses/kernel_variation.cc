@@ -112,6 +112,8 @@ class Likes {
 // How long the kernels of each step take, as a multiple of what their places usually take.
 class Paces {
  public:
+  static constexpr std::size_t kLeast = 3;  // steps on each side of a turn
+
   Paces(const Run& run, const Likes& likes, std::size_t enough)
       : run_(run),
         ratios_(run.steps.all.size()),
@@ -146,7 +148,6 @@ class Paces {
   // Where the pace changed for good: the start of the step that best parts the run in two, when the
   // two differ more than the steps of each; else `middle`. O(steps).
   Nanos Turn(Nanos middle) const {
-    constexpr std::size_t kLeast = 3;  // steps on each side
     std::vector<std::size_t> steps;
     std::vector<double> sums = {0};
     double squares = 0;
@@ -223,7 +224,9 @@ class VariationFinder {
     RowsOfShapes rows;
     const Likes likes(run_, kernels_);
     const Paces paces(run_, likes, enough_);
-    const Nanos middle = paces.Turn(run_.window.start + run_.window.Length() / 2);
+    const Nanos half_time = run_.window.start + run_.window.Length() / 2;
+    const Nanos middle = paces.Turn(half_time);
+    const std::size_t each_side = middle == half_time ? enough_ / 2 : Paces::kLeast;
     const auto middle_op = static_cast<std::uint32_t>(
         std::lower_bound(trace_.ops.start.begin(), trace_.ops.start.end(), middle) -
         trace_.ops.start.begin());
@@ -252,7 +255,7 @@ class VariationFinder {
       // Ops are in time order.
       const auto half = std::lower_bound(ops.begin(), ops.end(), middle_op) - ops.begin();
       const auto half_size = static_cast<std::size_t>(half);
-      if (half_size < enough_ / 2 || ops.size() - half_size < enough_ / 2) continue;
+      if (half_size < each_side || ops.size() - half_size < each_side) continue;
       const Nanos first = Median(std::vector<Nanos>(lengths.begin(), lengths.begin() + half));
       const Nanos second = Median(std::vector<Nanos>(lengths.begin() + half, lengths.end()));
       const auto count = static_cast<double>(ops.size() - half_size);

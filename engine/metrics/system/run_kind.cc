@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "engine/timeline/layers.h"
 #include "engine/timeline/step.h"
 
 namespace advise {
@@ -211,8 +214,7 @@ class KindFinder {
   }
 
   void Units() {
-    const std::size_t steps =
-        run_.steps.known() ? run_.steps.steady_count() : MarkedSteps(run_);
+    const std::size_t steps = run_.steps.known() ? run_.steps.steady_count() : MarkedSteps(run_);
     switch (result_.kind) {
       case KindOfRun::kTraining:
         result_.unit = "step";
@@ -289,11 +291,27 @@ bool MayBeStartUp(const Basis& basis) {
   return 2 * static_cast<double>(late) < last * static_cast<double>(all);
 }
 
+// Whether the GPUs wait for allocation in the last quarter of the window at least half as long as
+// in each quarter before it: then the program allocates all along, and not at its start.
+bool AllocatesAllAlong(const Basis& basis) {
+  constexpr Nanos kParts = 4;
+  const Window& window = basis.run.window;
+  const Nanos from = window.end - window.Length() / kParts;
+  Nanos before = 0;
+  Nanos last = 0;
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (piece.cause != IdleCause::kAllocation) continue;
+    (piece.start >= from ? last : before) += piece.Length();
+  }
+  return last > 0 && 2 * last * (kParts - 1) >= before;
+}
+
 // Whether the GPUs wait for allocation in the last of the steady steps as in those before: caches
 // that fill up ask for less and less.
 bool AllocationRecurs(const Basis& basis) {
   const Steps& steps = basis.run.steps;
-  if (!steps.known() || steps.steady_count() < 2) return false;
+  if (!steps.known()) return AllocatesAllAlong(basis);
+  if (steps.steady_count() < 2) return false;
   const Step& last = steps.all.back();
   const Nanos first = steps.all[steps.first_steady].start;
   Nanos before = 0;
@@ -304,6 +322,36 @@ bool AllocationRecurs(const Basis& basis) {
   }
   const auto others = static_cast<Nanos>(steps.steady_count()) - 1;
   return in_last > 0 && 2 * in_last * others >= before;
+}
+
+// Whether a program that runs no layers of a model launches the kernel that takes most of its time
+// again and again, all through the window: that is its loop, however its iterations differ (boxes
+// of an adaptive mesh, active sets).
+bool RepeatsThroughout(const Basis& basis) {
+  const Run& run = basis.run;
+  constexpr std::size_t kParts = 8;
+  struct Launches {
+    Nanos time = 0;
+    std::size_t count = 0;
+    std::bitset<kParts> parts;
+  };
+  std::unordered_map<StringId, Launches> kernels;
+  const Nanos part = run.window.Length() / static_cast<Nanos>(kParts) + 1;
+  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
+    const bool kernel = run.trace.ops.kind[op] == OpKind::kKernel && !run.IsComm(op);
+    if (!kernel || !run.InWindow(run.trace.ops.start[op])) continue;
+    if (IsOfLayer(run, op)) return false;
+    Launches& launches = kernels[run.trace.shapes[run.trace.ops.detail[op]].name];
+    launches.time += run.trace.ops.end[op] - run.trace.ops.start[op];
+    ++launches.count;
+    launches.parts.set(
+        static_cast<std::size_t>((run.trace.ops.start[op] - run.window.start) / part));
+  }
+  const auto main =
+      std::max_element(kernels.begin(), kernels.end(),
+                       [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+  return main != kernels.end() && main->second.parts.all() &&
+         static_cast<double>(main->second.count) >= run.knowledge.Number("verdict.again");
 }
 
 // Launches that anybody can count are no pass of a program; "" where there are more.
@@ -367,7 +415,7 @@ Support JudgeSupport(const Basis& basis) {
   if (marked == 1) return {false, false, "only one step was recorded"};
   if (marked == 2) return {false, false, "only two steps were recorded"};
   if (const std::string few = WhyFewKernels(run); !few.empty()) return {false, false, few};
-  if (!long_enough)
+  if (!long_enough && !RepeatsThroughout(basis))
     return {false, false,
             "only one pass was recorded, and no work repeats often enough to be a loop"};
   return {};
