@@ -54,7 +54,7 @@ void DeclareOrigins(Catalog* catalog) {
                   return Commonest((a.syncs.*loss).remedy->unblocked_calls,
                                    [&](std::uint32_t call) { return OperatorOfCall(a, call); });
                 },
-                kNotRecorded, ""));
+                kNotRecorded, "operators"));
     all.Add(source, "name", "The line of the program that most " + waits + " come from.",
             UnlessEmpty(
                 [loss](const Analysis& a) {
@@ -112,7 +112,7 @@ bool Recorded(const Analysis& a) { return a.run.trace.operators.size() > 0; }
 
 void DeclareOperatorTotals(Catalog* catalog) {
   auto& totals = catalog->Of(FindTotals);
-  totals.Needs(Recorded, kNotRecorded, "");
+  totals.Needs(Recorded, kNotRecorded, "operators");
   totals.Add("op.count", "count",
              "Framework operators in the window; absent when none were recorded.", &Totals::count);
   totals.Add("op.per_step", "count", "Operators per step, nested ones included.",
@@ -145,7 +145,7 @@ void DeclareOperatorTotals(Catalog* catalog) {
       "Part of the GPU time of all operators that the operator op.gpu_top launches.",
       [](const Totals& t) { return t.busiest == nullptr ? 0 : t.busiest->gpu_self_ns / t.gpu_ns; });
   catalog->OfAll()
-      .Needs(Recorded, kNotRecorded, "")
+      .Needs(Recorded, kNotRecorded, "operators")
       .Add("op.of_top_kernel", "name", "The operator that launches the kernel with most time.",
            UnlessEmpty(OperatorOfTopKernel, "no operator launched the kernel with most time", ""));
 }
@@ -153,7 +153,7 @@ void DeclareOperatorTotals(Catalog* catalog) {
 // Operators of one name.
 void DeclareCalls(Catalog* catalog) {
   auto& all = catalog->OfAll();
-  all.Needs(Recorded, kNotRecorded, "");
+  all.Needs(Recorded, kNotRecorded, "operators");
   const auto calls = [&](const std::string& group, const char* name, const std::string& words) {
     const auto stat = [name](const Analysis& a) {
       const OperatorStat* found = a.operators.Find(a.run.trace, name);

@@ -23,7 +23,7 @@ return {
       snippet = "torch.mm(a, b, out=buffer[i])             # instead of buffer[i] = a @ b",
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Swap the pointers of the old and the new field after each iteration, instead of copying one to the other",
-      snippet = "step<<<grid, block, 0, stream>>>(next, now);\nstd::swap(now, next);", language = "cpp", ["for"] = { "c++" } },
+      snippet = "kernel<<<grid, block, 0, stream>>>(out, in);\nstd::swap(in, out);", language = "cpp", ["for"] = { "c++" } },
     { action = "Pass views instead of clones, and call contiguous() only where a kernel needs it" },
     { action = "Let libraries share buffers (DLPack, __cuda_array_interface__)" },
   },

@@ -1,6 +1,8 @@
 // Idle time of a model server, told apart by what the launching thread was doing.
 #include "engine/metrics/losses/serving.h"
 
+#include <memory>
+
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
 
@@ -28,6 +30,26 @@ TEST_CASE("the GPU of a server waits while the host samples tokens") {
   REQUIRE(run->serving.known);
   CHECK(run->serving.sampling.lost->Total() == 20 * 300_us);
   CHECK(run->serving.tokenizer.lost->Total() == 0);
+}
+
+TEST_CASE("code behind a copy of logits samples tokens, also where no range says so") {
+  const auto generator = [](std::int64_t bytes) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 30; ++i) {
+      story.Launch("void vllm::reshape_and_cache_kernel<float>(int)", {at, at + 5_us},
+                   {at + 10_us, at + 110_us});
+      story.Launch("flash_fwd_splitkv_kernel", {at + 5_us, at + 9_us}, {at + 110_us, at + 450_us});
+      story.CopyFromGpu(bytes, MemoryKind::kPageable, {at + 10_us, at + 470_us},
+                        {at + 451_us, at + 469_us});
+      at += 800_us;  // 330 us of code
+    }
+    return story;
+  };
+  const Analysed logits(generator(4 * 32'000 * 2), kAuto);
+  CHECK(logits->serving.sampling_named);
+  CHECK(logits->serving.sampling.lost->Total() > 20 * 300_us);
+  CHECK_FALSE(Analysed(generator(4 * 8), kAuto)->serving.sampling_named);
 }
 
 TEST_CASE("a pause of a single step is not the scheduler's") {

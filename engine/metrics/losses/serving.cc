@@ -41,8 +41,10 @@ bool WaitsInOs(const GapPiece& piece) {
 
 class ServingFinder {
  public:
-  explicit ServingFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+  ServingFinder(const Basis& basis, bool decodes)
+      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {
+    if (decodes) FindLogits();
+  }
 
   Serving Find() {
     for (const std::uint32_t thread : run_.launching_threads) OpenOn(thread);
@@ -51,7 +53,7 @@ class ServingFinder {
                          [&](const auto& one) { return !(one.second.*ranges).empty(); });
     };
     result_.steps_named = named(&Open::engine) && trace_.os_calls.size() > 0;
-    result_.sampling_named = named(&Open::sampling);
+    result_.sampling_named = named(&Open::sampling) || !after_logits_.empty();
     result_.tokenizer_named = named(&Open::tokenizer);
     result_.known = result_.steps_named || basis_.idle.serves;
     if (result_.known || result_.sampling_named || result_.tokenizer_named) Divide();
@@ -106,6 +108,37 @@ class ServingFinder {
     LossBuilder loss;
   };
 
+  // From the end of each copy of logits to the host until the device works again: the host picks a
+  // token meanwhile. Nothing but logits is so large and comes back with each token: IDs of tokens
+  // are a few bytes per request.
+  void FindLogits() {
+    const double least = run_.knowledge.Number("serving.logits");
+    std::vector<std::vector<Interval>> after(trace_.devices.size());
+    std::size_t found = 0;
+    for (const std::uint32_t d : run_.active_devices) {
+      const std::vector<std::uint32_t>& ops = run_.ops_of_device[d];
+      for (std::size_t i = 0; i + 1 < ops.size(); ++i) {
+        const std::uint32_t op = ops[i];
+        if (trace_.ops.kind[op] != OpKind::kCopy || !run_.InWindow(trace_.ops.start[op])) continue;
+        const std::uint32_t copy = trace_.ops.detail[op];
+        if (trace_.copies.direction[copy] != CopyDirection::kDeviceToHost ||
+            static_cast<double>(trace_.copies.bytes[copy]) < least)
+          continue;
+        ++found;
+        if (trace_.ops.start[ops[i + 1]] > trace_.ops.end[op])
+          after[d].push_back({trace_.ops.end[op], trace_.ops.start[ops[i + 1]]});
+      }
+    }
+    const std::size_t tokens = run_.steps.known() ? run_.steps.steady_count() : 0;
+    if (tokens == 0 || 2 * found < tokens) return;  // one in a while is no token's
+    for (auto& intervals : after) after_logits_.push_back(IntervalSet::Of(std::move(intervals)));
+  }
+
+  bool AfterLogits(const GapPiece& piece) const {
+    return piece.cause == IdleCause::kHostCompute && !after_logits_.empty() &&
+           after_logits_[piece.device].Contains(piece.start);
+  }
+
   // What makes one step far longer than the others is not what each of them needs.
   bool InOutlier(Nanos time) const {
     const std::uint32_t step = run_.steps.At(time);
@@ -123,7 +156,7 @@ class ServingFinder {
       }
       if (open == open_.end()) continue;
       for (const GapPiece& part : open->second.Split(piece)) {
-        if (open->second.sampling.Contains(part.start)) {
+        if (open->second.sampling.Contains(part.start) || AfterLogits(part)) {
           sampling.Add(part, thread);
         } else if (open->second.tokenizer.Contains(part.start)) {
           tokenizer.Add(part, thread);
@@ -154,6 +187,7 @@ class ServingFinder {
   const Trace& trace_;
   std::map<StringId, std::uint8_t> says_;
   std::map<std::uint32_t, Open> open_;
+  std::vector<IntervalSet> after_logits_;  // by device; none where the run copies no logits
   Serving result_;
 };
 
@@ -161,7 +195,7 @@ class ServingFinder {
 
 Serving FindServing(const Basis& basis, const RunKind& kind) {
   if (kind.kind != KindOfRun::kInference || basis.run.active_devices.empty()) return {};
-  return ServingFinder(basis).Find();
+  return ServingFinder(basis, kind.decode).Find();
 }
 
 }  // namespace advise
