@@ -6,6 +6,8 @@
 #   --static     what scripts/static-libraries.sh needs, too
 #   --torch      PyTorch, too: the tests of the Python package profile with it, and skip that where it cannot be had
 #   --browser    Chromium, too: the tests open HTML reports in it, and skip that where it cannot be had
+#   --mcp        the official clients of the Model Context Protocol, too, from npm into build/mcp-clients: a test drives
+#                `advise mcp` with them, and skips that where Node.js, npm or the network are missing
 set -euo pipefail
 
 packages=(
@@ -16,21 +18,25 @@ packages=(
   node-d3
 )
 development=(
-  ccache catch2 libvalijson-dev sqlite3 time codespell shellcheck cppcheck
+  ccache catch2 libvalijson-dev sqlite3 time codespell shellcheck cppcheck lmod
   python3-setuptools python3-wheel python3-venv python3-yaml
 )
 browser=no
 torch=no
+mcp=no
+# What tests/app/mcp_client.mjs was written for.
+mcp_clients=(@modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0)
 for option in "$@"; do
   case "$option" in
     --demo) development=() ;;
     --tidy) packages+=(clang clang-tidy) ;;
     --browser) browser=yes ;;
     --torch) torch=yes ;;
+    --mcp) mcp=yes ;;
     --static) packages+=(dpkg-dev nasm make) ;; # only for scripts/static-libraries.sh
     --site) packages+=(python3-sphinx python3-myst-parser) ;; # only for scripts/make-site.sh
     *)
-      echo "usage: scripts/setup.sh [--demo] [--tidy] [--browser] [--torch] [--static] [--site]" >&2
+      echo "usage: scripts/setup.sh [--demo] [--tidy] [--browser] [--mcp] [--torch] [--static] [--site]" >&2
       exit 2
       ;;
   esac
@@ -87,4 +93,23 @@ if [ $browser = yes ] && ! command -v chromium >/dev/null && ! command -v google
 fi
 if [ $torch = yes ] && ! /usr/bin/python3 -c 'import torch' 2>/dev/null; then
   install python3-torch || echo "setup.sh: no PyTorch: the tests that profile with it will be skipped" >&2
+fi
+
+# install_clients FOLDER: once for each list of versions. What failed half way leaves no file "versions".
+install_clients() {
+  local wanted="${mcp_clients[*]}"
+  if [ "$(cat "$1/versions" 2>/dev/null)" = "$wanted" ]; then return 0; fi
+  if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    echo "setup.sh: Node.js or npm is missing" >&2
+    return 1
+  fi
+  rm -rf "$1"
+  mkdir -p "$1"
+  echo "setup.sh: fetching $wanted" >&2
+  npm install --prefix "$1" --no-audit --no-fund --ignore-scripts --loglevel=error "${mcp_clients[@]}" >&2 || return 1
+  echo "$wanted" >"$1/versions"
+}
+if [ $mcp = yes ]; then
+  install_clients "$(dirname "$0")/../build/mcp-clients" ||
+    echo "setup.sh: no clients of the Model Context Protocol: their test will be skipped" >&2
 fi

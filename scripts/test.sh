@@ -27,7 +27,7 @@ for option in "$@"; do
   esac
 done
 
-if [ $tidy = yes ]; then scripts/setup.sh --browser --torch --tidy; else scripts/setup.sh --browser --torch; fi
+if [ $tidy = yes ]; then scripts/setup.sh --browser --mcp --torch --tidy; else scripts/setup.sh --browser --mcp --torch; fi
 # Without them the program is no single file, and its test is left out.
 scripts/static-libraries.sh || echo "test.sh: no archives of all libraries: the test of the one file is left out" >&2
 configure_and_build dev

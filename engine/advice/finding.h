@@ -175,6 +175,13 @@ struct Finding {
   std::vector<Evidence> evidence;
   std::vector<std::string> explains;      // findings folded under this one
   std::vector<std::string> explained_by;  // and the other way round
+  // Once this fix and those before it in the plan are done:
+  std::vector<std::string> makes_needless;  // it is this one that takes most of what these win
+  std::vector<std::string> unlocks;         // it is this one that makes these worthwhile
+  std::string next_bound;                   // what holds the run back; "" unknown
+  // What its fix changes, where that was replayed: "launches", "waits", "kernels", "copies",
+  // "host-code", "data".
+  std::vector<std::string> changes;
 
   // The symptom, and what of it can be won where that is far less: what a cause touches and what
   // its fix wins are told apart wherever a person reads of it.

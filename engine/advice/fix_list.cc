@@ -7,8 +7,39 @@
 namespace advise {
 namespace {
 
+// Whether the fix of the plan comes before the other one, if that is in the plan at all.
+bool ComesBefore(const PlannedFix& fix, const Candidate& other) {
+  return other.turn == 0 || fix.candidate->turn < other.turn;
+}
+
+bool Holds(const std::vector<std::string>& list, const std::string& id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+std::vector<std::string>* ListOf(Effect effect, Finding* finding) {
+  return effect == Effect::kNeedless ? &finding->makes_needless : &finding->unlocks;
+}
+
+// The first fix of the plan of which single parts know that it has this effect; null: none.
+Finding* KnownCause(const std::vector<PlannedFix>& plan, const Candidate& of, Effect effect) {
+  for (const PlannedFix& fix : plan) {
+    const Candidate& cause = *fix.candidate;
+    const auto& known = effect == Effect::kNeedless ? cause.makes_needless : cause.unlocks;
+    if (ComesBefore(fix, of) && Holds(known, of.rule->id)) return fix.finding;
+  }
+  return nullptr;
+}
+
+// The first fix of the plan that explains it; null: none.
+Finding* Explanation(const std::vector<PlannedFix>& plan, const Candidate& of) {
+  for (const PlannedFix& fix : plan) {
+    if (Holds(of.explained_by, fix.finding->rule->id)) return fix.finding;
+  }
+  return nullptr;
+}
+
 void AddOnce(std::vector<std::string>* list, const std::string& id) {
-  if (std::find(list->begin(), list->end(), id) == list->end()) list->push_back(id);
+  if (!Holds(*list, id)) list->push_back(id);
 }
 
 }  // namespace
@@ -20,10 +51,11 @@ std::vector<Finding> FixList::Rank() {
   Explain();
   std::vector<Finding> findings;
   for (const Candidate& candidate : candidates_) {
-    if (!candidate.explained_by.empty() && !Matters(candidate.saving)) continue;
+    if (IsFolded(candidate)) continue;
     findings.push_back(Describe(candidate));
     Price(candidate, &findings.back());
   }
+  TellEffects(&findings);
   OrderFindings(&findings, knowledge_);
   return findings;
 }
@@ -104,6 +136,7 @@ void FixList::Plan() {
     if (candidate.saving > 0) {
       candidate.turn = ++turn;
       Take(candidate, candidate.saving);
+      candidate.next_bound = NextBound();
     }
     left -= candidate.saving;
     open.erase(next);
@@ -117,13 +150,93 @@ void FixList::Explain() {
       if (&cause == &effect || !Matters(cause.saving) || cause.rule->kind == RuleKind::kInfo)
         continue;
       if (cause.saving < effect.saving) continue;
-      const auto& says = cause.rule->explains;
-      const bool said = std::find(says.begin(), says.end(), effect.rule->id) != says.end();
+      const bool said = Holds(cause.rule->explains, effect.rule->id);
       if (!said && !LostTo(effect, cause)) continue;
       AddOnce(&effect.explained_by, cause.rule->id);
       AddOnce(&cause.explains, effect.rule->id);
     }
   }
+}
+
+// The fixes of the plan name what they make needless and what becomes worthwhile only after them.
+void FixList::TellEffects(std::vector<Finding>* findings) {
+  std::vector<PlannedFix> plan;
+  std::vector<AffectedFix> affected;
+  auto next = findings->begin();
+  for (const Candidate& candidate : candidates_) {
+    if (IsFolded(candidate)) {
+      if (candidate.rule->kind != RuleKind::kInfo)
+        affected.push_back({&candidate, Effect::kNeedless});
+      continue;
+    }
+    Finding* const finding = &*next++;
+    if (finding->severity == Severity::kInfo) continue;
+    if (candidate.turn > 0) plan.push_back({&candidate, finding});
+    const Effect effect = EffectOn(candidate, candidate.saving);
+    if (effect != Effect::kNothing) affected.push_back({&candidate, effect});
+  }
+  std::sort(plan.begin(), plan.end(), [](const PlannedFix& a, const PlannedFix& b) {
+    return a.candidate->turn < b.candidate->turn;
+  });
+  for (AffectedFix& one : affected) one.by = KnownCause(plan, *one.candidate, one.effect);
+  FindCauses(plan, &affected);
+  for (const AffectedFix& one : affected) {
+    Finding* by = one.by;
+    if (by == nullptr && IsFolded(*one.candidate)) by = Explanation(plan, *one.candidate);
+    if (by != nullptr) AddOnce(ListOf(one.effect, by), one.candidate->rule->id);
+  }
+}
+
+// What becomes of each affected fix along the plan: its cause is the fix since which it has been
+// as it is in the end.
+void FixList::FindCauses(const std::vector<PlannedFix>& plan, std::vector<AffectedFix>* affected) {
+  std::vector<AffectedFix*> open;
+  for (AffectedFix& one : *affected) {
+    if (one.by == nullptr && EffectOn(*one.candidate, one.candidate->saving) == one.effect)
+      open.push_back(&one);
+  }
+  if (open.empty()) return;
+  Restart();
+  Nanos left = window_;
+  for (AffectedFix* one : open)
+    one->before = EffectOn(*one->candidate, Remaining(*one->candidate, left));
+  for (const PlannedFix& fix : plan) {
+    std::erase_if(open, [&](const AffectedFix* one) { return !ComesBefore(fix, *one->candidate); });
+    if (open.empty()) return;
+    Take(*fix.candidate, fix.candidate->saving);
+    left -= fix.candidate->saving;
+    for (AffectedFix* one : open) {
+      const Effect now = EffectOn(*one->candidate, Remaining(*one->candidate, left));
+      if (now != one->effect) one->by = nullptr;
+      if (now == one->effect && one->before != now) one->by = fix.finding;
+      one->before = now;
+    }
+  }
+}
+
+// What single parts tell under a cause, and the run of all does not list.
+std::vector<std::string> FixList::OfNoCandidate(std::vector<std::string> rules) const {
+  std::erase_if(rules, [&](const std::string& rule) {
+    return std::any_of(candidates_.begin(), candidates_.end(),
+                       [&](const Candidate& candidate) { return candidate.rule->id == rule; });
+  });
+  return rules;
+}
+
+// By what the fix still wins, against what it wins by itself.
+Effect FixList::EffectOn(const Candidate& candidate, Nanos worth) const {
+  const double part = knowledge_.Number("ranking.needless");
+  const Nanos alone = ByItself(candidate);
+  const auto less_than_part = [&](Nanos a, Nanos b) {
+    return Matters(b) && static_cast<double>(a) < part * static_cast<double>(b);
+  };
+  if (less_than_part(worth, alone)) return Effect::kNeedless;
+  return less_than_part(alone, worth) ? Effect::kUnlocked : Effect::kNothing;
+}
+
+// Nothing of its own is left: it is told under its cause only.
+bool FixList::IsFolded(const Candidate& candidate) const {
+  return !candidate.explained_by.empty() && !Matters(candidate.saving);
 }
 
 void FixList::Price(const Candidate& candidate, Finding* finding) const {
@@ -144,6 +257,9 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
   RaiseByRisk(knowledge_, finding);
   finding->explains = candidate.explains;
   finding->explained_by = candidate.explained_by;
+  finding->next_bound = candidate.next_bound;
+  finding->makes_needless = OfNoCandidate(candidate.makes_needless);
+  finding->unlocks.clear();
 }
 
 double FixList::Share(Nanos time) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,32 @@ struct Candidate {
   Nanos own = 0;     // the same, of what no more specific fix changes as well
   Nanos saving = 0;  // what it wins beyond the fixes that come before it in the plan
   int turn = 0;      // its place in the plan, from 1; 0 when it wins nothing
+  std::string next_bound;  // what holds the run back after its turn; "" unknown
   std::vector<std::string> explains, explained_by;
+  std::vector<std::string> makes_needless, unlocks;  // rules, as single parts know it
 };
 
 // What the captures in which a candidate was found allow to say of it.
 struct Footing {
   bool supports_verdict = true;
   bool has_timeline = true;  // without one nothing has a price, and is still worth a look
+};
+
+// What the fixes before a fix do to it.
+enum class Effect : std::uint8_t { kNothing, kNeedless, kUnlocked };
+
+// A fix of the plan that is a finding.
+struct PlannedFix {
+  const Candidate* candidate = nullptr;
+  Finding* finding = nullptr;
+};
+
+// A fix that is made needless or worthwhile, and by which.
+struct AffectedFix {
+  const Candidate* candidate = nullptr;
+  Effect effect = Effect::kNothing;
+  Finding* by = nullptr;             // null: unknown
+  Effect before = Effect::kNothing;  // of the fixes so far, while the plan is walked
 };
 
 class FixList {
@@ -42,7 +62,8 @@ class FixList {
   // plan: each next one is the one that wins most beyond those before it, and that is its saving,
   // so savings never overlap. Of those that win the same, one comes first that wins the time it was
   // seen to lose. What is listed under its cause only, since nothing of its own is left, is no
-  // finding. O(candidates^2).
+  // finding. Each fix of the plan
+  // names what it makes needless or worthwhile. O(candidates^2).
   std::vector<Finding> Rank();
 
  protected:
@@ -61,6 +82,12 @@ class FixList {
   virtual Nanos Worth(const Candidate& candidate, Nanos left) = 0;
   // Makes it the next fix of the plan, which wins `saving`.
   virtual void Take(const Candidate& candidate, Nanos saving) = 0;
+  // What holds the run back when the fixes taken so far are done; "" unknown.
+  virtual std::string NextBound() const { return ""; }
+  // Nothing is taken: the plan is walked once more.
+  virtual void Restart() = 0;
+  // As Worth(), whatever more specific fixes come later in the plan.
+  virtual Nanos Remaining(const Candidate& candidate, Nanos left) { return Worth(candidate, left); }
   // Whether the cause, less specific, wins what the effect would win, and more than that is known
   // of it.
   virtual bool IsRootOf(const Candidate& /*cause*/, const Candidate& /*effect*/) const {
@@ -79,6 +106,11 @@ class FixList {
   void RootsFirst();
   void Plan();
   void Explain();
+  void TellEffects(std::vector<Finding>* findings);
+  void FindCauses(const std::vector<PlannedFix>& plan, std::vector<AffectedFix>* affected);
+  std::vector<std::string> OfNoCandidate(std::vector<std::string> rules) const;
+  Effect EffectOn(const Candidate& candidate, Nanos worth) const;
+  bool IsFolded(const Candidate& candidate) const;
   void Price(const Candidate& candidate, Finding* finding) const;
   double Share(Nanos time) const;
   bool Matters(Nanos time) const;

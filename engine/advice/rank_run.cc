@@ -26,6 +26,12 @@ struct Item {
   std::set<std::size_t> ranks;
 };
 
+void AddNew(const std::vector<std::string>& more, std::vector<std::string>* list) {
+  for (const std::string& one : more) {
+    if (std::find(list->begin(), list->end(), one) == list->end()) list->push_back(one);
+  }
+}
+
 // Fixes take time off the steps of a job.
 class JobFixes : public FixList {
  public:
@@ -47,10 +53,9 @@ class JobFixes : public FixList {
         }
         items_[at->second].found.emplace_back(&finding, &report);
         Candidate& candidate = candidates()[at->second];
-        for (const std::string& id : finding.explains) {
-          auto& known = candidate.explains;
-          if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
-        }
+        AddNew(finding.explains, &candidate.explains);
+        AddNew(finding.makes_needless, &candidate.makes_needless);
+        AddNew(finding.unlocks, &candidate.unlocks);
       }
     }
     for (const Candidate& candidate : candidates()) JoinEffects(candidate);
@@ -185,9 +190,8 @@ class JobFixes : public FixList {
   // By how much the job gets shorter beyond what came before it.
   Nanos Worth(const Candidate& candidate, Nanos left) override {
     const Item& item = ItemOf(candidate);
-    if (item.fixed) return std::min(item.limit, left);
-    const Nanos more = cuts_.GainOf(cuts_.Joined(taken_, item.cuts)) - won_;
-    return std::clamp<Nanos>(more, 0, std::min(candidate.own, left));
+    return item.fixed ? std::min(item.limit, left)
+                      : Remaining(candidate, std::min(candidate.own, left));
   }
 
   void Take(const Candidate& candidate, Nanos) override {
@@ -195,6 +199,18 @@ class JobFixes : public FixList {
     if (item.fixed) return;
     taken_ = cuts_.Joined(taken_, item.cuts);
     won_ = cuts_.GainOf(taken_);
+  }
+
+  void Restart() override {
+    taken_ = {};
+    won_ = 0;
+  }
+
+  Nanos Remaining(const Candidate& candidate, Nanos left) override {
+    const Item& item = ItemOf(candidate);
+    if (item.fixed) return std::min(item.limit, left);
+    const Nanos more = cuts_.GainOf(cuts_.Joined(taken_, item.cuts)) - won_;
+    return std::clamp<Nanos>(more, 0, std::min(item.limit, left));
   }
 
   Nanos ByItself(const Candidate& candidate) const override {

@@ -27,6 +27,10 @@ struct Claim {
   Nanos longest = 0;               // of one device
 };
 
+void AddIf(bool changed, const char* what, std::vector<std::string>* changes) {
+  if (changed) changes->emplace_back(what);
+}
+
 // Fixes take time on the devices of one trace.
 class TraceFixes : public FixList {
  public:
@@ -130,23 +134,34 @@ class TraceFixes : public FixList {
     return std::clamp<Nanos>(won, 0, left);
   }
 
-  Nanos ReplayedWith(const Claim& claim) const {
+  Nanos ReplayedWith(const Claim& claim, std::string* bound = nullptr) const {
     Remedy together = made_;
     together.Join(claim.remedy);
     together.reach_ns = 0;  // judged fix by fix
-    return replay().Gain(together);
+    return replay().Gain(together, bound);
   }
 
   void Take(const Candidate& candidate, Nanos saving) override {
     const Claim& claim = ClaimOf(candidate);
+    next_bound_.clear();
     if (claim.replayed) {
-      replayed_ = std::max(replayed_, ReplayedWith(claim));
+      replayed_ = std::max(replayed_, ReplayedWith(claim, &next_bound_));
       made_.Join(claim.remedy);
     }
     std::vector<IntervalSet> mine = WonOf(claim, taken_, saving);
     taken_ = Union(taken_, mine);
     if (!claim.replayed) unreplayed_ = Union(unreplayed_, mine);
     owners_.emplace(candidate.id, std::move(mine));
+  }
+
+  std::string NextBound() const override { return next_bound_; }
+
+  // Who took which claims is kept.
+  void Restart() override {
+    made_ = {};
+    replayed_ = 0;
+    taken_.assign(taken_.size(), {});
+    unreplayed_.assign(unreplayed_.size(), {});
   }
 
   // Of the claimed time that nobody has taken, as much as is won.
@@ -186,6 +201,7 @@ class TraceFixes : public FixList {
     finding.touched_share = static_cast<double>(ClaimOf(candidate).claimed) /
                             static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
     finding.comm_share = CommShare(verdict);
+    finding.changes = ChangesOf(verdict);
     finding.batches_ready = ClaimOf(candidate).remedy.data_ready;
     Confidence(verdict, &finding);
     finding.basis = verdict.saving.basis;
@@ -207,6 +223,28 @@ class TraceFixes : public FixList {
     finding.evidence = CollectEvidence(verdict, analysis_);
     Locate(verdict, &finding);
     return finding;
+  }
+
+  // What the fix changes in the run, in the words of Finding::changes.
+  std::vector<std::string> ChangesOf(const Verdict& verdict) const {
+    Remedy remedy;
+    for (const auto& part : verdict.saving.remedies) remedy.Join(*part);
+    const auto is_kernel = [&](std::uint32_t op) {
+      return analysis_.run.trace.ops.kind[op] == OpKind::kKernel;
+    };
+    const auto& scaled = remedy.scaled_ops;
+    const bool kernels = std::any_of(scaled.begin(), scaled.end(),
+                                     [&](const auto& change) { return is_kernel(change.first); });
+    const bool others = std::any_of(scaled.begin(), scaled.end(),
+                                    [&](const auto& change) { return !is_kernel(change.first); });
+    std::vector<std::string> changes;
+    AddIf(!remedy.vanished_calls.empty(), "launches", &changes);
+    AddIf(!remedy.unblocked_calls.empty(), "waits", &changes);
+    AddIf(kernels, "kernels", &changes);
+    AddIf(others || !remedy.detached_ops.empty() || !remedy.freed_ops.empty(), "copies", &changes);
+    AddIf(!remedy.host_cuts.empty(), "host-code", &changes);
+    AddIf(remedy.data_ready, "data", &changes);
+    return changes;
   }
 
   // Of the claimed time, the share in which only communication runs.
@@ -324,6 +362,7 @@ class TraceFixes : public FixList {
   std::vector<IntervalSet> specific_;  // what they claim, by device
   Remedy made_;                        // by the fixes in the plan so far
   Nanos replayed_ = 0;                 // what these win together
+  std::string next_bound_;             // what holds the run back after the last of them
   std::vector<IntervalSet> taken_;     // what the fixes in the plan have of their claims, by device
   std::vector<IntervalSet> unreplayed_;                     // of that, what is not replayed
   std::map<std::size_t, std::vector<IntervalSet>> owners_;  // candidate -> its part, by device

@@ -70,8 +70,9 @@ struct EfficiencyInfo {
 struct PlanStep {
   std::string rule;
   double after_seconds = 0;
-  std::vector<std::string> unlocks;         // findings whose gain this one makes larger
-  std::vector<std::string> makes_needless;  // findings that this one takes away
+  std::vector<std::string> unlocks;         // fixes that become worthwhile by this one
+  std::vector<std::string> makes_needless;  // fixes of which this one leaves little or nothing
+  std::string next_bound;                   // what holds the run back then; "" unknown
 };
 
 struct NotChecked {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/facts/rows.h"
+
 namespace advise {
 namespace {
 
@@ -12,11 +14,36 @@ constexpr std::size_t kTimelines = 60;
 constexpr std::size_t kTimelineEvents = 500;
 constexpr std::size_t kKernels = 5000;
 constexpr std::size_t kPoints = 600;
-constexpr std::size_t kColumns = 120;  // of the lateness map
-constexpr Nanos kNarrowest = 2'000;    // a timeline shows no less: launches lie microseconds apart
-constexpr Nanos kFinest = 700;         // events below this part of a timeline are less than a pixel
+constexpr std::size_t kOperators = 300;  // of the roofline
+constexpr std::size_t kColumns = 120;    // of the lateness map
+constexpr Nanos kNarrowest = 2'000;  // a timeline shows no less: launches lie microseconds apart
+constexpr Nanos kFinest = 700;       // events below this part of a timeline are less than a pixel
 
 }  // namespace
+
+Roofline RooflineOfShapes(const Report& report) {
+  Roofline roofline;
+  const Rows* rows = FactRows(report, "roofline.shapes.rows");
+  if (rows == nullptr) return roofline;
+  roofline.estimated = true;
+  for (const Row& row : *rows) {
+    const double intensity = NumberIn(row, "intensity");
+    const double achieved = NumberIn(row, "achieved");
+    const double share = NumberIn(row, "achieved_share");
+    const double balance = NumberIn(row, "balance");
+    if (intensity <= 0 || achieved <= 0 || share <= 0 || balance <= 0) {
+      ++roofline.without_place;
+    } else if (roofline.points.size() < kOperators) {
+      roofline.points.push_back(
+          {fmt::format("{} {} {}", TextIn(row, "op"), TextIn(row, "shape"), TextIn(row, "dtype")),
+           intensity, achieved, NumberIn(row, "time")});
+      roofline.AddRoof({achieved / share, achieved / share / balance});
+    } else {
+      ++roofline.left_out;
+    }
+  }
+  return roofline;
+}
 
 WorstExample FindWorstExample(const Analysis& analysis, const Report& report,
                               const Finding& finding) {
@@ -99,6 +126,7 @@ ReportViews BuildViews(const Analysis& analysis, const Report& report) {
   views.samples = ThinSamples(analysis.run, kPoints);
   views.lateness = LatenessByStep(analysis.run, kColumns);
   views.roofline = RooflineOf(analysis.counters);
+  if (views.roofline.points.empty()) views.roofline = RooflineOfShapes(report);
   return views;
 }
 

@@ -12,6 +12,10 @@ namespace advise {
 // O(findings x events + events).
 ReportViews BuildViews(const Analysis& analysis, const Report& report);
 
+// Operators whose sizes were recorded, under the roofs of the GPU: an estimate. Without points
+// where sizes or the peaks of the GPU are not known. At most 300 points, of those with most time.
+Roofline RooflineOfShapes(const Report& report);
+
 // Where a finding shows best: the longest time that it claims, or what its evidence points at.
 struct WorstExample {
   std::uint32_t device = kNone;

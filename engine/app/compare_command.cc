@@ -40,6 +40,7 @@ class CompareCommand : public Command {
     return "advise compare before.sqlite after.sqlite\n"
            "advise compare before/ after/ --format json -o change.json\n"
            "advise compare main.sqlite branch.sqlite --fail-on slower:3% --format markdown\n"
+           "advise compare before.sqlite after.sqlite --format html -o change.html\n"
            "advise compare 1gpu.sqlite 2gpu/ 4gpu/\n"
            "advise compare 1gpu.sqlite 4gpu/ --seconds 217,179";
   }
@@ -65,7 +66,9 @@ class CompareCommand : public Command {
             },
             "", "condition"))
         ->type_name("slower:P%");
-    AddOutputOptions(app, run_.output, {"text", "json", "markdown"});
+    app.add_flag("--force", force_,
+                 "show the figures of runs of different work instead of refusing them");
+    AddOutputOptions(app, run_.output, {"text", "json", "markdown", "html"});
   }
 
   int Run() override {
@@ -94,10 +97,11 @@ class CompareCommand : public Command {
     if (!several) return several.error();
     const bool other_gpus = FactNumber((*several)->reports[0], "run.devices") !=
                             FactNumber((*several)->reports[1], "run.devices");
-    if (scaling_ || runs.size() > 2 || !seconds.empty() || other_gpus) {
-      if (!fail_on_.empty() || run_.output.format == "markdown") {
-        return Complain({"a scaling table has no --fail-on and no Markdown", "",
-                         "compare two runs on the same number of GPUs"},
+    if (scaling_ || runs.size() > 2 || !seconds.empty() || (other_gpus && !force_)) {
+      const std::string& format = run_.output.format;
+      if (!fail_on_.empty() || force_ || format == "markdown" || format == "html") {
+        return Complain({"a scaling table has no --fail-on, no --force, no Markdown and no HTML",
+                         "", "compare two runs on the same number of GPUs"},
                         kWrongUsage);
       }
       return Scale(**several, seconds);
@@ -114,16 +118,18 @@ class CompareCommand : public Command {
   int Change(const SeveralRuns& several) const {
     const std::vector<std::string>& runs = run_.diagnose.reports;
     const RunComparison comparison =
-        CompareRuns(several.reports[0], several.reports[1], *several.session.knowledge);
+        CompareRuns(several.reports[0], several.reports[1], *several.session.knowledge, force_);
     const std::string& format = run_.output.format;
     const std::string text =
-        format == "json" ? CompareJson(comparison, runs[0], runs[1])
-        : format == "markdown"
-            ? CompareMarkdown(comparison, runs[0], runs[1])
+        format == "json"       ? CompareJson(comparison, runs[0], runs[1])
+        : format == "markdown" ? CompareMarkdown(comparison, runs[0], runs[1])
+        : format == "html"
+            ? CompareHtml(comparison, runs[0], runs[1])
             : CompareText(comparison, runs[0], runs[1], run_.output.Width(), run_.output.Color());
     const int code = Write(text, kAnalysed);
     if (code != kAnalysed) return code;
     if (comparison.comparable) return Judge(comparison);
+    if (comparison.forced && fail_on_.empty()) return kAnalysed;
     std::string reasons;
     for (const std::string& reason : comparison.reasons) {
       reasons += (reasons.empty() ? "" : "; ") + reason;
@@ -189,6 +195,7 @@ class CompareCommand : public Command {
 
   RunOptions run_;
   bool scaling_ = false;
+  bool force_ = false;
   std::string fail_on_;
   std::vector<std::string> seconds_;
 };

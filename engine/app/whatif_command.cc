@@ -17,6 +17,7 @@
 #include "engine/report/finding_text.h"
 #include "engine/report/json_value.h"
 #include "engine/report/layout.h"
+#include "engine/report/plan_text.h"
 
 namespace fs = std::filesystem;
 
@@ -89,13 +90,6 @@ std::string Json(const WhatIf& result) {
        {"fixes", parts}});
 }
 
-const Finding* FindingOf(const Report& report, const std::string& rule) {
-  for (const Finding& finding : report.findings) {
-    if (finding.rule != nullptr && finding.rule->id == rule) return &finding;
-  }
-  return nullptr;
-}
-
 double WindowSeconds(const Report& report) {
   return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
 }
@@ -126,6 +120,8 @@ std::string PlanText(const Report& report, int width, bool color) {
   }
   WriteTable(page, {"", "fix", "then>", "saves>"}, rows, 1);
   page.Blank();
+  if (const std::string limit = PlanLimit(report); !limit.empty())
+    page.Labelled("Then", 0, 6, limit + ".");
   for (const PlanStep& step : report.plan) {
     if (!step.makes_needless.empty())
       page.Wrapped(fmt::format("After {}, little is left to win by {}.", step.rule,
@@ -153,7 +149,8 @@ std::string PlanJson(const Report& report) {
                        {"share", JsonNumber(finding == nullptr ? 0 : finding->saving_share)},
                        {"alone", JsonNumber(finding == nullptr ? 0 : finding->alone_share)}}},
                      {"unlocks", JsonTexts(step.unlocks)},
-                     {"makes_needless", JsonTexts(step.makes_needless)}});
+                     {"makes_needless", JsonTexts(step.makes_needless)},
+                     {"next_bound", JsonText(step.next_bound)}});
   }
   return PrintJson(
       {{"schema", 1},

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/base/text.h"
+#include "engine/compare/applied_fixes.h"
 #include "engine/compare/bootstrap.h"
 #include "engine/compare/work_match.h"
 #include "engine/facts/rows.h"
@@ -46,18 +47,21 @@ bool WasChecked(const Report& report, const std::string& rule) {
 
 class Comparer {
  public:
-  Comparer(const Report& before, const Report& after, const Knowledge& knowledge)
-      : before_(before), after_(after), knowledge_(knowledge) {}
+  Comparer(const Report& before, const Report& after, const Knowledge& knowledge, bool force)
+      : before_(before), after_(after), knowledge_(knowledge), force_(force) {}
 
   RunComparison Compare() {
     Machines();
     const WorkMatch match = MatchWork(before_, after_, knowledge_);
     result_.matched_before = match.matched_before;
     result_.matched_after = match.matched_after;
+    result_.matched = match.levels.parts;
     if (!match.same && !match.problem.empty()) result_.reasons.push_back(match.problem);
     Times(match);
     result_.comparable = result_.reasons.empty();
-    if (!result_.comparable) return std::move(result_);
+    result_.forced = force_ && !result_.comparable;
+    if (!result_.comparable && !result_.forced) return std::move(result_);
+    if (result_.forced) EachByItself();
     Budgets();
     Findings();
     result_.achieved_ns = result_.before.ns - result_.after.ns;
@@ -148,6 +152,18 @@ class Comparer {
         match.count_ratio));
   }
 
+  // Different work, each run by its own steps or window: no figure of one is for the other's work.
+  void EachByItself() {
+    result_.work_ratio = result_.speedup = 1;
+    result_.speedup_low.reset();
+    result_.speedup_high.reset();
+    result_.certain.reset();
+    if (result_.unit == "step") return;
+    result_.before.ns = result_.before.median_ns = WindowNs(before_);
+    result_.after.ns = result_.after.median_ns = WindowNs(after_);
+    units_before_ = units_after_ = 1;
+  }
+
   void Budgets() {
     std::vector<std::string> names = {"budget.compute", "budget.comm_exposed",
                                       "budget.copy_exposed", "budget.memset_exposed",
@@ -171,14 +187,13 @@ class Comparer {
       const std::string& rule = finding.rule->id;
       const Finding* other = FindingOf(after_, rule);
       FindingChange change{rule, finding.Title(),
-                           finding.saving_s * kNanosPerSecond / units_before_, 0};
+                           finding.saving_s * kNanosPerSecond / units_before_, 0, ""};
       if (other != nullptr && Speaks(*other)) {
         change.after_ns = other->saving_s * kNanosPerSecond / units_after_;
         result_.left.push_back(change);
       } else if (!WasChecked(after_, rule)) {
         result_.unknown.push_back(change);
       } else {
-        result_.predicted_ns += change.before_ns;
         result_.fixed.push_back(change);
       }
     }
@@ -187,7 +202,37 @@ class Comparer {
       const Finding* other = FindingOf(before_, finding.rule->id);
       if (other != nullptr && Speaks(*other)) continue;
       result_.added.push_back({finding.rule->id, finding.Title(), 0,
-                               finding.saving_s * kNanosPerSecond / units_after_});
+                               finding.saving_s * kNanosPerSecond / units_after_, ""});
+    }
+    if (!result_.forced)
+      FindWhatWentAlong({before_, units_before_}, {after_, units_after_}, knowledge_, &result_);
+    for (const FindingChange& change : result_.fixed) result_.predicted_ns += change.before_ns;
+  }
+
+  // How sure it is that the runs did the same work.
+  void MatchNotes(const LevelMatch& match) {
+    const double few = knowledge_.Number("compare.few_matched");
+    const bool by_graph = std::any_of(match.parts.begin(), match.parts.end(),
+                                      [](const MatchedPart& part) { return part.by == "graph"; });
+    if (by_graph) {
+      result_.notes.emplace_back(
+          "CUDA graphs were recorded as a whole in one of the runs: that they do the work of the "
+          "other run's kernels is assumed; nsys profile --cuda-graph-trace=node records what runs "
+          "inside them");
+      return;
+    }
+    if (std::max(match.all_before, match.all_after) < few) {
+      result_.notes.push_back(fmt::format(
+          "Kernels of both runs hold only {} of the kernel time before and {} after: "
+          "either the fix replaced most kernels, or these are different programs and "
+          "the figures mean nothing",
+          FormatQuantity(match.all_before, "share"), FormatQuantity(match.all_after, "share")));
+    } else if (std::max(match.sure_before, match.sure_after) < few) {
+      result_.notes.push_back(fmt::format(
+          "Kernels, or operators on the same shapes, of both runs hold only {} of the kernel time "
+          "before and {} after; the rest is matched by what other programs have, too: names of "
+          "operators and ranges, and places in the step",
+          FormatQuantity(match.sure_before, "share"), FormatQuantity(match.sure_after, "share")));
     }
   }
 
@@ -198,15 +243,7 @@ class Comparer {
           "kernels): all figures of AFTER are for the work of one step of BEFORE",
           result_.work_ratio));
     }
-    const double most = std::max(result_.matched_before, result_.matched_after);
-    if (most < knowledge_.Number("compare.few_matched")) {
-      result_.notes.push_back(
-          fmt::format("Kernels of both runs hold only {} of the kernel time before and {} after: "
-                      "either the fix replaced most kernels, or these are different programs and "
-                      "the figures mean nothing",
-                      FormatQuantity(result_.matched_before, "share"),
-                      FormatQuantity(result_.matched_after, "share")));
-    }
+    MatchNotes(match.levels);
     if (match.other_pieces) {
       result_.notes.emplace_back(
           "The kernels that both runs share work on other sizes, but on as many threads per step: "
@@ -222,7 +259,7 @@ class Comparer {
             fmt::format("{} supports no verdict: {}", name, report->no_verdict_reason));
       }
     }
-    if (!result_.certain.has_value() && result_.unit == "step") {
+    if (!result_.forced && !result_.certain.has_value() && result_.unit == "step") {
       result_.notes.emplace_back("There are too few steps to tell the change from noise");
     }
   }
@@ -230,6 +267,7 @@ class Comparer {
   const Report& before_;
   const Report& after_;
   const Knowledge& knowledge_;
+  bool force_;
   RunComparison result_;
   double units_before_ = 1;  // of BEFORE's work, in each window
   double units_after_ = 1;
@@ -237,8 +275,9 @@ class Comparer {
 
 }  // namespace
 
-RunComparison CompareRuns(const Report& before, const Report& after, const Knowledge& knowledge) {
-  return Comparer(before, after, knowledge).Compare();
+RunComparison CompareRuns(const Report& before, const Report& after, const Knowledge& knowledge,
+                          bool force) {
+  return Comparer(before, after, knowledge, force).Compare();
 }
 
 }  // namespace advise

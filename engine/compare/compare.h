@@ -32,10 +32,25 @@ struct FindingChange {
   std::string title;
   double before_ns = 0;  // saving promised, per unit of work; 0 when it did not fire
   double after_ns = 0;
+  // Of what is gone without its own fix: what shows that, and the fixed ones that it went with;
+  // `replayed`: the replay of BEFORE says so, else it is a guess.
+  std::string why;
+  std::vector<std::string> went_with = {};
+  bool replayed = false;
+};
+
+// Work that one level of the comparison found in both runs: "kernel" (by name and size), "name" (of
+// a kernel, whatever its size and numbers), "shapes" (operator and sizes of its inputs),
+// "operator", "range" (or module), "place" (in the step), "graph" (inside graphs that one run
+// traced as a whole).
+struct MatchedPart {
+  std::string by;
+  double before = 0, after = 0;  // shares of the kernel time
 };
 
 struct RunComparison {
   bool comparable = false;
+  bool forced = false;               // they cannot, and are shown all the same
   std::vector<std::string> reasons;  // why the runs cannot be compared
   std::vector<std::string> notes;    // what to read the figures with
 
@@ -45,6 +60,7 @@ struct RunComparison {
   double work_ratio = 1;      // work in one unit of AFTER over one of BEFORE
   double matched_before = 0;  // share of the kernel time in kernels that both runs have
   double matched_after = 0;
+  std::vector<MatchedPart> matched;  // by kernel and size first, the surest first
 
   UncertainTime before, after;  // per unit of BEFORE's work
   double speedup = 1;           // before over after
@@ -54,12 +70,15 @@ struct RunComparison {
 
   std::vector<BudgetChange> budget;
   std::vector<FindingChange> fixed, added, left;
+  std::vector<FindingChange> gone;     // fired before, and went with the fix of another
   std::vector<FindingChange> unknown;  // fired before; could not be checked after
   double predicted_ns = 0;             // summed over what is fixed, per unit of work
   double achieved_ns = 0;
 };
 
-// `before` and `after` must outlive nothing: texts are copied. Deterministic. O(facts + resamples).
-RunComparison CompareRuns(const Report& before, const Report& after, const Knowledge& knowledge);
+// `before` and `after` must outlive nothing: texts are copied. `force`: runs of different work get
+// figures, each for its own steps. Deterministic. O(facts + resamples).
+RunComparison CompareRuns(const Report& before, const Report& after, const Knowledge& knowledge,
+                          bool force = false);
 
 }  // namespace advise

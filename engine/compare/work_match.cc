@@ -64,6 +64,40 @@ bool Near(double ratio, double tolerance) {
   return ratio <= 1 + tolerance && ratio >= 1 / (1 + tolerance);
 }
 
+// What two runs have in common beside their kernels.
+struct Surroundings {
+  double upload_before = 0, upload_after = 0;  // the largest of each step; 0 none
+  bool one_process = false;                    // programs of one name and kind
+  bool UploadsKnown() const { return upload_before > 0 && upload_after > 0; }
+};
+
+bool OneProcess(const Report& before, const Report& after) {
+  const std::string name = FactWord(before, "driver.process", "");
+  return !name.empty() && name == FactWord(after, "driver.process", "") &&
+         before.run.kind == after.run.kind;
+}
+
+// Why the runs are of different programs; "" when they share enough. Of either run: what is fixed
+// may have held nearly all the time of the other.
+std::string OtherPrograms(const LevelMatch& match, const Surroundings& around,
+                          const Knowledge& knowledge) {
+  const double sure = std::max(match.sure_before, match.sure_after);
+  if (sure >= knowledge.Number("compare.least_matched")) return "";
+  const double tolerance = knowledge.Number("compare.same_work");
+  const bool like_uploads =
+      !around.UploadsKnown() || Near(around.upload_after / around.upload_before, tolerance);
+  const double all = std::min(match.all_before, match.all_after);
+  // What is inside a whole graph is not seen: nothing speaks against its being the same.
+  const bool told = match.tells || (match.graphs && (around.UploadsKnown() || around.one_process));
+  if (told && like_uploads && all >= knowledge.Number("compare.weak_matched")) return "";
+  return fmt::format(
+      "the runs have hardly any kernels in common, by name or by operator and shapes ({} of the "
+      "kernel time of BEFORE, {} of AFTER){}",
+      FormatQuantity(match.sure_before, "share"), FormatQuantity(match.sure_after, "share"),
+      match.graphs ? "; CUDA graphs were recorded as a whole (nsys profile --cuda-graph-trace=node)"
+                   : "");
+}
+
 }  // namespace
 
 double WeightedMedian(std::vector<std::pair<double, double>> values) {
@@ -80,23 +114,23 @@ double WeightedMedian(std::vector<std::pair<double, double>> values) {
 
 WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& knowledge) {
   const double tolerance = knowledge.Number("compare.same_work");
-  const double least = knowledge.Number("compare.least_matched");
   const Kernels a = KernelsOf(before);
   const Kernels b = KernelsOf(after);
   WorkMatch match;
-  if (a.time <= 0 || b.time <= 0) {
-    match.problem = fmt::format("{} holds no compute kernels", a.time <= 0 ? "BEFORE" : "AFTER");
+  const std::vector<WorkRow> rows_before = WorkRowsOf(before);
+  const std::vector<WorkRow> rows_after = WorkRowsOf(after);
+  if (rows_before.empty() || rows_after.empty()) {
+    match.problem =
+        fmt::format("{} holds no compute kernels", rows_before.empty() ? "BEFORE" : "AFTER");
     return match;
   }
+  match.levels = MatchLevels(rows_before, rows_after, knowledge);
   // A kernel that does the same in both runs has one size in both; one whose sizes vary says
   // nothing by them.
   std::vector<std::pair<double, double>> sizes, totals;
-  double named_before = 0, named_after = 0;
   for (const auto& [name, kernel] : a.by_name) {
     const auto other = b.by_name.find(name);
     if (other == b.by_name.end() || kernel.threads <= 0 || kernel.count <= 0) continue;
-    named_before += kernel.time;
-    named_after += other->second.time;
     sizes.emplace_back(
         (other->second.threads / other->second.count) / (kernel.threads / kernel.count),
         std::sqrt(kernel.time * other->second.time));
@@ -113,8 +147,8 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
     counts.emplace_back(other->second.count / kernel.count,
                         std::sqrt(kernel.time * other->second.time));
   }
-  match.matched_before = matched_before / a.time;
-  match.matched_after = matched_after / b.time;
+  match.matched_before = a.time > 0 ? matched_before / a.time : 0;
+  match.matched_after = b.time > 0 ? matched_after / b.time : 0;
   match.size_ratio = WeightedMedian(sizes);
   match.count_ratio = WeightedMedian(counts);
   const double steps_before = FactNumber(before, "steps.count").value_or(0);
@@ -130,14 +164,9 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
 
   const double upload_before = LargestUpload(before, knowledge);
   const double upload_after = LargestUpload(after, knowledge);
-  // Of either run: what is fixed may have held nearly all the time of the other.
-  if (std::max(named_before / a.time, named_after / b.time) < least) {
-    match.problem = fmt::format(
-        "the runs have hardly any kernels in common ({} of the kernel time of BEFORE, {} of AFTER)",
-        FormatQuantity(named_before / a.time, "share"),
-        FormatQuantity(named_after / b.time, "share"));
-    return match;
-  }
+  match.problem = OtherPrograms(
+      match.levels, {upload_before, upload_after, OneProcess(before, after)}, knowledge);
+  if (!match.problem.empty()) return match;
   if (!Near(match.size_ratio, tolerance) && steps && Near(match.step_ratio, tolerance)) {
     match.same = match.other_pieces = true;
     match.even = false;

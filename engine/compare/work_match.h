@@ -1,5 +1,5 @@
-// Whether two runs did the same work, and how much of it, judged from kernels by name and size and
-// from sizes of uploads. Internal to compare/.
+// Whether two runs did the same work, and how much of it, judged from kernels by name and size,
+// from where they were launched, and from sizes of uploads. Internal to compare/.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/advice/report_model.h"
+#include "engine/compare/match_levels.h"
 #include "engine/knowledge/knowledge.h"
 
 namespace advise {
@@ -19,8 +20,9 @@ struct WorkMatch {
   double size_ratio = 1;      // threads a launch of the same kernel, AFTER over BEFORE
   double step_ratio = 1;      // threads a step of all its launches; 1 when there are no steps
   bool other_pieces = false;  // the same work a step in launches of other sizes (micro-batches)
-  double matched_before = 0;  // shares of the kernel time
+  double matched_before = 0;  // shares of the kernel time, of kernels of one name and size
   double matched_after = 0;
+  LevelMatch levels;  // and by what else the rest is known
 };
 
 WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& knowledge);

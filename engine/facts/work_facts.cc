@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kMostSteps = 500;
 constexpr std::size_t kMostKernels = 200;
 constexpr std::size_t kMostUploads = 50;
+constexpr std::size_t kMostOrigins = 400;
 
 constexpr const char* kNoWorkSteps = "no steps were found";
 
@@ -43,6 +44,24 @@ Rows KernelRows(const Work& work) {
                        {"time", k.time_ns}});
   }
   return kernels;
+}
+
+Rows OriginRows(const Origins& origins) {
+  Rows rows;
+  for (std::size_t i = 0; i < std::min(origins.rows.size(), kMostOrigins); ++i) {
+    const OriginRow& row = origins.rows[i];
+    rows.push_back({{"name", row.kernel},
+                    {"class", row.kernel_class},
+                    {"blocks", row.blocks},
+                    {"threads", row.threads},
+                    {"op", row.op},
+                    {"sizes", row.sizes},
+                    {"range", row.range},
+                    {"place", row.place},
+                    {"count", static_cast<double>(row.count)},
+                    {"time", row.time_ns}});
+  }
+  return rows;
 }
 
 std::string TopClass(const Work& work) {
@@ -84,6 +103,14 @@ void DeclareWork(Catalog* catalog) {
            "Compute kernels by name and size, most time first: name, class, blocks, threads (a "
            "block), count, time (200 at most).",
            KernelRows);
+  catalog->Of(&Analysis::origins)
+      .Add("work.origins", "rows",
+           "Compute kernels, and graphs that were traced as a whole, by where they are launched, "
+           "most time first: name (empty of a graph), class (graph of a graph), blocks, threads (a "
+           "block), op (innermost operator), sizes (of its first two tensors), range (innermost, "
+           "or the module), place (in the step, 0 to 1; -1 without steps), count, time (400 at "
+           "most).",
+           OriginRows);
   work.Add("work.top_class", "name", "The class of compute kernels with most time.",
            UnlessEmpty(TopClass, "there are no compute kernels in the window", ""));
   work.Add("work.uploads", "rows",

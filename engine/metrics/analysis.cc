@@ -120,6 +120,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { launches = FindLaunches(shared); },
       [&] { families = FindFamilies(shared); },
       [&] { work = FindWork(shared, phases); },
+      [&] { origins = FindOrigins(shared); },
       [&] { comm = FindComm(shared, phases); },
       [&] {
         accumulation = FindAccumulation(shared, phases);

@@ -35,6 +35,7 @@
 #include "engine/metrics/losses/step_stats.h"
 #include "engine/metrics/losses/sync.h"
 #include "engine/metrics/losses/turns.h"
+#include "engine/metrics/origins.h"
 #include "engine/metrics/system/monitor.h"
 #include "engine/metrics/system/paths.h"
 #include "engine/metrics/system/profile_totals.h"
@@ -121,6 +122,7 @@ struct Analysis {
   Paths paths;
   Summaries summaries;
   Work work;
+  Origins origins;
   Accumulation accumulation;
   Replication replication;
   Turns turns;

@@ -243,38 +243,6 @@ bool IsHealthy(const Report& report, const Knowledge& knowledge) {
          Attained(report) >= knowledge.Number("verdict.healthy_attained");
 }
 
-void FillPlan(const Knowledge& knowledge, Report* report) {
-  const double needless = knowledge.Number("ranking.needless");
-  double left =
-      static_cast<double>(report->window.end_ns - report->window.start_ns) / kNanosPerSecond;
-  report->plan.clear();
-  for (const Finding& finding : report->findings) {
-    if (finding.severity == Severity::kInfo || finding.AtStake() <= 0) continue;
-    // Fixes that come before this one leave it less than it wins by itself, or more.
-    if (!report->plan.empty()) {
-      PlanStep& before = report->plan.front();
-      if (finding.saving_share < needless * finding.alone_share) {
-        before.makes_needless.push_back(finding.rule->id);
-      } else if (finding.saving_share * needless > finding.alone_share) {
-        before.unlocks.push_back(finding.rule->id);
-      }
-    }
-    if (finding.saving_s <= 0) continue;
-    left = std::max(0.0, left - finding.saving_s);
-    PlanStep step;
-    step.rule = finding.rule->id;
-    step.after_seconds = left;
-    for (const std::string& id : finding.explains) {
-      const bool fired = std::any_of(
-          report->verdicts.begin(), report->verdicts.end(), [&](const Verdict& verdict) {
-            return verdict.rule->id == id && verdict.outcome == Outcome::kFired;
-          });
-      if (fired) step.makes_needless.push_back(id);
-    }
-    report->plan.push_back(std::move(step));
-  }
-}
-
 bool RanNoKernel(const Report& report) {
   return !report.devices.empty() && FirstAdvice(report) == nullptr &&
          std::all_of(report.devices.begin(), report.devices.end(), [](const DeviceBudget& device) {

@@ -1,5 +1,5 @@
-// What a report answers beside its findings: what was captured, how well its kernels run, in which
-// order to fix what was found, and the best next thing to do.
+// What a report answers beside its findings: what was captured, how well its kernels run, and the
+// best next thing to do.
 #pragma once
 
 #include <vector>
@@ -35,10 +35,6 @@ bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge);
 
 // Whether the GPUs idle mostly because the program waits for its next request or command.
 bool WaitsForInput(const Report& report);
-
-// Findings above info in their order, and what is left of the window after each: their savings do
-// not overlap.
-void FillPlan(const Knowledge& knowledge, Report* report);
 
 // The best next thing to do, with its command: the first finding's, else what would let the next
 // capture say more. Needs all of the above.

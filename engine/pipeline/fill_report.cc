@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/advice/plan.h"
 #include "engine/advice/run_terms.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
@@ -249,7 +250,7 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
   report->healthy = IsHealthy(*report, knowledge);
   FillNotChecked(knowledge, report);
   UseTermsOfRun(report);
-  FillPlan(knowledge, report);
+  FillPlan(report);
   FillNextStep(knowledge, report);
   if (report->verdict.empty()) report->verdict = VerdictSentence(*report, knowledge, ranks);
   const bool priced = std::any_of(report->findings.begin(), report->findings.end(),

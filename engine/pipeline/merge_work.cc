@@ -22,6 +22,7 @@ class Merger {
   void Merge() {
     Steps();
     Kernels();
+    Origins();
     Uploads();
     Numbers();
     Words();
@@ -89,6 +90,36 @@ class Merger {
     });
     rows.resize(std::min(rows.size(), kMostRows));
     Put("work.kernels", std::move(rows));
+  }
+
+  // Ranks launch the same work from the same places.
+  void Origins() {
+    std::map<std::string, Row> sums;
+    for (const Report* part : parts_) {
+      const Rows* own = FactRows(*part, "work.origins");
+      if (own == nullptr) continue;
+      for (Row row : *own) {
+        std::string key;
+        for (const char* column : {"name", "blocks", "threads", "op", "sizes", "range", "class"}) {
+          key += TextIn(row, column) + std::to_string(NumberIn(row, column)) + "\n";
+        }
+        const auto [at, first] = sums.try_emplace(std::move(key), row);
+        Row& sum = at->second;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+          if (row[i].first != "count" && row[i].first != "time") continue;
+          const double more = std::get<double>(row[i].second) * Factor(*part);
+          sum[i].second = first ? more : std::get<double>(sum[i].second) + more;
+        }
+      }
+    }
+    if (sums.empty()) return;
+    Rows rows;
+    for (auto& [key, row] : sums) rows.push_back(std::move(row));
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+      return NumberIn(a, "time") > NumberIn(b, "time");
+    });
+    rows.resize(std::min(rows.size(), kMostRows));
+    Put("work.origins", std::move(rows));
   }
 
   void Uploads() {

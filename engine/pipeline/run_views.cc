@@ -1,10 +1,13 @@
 #include "engine/pipeline/run_views.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
 
 #include "engine/advice/rank_timeline.h"
+#include "engine/advice/views.h"
 #include "engine/base/median.h"
 #include "engine/pipeline/run_rules.h"
 
@@ -156,10 +159,12 @@ std::shared_ptr<const ReportViews> MergeViews(const std::vector<PartViews>& part
   }
   if (only_facts) {
     views.kernels = KernelsOfRanks(cluster.ranks);
-    views.not_drawn.emplace_back(
-        "Not drawn: sizes of copies, samples, roofline, and host threads and streams around single "
+    views.roofline = RooflineOfShapes(report);
+    views.not_drawn.push_back(fmt::format(
+        "Not drawn: sizes of copies, samples,{} and host threads and streams around single "
         "findings. Facts files keep sums, steps, collectives and the kernels with most time; for "
-        "the rest, name the reports themselves.");
+        "the rest, name the reports themselves.",
+        views.roofline.points.empty() ? " roofline," : ""));
   } else {
     const ReportViews& first = *parts.front().views;
     views.charts_of = parts.front().label;

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <map>
-
 #include "engine/base/text.h"
-#include "engine/report/budget_text.h"
+#include "engine/report/compare_words.h"
 #include "engine/report/json_value.h"
 #include "engine/report/layout.h"
 #include "engine/report/markdown.h"
@@ -14,53 +11,12 @@
 namespace advise {
 namespace {
 
-std::string Time(double ns) { return FormatQuantity(ns, "ns"); }
-
-std::string Change(double before, double after) {
-  const double change = after - before;
-  const std::string sign = change < 0 ? "−" : "+";
-  return sign + Time(std::abs(change));
-}
-
-std::string WithInterval(const UncertainTime& time) {
-  if (!time.low_ns || !time.high_ns) return Time(time.ns);
-  return fmt::format("{} ({} to {})", Time(time.ns), Time(*time.low_ns), Time(*time.high_ns));
-}
-
-std::string VerdictLine(const RunComparison& c) {
-  const std::string unit = c.unit == "step" ? "A step" : "The same work";
-  if (c.certain.has_value() && !*c.certain) {
-    return fmt::format("No change beyond noise: {} → {}.", Time(c.before.ns), Time(c.after.ns));
-  }
-  if (c.speedup >= 1) {
-    return fmt::format("{} is {:.2f} times as fast: {} → {}.", unit, c.speedup, Time(c.before.ns),
-                       Time(c.after.ns));
-  }
-  return fmt::format("{} is slower: {} → {}, {:.2f} times as long.", unit, Time(c.before.ns),
-                     Time(c.after.ns), 1 / c.speedup);
-}
-
-// "comm_exposed" and "idle.host_compute" as reports name them.
-std::string StateInWords(const std::string& name) {
-  static const std::map<std::string, std::string> kNames = {
-      {"comm_exposed", "communication"}, {"copy_exposed", "copies"}, {"memset_exposed", "memsets"}};
-  constexpr std::string_view kIdle = "idle.";
-  if (name.starts_with(kIdle)) return IdleCauseWords(name.substr(kIdle.size()));
-  const auto found = kNames.find(name);
-  return found == kNames.end() ? name : found->second;
-}
-
-std::string TitleWithTime(const FindingChange& item) {
-  if (item.before_ns > 0 && item.after_ns > 0) {
-    return fmt::format("{} ({} → {})", item.title, Time(item.before_ns), Time(item.after_ns));
-  }
-  const double ns = item.before_ns > 0 ? item.before_ns : item.after_ns;
-  return ns > 0 ? fmt::format("{} ({})", item.title, Time(ns)) : item.title;
-}
-
 void WriteFindings(Page& page, const char* label, const std::vector<FindingChange>& list, Ink ink) {
   for (const FindingChange& item : list) {
-    page.Labelled(label, 1, 10, item.rule + ": " + TitleWithTime(item), ink);
+    const std::string along = WentAlong(item);
+    page.Labelled(label, 1, 10,
+                  item.rule + ": " + TitleWithTime(item) + (along.empty() ? "" : "; " + along),
+                  ink);
     label = "";
   }
 }
@@ -79,6 +35,10 @@ OrderedJson FindingsJson(const std::vector<FindingChange>& list) {
                      {"title", JsonText(item.title)},
                      {"saving_before_ns", JsonNumber(item.before_ns)},
                      {"saving_after_ns", JsonNumber(item.after_ns)}});
+    if (item.why.empty()) continue;
+    array.back()["went_with"] = JsonTexts(item.went_with);
+    array.back()["replayed"] = item.replayed;
+    array.back()["why"] = JsonText(item.why);
   }
   return array;
 }
@@ -94,55 +54,56 @@ std::string CompareText(const RunComparison& c, const std::string& before, const
   if (!c.comparable) {
     page.Wrapped("The runs cannot be compared.", 0, Ink::kRed);
     for (const std::string& reason : c.reasons) page.Labelled("-", 1, 3, reason);
-    return page.text();
+    if (!c.forced) return page.text();
+    page.Blank();
   }
-  page.Wrapped(VerdictLine(c), 0, Ink::kBold);
+  page.Wrapped(CompareVerdict(c), 0, Ink::kBold);
   page.Blank();
   const bool steps = c.unit == "step";
   const std::string name = steps ? "Step" : "Work";
   page.Labelled(name, 0, 10,
-                fmt::format("{} → {}{}", WithInterval(c.before), WithInterval(c.after),
+                fmt::format("{} → {}{}", CompareInterval(c.before), CompareInterval(c.after),
                             c.before.low_ns ? ", mean and 95 % interval" : ""));
   if (c.speedup_low && c.speedup_high) {
     page.Labelled(
         "Speed-up", 0, 10,
         fmt::format("{:.3f} ({:.3f} to {:.3f})", c.speedup, *c.speedup_low, *c.speedup_high));
-  } else {
+  } else if (!c.forced) {
     page.Labelled("Speed-up", 0, 10, fmt::format("{:.3f}", c.speedup));
   }
-  page.Labelled(
-      "Matched", 0, 10,
-      fmt::format("{}kernels of both runs hold {} of the kernel time before, {} after",
-                  steps ? fmt::format("{} and {} steps; ", c.units_before, c.units_after) : "",
-                  FormatQuantity(c.matched_before, "share"),
-                  FormatQuantity(c.matched_after, "share")));
+  if (steps) page.Labelled("Steps", 0, 10, fmt::format("{} → {}", c.units_before, c.units_after));
+  page.Parts("Matched", 10, MatchedInWords(c), ", ");
   page.Blank();
-  page.Wrapped(steps ? "Where the time went, per step and GPU"
-                     : "Where the time went, per GPU, for the work of BEFORE",
+  page.Wrapped(steps      ? "Where the time went, per step and GPU"
+               : c.forced ? "Where the time went, per GPU and window"
+                          : "Where the time went, per GPU, for the work of BEFORE",
                0, Ink::kBold);
   std::vector<std::vector<std::string>> rows;
   for (const BudgetChange& item : c.budget) {
     const bool cause = item.name.starts_with("idle.");
-    rows.push_back({(cause ? "  " : "") + StateInWords(item.name), Time(item.before_ns),
-                    Time(item.after_ns), Change(item.before_ns, item.after_ns)});
+    rows.push_back({(cause ? "  " : "") + StateInWords(item.name), CompareTime(item.before_ns),
+                    CompareTime(item.after_ns), CompareChange(item.before_ns, item.after_ns)});
   }
-  rows.push_back({"all", Time(c.before.ns), Time(c.after.ns), Change(c.before.ns, c.after.ns)});
+  rows.push_back({"all", CompareTime(c.before.ns), CompareTime(c.after.ns),
+                  CompareChange(c.before.ns, c.after.ns)});
   WriteTable(page, {"state", "before>", "after>", "change>"}, rows, 1);
   page.Blank();
   page.Wrapped("Findings", 0, Ink::kBold);
-  if (c.fixed.empty() && c.added.empty() && c.left.empty() && c.unknown.empty()) {
+  if (c.fixed.empty() && c.gone.empty() && c.added.empty() && c.left.empty() && c.unknown.empty()) {
     page.Wrapped("None in either run.", 1);
   }
   WriteFindings(page, "Fixed", c.fixed, Ink::kGreen);
+  WriteFindings(page, "Gone", c.gone, Ink::kGreen);
   WriteFindings(page, "New", c.added, Ink::kRed);
   WriteFindings(page, "Left", c.left, Ink::kYellow);
   WriteFindings(page, "Unknown", c.unknown, Ink::kDim);
   if (!c.unknown.empty())
     page.Wrapped("Unknown: AFTER was captured without the data for it.", 10, Ink::kDim);
-  if (c.predicted_ns > 0) {
+  if (c.predicted_ns > 0 && !c.forced) {
     page.Blank();
-    page.Labelled("Saved", 0, 10,
-                  fmt::format("{} (predicted: {})", Time(c.achieved_ns), Time(c.predicted_ns)));
+    page.Labelled(
+        "Saved", 0, 10,
+        fmt::format("{} (predicted: {})", CompareTime(c.achieved_ns), CompareTime(c.predicted_ns)));
   }
   for (const std::string& note : c.notes) {
     page.Blank();
@@ -157,14 +118,17 @@ std::string CompareMarkdown(const RunComparison& c, const std::string& before,
   if (!c.comparable) {
     text = "### The runs cannot be compared\n\n" + text;
     for (const std::string& reason : c.reasons) text += "- " + MarkdownText(reason) + "\n";
-    return text;
+    if (!c.forced) return text;
+    text += "\n" + MarkdownText(CompareVerdict(c)) + "\n\n";
+  } else {
+    text = "### " + MarkdownText(CompareVerdict(c)) + "\n\n" + text;
   }
-  text = "### " + MarkdownText(VerdictLine(c)) + "\n\n" + text;
   const bool steps = c.unit == "step";
   text += fmt::format("| {} | before | after | change |\n|---|--:|--:|--:|\n",
                       steps ? "per step and GPU" : "per GPU, for the same work");
   const auto row = [&](const std::string& name, double was, double is) {
-    text += fmt::format("| {} | {} | {} | {} |\n", name, Time(was), Time(is), Change(was, is));
+    text += fmt::format("| {} | {} | {} | {} |\n", name, CompareTime(was), CompareTime(is),
+                        CompareChange(was, is));
   };
   for (const BudgetChange& item : c.budget) {
     const std::string indent = item.name.starts_with("idle.") ? "– " : "";
@@ -174,17 +138,22 @@ std::string CompareMarkdown(const RunComparison& c, const std::string& before,
   const auto list = [&](const std::string& label, const std::vector<FindingChange>& findings) {
     if (!findings.empty()) text += "\n**" + label + "**\n";
     for (const FindingChange& item : findings) {
-      text +=
-          fmt::format("- {} ({})\n", MarkdownText(TitleWithTime(item)), MarkdownCode(item.rule));
+      const std::string along = WentAlong(item);
+      text += fmt::format("- {} ({}){}\n", MarkdownText(TitleWithTime(item)),
+                          MarkdownCode(item.rule), along.empty() ? "" : "; " + MarkdownText(along));
     }
   };
   list("Fixed", c.fixed);
+  list("Gone without their own fix", c.gone);
   list("New", c.added);
   list("Left", c.left);
   list("Unknown: AFTER was captured without the data", c.unknown);
-  if (c.predicted_ns > 0) {
-    text += fmt::format("\nSaved {} (predicted: {}).\n", Time(c.achieved_ns), Time(c.predicted_ns));
+  if (c.predicted_ns > 0 && !c.forced) {
+    text += fmt::format("\nSaved {} (predicted: {}).\n", CompareTime(c.achieved_ns),
+                        CompareTime(c.predicted_ns));
   }
+  text +=
+      "\nMatched: " + MarkdownText(fmt::format("{}", fmt::join(MatchedInWords(c), ", "))) + ".\n";
   for (const std::string& note : c.notes) text += "\nNote: " + MarkdownText(note) + ".\n";
   return text;
 }
@@ -196,14 +165,22 @@ std::string CompareJson(const RunComparison& c, const std::string& before,
                       {"before", JsonText(before)},
                       {"after", JsonText(after)},
                       {"comparable", c.comparable},
+                      {"forced", c.forced},
                       {"reasons", JsonTexts(c.reasons)},
                       {"notes", JsonTexts(c.notes)}};
-  if (c.comparable) {
+  if (c.comparable || c.forced) {
     json["unit"] = c.unit;
     json["units"] = {{"before", c.units_before}, {"after", c.units_after}};
     json["work_ratio"] = JsonNumber(c.work_ratio);
+    OrderedJson by = OrderedJson::array();
+    for (const MatchedPart& part : c.matched) {
+      by.push_back({{"by", part.by},
+                    {"before", JsonNumber(part.before)},
+                    {"after", JsonNumber(part.after)}});
+    }
     json["matched"] = {{"before", JsonNumber(c.matched_before)},
-                       {"after", JsonNumber(c.matched_after)}};
+                       {"after", JsonNumber(c.matched_after)},
+                       {"levels", by}};
     json["time"] = {{"before", TimeJson(c.before)}, {"after", TimeJson(c.after)}};
     json["speedup"] = {{"value", JsonNumber(c.speedup)},
                        {"low", JsonNumber(c.speedup_low)},
@@ -217,6 +194,7 @@ std::string CompareJson(const RunComparison& c, const std::string& before,
     }
     json["budget"] = budget;
     json["findings"] = {{"fixed", FindingsJson(c.fixed)},
+                        {"gone", FindingsJson(c.gone)},
                         {"new", FindingsJson(c.added)},
                         {"left", FindingsJson(c.left)},
                         {"unknown", FindingsJson(c.unknown)}};
@@ -231,7 +209,9 @@ std::string ScalingText(const Scaling& scaling, const std::vector<ScaleFinding>&
   Page page(width, color);
   std::vector<std::vector<std::string>> rows;
   for (const ScalingRow& row : scaling.rows) {
-    const auto seconds = [](double ns) { return ns > 0 ? Time(ns) : std::string("unknown"); };
+    const auto seconds = [](double ns) {
+      return ns > 0 ? CompareTime(ns) : std::string("unknown");
+    };
     rows.push_back({SafeText(row.label), fmt::format("{:.0f}", row.devices),
                     row.batch_bytes > 0 ? FormatQuantity(row.batch_bytes, "bytes") : "unknown",
                     seconds(row.step_ns), seconds(row.time_ns),

@@ -1,5 +1,5 @@
-// Comparisons of runs laid out as text and JSON. No arithmetic but changes and shares of what is
-// shown.
+// Comparisons of runs laid out as text, JSON, Markdown and HTML. No arithmetic but changes and
+// shares of what is shown.
 #pragma once
 
 #include <string>
@@ -27,6 +27,9 @@ std::string CompareJson(const RunComparison& comparison, const std::string& befo
 // For a merge request: the verdict as a heading, a table of the time, and lists of findings.
 std::string CompareMarkdown(const RunComparison& comparison, const std::string& before,
                             const std::string& after);
+// One page: no scripts, nothing fetched.
+std::string CompareHtml(const RunComparison& comparison, const std::string& before,
+                        const std::string& after);
 std::string ScalingText(const Scaling& scaling, const std::vector<ScaleFinding>& findings,
                         int width, bool color);
 std::string ScalingJson(const Scaling& scaling, const std::vector<ScaleFinding>& findings);

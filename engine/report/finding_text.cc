@@ -54,22 +54,6 @@ std::string StepsInWords(const RunInfo& run) {
   return named ? run.unit + "s" : "steps";
 }
 
-std::vector<double> PlanTimes(const Report& report) {
-  if (report.plan.size() < 2) return {};
-  const double units = std::max(1, report.step_count);
-  std::vector<double> times = {static_cast<double>(report.window.end_ns - report.window.start_ns) /
-                               units};
-  for (const PlanStep& step : report.plan)
-    times.push_back(step.after_seconds * kNanosPerSecond / units);
-  return times;
-}
-
-std::string PlanTimeText(const Report& report, double ns) {
-  std::string steps = StepsInWords(report.run);
-  steps.pop_back();
-  return FormatQuantity(ns, "ns") + (report.step_count > 0 ? " per " + steps : "");
-}
-
 std::vector<std::string> GpuModels(const Report& report) {
   std::vector<std::string> names = report.gpus;
   if (!report.devices.empty()) names.clear();

@@ -14,11 +14,6 @@ bool IsMostlyTaken(const Finding& finding);
 std::string RunText(const Report& report);
 // What repeats in the run, as its plural: "steps", "requests", "tokens".
 std::string StepsInWords(const RunInfo& run);
-// How long a step takes, in nanoseconds: now, then after each fix of the plan and those before it;
-// of the whole window where there are no steps. Empty where nothing is to be put in an order.
-std::vector<double> PlanTimes(const Report& report);
-// "79.1 ms per step", of such a time.
-std::string PlanTimeText(const Report& report, double ns);
 // "2 × NVIDIA H100", one text for each model.
 std::vector<std::string> GpuModels(const Report& report);
 // "MFU 41 %, memory bandwidth 30 %" for the headline; "" where less than half of the kernel time

@@ -150,7 +150,11 @@ Json RooflineData(const ReportViews& views) {
   for (const RoofCurve& roof : views.roofline.roofs) {
     roofs.push_back({Number(roof.peak_flops), Number(roof.bytes_per_s)});
   }
-  return {{"points", points}, {"roofs", roofs}, {"without_place", views.roofline.without_place}};
+  return {{"points", points},
+          {"roofs", roofs},
+          {"without_place", views.roofline.without_place},
+          {"left_out", views.roofline.left_out},
+          {"estimated", views.roofline.estimated}};
 }
 
 }  // namespace

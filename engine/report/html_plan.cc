@@ -3,21 +3,14 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
-#include "engine/report/finding_text.h"
 #include "engine/report/html_parts.h"
 #include "engine/report/html_text.h"
+#include "engine/report/plan_text.h"
 
 namespace advise {
 namespace {
 
 constexpr std::size_t kMostStairs = 8;
-
-const Finding* FindingOf(const Report& report, const std::string& rule) {
-  const auto found = std::find_if(
-      report.findings.begin(), report.findings.end(),
-      [&](const Finding& finding) { return finding.rule != nullptr && finding.rule->id == rule; });
-  return found == report.findings.end() ? nullptr : &*found;
-}
 
 // A bar as long as what is left; CSS turns the share into a width.
 std::string Stair(const std::string& name, const std::string& time, double share) {
@@ -34,12 +27,19 @@ std::string HtmlPlan(const Report& report) {
   if (times.empty() || times.front() <= 0) return "";
   std::string html = "<div class=\"plan\"><h3>Fixed in this order</h3>\n<ol class=\"stairs\">\n" +
                      Stair("now", PlanTimeText(report, times.front()), 1);
-  for (std::size_t i = 0; i < std::min(report.plan.size(), kMostStairs); ++i) {
+  for (std::size_t i = 0; i < report.plan.size(); ++i) {
+    // Of a long plan the first fixes and the end.
+    if (i + 1 >= kMostStairs && i + 1 < report.plan.size()) continue;
     const Finding* finding = FindingOf(report, report.plan[i].rule);
     html += Stair(finding != nullptr ? fmt::format("after {}", finding->rank) : report.plan[i].rule,
                   FormatQuantity(times[i + 1], "ns"), times[i + 1] / times.front());
   }
-  return html + "</ol></div>\n";
+  html += "</ol>\n";
+  if (const std::string limit = PlanLimit(report); !limit.empty())
+    html += fmt::format("<p>Then {}.</p>\n", HtmlText(limit));
+  for (const std::string& effect : PlanEffects(report))
+    html += fmt::format("<p>{}</p>\n", HtmlText(effect));
+  return html + "</div>\n";
 }
 
 }  // namespace advise

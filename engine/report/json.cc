@@ -227,7 +227,8 @@ Json PlanList(const Report& report, std::size_t most) {
     array.push_back({{"rule", JsonText(step.rule)},
                      {"after_seconds", FiniteNumber(step.after_seconds)},
                      {"unlocks", JsonTexts(step.unlocks)},
-                     {"makes_needless", JsonTexts(step.makes_needless)}});
+                     {"makes_needless", JsonTexts(step.makes_needless)},
+                     {"next_bound", JsonText(step.next_bound)}});
   }
   return array;
 }

@@ -11,6 +11,7 @@
 #include "engine/report/budget_text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
+#include "engine/report/plan_text.h"
 #include "engine/report/write_finding.h"
 
 namespace advise {
@@ -201,15 +202,13 @@ bool HoldsLittle(const Report& report) {
                      report.run.kind == "no-gpu");
 }
 
-// "117 ms per step → 96 (1) → 61 (2)": what is left once each finding and those before it are
-// fixed.
+// "117 ms per step → 96 ms → 61 ms; then the data loader is the limit": what is left once each
+// finding and those before it are fixed; then what that does to others.
 void WritePlan(Page& page, const Report& report) {
-  const std::vector<double> times = PlanTimes(report);
-  if (times.empty()) return;
-  std::vector<std::string> stages = {PlanTimeText(report, times.front())};
-  for (std::size_t i = 1; i <= std::min(report.plan.size(), kPlanShown); ++i)
-    stages.push_back("→ " + FormatQuantity(times[i], "ns"));
+  const std::vector<std::string> stages = PlanStages(report, kPlanShown);
+  if (stages.empty()) return;
   page.Parts("Fixed in this order", kColumn, stages, " ");
+  for (const std::string& effect : PlanEffects(report)) page.Labelled("", 0, kColumn, effect);
 }
 
 void WriteNext(Page& page, const Report& report) {

@@ -104,14 +104,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentati
                                                 alone_share, touched_share, falls_short, comm_share,
                                                 batches_ready, step_parts, basis, next_limit, where, title,
                                                 symptom, cause, fixes, evidence, explains,
-                                                explained_by)
+                                                explained_by, makes_needless, unlocks, next_bound,
+                                                changes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimResult, claimed, gain, saving)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunInfo, kind, unit, units, framework, languages,
                                                 maker)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(EfficiencyInfo, measured_share, mfu, bandwidth,
                                                 source)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PlanStep, rule, after_seconds, unlocks,
-                                                makes_needless)
+                                                makes_needless, next_bound)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Report, tool_version, inputs, window, devices, gpus,
                                                 ranks, run, efficiency, plan, next_step,
                                                 next_command, healthy, verdict, read_with_care,

@@ -87,6 +87,51 @@ TEST_CASE("a comparison as Markdown has the verdict, the time and the findings")
                            Contains("(`transfer/pageable-copy`)"));
 }
 
+TEST_CASE("runs whose kernels a fix fused or captured are compared, and it is said by what") {
+  const Folder folder;
+  for (const char* scenario :
+       {"scenarios/kernel/unfused-elementwise-transformer",
+        "scenarios/kernel/unfused-attention-a100", "scenarios/launch/graph-candidate-llm-a100",
+        "scenarios/launch/graph-candidate-stencil"}) {
+    INFO(scenario);
+    const Json json = Compared(folder, Simulated(scenario), Simulated(scenario, "--without all"));
+    CHECK(json["comparable"] == true);
+    REQUIRE_FALSE(json["matched"]["levels"].empty());
+    double before = 0;
+    for (const Json& level : json["matched"]["levels"]) before += level["before"].get<double>();
+    CHECK(before > 0.5);
+    CHECK(before < 1.000001);
+  }
+}
+
+TEST_CASE("--force shows the figures of runs of different work, and judges neither") {
+  const Folder folder;
+  const std::string files = Simulated("scenarios/input/no-workers-cnn-a100") + " " +
+                            Simulated("scenarios/input/too-few-workers-cnn-h100");
+  const Ran text = RunAdvise(folder, "compare --force " + files);
+  CHECK(text.status == 0);
+  CHECK_THAT(text.out, Contains("cannot be compared") && Contains("other GPUs") &&
+                           Contains("Different work: ") && Contains("Where the time went") &&
+                           !Contains("Speed-up"));
+  const Ran json = RunAdvise(folder, "compare --force --format json " + files);
+  CHECK(json.status == 0);
+  CHECK(Json::parse(json.out)["comparable"] == false);
+  CHECK(Json::parse(json.out)["forced"] == true);
+  CHECK(RunAdvise(folder, "compare --force --fail-on slower:3% " + files).status == 3);
+}
+
+TEST_CASE("a comparison as HTML is one page that fetches and runs nothing") {
+  const Folder folder;
+  const Ran page =
+      RunAdvise(folder, "compare " + Simulated(kPair) + " " +
+                            Simulated(kPair, "--without input/no-workers") + " --format html");
+  REQUIRE(page.status == 0);
+  CHECK(page.out.starts_with("<!DOCTYPE html>"));
+  CHECK_THAT(page.out, Contains("<h1>A step is ") && Contains("input/no-workers") &&
+                           Contains("by kernel and size") && Contains("<h3 class=\"good\">Fixed") &&
+                           !Contains("<script") && !Contains("src="));
+}
+
 TEST_CASE("captures of other lengths compare by the step") {
   const Folder folder;
   const Json json = Compared(folder, Simulated(kPair), Simulated(kPair, "--steps 30"));

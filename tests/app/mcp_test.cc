@@ -316,17 +316,22 @@ TEST_CASE("the stages of opening are told to a client that asks for progress") {
   CHECK(messages.back()["id"] == 1);
 }
 
-// Needs Node.js, and a folder with node_modules that holds the official clients:
-// npm install @modelcontextprotocol/sdk @modelcontextprotocol/client
+// The folder with the official clients in its node_modules: ADVISE_MCP_CLIENTS, else where
+// scripts/setup.sh --mcp puts them; "" when they are not there, whole.
+std::string FolderOfClients() {
+  if (const char* given = std::getenv("ADVISE_MCP_CLIENTS"); given != nullptr) return given;
+  const std::string installed = ADVISE_SOURCE_DIR "/build/mcp-clients";
+  return std::filesystem::exists(installed + "/versions") ? installed : "";
+}
+
 TEST_CASE("the official clients understand the server") {
-  const char* modules = std::getenv("ADVISE_MCP_CLIENTS");
-  if (modules == nullptr) {
-    WARN("skipped: ADVISE_MCP_CLIENTS names no folder with the official clients");
+  const std::string clients = FolderOfClients();
+  if (clients.empty()) {
+    WARN("skipped: the official clients are not installed (scripts/setup.sh --mcp)");
     return;
   }
   const Folder folder;
-  std::filesystem::create_directory_symlink(std::string(modules) + "/node_modules",
-                                            folder / "node_modules");
+  std::filesystem::create_directory_symlink(clients + "/node_modules", folder / "node_modules");
   folder.Write("client.mjs", ReadAll(ADVISE_SOURCE_DIR "/tests/app/mcp_client.mjs"));
   const Ran ran =
       RunAdvise(folder, "node client.mjs '" ADVISE_PROGRAM "' " + Simulated(kPair), "/usr/bin/env");

@@ -61,6 +61,33 @@ class ReportStory {
                         {"time", ms * 1e6}});
     return *this;
   }
+  // One upload of so many bytes in each step.
+  ReportStory& Uploads(double bytes) {
+    return Put("work.uploads", "rows",
+               Rows{{{"bytes", bytes}, {"count", 10.0}, {"per_step", 1.0}}});
+  }
+  // GPU work by where it was launched (the fact work.origins); without a kernel: a whole graph.
+  ReportStory& Origin(const std::string& kernel, const std::string& op, const std::string& sizes,
+                      const std::string& range, double place, double ms) {
+    origins_.push_back({{"name", kernel},
+                        {"class", std::string(kernel.empty() ? "graph" : "elementwise")},
+                        {"blocks", 100.0},
+                        {"threads", 128.0},
+                        {"op", op},
+                        {"sizes", sizes},
+                        {"range", range},
+                        {"place", place},
+                        {"count", 10.0},
+                        {"time", ms * 1e6}});
+    return *this;
+  }
+  // What the fix of the last finding changes, and what it makes needless.
+  ReportStory& Changes(const std::vector<std::string>& changes,
+                       const std::vector<std::string>& needless = {}) {
+    report_.findings.back().changes = changes;
+    report_.findings.back().makes_needless = needless;
+    return *this;
+  }
   ReportStory& Fires(const std::string& rule, double saving_ms,
                      Severity severity = Severity::kHigh) {
     rules_.emplace_back();
@@ -80,6 +107,7 @@ class ReportStory {
   }
   const Report& Done() {
     Put("work.kernels", "rows", kernels_);
+    if (!origins_.empty()) Put("work.origins", "rows", origins_);
     return report_;
   }
 
@@ -95,7 +123,7 @@ class ReportStory {
   }
 
   Report report_;
-  Rows kernels_;
+  Rows kernels_, origins_;
   std::deque<RuleInfo> rules_;
 };
 

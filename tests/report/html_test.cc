@@ -123,6 +123,7 @@ TEST_CASE("the data of the charts is that of the views") {
   CHECK(data["samples"][0]["mean"] == Json::array({10, nullptr, 90}));
   CHECK(data["lateness"]["rows"] == Json::array({{0, 0}, {5000, nullptr}}));
   CHECK(data["roofline"]["points"][0][2] == 1e12);
+  CHECK(data["roofline"]["estimated"] == false);
 }
 
 TEST_CASE("several ranks get an efficiency tree and a table; one rank gets neither") {

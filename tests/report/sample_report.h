@@ -63,7 +63,7 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
   report.window = {"steady", 1'000, 970'001'000};
   report.devices = {SampleBudget(0), SampleBudget(1)};
   report.run = {"training", "step", 3, "PyTorch", {"Python"}, "nvidia"};
-  report.plan = {{"transfer/repeated-upload", 0.07, {}, {"sync/host-busy-wait"}}};
+  report.plan = {{"transfer/repeated-upload", 0.07, {}, {"sync/host-busy-wait"}, ""}};
   report.verdict = "The GPUs wait for host-to-device copies 93 % of the time.";
   report.read_with_care = {"GPU table missing in the report: peaks assumed unknown"};
   report.step_count = 3;

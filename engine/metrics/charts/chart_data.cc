@@ -186,6 +186,16 @@ LatenessMatrix LatenessByStep(const Run& run, std::size_t most_columns) {
   return matrix;
 }
 
+void Roofline::AddRoof(const RoofCurve& roof) {
+  const bool known = std::any_of(roofs.begin(), roofs.end(),
+                                 [&](const RoofCurve& other) { return Alike(other, roof); });
+  if (known) return;
+  const auto next = std::upper_bound(
+      roofs.begin(), roofs.end(), roof,
+      [](const RoofCurve& a, const RoofCurve& b) { return a.peak_flops < b.peak_flops; });
+  roofs.insert(next, roof);
+}
+
 Roofline RooflineOf(const Counters& counters) {
   Roofline roofline;
   for (const CountedKernel& kernel : counters.kernels) {
@@ -195,13 +205,8 @@ Roofline RooflineOf(const Counters& counters) {
     }
     roofline.points.push_back({kernel.name, kernel.intensity, kernel.achieved, kernel.time_ns});
     if (kernel.attainable <= 0 || kernel.balance <= 0) continue;
-    const RoofCurve roof = RoofOf(kernel);
-    const bool known = std::any_of(roofline.roofs.begin(), roofline.roofs.end(),
-                                   [&](const RoofCurve& other) { return Alike(other, roof); });
-    if (!known) roofline.roofs.push_back(roof);
+    roofline.AddRoof(RoofOf(kernel));
   }
-  std::sort(roofline.roofs.begin(), roofline.roofs.end(),
-            [](const RoofCurve& a, const RoofCurve& b) { return a.peak_flops < b.peak_flops; });
   return roofline;
 }
 

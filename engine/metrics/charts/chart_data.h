@@ -60,7 +60,7 @@ struct LatenessMatrix {
 // Empty without steps or without collectives of several devices. O(collectives).
 LatenessMatrix LatenessByStep(const Run& run, std::size_t most_columns);
 
-// A counted kernel in the roofline plot.
+// A counted kernel in the roofline plot, or an operator of known sizes.
 struct RooflinePoint {
   std::string kernel;
   double flop_per_byte = 0;
@@ -76,6 +76,10 @@ struct Roofline {
   std::vector<RooflinePoint> points;
   std::vector<RoofCurve> roofs;   // lowest peak first; like ones once
   std::size_t without_place = 0;  // counted kernels whose work or traffic is not known
+  std::size_t left_out = 0;       // operators with least time
+  bool estimated = false;         // from sizes of operators, not from counters
+  // Another roof, unless one like it is there.
+  void AddRoof(const RoofCurve& roof);
 };
 Roofline RooflineOf(const Counters& counters);
 

@@ -212,10 +212,16 @@ function drawRoofline(list) {
   if (!roof.points.length) return;
   var points = roof.points.map(function (p) { return { name: p[0], x: p[1], y: p[2], time: p[3] }; });
   var roofs = roof.roofs.map(function (r) { return { peak: r[0], rate: r[1], ridge: r[0] / r[1] }; });
-  var panel = chartPanel(list, "roofline", "Roofline" + chartsOf(),
-    "Kernels with hardware counters. Below the slope memory limits them, below the flat part arithmetic does; the distance to the line is the headroom." +
-    (roof.without_place ? " " + countText(roof.without_place) + " counted kernels are not shown: their work or traffic was not counted." : ""));
-  responsive(panel, 320, countText(points.length) + " kernels by arithmetic intensity and speed", function (svg, width) {
+  var what = roof.estimated ? "operators" : "kernels";
+  var without = countText(roof.without_place) + (roof.estimated ?
+    " operators are not shown: their arithmetic or its peak on this GPU is not known." :
+    " counted kernels are not shown: their work or traffic was not counted.");
+  var panel = chartPanel(list, "roofline", "Roofline" + (roof.estimated ? ", estimated from shapes" : "") + chartsOf(),
+    (roof.estimated ? "Operators by the shapes of their inputs: an estimate of their arithmetic and of the least bytes that they move." : "Kernels with hardware counters.") +
+    " Below the slope memory limits them, below the flat part arithmetic does; the distance to the line is the headroom." +
+    (roof.without_place ? " " + without : "") +
+    (roof.left_out ? " " + countText(roof.left_out) + " operators with least time are left out." : ""));
+  responsive(panel, 320, countText(points.length) + " " + what + " by arithmetic intensity and speed", function (svg, width) {
     var left = 86, right = width - 10, bottom = 278;
     var xs = d3.extent(points, function (p) { return p.x; }), ys = d3.extent(points, function (p) { return p.y; });
     var ridges = roofs.map(function (r) { return r.ridge; }), peaks = roofs.map(function (r) { return r.peak; });
@@ -235,12 +241,15 @@ function drawRoofline(list) {
       var line = [[from, from * r.rate], [r.ridge, r.peak], [x.domain()[1], r.peak]];
       svg.append("path").attr("class", "mark-edge").attr("fill", "none").style("stroke-dasharray", "none")
         .attr("d", d3.line().x(function (p) { return x(p[0]); }).y(function (p) { return y(p[1]); })(line));
-      svg.append("text").attr("class", "strong").attr("x", right).attr("y", y(r.peak) - 5).attr("text-anchor", "end").text(flopsText(r.peak));
     });
     var size = d3.scaleSqrt().domain([0, d3.max(points, function (p) { return p.time; })]).range([3, 13]);
     var marks = svg.append("g").selectAll("circle").data(points).enter().append("circle").attr("class", "event bar-mark f-compute")
       .attr("fill-opacity", .75).attr("cx", function (p) { return x(p.x); }).attr("cy", function (p) { return y(p.y); })
       .attr("r", function (p) { return size(p.time); });
+    // Above the points, which may lie where the lines end.
+    roofs.forEach(function (r) {
+      svg.append("text").attr("class", "strong over-marks").attr("x", right).attr("y", y(r.peak) - 5).attr("text-anchor", "end").text(flopsText(r.peak));
+    });
     tip.on(marks, function (p) { return p.name + "\n" + flopsText(p.y) + " at " + trimmed(p.x) + " FLOP/byte, " + timeText(p.time); });
   });
 }

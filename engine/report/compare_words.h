@@ -1,0 +1,23 @@
+// The words and numbers that all pages of a comparison share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/compare/compare.h"
+
+namespace advise {
+
+std::string CompareTime(double ns);                           // "61.0 ms"
+std::string CompareChange(double before, double after);       // "−12.3 ms"
+std::string CompareInterval(const UncertainTime& time);       // "61.0 ms (60.1 ms to 61.9 ms)"
+std::string CompareVerdict(const RunComparison& comparison);  // the first sentence
+// "comm_exposed" and "idle.host_compute" as reports name them.
+std::string StateInWords(const std::string& name);
+std::string TitleWithTime(const FindingChange& item);
+// "probably went with input/no-workers: AFTER launches as much work"; "" of what was fixed itself.
+std::string WentAlong(const FindingChange& item);
+// "kernel and size 40 % before, 35 % after", for each level that matched anything, and the rest.
+std::vector<std::string> MatchedInWords(const RunComparison& comparison);
+
+}  // namespace advise

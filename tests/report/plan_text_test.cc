@@ -1,0 +1,73 @@
+// The plan in words: what holds the run back at its end, and what becomes of other findings.
+#include "engine/report/plan_text.h"
+
+#include <catch2/catch.hpp>
+
+#include "engine/report/html.h"
+#include "engine/report/text.h"
+#include "tests/report/sample_report.h"
+
+namespace advise {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// Findings "a/0" and so on, numbered from 1, of which the first ones make the plan.
+struct Planned {
+  std::unique_ptr<SampleReport> sample = MakeSampleReport();
+  Report& report = sample->report;
+
+  explicit Planned(std::size_t findings, std::size_t planned) {
+    const Finding like = report.findings.front();
+    report.findings.assign(findings, like);
+    report.plan.clear();
+    for (std::size_t i = 0; i < findings; ++i) {
+      Finding& finding = report.findings[i];
+      finding.rule = sample->Rule("a/" + std::to_string(i), "Fix it", RuleKind::kRoot);
+      finding.rank = static_cast<int>(i) + 1;
+      if (i < planned) {
+        report.plan.push_back({finding.rule->id, 0.9 - 0.1 * static_cast<double>(i), {}, {}, ""});
+      }
+    }
+  }
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_CASE("the plan ends with what holds the run back then") {
+  Planned plan(2, 2);
+  CHECK(PlanStages(plan.report, 5) == Texts{"323 ms per step", "→ 300 ms", "→ 267 ms"});
+  plan.report.plan[0].next_bound = "the data loader";
+  CHECK(PlanLimit(plan.report).empty());
+  plan.report.plan[1].next_bound = "the GPU's own work";
+  CHECK(PlanStages(plan.report, 5) ==
+        Texts{"323 ms per step", "→ 300 ms", "→ 267 ms;", "then the GPU's own work is the limit"});
+  CHECK_THAT(RenderText(plan.report, {}), Contains("then the GPU's own work is the limit"));
+  CHECK_THAT(RenderHtml(plan.report, {}), Contains("<p>Then the GPU&#39;s own work is the limit."));
+}
+
+TEST_CASE("of a long plan the first fixes and the end are shown") {
+  const Planned plan(7, 7);
+  CHECK(PlanStages(plan.report, 4) ==
+        Texts{"323 ms per step", "→ 300 ms", "→ 267 ms", "→ 233 ms", "→ …", "→ 100 ms"});
+}
+
+TEST_CASE("what saves little or pays only once others are fixed is said in two sentences") {
+  Planned plan(6, 4);
+  plan.report.plan[0].makes_needless = {"a/5", "a/4", "b/not-listed"};
+  plan.report.plan[2].makes_needless = {"a/3"};
+  plan.report.plan[1].unlocks = {"a/3"};
+  CHECK(PlanEffects(plan.report) == Texts{"5 and 6 save little once 1 is fixed; 4 once 3 is fixed.",
+                                          "4 pays only once 2 is fixed."});
+  plan.report.findings[5].explained_by = {"a/0"};  // told there
+  CHECK(PlanEffects(plan.report).front() == "5 saves little once 1 is fixed; 4 once 3 is fixed.");
+  CHECK_THAT(RenderText(plan.report, {}), Contains("4 pays only once 2 is fixed."));
+  CHECK_THAT(RenderHtml(plan.report, {}), Contains("<p>4 pays only once 2 is fixed.</p>"));
+}
+
+TEST_CASE("a plan that changes nothing for other findings says nothing of them") {
+  CHECK(PlanEffects(Planned(2, 2).report).empty());
+}
+
+}  // namespace
+}  // namespace advise
