@@ -87,6 +87,7 @@ struct Comparison {
   std::string name;  // the threshold's name when known, else ""
   std::string unit;  // of the threshold when known
   bool holds = false;
+  bool of_saving = false;  // made for what the fix saves, of a rule that fires
 };
 
 // What a fired rule says could be won.
@@ -165,7 +166,7 @@ struct Finding {
   double comm_share = 0;       // of the claimed time, the share in which only communication runs
   bool batches_ready = false;  // the fix has all data there when it is needed
   std::vector<StepPart> step_parts;  // what the steps hold of the claim; empty: all alike
-  std::string basis;       // what the saving assumes
+  std::string basis;                 // what the saving assumes
   std::string next_limit;  // what holds the run back once it is fixed: "the launching thread"
   Where where;
   std::string title;  // the rule's, in the terms of the GPU's maker; empty: as the rule has it

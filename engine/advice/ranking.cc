@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "engine/advice/claim_phase.h"
 #include "engine/advice/describe.h"
 #include "engine/advice/device_times.h"
 #include "engine/advice/evidence.h"
@@ -38,6 +39,7 @@ class TraceFixes : public FixList {
              const Knowledge& knowledge)
       : FixList(analysis.run.window.Length(), knowledge),
         analysis_(analysis),
+        phases_(analysis),
         specific_(analysis.times.size()),
         taken_(analysis.times.size()),
         unreplayed_(analysis.times.size()) {
@@ -302,7 +304,6 @@ class TraceFixes : public FixList {
     if (!verdict.saving.claims) {
       for (const std::uint32_t d : run.active_devices) place(d);
     } else {
-      std::map<Phase, Nanos> phases;
       const double in_step = knowledge().Number("ranking.in_step");
       std::vector<Nanos> of_steps(run.steps.all.size());
       for (std::uint32_t d = 0; d < verdict.saving.claims->by_device.size(); ++d) {
@@ -319,15 +320,9 @@ class TraceFixes : public FixList {
         }
       }
       finding->step_parts = StepParts(of_steps, verdict.saving.claims->Total());
-      for (const GapPiece piece : analysis_.idle.pieces) {
-        const IntervalSet& claim = verdict.saving.claims->by_device[piece.device];
-        if (piece.phase != Phase::kUnnamed)
-          phases[piece.phase] += claim.OverlapWith(piece.start, piece.end);
-      }
-      Nanos most = 0;
-      for (const auto& [phase, time] : phases) {
-        if (time > most) most = time, finding->where.phase = PhaseName(phase);
-      }
+      const Phase phase =
+          phases_.Of(verdict.saving.claims->by_device, knowledge().Number("ranking.phase_share"));
+      if (phase != Phase::kUnnamed) finding->where.phase = PhaseName(phase);
     }
     auto& steps = finding->where.steps;
     std::sort(steps.begin(), steps.end());
@@ -357,6 +352,7 @@ class TraceFixes : public FixList {
   }
 
   const Analysis& analysis_;
+  const ClaimPhase phases_;
   std::vector<Claim> claims_;          // by candidate
   Remedy made_specific_;               // by the candidates that are more specific
   std::vector<IntervalSet> specific_;  // what they claim, by device

@@ -82,6 +82,10 @@ struct RankSummary {
   // Environment that decides communication paths (NCCL_…, CUDA_VISIBLE_DEVICES …): allowed names.
   std::vector<std::pair<std::string, std::string>> switches;
 
+  // When its first kernels began, from the first on, and how long they took, as one number: no two
+  // ranks agree to the nanosecond. 0: too few kernels.
+  std::uint64_t work_print = 0;
+
   // Where its time went.
   Nanos window_start = 0;
   Nanos window_end = 0;

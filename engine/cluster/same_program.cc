@@ -88,6 +88,20 @@ std::string FarApart(const std::vector<RankSummary>& ranks, const Knowledge& kno
 
 }  // namespace
 
+std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks) {
+  std::vector<std::uint32_t> repeats(ranks.size(), kNone);
+  std::map<std::uint64_t, std::uint32_t> first;
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].work_print == 0) continue;
+    const auto [known, added] = first.try_emplace(ranks[r].work_print, r);
+    if (added) continue;
+    const RankSummary& other = ranks[known->second];
+    const bool say_otherwise = other.rank >= 0 && ranks[r].rank >= 0 && other.rank != ranks[r].rank;
+    if (!say_otherwise && other.path != ranks[r].path) repeats[r] = known->second;
+  }
+  return repeats;
+}
+
 std::string DifferentRuns(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
   if (ranks.size() < 2) return "";
   for (std::size_t i = 1; i < ranks.size(); ++i) {

@@ -1,6 +1,7 @@
 // Whether several reports are of one run: ranks of a job run the same program at the same time.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,10 @@ namespace advise {
 // sizes that differ, hardly a kernel in common, or recordings far apart in time. O(ranks x
 // kernels).
 std::string DifferentRuns(const std::vector<RankSummary>& ranks, const Knowledge& knowledge);
+
+// The ranks that are another capture of the same work: an export of the same report, say. By rank,
+// the earlier rank of another file that it repeats; kNone for none, and where reports say that they
+// are different ranks. O(ranks log ranks).
+std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks);
 
 }  // namespace advise

@@ -92,9 +92,28 @@ class Summarizer {
     const double installed = trace_.devices[d].memory_bytes;
     rank.memory_capacity = installed > 0 ? installed : analysis_.hardware.memory_bytes;
     rank.supports_verdict = analysis_.support.verdict;
+    rank.work_print = PrintOfWork(d);
     Kernels(d, &rank);
     Collectives(d, &rank);
     return rank;
+  }
+
+  // FNV-1a over the first kernels of the whole trace, whatever its window.
+  std::uint64_t PrintOfWork(std::uint32_t d) const {
+    constexpr std::size_t kFewest = 16;
+    constexpr std::size_t kMost = 1024;
+    constexpr std::uint64_t kPrime = 1099511628211U;
+    std::uint64_t print = 14695981039346656037U;
+    std::size_t kernels = 0;
+    Nanos first = 0;
+    for (const std::uint32_t op : run_.ops_of_device[d]) {
+      if (trace_.ops.kind[op] != OpKind::kKernel) continue;
+      if (kernels++ == 0) first = trace_.ops.start[op];
+      for (const Nanos time : {trace_.ops.start[op] - first, trace_.ops.end[op] - first})
+        print = (print ^ static_cast<std::uint64_t>(time)) * kPrime;
+      if (kernels == kMost) break;
+    }
+    return kernels < kFewest ? 0 : print;
   }
 
   // The process with most ops on the device.

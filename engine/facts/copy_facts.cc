@@ -173,8 +173,9 @@ void DeclareKinds(Catalog* catalog) {
                   "Copies that already run beside the kernels are gone."},
                  &Copies::separate);
   copies.AddLoss("copy.migration", kOfCopies,
-                 {"unified-memory migrations",
-                  "Exposed time of migrations, and kernel time with a migration inside.",
+                 {"page faults that migrate unified memory",
+                  "Exposed time of migrations that the program does not prefetch, and kernel time "
+                  "with such a migration inside.",
                   "Data of unified memory is in place before it is used."},
                  &Copies::migration);
   catalog->OfAll().Add("copy.migration.gpu_faults", "count",
@@ -206,8 +207,13 @@ void DeclareMoves(Catalog* catalog) {
                 {"", "Exposed time of uploads or downloads, whichever takes less time.",
                  "Uploads and downloads overlap."},
                 &Moves::one_way);
-  moves.Add("copy.migration.back_bytes", "bytes",
-            "Bytes of unified memory that migrate to the host.", &Moves::migrated_back_bytes);
+  moves.Add(
+      "copy.migration.back_bytes", "bytes",
+      "Bytes of unified memory that migrate to the host, without what the program prefetches.",
+      &Moves::migrated_back_bytes);
+  moves.Add("copy.migration.prefetched_bytes", "bytes",
+            "Bytes of unified memory that the program prefetches, in either direction.",
+            &Moves::prefetched_bytes);
 }
 
 }  // namespace

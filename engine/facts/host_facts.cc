@@ -14,6 +14,14 @@ Rows RangesAroundCode(const HostCode& code) {
   return rows;
 }
 
+Rows FunctionsInCode(const HostCode& code) {
+  Rows rows;
+  for (std::size_t i = 0; i < std::min<std::size_t>(code.functions.size(), 10); ++i) {
+    rows.push_back({{"name", code.functions[i].name}, {"samples", code.functions[i].samples}});
+  }
+  return rows;
+}
+
 void DeclareCode(Catalog* catalog) {
   auto& code = catalog->Of(&Analysis::host_code);
   code.AddLoss("host.compute", kChange,
@@ -25,6 +33,12 @@ void DeclareCode(Catalog* catalog) {
   code.Add("host.compute.ranges", "rows",
            "Innermost named ranges around host code that the report does not show: name, time.",
            RangesAroundCode);
+  code.Add(
+      "host.compute.functions", "rows",
+      "Functions that CPU samples saw in such code: name (its library's file where the function "
+      "is not known), samples.",
+      If([](const HostCode& found) { return found.sampled; }, FunctionsInCode,
+         "the CPU was not sampled", "cpu-sampling"));
   code.Add("host.compute.code", "ns",
            "Time that launching threads spend in such code at these places of the loop, whether or "
            "not the GPU waits.",

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "engine/facts/declare.h"
+#include "engine/metrics/kernels/cpu_operators.h"
 
 namespace advise::facts {
 namespace {
@@ -110,6 +111,18 @@ std::string OperatorOfTopKernel(const Analysis& a) {
 
 bool Recorded(const Analysis& a) { return a.run.trace.operators.size() > 0; }
 
+void DeclareCpuOperator(Catalog* catalog) {
+  catalog->OfAll().Add(
+      "op.of_cpu", "name",
+      "The operator of a CPU library (oneDNN, MKL) that takes most time; absent when the trace has "
+      "none, or work on a GPU.",
+      UnlessEmpty(
+          [](const Analysis& a) {
+            return a.run.active_devices.empty() ? FindCpuOperator(a.run.trace).name : "";
+          },
+          "no operator of a CPU library was recorded without work on a GPU", ""));
+}
+
 void DeclareOperatorTotals(Catalog* catalog) {
   auto& totals = catalog->Of(FindTotals);
   totals.Needs(Recorded, kNotRecorded, "operators");
@@ -179,6 +192,7 @@ void DeclareCalls(Catalog* catalog) {
 void DeclareOperatorFacts(Catalog* catalog) {
   DeclareOrigins(catalog);
   DeclareOperatorTotals(catalog);
+  DeclareCpuOperator(catalog);
   DeclareCalls(catalog);
 }
 

@@ -33,6 +33,10 @@ void DeclareStartUp(Catalog* catalog) {
   start.Add("startup.before", "ns",
             "From the first CUDA call to the first GPU operation, before the window.",
             &StartUp::before_ns);
+  start.Add("startup.before_call", "name", "The CUDA call that takes most of that time.",
+            &StartUp::before_call);
+  start.Add("startup.before_call_time", "ns", "What this call takes of that time.",
+            &StartUp::before_call_ns);
   start.AddLoss("startup", kChange,
                 {"", "Time on devices that the start-up takes.", "The run without its start-up."},
                 &StartUp::loss);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/import/row_order.h"
+
 namespace advise {
 namespace {
 
@@ -30,6 +32,25 @@ std::string_view WithoutVersionSuffix(std::string_view name) {
     }
     name = name.substr(0, version);
   }
+}
+
+std::size_t DropCallsListedTwice(CallTable* calls) {
+  const auto repeats = [calls](std::size_t outer, std::size_t row) {
+    return calls->correlation[row] != 0 && calls->correlation[row] == calls->correlation[outer] &&
+           calls->thread[row] == calls->thread[outer] && calls->name[row] == calls->name[outer] &&
+           calls->end[row] <= calls->end[outer];
+  };
+  std::vector<std::uint32_t> kept;
+  const std::size_t rows = calls->size();
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    if (!kept.empty() && repeats(kept.back(), row)) {
+      calls->failed[kept.back()] |= calls->failed[row];
+    } else {
+      kept.push_back(row);
+    }
+  }
+  if (kept.size() < rows) ReorderRows(kept, calls);
+  return rows - kept.size();
 }
 
 CallIndex::CallIndex(const CallTable& calls, const std::vector<Thread>& threads,

@@ -14,6 +14,11 @@ namespace advise {
 // "cudaLaunchKernel" of "cudaLaunchKernel_ptsz_v7000".
 std::string_view WithoutVersionSuffix(std::string_view name);
 
+// Drops calls that a report lists twice: inside one of the same name, thread and correlation id, as
+// exports of 2022 list calls that a call stack was taken of. Returns how many. The one that stays
+// failed where either did. The table must be sorted; other tables may not refer to it yet. O(n).
+std::size_t DropCallsListedTwice(CallTable* calls);
+
 // Calls by (process, correlation id). Ids collide between processes. Where several calls share an
 // id (a driver call inside a runtime call) the earliest, then the longest, is meant: the outermost.
 class CallIndex {

@@ -192,11 +192,14 @@ LookUp ReportGuide::BytesCopied(CopyDirection direction, MemoryKind host_side) c
 
 LookUp ReportGuide::CountOfCalls(StringId name) const {
   const std::string& text = trace_.strings[name];
+  const char* const rows = trace_.diagnostics.Has(kCallsListedTwice)
+                               ? "distinct r.globalTid || ' ' || r.correlationId"
+                               : "*";
   return Made(cupti::kCalls,
-              fmt::format("select count(*) from {0} r join StringIds s on s.id = r.nameId where "
+              fmt::format("select count({4}) from {0} r join StringIds s on s.id = r.nameId where "
                           "(s.value = '{1}' or s.value glob '{1}_v[0-9]*' or s.value glob "
                           "'{1}_pt[sd][sz]*') and {2}{3};",
-                          cupti::kCalls, text, InWindow("r.start"), CallsOfRank("r.")),
+                          cupti::kCalls, text, InWindow("r.start"), CallsOfRank("r."), rows),
               FindName(trace_, text));
 }
 

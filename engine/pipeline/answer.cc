@@ -152,6 +152,24 @@ void FillNextStepOfNothing(Report* report) {
     return;
   }
   const bool torch = report->inputs.front().kind == "kineto";
+  const auto told = [report](std::string_view text) {
+    return std::any_of(report->diagnostics.begin(), report->diagnostics.end(),
+                       [text](const Diagnostic& diagnostic) { return diagnostic.text == text; });
+  };
+  if (told(kCountersOfRanges)) {
+    report->next_step =
+        "Record a timeline: leave out the profiler_metrics of experimental_config, which count.";
+    report->next_command = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
+    return;
+  }
+  if (!FactWord(*report, "op.of_cpu", "").empty()) {
+    report->next_step = "Move the model and its inputs to the GPU, and record it there.";
+    report->next_command =
+        "model.to(\"cuda\"); x = x.to(\"cuda\")   # then: "
+        "profile(activities=[ProfilerActivity.CPU, "
+        "ProfilerActivity.CUDA])";
+    return;
+  }
   report->next_step =
       "Capture the program while it works on the GPU. If it did, check that the profiler may "
       "use the GPU.";

@@ -67,6 +67,33 @@ void LeaveOutDuplicates(std::vector<RankSummary>* ranks, std::vector<Part>* part
   *ranks = std::move(kept);
 }
 
+// One capture in two forms, such as a report and a table that was exported from it: what tells more
+// of the host stays.
+void LeaveOutRepeated(std::vector<RankSummary>* ranks, std::vector<Part>* parts) {
+  const std::vector<std::uint32_t> repeats = SameCaptures(*ranks);
+  const auto is_table = [&](const RankSummary& rank) {
+    const std::vector<InputInfo>& inputs = (*parts)[rank.report].saved->report.inputs;
+    return !inputs.empty() && inputs.front().kind == "gpu-trace";
+  };
+  std::vector<std::uint8_t> left_out(ranks->size(), 0);
+  for (std::size_t r = 0; r < ranks->size(); ++r) {
+    if (repeats[r] == kNone) continue;
+    const bool first_goes = is_table((*ranks)[repeats[r]]) && !is_table((*ranks)[r]);
+    const RankSummary& gone = (*ranks)[first_goes ? repeats[r] : r];
+    const RankSummary& kept = (*ranks)[first_goes ? r : repeats[r]];
+    left_out[first_goes ? repeats[r] : r] = 1;
+    (*parts)[gone.report].left_out.push_back(
+        fmt::format("{} is the same capture as {}: its kernels begin and end at the same times. It "
+                    "is left out",
+                    gone.path, kept.path));
+  }
+  std::vector<RankSummary> others;
+  for (std::size_t r = 0; r < ranks->size(); ++r) {
+    if (left_out[r] == 0) others.push_back(std::move((*ranks)[r]));
+  }
+  *ranks = std::move(others);
+}
+
 // What each part found about its own ranks.
 std::vector<ReportFindings> TakeFindings(const Cluster& cluster, std::vector<Part>* parts) {
   std::vector<ReportFindings> findings(parts->size());
@@ -143,6 +170,7 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
     return Fail("the reports are of different runs: " + mixed, "",
                 "give the reports of one run, or analyze each by itself");
   }
+  LeaveOutRepeated(&ranks, parts);
   LeaveOutDuplicates(&ranks, parts);
   Judgment joined{Cluster(std::move(ranks), *session.knowledge), nullptr, {}, {}, {}};
   const Cluster& cluster = joined.ranks;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "engine/base/text.h"
+#include "engine/metrics/kernels/cpu_operators.h"
 #include "engine/pipeline/answer.h"
 #include "engine/pipeline/measure_command.h"
 
@@ -229,18 +230,26 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
   const Run& run = analysis.run;
   if (!run.trace.HasTimeline()) return SideSentence(analysis);
   if (!run.active_devices.empty()) return "";
+  for (const Diagnostic& told : run.trace.diagnostics.list()) {
+    if (told.text != kCountersOfRanges) continue;
+    return fmt::format(
+        "The trace holds hardware counters of {} kernel runs and no timeline: there is no time to "
+        "judge.",
+        FormatQuantity(static_cast<double>(told.count), "count"));
+  }
+  if (const CpuOperator found = FindCpuOperator(run.trace); !found.name.empty()) {
+    return fmt::format("The model ran on the CPU: {} in {}. No GPU activity was recorded.",
+                       FormatQuantity(found.time_ns, "ns"), found.name);
+  }
   std::size_t launches = 0;
   for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {
     const CallClass call_class = run.ClassOfCall(call);
     launches += call_class == CallClass::kLaunch || call_class == CallClass::kGraphLaunch ? 1 : 0;
   }
   if (launches == 0) {
-    const std::vector<Diagnostic>& told = run.trace.diagnostics.list();
-    const bool other = std::any_of(told.begin(), told.end(), [](const Diagnostic& diagnostic) {
-      return diagnostic.text == kOtherAccelerator;
-    });
-    return other ? "The trace shows work on an accelerator that is not a GPU. Only GPUs are judged."
-                 : "No GPU activity was recorded, so there is nothing to judge.";
+    return run.trace.diagnostics.Has(kOtherAccelerator)
+               ? "The trace shows work on an accelerator that is not a GPU. Only GPUs are judged."
+               : "No GPU activity was recorded, so there is nothing to judge.";
   }
   return fmt::format(
       "{} launches were recorded but no GPU activity: the profiler could not collect it.",
@@ -362,6 +371,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
 
 std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
                             const Cluster* ranks) {
+  if (ranks != nullptr && ranks->ranks.size() < 2) ranks = nullptr;  // the others ran no GPU work
   if (ShareOfTimeOf(report).all <= 0)
     return "No GPU activity was recorded, so there is nothing to judge.";
   if (RanNoKernel(report)) {

@@ -191,6 +191,7 @@ Json VerdictObject(const Verdict& verdict) {
     if (item.what == "between") json["upper"] = FiniteNumber(item.upper);
     json["unit"] = JsonText(item.unit);
     json["holds"] = item.holds;
+    json["of_saving"] = item.of_saving;
     comparisons.push_back(json);
   }
   Json evidence = Json::object();

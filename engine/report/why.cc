@@ -69,7 +69,7 @@ std::vector<std::string> ComparisonRow(const Comparison& item, const std::string
   const char* sign = item.what == "at_least" ? "≥" : item.what == "at_most" ? "≤" : "in";
   std::string bound = FormatQuantity(item.threshold, item.unit);
   if (item.what == "between") bound += " to " + FormatQuantity(item.upper, item.unit);
-  return {item.holds ? "holds" : "fails",
+  return {item.holds ? "true" : "false",
           FormatQuantity(item.value, item.unit) + " " + sign + " " + bound, name, MarginText(item)};
 }
 
@@ -98,6 +98,16 @@ void WriteEvidence(Page& page, const Verdict& verdict) {
   }
 }
 
+void WriteComparisons(Page& page, const Verdict& verdict, bool of_saving, const char* heading) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Comparison& item : verdict.comparisons) {
+    if (item.of_saving == of_saving) rows.push_back(ComparisonRow(item, verdict.rule->id));
+  }
+  if (rows.empty()) return;
+  page.Line("  " + page.Paint(heading, Ink::kDim));
+  WriteTable(page, {"", "value and threshold", "name", "margin"}, rows, 4);
+}
+
 void WriteVerdict(Page& page, const Verdict& verdict) {
   page.Blank();
   page.Wrapped(OutcomeText(verdict.outcome), 0, InkOf(verdict.outcome));
@@ -107,13 +117,8 @@ void WriteVerdict(Page& page, const Verdict& verdict) {
     for (const FactRead& read : verdict.reads)
       page.Labelled(read.name, 4, kClaimColumn, read.shown);
   }
-  if (!verdict.comparisons.empty()) {
-    page.Line("  " + page.Paint("it compared", Ink::kDim));
-    std::vector<std::vector<std::string>> rows;
-    for (const Comparison& item : verdict.comparisons)
-      rows.push_back(ComparisonRow(item, verdict.rule->id));
-    WriteTable(page, {"", "value and threshold", "name", "margin"}, rows, 4);
-  }
+  WriteComparisons(page, verdict, false, "it compared");
+  WriteComparisons(page, verdict, true, "for the saving it compared");
   WriteEvidence(page, verdict);
 }
 

@@ -132,6 +132,7 @@ void AskRule(lua_State* state, const LoadedRule& loaded, RunContext& context) {
   ReadEvidence(state, evidence, verdict);
   AddPer(context.facts, verdict);
 
+  const std::size_t of_verdict = verdict.comparisons.size();
   if (loaded.declared.has_saving) {
     Sandbox::Of(state).OffTheClock([&] { FillSaving(loaded.declared, context); });
   } else if (lua_getfield(state, rule, "saving") == LUA_TFUNCTION) {
@@ -139,6 +140,8 @@ void AskRule(lua_State* state, const LoadedRule& loaded, RunContext& context) {
     lua_call(state, 3, 1);
     if (!lua_isnil(state, -1)) ReadSaving(state, -1, verdict.saving);
   }
+  for (std::size_t i = of_verdict; i < verdict.comparisons.size(); ++i)
+    verdict.comparisons[i].of_saving = true;
   verdict.outcome = Outcome::kFired;
 }
 

@@ -102,10 +102,16 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPart, start, share)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentative, confidence,
                                                 confidence_from, turn, saving_s, saving_share,
                                                 alone_share, touched_share, falls_short, comm_share,
+<<<<<<< HEAD
                                                 batches_ready, step_parts, basis, next_limit, where, title,
                                                 symptom, cause, fixes, evidence, explains,
                                                 explained_by, makes_needless, unlocks, next_bound,
                                                 changes)
+=======
+                                                batches_ready, step_parts, basis, next_limit, where,
+                                                title, symptom, cause, fixes, evidence, explains,
+                                                explained_by)
+>>>>>>> host
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimResult, claimed, gain, saving)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunInfo, kind, unit, units, framework, languages,
                                                 maker)
@@ -126,7 +132,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CommGroup, name, description, si
 
 inline auto Tie(FactRead& r) { return std::tie(r.name, r.shown); }
 inline auto Tie(Comparison& c) {
-  return std::tie(c.what, c.value, c.threshold, c.upper, c.name, c.unit, c.holds);
+  return std::tie(c.what, c.value, c.threshold, c.upper, c.name, c.unit, c.holds, c.of_saving);
 }
 inline auto Tie(RankTime& t) {
   return std::tie(t.compute, t.comm_exposed, t.copy_exposed, t.memset_exposed, t.idle,
@@ -155,9 +161,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Verdict, outcome, reason, missin
                                                 reads, comparisons)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     RankSummary, rank, rank_source, local_rank, world_size, host, job, path, clock, pid, device,
-    device_index, devices_listed, device_name, device_uuid, utc_origin_ns, switches, window_start,
-    window_end, time, steps_source, steps, kernels_count, kernels, traits, kinds, groups, backwards,
-    backwards_synced, memory_peak, memory_capacity, supports_verdict)
+    device_index, devices_listed, device_name, device_uuid, utc_origin_ns, switches, work_print,
+    window_start, window_end, time, steps_source, steps, kernels_count, kernels, traits, kinds,
+    groups, backwards, backwards_synced, memory_peak, memory_capacity, supports_verdict)
 
 namespace {
 

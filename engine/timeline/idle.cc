@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/timeline/awaited.h"
+#include "engine/timeline/code_loading.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {
@@ -64,20 +65,10 @@ class Explainer {
         hand_overs_(hand_overs),
         blocks_(blocks),
         compiling_(CompilingPauses(run)),
+        loading_(run),
         latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
         longest_latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.longest_latency"))) {
     idle_.by_device.resize(times.size());
-    slow_launch_ns_ = static_cast<Nanos>(run.knowledge.Number("idle.first_launch_factor") *
-                                         run.knowledge.Number("launch.usual_call"));
-    const OpTable& ops = run.trace.ops;
-    std::vector<std::uint32_t> met(run.trace.shapes.size(), kNone);  // the last process to use it
-    for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      if (ops.kind[op] != OpKind::kKernel || ops.call[op] == kNone) continue;
-      const std::uint32_t process = run.ProcessOfCall(ops.call[op]);
-      if (met[ops.detail[op]] == process) continue;
-      met[ops.detail[op]] = process;
-      first_launch_.try_emplace({process, run.trace.shapes[ops.detail[op]].name}, op);
-    }
   }
 
   Idle Explain() {
@@ -143,9 +134,12 @@ class Explainer {
     const std::vector<std::uint32_t>& device_ops = run_.ops_of_device[d];
     std::size_t next = 0;
     std::uint32_t previous = kNone;
+    std::uint32_t launcher = FirstLauncher(d);
     for (const Interval& interval : times_[d].idle.intervals()) {
-      while (next < device_ops.size() && ops.start[device_ops[next]] < interval.end)
+      while (next < device_ops.size() && ops.start[device_ops[next]] < interval.end) {
         previous = device_ops[next++];
+        if (ops.call[previous] != kNone) launcher = run_.trace.calls.thread[ops.call[previous]];
+      }
       Gap gap;
       gap.start = interval.start;
       gap.end = interval.end;
@@ -156,6 +150,7 @@ class Explainer {
                                  : previous == kNone ? kNone
                                                      : ops.call[previous];
       if (from != kNone) gap.thread = run_.trace.calls.thread[from];
+      if (gap.op != kNone && MovesForHost(gap.op)) gap.thread = launcher;
       if (call != kNone) {
         gap.host_late = run_.trace.calls.start[call] > gap.start;
         gap.blocked_by = blocks_[call];
@@ -164,6 +159,28 @@ class Explainer {
       told_ = gap.start;
       ExplainGap(gap);
     }
+  }
+
+  // The thread of the first work on the device whose launching call is known; kNone when none is.
+  std::uint32_t FirstLauncher(std::uint32_t d) const {
+    for (const std::uint32_t op : run_.ops_of_device[d]) {
+      const std::uint32_t call = run_.trace.ops.call[op];
+      if (call != kNone) return run_.trace.calls.thread[call];
+    }
+    return kNone;
+  }
+
+  // Unified memory that moves because the host touched it, or asked for it: no launching call, but
+  // the host's doing.
+  bool MovesForHost(std::uint32_t op) const {
+    if (run_.trace.ops.kind[op] != OpKind::kCopy) return false;
+    const CopyTable& copies = run_.trace.copies;
+    const std::uint32_t copy = run_.trace.ops.detail[op];
+    if (!IsMigration(copies.direction[copy])) return false;
+    const MigrationCause cause = copies.cause[copy];
+    return cause == MigrationCause::kUser ||
+           (copies.direction[copy] == CopyDirection::kMigrationToHost &&
+            cause != MigrationCause::kEviction);
   }
 
   // The gap from where it is explained so far up to `end`.
@@ -179,6 +196,10 @@ class Explainer {
   void ExplainGap(const Gap& gap) {
     if (run_.ops_of_device[gap.device].empty()) {
       Add(gap, gap.end, IdleCause::kNoWorkQueued);
+      return;
+    }
+    if (gap.op != kNone && gap.thread != kNone && MovesForHost(gap.op)) {
+      Host(gap, gap.start, gap.end);
       return;
     }
     if (gap.op != kNone && CallOf(run_.trace, gap) == kNone) {  // its launch was not captured
@@ -239,6 +260,11 @@ class Explainer {
       const HostPiece& piece = pieces[i];
       IdleCause cause = CauseOf(piece);
       Activity activity = piece.activity;
+      if (loading_.InSlowFree(thread, piece)) {
+        Add(gap, piece.end, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad, piece.phase,
+            thread);
+        continue;
+      }
       if (activity == Activity::kOsWait && awaited_.IsForInput(thread, piece.start, piece.end)) {
         Add(gap, piece.end, IdleCause::kNoWorkQueued, activity, piece.phase, thread);
         continue;
@@ -302,8 +328,9 @@ class Explainer {
     const bool waits = end - returned > longest_latency_ns_;
     if (waits) end = std::max(start, returned + latency_ns_);
     // Older captures do not record lazy loading: it hides in the first launch of a kernel.
-    const Nanos loaded =
-        IsFirstAndSlow(gap) ? std::min(end, run_.trace.calls.end[CallOf(run_.trace, gap)]) : start;
+    const Nanos loaded = loading_.InLaunchOf(gap.op)
+                             ? std::min(end, run_.trace.calls.end[CallOf(run_.trace, gap)])
+                             : start;
     Add(gap, loaded, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
     for (const HostPiece& piece : HostOf(gap.thread).Pieces(loaded, end)) {
       const IdleCause cause = CauseOf(piece);
@@ -316,23 +343,12 @@ class Explainer {
     if (waits) Add(gap, gap.end, PeerReleased(gap) ? IdleCause::kPeerWait : IdleCause::kUnknown);
   }
 
-  // The first launch of its kernel in the process, and far slower than launches are.
-  bool IsFirstAndSlow(const Gap& gap) const {
-    const Trace& trace = run_.trace;
-    if (trace.ops.kind[gap.op] != OpKind::kKernel ||
-        run_.ClassOfCall(CallOf(run_.trace, gap)) != CallClass::kLaunch)
-      return false;
-    const Nanos length =
-        trace.calls.end[CallOf(run_.trace, gap)] - trace.calls.start[CallOf(run_.trace, gap)];
-    const std::uint32_t process = run_.ProcessOfCall(CallOf(run_.trace, gap));
-    const StringId name = trace.shapes[trace.ops.detail[gap.op]].name;
-    const auto first = first_launch_.find({process, name});
-    return first != first_launch_.end() && first->second == gap.op && length > slow_launch_ns_;
-  }
-
   // The host was in time: the op itself waited for something.
   void Awaiting(const Gap& gap) {
     const Nanos launched = run_.trace.calls.end[CallOf(run_.trace, gap)];
+    // The call began while the device was still busy, and loaded code until long after.
+    if (loading_.InLaunchOf(gap.op))
+      Add(gap, std::min(gap.end, launched), IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
     const Nanos latency_end = std::min(gap.end, std::max(launched, gap.start) + latency_ns_);
     Add(gap, latency_end, IdleCause::kLaunch, Activity::kLaunch);
     if (latency_end >= gap.end) return;
@@ -374,12 +390,10 @@ class Explainer {
   const HandOvers& hand_overs_;
   const std::vector<std::uint32_t>& blocks_;
   std::vector<IntervalSet> compiling_;  // by thread
+  CodeLoading loading_;
   Nanos latency_ns_;
   Nanos longest_latency_ns_;
-  Nanos slow_launch_ns_ = 0;
   std::map<std::uint32_t, std::vector<Nanos>> ends_;
-  std::map<std::pair<std::uint32_t, StringId>, std::uint32_t>
-      first_launch_;  // (process, kernel) -> its first op
   Idle idle_;
   Nanos told_ = 0;  // up to where the gap at hand is explained
   std::vector<std::optional<HostActivity>> hosts_;

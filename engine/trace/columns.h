@@ -22,8 +22,9 @@ struct Columns<OpTable> {
 };
 template <>
 struct Columns<CopyTable> {
-  static constexpr auto kAll = std::tuple(&CopyTable::bytes, &CopyTable::direction,
-                                          &CopyTable::source, &CopyTable::target, &CopyTable::peer);
+  static constexpr auto kAll =
+      std::tuple(&CopyTable::bytes, &CopyTable::direction, &CopyTable::source, &CopyTable::target,
+                 &CopyTable::peer, &CopyTable::cause);
 };
 template <>
 struct Columns<MemsetTable> {

@@ -2,6 +2,7 @@
 // list, with counts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,15 @@ struct Diagnostic {
 inline constexpr std::string_view kOtherAccelerator =
     "events of an accelerator that is not a GPU were left out: its work is not analyzed";
 
+// What a trace of hardware counters is told by: kernels were run one at a time to count, and no
+// timeline was recorded.
+inline constexpr std::string_view kCountersOfRanges =
+    "hardware counters of kernels (CUPTI ranges) were left out: they have no place on a timeline";
+
+// What a report lists twice is counted once, and so must be by who counts its rows.
+inline constexpr std::string_view kCallsListedTwice =
+    "CUDA calls are listed twice, with and without a version: they are counted once";
+
 class Diagnostics {
  public:
   // Same (level, text, table) adds to the count.
@@ -36,6 +46,10 @@ class Diagnostics {
     list_.push_back({level, std::string(text), std::string(table), count});
   }
   const std::vector<Diagnostic>& list() const { return list_; }
+  bool Has(std::string_view text) const {
+    return std::any_of(list_.begin(), list_.end(),
+                       [text](const Diagnostic& known) { return known.text == text; });
+  }
 
  private:
   std::vector<Diagnostic> list_;

@@ -54,6 +54,21 @@ enum class CopyDirection : std::uint8_t {
   kMigrationPeer,
 };
 
+inline bool IsMigration(CopyDirection direction) {
+  return direction == CopyDirection::kMigrationToDevice ||
+         direction == CopyDirection::kMigrationToHost || direction == CopyDirection::kMigrationPeer;
+}
+
+// Why the driver moved unified memory, as CUPTI numbers it.
+enum class MigrationCause : std::uint8_t {
+  kUnknown,
+  kUser,         // the program prefetched it
+  kFault,        // the GPU or the host touched a page that was not there
+  kSpeculative,  // pages around one that was touched
+  kEviction,     // the GPU's memory was full
+  kAccessCounters,
+};
+
 // A physical GPU that the report knows of or that did work.
 struct Device {
   std::string name;             // "NVIDIA H100 80GB HBM3", "" when the report does not say
@@ -134,7 +149,8 @@ struct CopyTable {
   std::vector<CopyDirection> direction;
   std::vector<MemoryKind> source;
   std::vector<MemoryKind> target;
-  std::vector<std::uint32_t> peer;  // -> devices, the other GPU of a peer copy; kNone otherwise
+  std::vector<std::uint32_t> peer;    // -> devices, the other GPU of a peer copy; kNone otherwise
+  std::vector<MigrationCause> cause;  // of migrations
   std::size_t size() const { return bytes.size(); }
 };
 

@@ -1,13 +1,48 @@
 -- The launching thread runs code that the report does not show, and the GPU waits for it. What the code is only ranges or CPU
 -- samples can tell: a symptom that says where to look. It claims what no cause has claimed.
 
--- What the innermost range or function around the code says of it, and so what helps.
-local function ways_of(name)
+local function is_model(row) return matches(row.name, "*.py(*: forward*") or matches(row.name, "nn.Module:*") end
+
+-- What the innermost range or function around the code says of it, and so what helps. Samples name functions without a further
+-- capture.
+local function ways_of(name, sampled)
+  if sampled then return { "other" } end
   if not name then return { "unseen", "unnamed", "other" } end
-  if matches(name, "*.py(*: forward*") or matches(name, "nn.Module:*") then return { "model" } end
+  if is_model({ name = name }) then return { "model" } end
   if matches(name, "Optimizer.step*") or matches(name, "*optim*.py(*: step*") then return { "optimizer" } end
   if matches(name, "*.py(*") then return { "other" } end
   return { "unseen", "other" }
+end
+
+-- The innermost range or function that holds most of the time, and where most of it is, in words. The range of a whole step
+-- says nothing of the place in it.
+local function place_of(ranges, longest, lost)
+  local named = filter(ranges, function(row) return not matches(row.name, "ProfilerStep#*") end)
+  if 2 * sum(named, "time") <= lost then return nil, ", most of it outside all named ranges" end
+  if matches(longest.name, "ProfilerStep#*") then longest = top(named, "time", 1)[1] end
+  if 2 * longest.time <= lost then
+    local model = filter(named, is_model)
+    if 2 * sum(model, "time") > lost then
+      local first = top(model, "time", 1)[1].name
+      return first, ", most of it in the model's functions, such as " .. first
+    end
+    return nil, ", spread over several ranges and functions"
+  end
+  return longest.name, (matches(longest.name, "*.py(*") and ", most of it in " or ", most of it in the range ") .. longest.name
+end
+
+-- The functions in which CPU samples saw most of the time, at most three; nil where more take it.
+local function functions_of(rows)
+  local all = sum(rows, "samples")
+  local names, samples = {}, 0
+  for _, row in ipairs(top(rows, "samples", 3)) do
+    if 2 * samples <= all then
+      table.insert(names, row.name)
+      samples = samples + row.samples
+    end
+  end
+  if all == 0 or 2 * samples <= all then return nil end
+  return (#names > 1 and "the functions " or "the function ") .. table.concat(names, ", ")
 end
 
 return {
@@ -21,7 +56,7 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "host.compute.code", "window.supports_verdict", "steps.count", "capture.has_ranges",
+  optional   = { "host.compute.code", "host.compute.functions", "window.supports_verdict", "steps.count", "capture.has_ranges",
                  "run.kind", "launch.count", "startup.time" },
   thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up" },
 
@@ -56,15 +91,13 @@ return {
     -- Without steps the start belongs to what is analyzed, and code runs in it that no loop repeats.
     if not at_least(lost, f.steps.count and t.min_share or t.min_share_without_steps) then return nil end
     local rows = top(f.host.compute.ranges, "time", 5)
-    local where = f.capture.has_ranges == false and "" or ", most of it outside all named ranges"
-    -- The range of a whole step says nothing of the place in it.
-    local name = #rows > 0 and not matches(rows[1].name, "ProfilerStep#*") and rows[1].name or nil
-    if name then
-      local is_line = matches(name, "*.py(*")
-      where = (is_line and ", most of it in " or ", most of it in the range ") .. name
-    end
+    local name, where = place_of(f.host.compute.ranges, rows[1], f.host.compute.lost.time)
+    if not name and f.capture.has_ranges == false then where = "" end
+    local functions = f.host.compute.functions or {}
+    local seen = functions_of(functions)
+    if seen then where = ", most of it in " .. seen .. (name and " in " .. name or "") end
     local ways = {}
-    for _, reason in ipairs(ways_of(name)) do table.insert(ways, { reason = reason }) end
+    for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
     local code = math.max(lost, share(f.host.compute.code or 0, f.window.device_time))
     return { share = lost, code = code, where = where, count = f.host.compute.lost.count, rows = rows, ways = ways }
@@ -122,6 +155,33 @@ return {
       facts = { window = { device_time = 1e9 }, host = { compute = { remedy = true, lost = { time = 2e8, count = 5 }, ranges = {} } } },
       expect = { share = 0.2, where = ", most of it outside all named ranges", rows = 0,
                  ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "near miss: the longest range holds a sliver of the time",
+      facts = { window = { device_time = 1e9 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
+                                     ranges = { { name = "FusionContainer::buildFusionIr", time = 7e5 } } } } },
+      expect = { where = ", most of it outside all named ranges", ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "near miss: no range holds half of the time",
+      facts = { window = { device_time = 1e9 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
+                                     ranges = { { name = "metrics", time = 2e8 }, { name = "logging", time = 2e8 } } } } },
+      expect = { where = ", spread over several ranges and functions" } },
+    { name = "no function of the model holds half of the time, all of them do",
+      facts = { window = { device_time = 1e9 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
+                                     ranges = { { name = "bert.py(364): forward", time = 2e8 }, { name = "bert.py(465): forward", time = 1e8 },
+                                                { name = "enum.py(1128): __new__", time = 5e7 } } } } },
+      expect = { where = ", most of it in the model's functions, such as bert.py(364): forward", ways = { { reason = "model" } } } },
+    { name = "the CPU was sampled: the functions are known",
+      facts = { window = { device_time = 1e9 }, capture = { has_ranges = false },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 }, ranges = {},
+                                     functions = { { name = "main", samples = 400 }, { name = "std::abs", samples = 390 }, { name = "memcpy", samples = 90 } } } } },
+      expect = { where = ", most of it in the functions main, std::abs", ways = { { reason = "other" } } } },
+    { name = "near miss: samples are of many functions",
+      facts = { window = { device_time = 1e9 }, capture = { has_ranges = false },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 }, ranges = {},
+                                     functions = { { name = "a", samples = 10 }, { name = "b", samples = 10 }, { name = "c", samples = 10 },
+                                                   { name = "d", samples = 10 }, { name = "e", samples = 10 }, { name = "f", samples = 10 } } } } },
+      expect = { where = "", ways = { { reason = "other" } } } },
     { name = "a few percent between steps, when nothing else explains them",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
                 host = { compute = { remedy = true, lost = { time = 3e7, count = 10 }, ranges = { { name = "metrics", time = 3e7 } } } } },

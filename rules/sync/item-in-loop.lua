@@ -5,7 +5,7 @@ local engines = { vLLM = true, SGLang = true, ["TensorRT-LLM"] = true }
 
 return {
   id        = "sync/item-in-loop",
-  title     = "Remove tiny blocking copies from the loop (in PyTorch: .item())",
+  title     = "Remove tiny blocking copies from the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",

@@ -2,7 +2,7 @@
 -- waits for the page, page after page. A prefetch moves the same bytes in large pieces before they are needed.
 return {
   id        = "transfer/managed-memory-faults",
-  title     = "Prefetch managed memory so that kernels do not page-fault",
+  title     = "Prefetch managed memory so that neither kernels nor the host page-fault",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,18 +15,24 @@ return {
   not_applicable = "no managed memory migrates",
   evidence       = { "count", "bytes", "time", faults = "gpu_faults" },
   needs          = { "copy.migration.remedy" },
-  optional       = { "copy.migration.gpu_faults" },
+  optional       = { "copy.migration.gpu_faults", "copy.migration.back_bytes", "copy.migration.prefetched_bytes" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} migrations move {bytes:bytes} of managed memory{faults_text:text}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "{count:count} migrations on page faults move {up:bytes} to the GPU and {back:bytes} back to the host.{prefetched_text:text} Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Pages move only when a kernel or the host touches them, and the one that touches them waits.",
   fixes   = {
-    { action  = "Prefetch what a kernel will use, on its stream and before it",
+    { reason = "kernel", action  = "Prefetch what a kernel will use, on its stream and before it",
       snippet = [[int device;
 cudaGetDevice(&device);
 cudaMemPrefetchAsync(data, bytes, device, stream);            // CUDA 13: a cudaMemLocation in place of device, and flags
 kernel<<<grid, block, 0, stream>>>(data);]],
       language = "cpp", ["for"] = { "c++" } },
+    { reason = "host", action  = "Prefetch results to the host before it reads them",
+      snippet = [[kernel<<<grid, block, 0, stream>>>(data);
+cudaMemPrefetchAsync(data, bytes, cudaCpuDeviceId, stream);   // CUDA 13: a cudaMemLocation in place of the device, and flags
+cudaStreamSynchronize(stream);                                // then read data]],
+      language = "cpp", ["for"] = { "c++" } },
+    { reason = "again", action = "Prefetch after the host last touches the data: what it touches later moves back, and the kernel faults on it again" },
     { action  = "Tell the driver who reads the data and where it should stay",
       snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetReadMostly, device);           // CUDA 13: a cudaMemLocation in place of device
 cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
@@ -37,7 +43,14 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
   references = { "cuda-programming/unified-memory" },
 
   detect = function(f, t, e)
-    e.faults_text = e.faults and e.faults > 0 and ", on page faults of the GPU" or ""
+    e.back = f.copy.migration.back_bytes or 0
+    e.up = math.max(0, e.bytes - e.back)
+    e.prefetched = f.copy.migration.prefetched_bytes or 0
+    e.prefetched_text = e.prefetched > 0 and " The program prefetches some of its memory itself." or ""
+    e.ways = {}
+    if e.up > 0 then table.insert(e.ways, { reason = "kernel" }) end
+    if e.back > 0 then table.insert(e.ways, { reason = "host" }) end
+    if e.prefetched > 0 and e.back > 0 and e.up > 0 then table.insert(e.ways, { reason = "again" }) end
     return e
   end,
 
@@ -52,13 +65,18 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
       facts = { window = { device_time = 1e9 },
                 copy = { migration = { count = 3000, bytes = 2e8, time = 3e7, gpu_faults = 1200, lost = 1.5e8,
                                        remedy = true } } },
-      expect = { share = 0.15, count = 3000, bytes = 2e8, time = 3e7, faults = 1200,
-                 faults_text = ", on page faults of the GPU" },
+      expect = { share = 0.15, count = 3000, bytes = 2e8, time = 3e7, faults = 1200, up = 2e8, back = 0, prefetched_text = "",
+                 ways = { { reason = "kernel" } } },
       saving = { claims = 1.5e8, confidence = 0.8 } },
     { name = "page faults were not captured",
       facts = { window = { device_time = 1e9 }, copy = { migration = { count = 300, bytes = 2e8, time = 3e7, lost = 3e7,
                                                                        remedy = true } } },
-      expect = { share = 0.03, faults_text = "" }, saving = { confidence = 0.65 } },
+      expect = { share = 0.03 }, saving = { confidence = 0.65 } },
+    { name = "the host touches what was prefetched, and reads results without a prefetch",
+      facts = { window = { device_time = 1e9 }, copy = { migration = { count = 1153, bytes = 4e8, time = 6e7, lost = 6e7, remedy = true,
+                                                                       back_bytes = 2.7e8, prefetched_bytes = 1.3e8 } } },
+      expect = { up = 1.3e8, back = 2.7e8, prefetched_text = " The program prefetches some of its memory itself.",
+                 ways = { { reason = "kernel" }, { reason = "host" }, { reason = "again" } } } },
     { name = "near miss: prefetched, nothing waits",
       facts = { window = { device_time = 1e9 }, copy = { migration = { count = 100, bytes = 2e8, time = 2e7, lost = 1e6,
                                                                        remedy = true } } },

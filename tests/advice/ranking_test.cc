@@ -93,6 +93,44 @@ TEST_CASE("where a fix wins back far less than its symptom names, the report say
   CHECK(whole->Seen() == whole->symptom);
 }
 
+TEST_CASE("a finding is located in a phase only where most of its time is in it") {
+  TraceBuilder story;
+  for (int i = 0; i < 100; ++i) {
+    const Nanos at = i * 200_us;
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+    story.Range("optimizer", {at + 190_us, at + 200_us});  // a tenth of the idle time
+  }
+  const Analysed run(story);
+  std::vector<Interval> idle;
+  std::vector<Interval> updates;
+  for (int i = 0; i < 99; ++i) {
+    idle.push_back({i * 200_us + 110_us, i * 200_us + 210_us});
+    updates.push_back({i * 200_us + 188_us, i * 200_us + 200_us});
+  }
+  const auto phase_of = [&run](const std::vector<Interval>& claim) {
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/rule", .claims = {claim}});
+    return verdicts.Rank(run).at(0).where.phase;
+  };
+  CHECK(phase_of(idle).empty());
+  CHECK(phase_of(updates) == "optimizer");
+}
+
+TEST_CASE("GPU work is in the phase that launched it") {
+  TraceBuilder story;
+  for (int i = 0; i < 100; ++i) {
+    const Nanos at = i * 200_us;
+    story.Range("backward", {at, at + 8_us});
+    story.Launch("kernel", {at + 1_us, at + 5_us}, {at + 10_us, at + 110_us});
+  }
+  const Analysed run(story);
+  std::vector<Interval> work;
+  for (int i = 0; i < 100; ++i) work.push_back({i * 200_us + 10_us, i * 200_us + 110_us});
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/work", .claims = {work}});
+  CHECK(Named(verdicts.Rank(run), "a/work")->where.phase == "backward");
+}
+
 TEST_CASE("a symptom that its cause takes all time from is listed under the cause only") {
   const Analysed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;

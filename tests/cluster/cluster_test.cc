@@ -171,6 +171,17 @@ TEST_CASE("reports of different jobs or sizes are told apart") {
   CHECK_FALSE(DifferentRuns(ranks, ShippedKnowledge()).empty());
 }
 
+TEST_CASE("kernels that begin and end at the same times are one capture") {
+  std::vector<RankSummary> ranks(4);
+  for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].path = "file " + std::to_string(r);
+  ranks[0].work_print = ranks[2].work_print = 7;
+  ranks[1].work_print = 8;
+  CHECK(SameCaptures(ranks) == std::vector<std::uint32_t>{kNone, kNone, 0, kNone});
+  ranks[0].rank = 0;
+  ranks[2].rank = 1;  // say their names
+  CHECK(SameCaptures(ranks)[2] == kNone);
+}
+
 TEST_CASE("reports of different programs are told apart by their kernels") {
   const auto with = [](const char* path, std::vector<RankKernel> kernels) {
     RankSummary rank;

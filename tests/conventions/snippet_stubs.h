@@ -54,6 +54,7 @@ enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
+constexpr int cudaCpuDeviceId = -1;
 enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly, cudaMemAdviseSetPreferredLocation };
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
 

@@ -359,6 +359,13 @@ TEST_CASE("foreign accelerators and unknown categories are counted, not mistaken
   CHECK(Reported(trace, "unknown category") == 1);
 }
 
+TEST_CASE("ranges of hardware counters are counted, and are no kernels") {
+  const Trace trace = Imported(TraceText({Event("cuda_profiler_range", "void k()", 0, 1, "1", "1"),
+                                          Event("cpu_op", "aten::mul", 17, 17, "0", "3")}));
+  CHECK(trace.ops.size() == 0);
+  CHECK(Reported(trace, "hardware counters") == 1);
+}
+
 TEST_CASE("the importer is chosen by content") {
   const TextFile trace(TraceText({Kernel("k", "1", "1", 1)}), ".txt");
   CHECK(ToldKineto("{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [", trace.path()));

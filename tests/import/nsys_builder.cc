@@ -268,6 +268,7 @@ std::string Describe(const Trace& t) {
   Print(out, "copies.bytes", t.copies.bytes);
   Print(out, "copies.direction", t.copies.direction);
   Print(out, "copies.peer", t.copies.peer);
+  Print(out, "copies.cause", t.copies.cause);
   Print(out, "calls.start", t.calls.start);
   Print(out, "calls.end", t.calls.end);
   Print(out, "calls.thread", t.calls.thread);

@@ -58,6 +58,26 @@ TEST_CASE("ranges take their name from the row or from the string table") {
   CHECK(CountOf(trace, "marks") == 1);
 }
 
+TEST_CASE("operators that PyTorch writes as ranges are operators, with their sequence numbers") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("operators.sqlite"), Schema::k3_25);
+  builder.Text(70, "aten::add, seq = 7, op_id = 5")
+      .Sql(Nvtx("5, 90, 59, 'forward', NULL, " + kThread + ", 0"))
+      .Sql(Nvtx("10, 40, 59, 'aten::to, seq = 45330, op_id = 990728', NULL, " + kThread + ", 0"))
+      .Sql(Nvtx("15, 30, 59, 'aten::copy_, op_id = 990729', NULL, " + kThread + ", 0"))
+      .Sql(Nvtx("50, 60, 59, 'AddmmBackward0, seq = 12', NULL, " + kThread + ", 0"))
+      .Sql(Nvtx("70, 80, 60, NULL, 70, " + kThread + ", 0"));
+  const Trace trace = Read(builder);
+  REQUIRE(trace.ranges.size() == 1);
+  CHECK(trace.strings[trace.ranges.name[0]] == "forward");
+  CHECK(trace.operators.start == std::vector<Nanos>{10, 15, 50, 70});
+  CHECK(trace.strings[trace.operators.name[0]] == "aten::to");
+  CHECK(trace.operators.payload == std::vector<std::int64_t>{45330, -1, 12, -1});
+  CHECK(nsys::IsOperatorName("autograd::engine::evaluate_function: MulBackward0"));
+  CHECK_FALSE(nsys::IsOperatorName("Backward"));
+  CHECK_FALSE(nsys::IsOperatorName("FusionContainer::buildFusionIr"));
+}
+
 TEST_CASE("domains belong to a process, and open ranges end with the trace") {
   const TempDir dir;
   NsysBuilder builder(dir.File("domains.sqlite"), Schema::k3_25);

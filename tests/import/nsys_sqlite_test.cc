@@ -200,6 +200,23 @@ TEST_CASE("version suffixes of calls are removed, failures are marked, not-ready
   CHECK(trace.calls.failed == std::vector<std::uint8_t>{0, 1, 0, 0});
 }
 
+TEST_CASE("a call that is listed twice, with and without a version, is one call") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("twice.sqlite"), Schema::k2_9);
+  builder.Text(50, "cudaMalloc").Text(51, "cudaMalloc_v3020").Text(52, "cuMemAlloc_v2");
+  builder.Add(CallRow{.start = 10, .end = 20, .correlation = 5, .name = 50})
+      .Add(CallRow{.start = 11, .end = 19, .correlation = 5, .name = 51, .result = 2})
+      .Add(CallRow{.start = 12, .end = 18, .correlation = 5, .name = 52})  // what it calls itself
+      .Add(CallRow{.start = 30, .end = 40, .correlation = 6, .name = 50})
+      .Add(CallRow{.start = 31, .end = 39, .tid = 101, .correlation = 7, .name = 51})
+      .Add(CallRow{.start = 50, .end = 60, .correlation = 8, .name = 51})
+      .Add(CallRow{.start = 60, .end = 70, .correlation = 9, .name = 51});
+  const Trace trace = Read(builder);
+  CHECK(trace.calls.start == std::vector<Nanos>{10, 12, 30, 50, 60, 31});
+  CHECK(trace.calls.failed == std::vector<std::uint8_t>{1, 0, 0, 0, 0, 0});
+  CHECK(CountOf(trace, "listed twice") == 1);
+}
+
 TEST_CASE("calls are sorted by thread, start and then the longest first") {
   const TempDir dir;
   NsysBuilder builder(dir.File("order.sqlite"), Schema::k3_25);

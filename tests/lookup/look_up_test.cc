@@ -49,6 +49,15 @@ TEST_CASE("a database is asked with one statement, of the window and the rank") 
   CHECK_THAT(guide.CountOfCalls(name).sql, Contains("(r.globalTid & ~16777215) = 285212672"));
 }
 
+TEST_CASE("calls that a report lists twice are counted once") {
+  Trace trace = TraceOf("nsys-sqlite");
+  const StringId name = trace.strings.Intern("cudaMalloc");
+  CHECK_THAT(ReportGuide(trace, {0, 10}).CountOfCalls(name).sql, Contains("select count(*) from"));
+  trace.diagnostics.Add(Level::kInfo, kCallsListedTwice);
+  CHECK_THAT(ReportGuide(trace, {0, 10}).CountOfCalls(name).sql,
+             Contains("select count(distinct r.globalTid || ' ' || r.correlationId) from"));
+}
+
 TEST_CASE("all kinds of copies of one direction are counted, and none that a kind does not tell") {
   const Trace trace = TraceOf("nsys-sqlite");
   const ReportGuide guide(trace, {0, 10});

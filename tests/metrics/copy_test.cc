@@ -143,6 +143,20 @@ TEST_CASE("unified memory that the driver moves is migration, and has no launchi
   CHECK(ClassedCopies(run) == 0);
 }
 
+TEST_CASE("migrations are counted by page fault, and prefetches of the program are none") {
+  const Analysed run(TraceBuilder()
+                         .MigrateToGpu(4_MiB, {0_us, 100_us}, MigrationCause::kUser)
+                         .Launch("touch", {100_us, 105_us}, {110_us, 500_us})
+                         .MigrateToGpu(4_KiB, {120_us, 130_us}, MigrationCause::kFault)
+                         .MigrateToGpu(60_KiB, {130_us, 150_us}, MigrationCause::kSpeculative)
+                         .MigrateToHost(8_KiB, {600_us, 610_us}, MigrationCause::kFault));
+  CHECK(run->copies.migration.count == 2);
+  CHECK(run->copies.migration.bytes == Approx(72_KiB));
+  CHECK(run->copies.migration.lost->Total() == 40_us);
+  CHECK(run->moves.prefetched_bytes == Approx(4_MiB));
+  CHECK(run->moves.migrated_back_bytes == Approx(8_KiB));
+}
+
 TEST_CASE("a round trip across the border of two steps that a rhythm gave is still one") {
   // Each millisecond: kernels, a download, 300 us of work on the host (the longest wait, so the
   // border of the steps), the upload.

@@ -123,6 +123,23 @@ TEST_CASE("in one pass only the host code that the GPU waits for counts") {
   CHECK(run->host_code.code_ns == Approx(3e6).epsilon(0.02));
 }
 
+TEST_CASE("samples of the CPU name the functions that run while the GPU waits") {
+  TraceBuilder story;
+  story.Launch("next", {0_ms, 5_us}, {10_us, 20_ms});
+  story.Launch("late", {24_ms, 24_ms + 5_us}, {24_ms + 10_us, 30_ms});
+  story.Sample("busy(int)", 10_ms);  // the GPU does not wait
+  for (const Nanos at : {21_ms, 22_ms}) story.Sample("check(double*, int)", at);
+  story.Sample("", 23_ms);  // of a library without symbols
+  story.Thread("bystander").Sample("other()", 22_ms);
+  const Analysed run(story, kAuto);
+  const auto& functions = run->host_code.functions;
+  REQUIRE(functions.size() == 2);
+  CHECK(functions[0].name == "check");
+  CHECK(functions[0].samples == 2);
+  CHECK(functions[1].name == "program");
+  CHECK(run->host_code.sampled);
+}
+
 TEST_CASE("the code between two launches is no long pause") {
   TraceBuilder story;
   Repeat(40, 2_ms, [&](int, Nanos at) {

@@ -16,6 +16,7 @@ void TraceBuilder::ForEachTime(Change change) {
   all(&os_calls_);
   all(&mpi_);
   all(&overheads_);
+  all(&samples_);
 }
 
 inline TraceBuilder& TraceBuilder::Stretch(Nanos factor) {
@@ -97,6 +98,12 @@ inline std::vector<std::uint32_t> TraceBuilder::BuildCalls(Trace* trace) const {
   trace->ranges.payload.assign(ranges_.size(), 0);
   named(os_calls_, &trace->os_calls);
   named(overheads_, &trace->overheads);
+  for (const std::uint32_t i : ByThread(samples_)) {
+    trace->samples.time.push_back(samples_[i].when.start);
+    trace->samples.thread.push_back(samples_[i].thread);
+    trace->samples.symbol.push_back(trace->strings.Intern(samples_[i].name));
+    trace->samples.module.push_back(trace->strings.Intern("/usr/bin/program"));
+  }
   for (const std::uint32_t i : ByThread(mpi_)) {
     const MpiRow& row = mpi_[i];
     trace->mpi.start.push_back(row.when.start);
@@ -152,6 +159,7 @@ inline void TraceBuilder::BuildOps(const std::vector<std::uint32_t>& row_of_call
       trace->copies.source.push_back(op.source);
       trace->copies.target.push_back(op.target);
       trace->copies.peer.push_back(kNone);
+      trace->copies.cause.push_back(op.cause);
     } else if (op.kind == OpKind::kMemset) {
       detail = static_cast<std::uint32_t>(trace->memsets.size());
       trace->memsets.bytes.push_back(op.bytes);

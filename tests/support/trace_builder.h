@@ -124,11 +124,13 @@ class TraceBuilder {
                    AddCall("cudaMemcpyAsync", call), op);
   }
   // Unified memory that the driver moves: no call, no stream.
-  TraceBuilder& MigrateToGpu(std::int64_t bytes, Interval op) {
-    AddCopy(bytes, CopyDirection::kMigrationToDevice, MemoryKind::kManaged, MemoryKind::kManaged,
-            kNone, op);
-    ops_.back().stream = kNone;
-    return *this;
+  TraceBuilder& MigrateToGpu(std::int64_t bytes, Interval op,
+                             MigrationCause cause = MigrationCause::kUnknown) {
+    return Migrate(bytes, CopyDirection::kMigrationToDevice, op, cause);
+  }
+  TraceBuilder& MigrateToHost(std::int64_t bytes, Interval op,
+                              MigrationCause cause = MigrationCause::kUnknown) {
+    return Migrate(bytes, CopyDirection::kMigrationToHost, op, cause);
   }
   TraceBuilder& Memset(std::int64_t bytes, Interval call, Interval op,
                        const std::string& by = "cudaMemsetAsync") {
@@ -151,6 +153,11 @@ class TraceBuilder {
   }
   TraceBuilder& OsCall(const std::string& name, Interval when) {
     os_calls_.push_back({thread_, when, name});
+    return *this;
+  }
+  // The CPU was seen in this function of the thread's at that time.
+  TraceBuilder& Sample(const std::string& function, Nanos when) {
+    samples_.push_back({thread_, {when, when}, function});
     return *this;
   }
   // A call of MPI; -1 for sizes and peers that are not known.
@@ -199,6 +206,7 @@ class TraceBuilder {
     std::int64_t bytes = 0;
     CopyDirection direction = CopyDirection::kUnknown;
     MemoryKind source = MemoryKind::kUnknown, target = MemoryKind::kUnknown;
+    MigrationCause cause = MigrationCause::kUnknown;
     std::uint32_t graph = 0;
     std::uint8_t in_graph = 0;
   };
@@ -240,6 +248,13 @@ class TraceBuilder {
     op.call = call;
     return *this;
   }
+  TraceBuilder& Migrate(std::int64_t bytes, CopyDirection direction, Interval when,
+                        MigrationCause cause) {
+    AddCopy(bytes, direction, MemoryKind::kManaged, MemoryKind::kManaged, kNone, when);
+    ops_.back().stream = kNone;
+    ops_.back().cause = cause;
+    return *this;
+  }
   template <typename Change>
   void ForEachTime(Change change);
   void BuildPlaces(Trace* trace) const;
@@ -257,7 +272,7 @@ class TraceBuilder {
   std::vector<advise::Device> devices_;
   std::vector<CallRow> calls_;
   std::vector<OpRow> ops_;
-  std::vector<NamedRow> ranges_, os_calls_, overheads_;
+  std::vector<NamedRow> ranges_, os_calls_, overheads_, samples_;
   std::vector<MpiRow> mpi_;
   std::uint32_t process_ = 0, thread_ = 0, device_ = 0;
   std::int64_t stream_ = 7;

@@ -100,6 +100,46 @@ TEST_CASE("lazy loading inside the launching call is no launch latency") {
         Told({{"jit_or_module_load", 70_us}, {"launch", 15_us}, {"host_compute", 20_us}}));
 }
 
+TEST_CASE("code is also loaded in a first launch that began while the GPU was busy") {
+  const Analysed run(TraceBuilder()
+                         .Launch("before", {0_us, 5_us}, {10_us, 100_us})
+                         .Launch("first of its kind", {50_us, 900_us}, {905_us, 1000_us}));
+  CHECK(run.Causes() == Told({{"jit_or_module_load", 800_us}, {"launch", 5_us}}));
+  const Analysed again(TraceBuilder()
+                           .Launch("known", {0_us, 5_us}, {10_us, 100_us})
+                           .Launch("known", {50_us, 900_us}, {905_us, 1000_us}));
+  CHECK(again.Idle(IdleCause::kJitOrModuleLoad) == 0);
+}
+
+TEST_CASE("freeing that takes far too long for an idle GPU loads a library") {
+  const auto causes = [](const char* call, Nanos length, bool managed) {
+    TraceBuilder story;
+    story.Launch("before", {0_us, 5_us}, {10_us, 100_us});
+    if (managed) story.Call("cudaMallocManaged", {6_us, 8_us});
+    story.Call(call, {100_us, 100_us + length});
+    story.Launch("after", {100_us + length, 105_us + length}, {110_us + length, 200_us + length});
+    return Analysed(story).Causes();
+  };
+  CHECK(causes("cudaFree", 5000_ms, false) ==
+        Told({{"jit_or_module_load", 5000_ms}, {"launch", 10_us}}));
+  CHECK(causes("cudaFree", 5_ms, false) == Told({{"allocation", 5_ms}, {"launch", 10_us}}));
+  CHECK(causes("cudaFree", 5000_ms, true) == Told({{"allocation", 5000_ms}, {"launch", 10_us}}));
+  CHECK(causes("cudaHostAlloc", 5000_ms, false) ==
+        Told({{"allocation", 5000_ms}, {"launch", 10_us}}));
+}
+
+TEST_CASE("unified memory that the host pulls back or prefetches is the host's doing") {
+  const auto causes = [](MigrationCause cause) {
+    TraceBuilder story;
+    story.Launch("before", {0_us, 5_us}, {10_us, 100_us});
+    story.MigrateToHost(2_MiB, {300_us, 400_us}, cause);
+    return Analysed(story).Causes();
+  };
+  CHECK(causes(MigrationCause::kFault) == Told({{"host_compute", 200_us}}));
+  CHECK(causes(MigrationCause::kUser) == Told({{"host_compute", 200_us}}));
+  CHECK(causes(MigrationCause::kEviction) == Told({{"unknown", 200_us}}));
+}
+
 TEST_CASE("reading files with no loader in sight is file IO") {
   const Analysed run(GapStory().OsCall("read", {110_us, 190_us}));
   CHECK(run.Causes() == Told({{"file_io", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));

@@ -290,6 +290,7 @@ void Tables::Report() {
   add(backward_time_, Level::kWarning, "events that end before they start were dropped");
   add(absurd_, Level::kWarning, "events of more than a week were dropped");
   add(other_devices_, Level::kWarning, kOtherAccelerator);
+  add(counter_ranges_, Level::kInfo, kCountersOfRanges);
   for (const auto& [category, count] : unknown_) {
     trace_.diagnostics.Add(Level::kInfo, "events of an unknown category were left out", category,
                            count);

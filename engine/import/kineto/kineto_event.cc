@@ -178,7 +178,7 @@ Category CategoryOf(std::string_view text) {
       {"forward_backward", Category::kIgnored},
       {"gpu_user_annotation", Category::kIgnored},
       {"trace", Category::kIgnored},
-      {"cuda_profiler_range", Category::kIgnored},
+      {"cuda_profiler_range", Category::kCounterRange},
       {"external_correlation", Category::kIgnored},
       {"collective_comm", Category::kIgnored},
       {"hardware_counters", Category::kIgnored},

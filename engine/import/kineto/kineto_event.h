@@ -25,9 +25,10 @@ enum class Category : std::uint8_t {
   kSync,         // cuda_sync
   kEventRecord,  // cuda_event
   kOverhead,
-  kInstant,      // cpu_instant_event: "[memory]"
-  kOtherDevice,  // work of an accelerator that is no GPU
-  kIgnored,      // known, and of no use to us: arrows, copies of annotations on the GPU …
+  kInstant,       // cpu_instant_event: "[memory]"
+  kOtherDevice,   // work of an accelerator that is no GPU
+  kCounterRange,  // cuda_profiler_range: hardware counters of a kernel that was run for them
+  kIgnored,       // known, and of no use to us: arrows, copies of annotations on the GPU …
   kCount
 };
 

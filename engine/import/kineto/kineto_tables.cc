@@ -68,6 +68,10 @@ void Tables::OnEvent(const Event& event) {
     ++other_devices_;
     return;
   }
+  if (category == Category::kCounterRange) {
+    ++counter_ranges_;
+    return;
+  }
   Nanos start = 0;
   Nanos end = 0;
   if (category == Category::kIgnored || !Span(event, &start, &end)) return;
@@ -215,6 +219,7 @@ void Tables::GpuWork(const Event& event, Nanos start, Nanos end) {
     trace_.copies.target.push_back(copy.target);
     trace_.copies.peer.push_back(peer >= 0 && peer != device && peer < kDeviceLimit ? Low32(peer)
                                                                                     : kNone);
+    trace_.copies.cause.push_back(MigrationCause::kUnknown);
   } else {
     kind = OpKind::kMemset;
     detail = static_cast<std::uint32_t>(trace_.memsets.size());

@@ -102,6 +102,7 @@ class Tables : public Visitor {
   std::int64_t backward_time_ = 0;  // events that end before they start
   std::int64_t absurd_ = 0;
   std::int64_t other_devices_ = 0;
+  std::int64_t counter_ranges_ = 0;
 };
 
 }  // namespace advise::kineto

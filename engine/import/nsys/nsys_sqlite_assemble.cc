@@ -292,6 +292,7 @@ void Assembler::MoveTables() {
   MapThreads(all_.ranges.rows.threads, all_.ranges.rows.ranges.thread);
   trace_.ranges = std::move(all_.ranges.rows.ranges);
   trace_.operator_inputs = all_.ranges.rows.inputs.Take();
+  SplitOperators(&trace_);
   MapThreads(all_.os_calls.rows.threads, all_.os_calls.rows.calls.thread);
   trace_.os_calls = std::move(all_.os_calls.rows.calls);
   MapThreads(all_.mpi.rows.threads, all_.mpi.rows.calls.thread);
@@ -318,6 +319,11 @@ void Assembler::MoveTables() {
 }
 
 void Assembler::JoinCalls() {
+  const std::size_t twice = DropCallsListedTwice(&trace_.calls);
+  if (twice > 0) {
+    trace_.diagnostics.Add(Level::kInfo, kCallsListedTwice, cupti::kCalls,
+                           static_cast<std::int64_t>(twice));
+  }
   const CallIndex index(trace_.calls, trace_.threads, trace_.processes.size());
   OpTable& ops = trace_.ops;
   ops.device.resize(ops.size());

@@ -10,6 +10,7 @@
 //   correlationId     joins the launching call inside one process (globalPid); 0 = no call
 //   graphNodeId       set on rows that a graph launch produced, one correlation for many rows
 //   copyKind          11, 12, 13, 14 are migrations of unified memory: no stream, no call
+//   migrationCause    why such memory moved
 //   demangledName …   StringIds ids
 //
 // A sample kernel row: 155357600000|155357640000|0|1|7|5123|281476838981632|…|128|1|1|256|1|1|…
@@ -95,13 +96,16 @@ CopyDirection DirectionOf(std::int64_t kind, bool between_devices) {
   return CopyDirection::kUnknown;
 }
 
-bool IsMigration(CopyDirection direction) {
-  return direction == CopyDirection::kMigrationToDevice ||
-         direction == CopyDirection::kMigrationToHost || direction == CopyDirection::kMigrationPeer;
+// NULL, as of copies that are no migrations, and unheard-of causes are unknown.
+MigrationCause MigrationCauseOf(const Scan& scan, int column) {
+  const std::int64_t cause = scan.Int(column);
+  const bool known = !scan.IsNull(column) && cause >= 0 &&
+                     cause <= static_cast<std::int64_t>(MigrationCause::kAccessCounters);
+  return known ? static_cast<MigrationCause>(cause) : MigrationCause::kUnknown;
 }
 
 void ReadCopies(Scan& scan, GpuRows& rows) {
-  enum { kBytes = kOwn, kKind, kSource, kTarget, kSourceDevice, kTargetDevice };
+  enum { kBytes = kOwn, kKind, kSource, kTarget, kSourceDevice, kTargetDevice, kCause };
   scan.ForEach([&] {
     const bool has_peer = !scan.IsNull(kSourceDevice) && !scan.IsNull(kTargetDevice);
     const std::int64_t from = scan.Int(kSourceDevice);
@@ -118,6 +122,7 @@ void ReadCopies(Scan& scan, GpuRows& rows) {
       peer = rows.streams.Number({.process = ProcessKey(scan.Int(kProcess)), .device = other});
     }
     rows.copies.peer.push_back(peer);
+    rows.copies.cause.push_back(MigrationCauseOf(scan, kCause));
     rows.ops.detail.push_back(static_cast<std::uint32_t>(rows.copies.size() - 1));
   });
 }
@@ -231,10 +236,10 @@ GpuRows ReadGpuRows(Reader& reader, TablePart part) {
     ReadKernels(kernels, rows);
     return rows;
   }
-  Scan copies(
-      reader, "CUPTI_ACTIVITY_KIND_MEMCPY",
-      {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
-       "graphNodeId", "bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"});
+  Scan copies(reader, "CUPTI_ACTIVITY_KIND_MEMCPY",
+              {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
+               "graphNodeId", "bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId",
+               "dstDeviceId", "migrationCause"});
   Scan memsets(reader, "CUPTI_ACTIVITY_KIND_MEMSET",
                {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",
                 "graphNodeId", "bytes", "memKind"});

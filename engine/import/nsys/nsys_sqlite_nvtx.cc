@@ -9,12 +9,15 @@
 //             others  categories, CUDA names  not needed
 //   name      text, else StringIds[textId]
 //   end       NULL while open: such ranges end with the trace
+//   name      of a framework's operator (torch.autograd.profiler.emit_nvtx): → operators
 //   payload   the first integer among int64Value, uint64Value, int32Value, uint32Value
 //
 // A sample row: 155357596302|155357609579|59|…|aten::view, op_id = 314290|281476838981743|…|0|…
 // Structured payloads (binaryData) are read where NCCL wrote them: nsys_sqlite_nccl.cc.
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "engine/import/nsys/nsys_sqlite_rows.h"
 #include "engine/import/row_order.h"
@@ -47,7 +50,20 @@ void AddInputs(std::uint32_t list, RangeTable* ranges) {
   ranges->inputs.back() = list;
 }
 
+// "aten::mul, seq = 45328, op_id = 9" → 45328; 0 none.
+std::int64_t SequenceIn(std::string_view text) {
+  constexpr std::string_view kSequence = ", seq = ";
+  const std::size_t at = text.find(kSequence);
+  if (at == std::string_view::npos) return 0;
+  std::int64_t number = 0;
+  const std::string_view digits = text.substr(at + kSequence.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+// Operators have their sequence number in place of a payload.
 std::int64_t PayloadOf(const Scan& scan) {
+  if (const std::int64_t sequence = SequenceIn(scan.Text(kText)); sequence != 0) return sequence;
   for (int i = 0; i < kPayloads; ++i) {
     if (!scan.IsNull(kPayload + i)) return scan.Int(kPayload + i);
   }
@@ -55,6 +71,47 @@ std::int64_t PayloadOf(const Scan& scan) {
 }
 
 }  // namespace
+
+bool IsOperatorName(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kLibraries = {
+      "aten::", "autograd::",  "torch::autograd::", "prims::",
+      "c10d::", "quantized::", "torchvision::"};
+  if (std::any_of(kLibraries.begin(), kLibraries.end(),
+                  [name](std::string_view library) { return name.starts_with(library); })) {
+    return true;
+  }
+  // "AddmmBackward0": a function of the backward pass.
+  constexpr std::string_view kBackward = "Backward";
+  std::string_view stem = name;
+  while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back())) != 0)
+    stem.remove_suffix(1);
+  return stem.size() < name.size() && stem.ends_with(kBackward);
+}
+
+void SplitOperators(Trace* trace) {
+  const RangeTable& all = trace->ranges;
+  constexpr std::uint8_t kNotAsked = 2;
+  std::vector<std::uint8_t> is_operator(trace->strings.size(), kNotAsked);
+  std::vector<std::uint32_t> operators;
+  std::vector<std::uint32_t> others;
+  for (std::uint32_t row = 0; row < all.size(); ++row) {
+    std::uint8_t& known = is_operator[all.name[row]];
+    if (known == kNotAsked) known = IsOperatorName(trace->strings[all.name[row]]) ? 1 : 0;
+    (known == 1 ? operators : others).push_back(row);
+  }
+  if (operators.empty()) return;
+  trace->operators = trace->ranges;
+  ReorderRows(operators, &trace->operators);
+  // Where autograd did not record an operator, its name has no sequence number.
+  for (std::int64_t& number : trace->operators.payload) {
+    if (number == 0) number = -1;
+  }
+  if (others.empty()) {
+    trace->ranges = {};
+  } else {
+    ReorderRows(others, &trace->ranges);
+  }
+}
 
 std::string_view WithoutUniqueSuffix(std::string_view name) {
   constexpr std::array<std::string_view, 4> kSuffixes = {

@@ -92,6 +92,11 @@ RangeRows ReadRanges(Reader& reader);
 // "aten::add" of "aten::add, seq = 3, op_id = 7, sizes = [[2]]": without what PyTorch appends to
 // make each name unique.
 std::string_view WithoutUniqueSuffix(std::string_view name);
+// "aten::mm", "autograd::engine::evaluate_function: MmBackward0", "MmBackward0": PyTorch's own,
+// which torch.autograd.profiler.emit_nvtx writes as ranges.
+bool IsOperatorName(std::string_view name);
+// Moves ranges that are operators to the table of operators; payloads are then sequence numbers.
+void SplitOperators(Trace* trace);
 
 // nsys_sqlite_nccl.cc
 struct NcclRows {

@@ -212,6 +212,7 @@ class GpuTraceReader {
     copies.source.push_back(MemoryNamed(Text({"srcmemkd", "srcmemtype"})));
     copies.target.push_back(MemoryNamed(Text({"dstmemkd", "dstmemtype"})));
     copies.peer.push_back(kNone);
+    copies.cause.push_back(MigrationCause::kUnknown);
     return static_cast<std::uint32_t>(copies.size() - 1);
   }
 

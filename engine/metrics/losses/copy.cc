@@ -4,17 +4,13 @@
 #include <map>
 
 #include "engine/metrics/losses/later_reads.h"
+#include "engine/metrics/losses/migrations.h"
 #include "engine/metrics/losses/mpi.h"
 #include "engine/metrics/losses/repeated_uploads.h"
 #include "engine/timeline/blocking_calls.h"
 
 namespace advise {
 namespace {
-
-bool IsMigration(CopyDirection d) {
-  return d == CopyDirection::kMigrationToDevice || d == CopyDirection::kMigrationToHost ||
-         d == CopyDirection::kMigrationPeer;
-}
 
 class CopyFinder {
  public:
@@ -44,7 +40,7 @@ class CopyFinder {
     result_.repeated_memory = std::move(repeated.memory);
     result_.repeated_is_all = repeated.all_there_is;
     RoundTrips();
-    Migrations();
+    result_.migration = FindMigrations(basis_);
     Asynchronous();
     return std::move(result_);
   }
@@ -343,42 +339,6 @@ class CopyFinder {
     IntervalSet cut = idle.Clip(from, to);
     if (cut.empty()) return;
     loss->remedy().host_cuts.push_back({trace_.calls.thread[a], std::move(cut)});
-  }
-
-  void Migrations() {
-    LossBuilder loss(basis_);
-    std::vector<std::vector<Interval>> when(trace_.devices.size());
-    for (const std::uint32_t op : copies_) {
-      if (result_.kind_of_op[op] != CopyKind::kMigration) continue;
-      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
-      loss.AddOp(op);
-      loss.remedy().scaled_ops.emplace_back(op, 0.0F);
-      when[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
-    }
-    for (std::size_t i = 0; i < trace_.faults.size(); ++i) {
-      if (trace_.faults.device[i] == kNone || !basis_.InWindow(trace_.faults.start[i])) continue;
-      when[trace_.faults.device[i]].push_back({trace_.faults.start[i], trace_.faults.end[i]});
-    }
-    // A kernel that faults waits for its pages: the time that faults and migrations take inside it
-    // is not its own.
-    if (loss.count() > 0) {
-      std::vector<IntervalSet> sets;
-      for (auto& intervals : when) sets.push_back(IntervalSet::Of(std::move(intervals)));
-      for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-        if (trace_.ops.kind[op] != OpKind::kKernel || Length(op) <= 0) continue;
-        const Nanos inside =
-            sets[trace_.ops.device[op]].OverlapWith(trace_.ops.start[op], trace_.ops.end[op]);
-        if (inside == 0) continue;
-        const IntervalSet waits =
-            sets[trace_.ops.device[op]].Clip(trace_.ops.start[op], trace_.ops.end[op]);
-        for (const Interval& i : waits.intervals())
-          loss.AddSpan(trace_.ops.device[op], i.start, i.end);
-        loss.remedy().scaled_ops.emplace_back(
-            op, 1.0F - static_cast<float>(static_cast<double>(inside) /
-                                          static_cast<double>(Length(op))));
-      }
-    }
-    result_.migration = loss.Build();
   }
 
   // Pinned asynchronous copies: on a stream that also runs kernels they cannot hide behind them. On

@@ -32,6 +32,7 @@ class HostCodeFinder {
     const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
     const std::vector<Nanos> long_pauses = LongPauses(run_);
     std::map<std::string, double> names;
+    SampledFunctions functions(trace_);
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kHostCompute) continue;
       if (!basis_.InLoop(piece.start)) continue;  // start-up is no habit
@@ -46,6 +47,7 @@ class HostCodeFinder {
       loss.AddSpan(piece.device, piece.start, piece.end);
       if (thread == kNone) continue;
       loss.CutHost(thread, piece.start, piece.end);
+      functions.Add(thread, piece.start, piece.end);
       const std::uint32_t next = NextCall(run_, thread, piece.start);
       if (next != kNone && next != run_.calls_of_thread[thread].first)
         places[thread].insert(PlaceOf(next));
@@ -60,6 +62,8 @@ class HostCodeFinder {
     }
     std::stable_sort(result.ranges.begin(), result.ranges.end(),
                      [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
+    result.sampled = trace_.samples.size() > 0;
+    result.functions = functions.MostFirst();
     // Without steps no place is known to come again.
     if (!run_.steps.known()) places.clear();
     for (const auto& [thread, between] : places)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/metrics/losses/loss.h"
+#include "engine/metrics/losses/sampled_functions.h"
 
 namespace advise {
 
@@ -17,6 +18,8 @@ struct HostCode {
   Loss time;                      // long gaps of the loop
   Nanos code_ns = 0;              // what launching threads spend in it, the GPU waiting or not
   std::vector<NamedTime> ranges;  // the innermost around it, or lines of the program; longest first
+  bool sampled = false;           // whether the CPU was
+  std::vector<SampledFunction> functions;  // that samples saw in it, most often seen first
 };
 
 // Code that no recorded call and no range of a known purpose explains. Without its remedy, all of

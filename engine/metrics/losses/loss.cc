@@ -36,9 +36,13 @@ double PerStep(const Run& run, const std::vector<Nanos>& whens) {
 
 void LossBuilder::Count(Nanos when, double bytes, Nanos time_ns) {
   ++loss_.count;
+  counter_.Count(when);
+  AddToCounted(bytes, time_ns);
+}
+
+void LossBuilder::AddToCounted(double bytes, Nanos time_ns) {
   loss_.bytes += bytes;
   loss_.time_ns += static_cast<double>(time_ns);
-  counter_.Count(when);
 }
 
 void LossBuilder::AddOp(std::uint32_t op) {

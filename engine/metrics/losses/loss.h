@@ -68,6 +68,7 @@ class LossBuilder {
       : basis_(basis), counter_(basis.run), spans_(basis.run.trace.devices.size()) {}
 
   void Count(Nanos when, double bytes, Nanos time_ns);
+  void AddToCounted(double bytes, Nanos time_ns);  // more of what was counted already
   void AddSpan(std::uint32_t device, Nanos start, Nanos end) {
     std::vector<Interval>& spans = spans_[device];
     if (!spans.empty() && spans.back().end == start) {

@@ -38,6 +38,15 @@ void FindDuplex(const Basis& basis, Way up, Way down, Moves* moves) {
   moves->one_way = lesser.Build();
 }
 
+void CountMigration(const CopyTable& copies, std::uint32_t copy, Moves* moves) {
+  const auto bytes = static_cast<double>(copies.bytes[copy]);
+  if (copies.cause[copy] == MigrationCause::kUser) {
+    moves->prefetched_bytes += bytes;
+  } else if (copies.direction[copy] == CopyDirection::kMigrationToHost) {
+    moves->migrated_back_bytes += bytes;
+  }
+}
+
 }  // namespace
 
 Moves FindMoves(const Basis& basis) {
@@ -74,7 +83,8 @@ Moves FindMoves(const Basis& basis) {
         peer.remedy().detached_ops.push_back(op);
         break;
       case CopyDirection::kMigrationToHost:
-        moves.migrated_back_bytes += bytes;
+      case CopyDirection::kMigrationToDevice:
+        CountMigration(trace.copies, detail, &moves);
         break;
       case CopyDirection::kHostToDevice:
         up.when[trace.ops.device[op]].push_back({start, trace.ops.end[op]});

@@ -26,6 +26,20 @@ Nanos FirstCall(const Run& run) {
   return first;
 }
 
+// The longest call of launching threads that began before the first op.
+void FindCallBefore(const Run& run, Nanos first_op, StartUp* result) {
+  const CallTable& calls = run.trace.calls;
+  for (const std::uint32_t thread : run.launching_threads) {
+    const RowRange rows = run.calls_of_thread[thread];
+    for (std::uint32_t c = rows.first; c < rows.last && calls.start[c] < first_op; ++c) {
+      const auto length = static_cast<double>(std::min(calls.end[c], first_op) - calls.start[c]);
+      if (length <= result->before_call_ns) continue;
+      result->before_call_ns = length;
+      result->before_call = run.trace.strings[calls.name[c]];
+    }
+  }
+}
+
 }  // namespace
 
 StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& kind) {
@@ -36,6 +50,7 @@ StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& k
   const Nanos first_call = FirstCall(run);
   const Nanos first_op = run.trace.ops.start.front();
   if (first_call < first_op) result.before_ns = static_cast<double>(first_op - first_call);
+  FindCallBefore(run, first_op, &result);
   LossBuilder loss(basis);
   for (const GapPiece piece : basis.idle.pieces) {
     const bool code = piece.cause == IdleCause::kJitOrModuleLoad;

@@ -3,6 +3,8 @@
 // its window (step_stats.h).
 #pragma once
 
+#include <string>
+
 #include "engine/metrics/losses/loss.h"
 #include "engine/metrics/system/run_kind.h"
 
@@ -17,6 +19,8 @@ struct StartUp {
   // first is their work.
   double upload_ns = 0;
   double before_ns = 0;  // from the first CUDA call to the first GPU operation: before the window
+  std::string before_call;  // the longest call of that time
+  double before_call_ns = 0;
 };
 
 // O(ops + pieces of idle time).

@@ -1,0 +1,13 @@
+// Unified memory that moves because somebody touched it where it was not.
+#pragma once
+
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+// Counts page faults: what the driver moves around a faulting page adds bytes and time. What the
+// program prefetched itself is left out. A kernel waits for the pages that move while it runs.
+// O(ops log migrations).
+Loss FindMigrations(const Basis& basis);
+
+}  // namespace advise
