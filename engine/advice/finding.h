@@ -167,7 +167,7 @@ struct Finding {
   bool batches_ready = false;  // the fix has all data there when it is needed
   std::vector<StepPart> step_parts;  // what the steps hold of the claim; empty: all alike
   std::string basis;                 // what the saving assumes
-  std::string next_limit;  // what holds the run back once it is fixed: "the launching thread"
+  std::string bound_alone;  // what holds the run back if only this is fixed: "the launching thread"
   Where where;
   std::string title;  // the rule's, in the terms of the GPU's maker; empty: as the rule has it
   std::string symptom;
@@ -179,7 +179,7 @@ struct Finding {
   // Once this fix and those before it in the plan are done:
   std::vector<std::string> makes_needless;  // it is this one that takes most of what these win
   std::vector<std::string> unlocks;         // it is this one that makes these worthwhile
-  std::string next_bound;                   // what holds the run back; "" unknown
+  std::string next_bound;                   // what holds it back after its turn in the plan
   // What its fix changes, where that was replayed: "launches", "waits", "kernels", "copies",
   // "host-code", "data".
   std::vector<std::string> changes;

@@ -338,7 +338,7 @@ class JobFixes : public FixList {
       finding.basis += finding.basis.empty() ? "" : "; ";
       finding.basis += "beyond what the findings above save";
     } else if (candidate.saving > 0) {
-      finding.next_limit = "the next-slowest rank";
+      finding.bound_alone = "the next-slowest rank";
     }
     return finding;
   }

@@ -217,7 +217,7 @@ class TraceFixes : public FixList {
     }
     const std::string& bound = claim.bound;
     if (candidate.saving > 0 && !bound.empty()) {
-      finding.next_limit = bound;
+      finding.bound_alone = bound;
     }
     finding.symptom = FilledTemplate(rule.symptom, verdict);
     finding.cause = FilledTemplate(rule.cause, verdict);

@@ -67,14 +67,13 @@ bool Near(double ratio, double tolerance) {
 // What two runs have in common beside their kernels.
 struct Surroundings {
   double upload_before = 0, upload_after = 0;  // the largest of each step; 0 none
-  bool one_process = false;                    // programs of one name and kind
+  bool one_process = false;                    // programs of one name
   bool UploadsKnown() const { return upload_before > 0 && upload_after > 0; }
 };
 
 bool OneProcess(const Report& before, const Report& after) {
   const std::string name = FactWord(before, "driver.process", "");
-  return !name.empty() && name == FactWord(after, "driver.process", "") &&
-         before.run.kind == after.run.kind;
+  return !name.empty() && name == FactWord(after, "driver.process", "");
 }
 
 // Why the runs are of different programs; "" when they share enough. Of either run: what is fixed

@@ -92,9 +92,9 @@ std::string DoubtText(const Report& report) {
 }
 
 std::string BasisText(const Finding& finding) {
-  if (finding.next_limit.empty()) return finding.basis;
+  if (finding.bound_alone.empty()) return finding.basis;
   return fmt::format("{}{}then {} is the limit", finding.basis, finding.basis.empty() ? "" : "; ",
-                     finding.next_limit);
+                     finding.bound_alone);
 }
 
 std::string EffortWords(const std::string& effort) {

@@ -117,7 +117,7 @@ TEST_CASE("a finding takes about a dozen lines, and all that is said on request"
   const auto sample = MakeSampleReport();
   Finding& finding = sample->report.findings.front();
   finding.cause += " The driver copies them again. Each copy waits for the one before.";
-  finding.next_limit = "the launching thread";
+  finding.bound_alone = "the launching thread";
   finding.confidence_from = "the report records the cause itself";
   finding.fixes.front().links = {{"https://example.org/more"}};
   const std::string text = RenderText(sample->report, {});
