@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "engine/base/hash.h"
 #include "engine/cluster/identity.h"
 
 namespace advise {
@@ -98,22 +99,21 @@ class Summarizer {
     return rank;
   }
 
-  // FNV-1a over the first kernels of the whole trace, whatever its window.
+  // Of when the first kernels of the whole trace ran, whatever its window; 0 for too few.
   std::uint64_t PrintOfWork(std::uint32_t d) const {
     constexpr std::size_t kFewest = 16;
     constexpr std::size_t kMost = 1024;
-    constexpr std::uint64_t kPrime = 1099511628211U;
-    std::uint64_t print = 14695981039346656037U;
+    Fnv1a print;
     std::size_t kernels = 0;
     Nanos first = 0;
     for (const std::uint32_t op : run_.ops_of_device[d]) {
       if (trace_.ops.kind[op] != OpKind::kKernel) continue;
       if (kernels++ == 0) first = trace_.ops.start[op];
       for (const Nanos time : {trace_.ops.start[op] - first, trace_.ops.end[op] - first})
-        print = (print ^ static_cast<std::uint64_t>(time)) * kPrime;
+        print.Add(static_cast<std::uint64_t>(time));
       if (kernels == kMost) break;
     }
-    return kernels < kFewest ? 0 : print;
+    return kernels < kFewest ? 0 : print.value();
   }
 
   // The process with most ops on the device.

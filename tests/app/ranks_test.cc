@@ -194,7 +194,7 @@ TEST_CASE("two reports of the same rank: one is left out, and both are named") {
   std::filesystem::copy(folder / "some/rank_1.sqlite", folder / "some/x_again.sqlite");
   const Json report = JsonOf(folder, "some");
   CHECK(report["devices"].size() == 4);
-  CHECK_THAT(report.dump(), Contains("both claim to be rank 1"));
+  CHECK_THAT(report.dump(), Contains("x_again.sqlite is the same capture as"));
 }
 
 TEST_CASE("a run of another time whose steps look alike is not taken for the same one") {

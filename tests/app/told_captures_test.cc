@@ -50,14 +50,6 @@ TEST_CASE("memory that the host pulls back is the host's doing, and prefetches a
   CHECK_THAT(text, Contains("The program prefetches some of its memory itself"));
 }
 
-TEST_CASE("operators that PyTorch wrote as ranges are named") {
-  const std::string file = FindCapture("nsys", "GindaChen__nsys-ai/mfu_2gpu_before.sqlite");
-  if (file.empty()) return;
-  const std::string text = Told({file});
-  CHECK_THAT(text, Contains("most come from aten::to"));
-  CHECK_THAT(text, !Contains("(in PyTorch: .item())"));
-}
-
 TEST_CASE("a finding names the phase that most of its time is in") {
   const std::string amd = FindCapture("kineto", "AMD-AGI__TraceLens/train_resnet18.json.gz");
   if (!amd.empty()) CHECK_THAT(Told({amd}), !Contains("Where optimizer"));
