@@ -1,6 +1,6 @@
 // Name patterns: `*` is any run of characters, `?` any one, `[0-9]` any digit; other brackets stand
-// for themselves; case does not matter; the whole name must match. Linear in practice and never worse than |name| x |pattern|: hostile names and
-// patterns cannot stall it.
+// for themselves; case does not matter; the whole name must match. Linear in practice and never
+// worse than |name| x |pattern|: hostile names and patterns cannot stall it.
 #pragma once
 
 #include <string_view>

@@ -160,7 +160,7 @@ class Knowledge {
   KernelClass ClassifyKernel(std::string_view demangled_name) const;
   std::string RangePhase(std::string_view range_name) const;  // "data_loading" …, "" none
   bool IsStepRange(std::string_view range_name) const;
-  bool IsLayerRange(std::string_view range_name) const;  // or a module: "blocks.3"
+  bool IsLayerRange(std::string_view range_name) const;                   // or a module: "blocks.3"
   std::string OsCallClass(std::string_view name) const;                   // "file_io" …, "other"
   std::string CudaCallClass(std::string_view name) const;                 // "launch" …, "other"
   std::string ThreadRole(std::string_view thread_or_process_name) const;  // "loader_worker" …, ""

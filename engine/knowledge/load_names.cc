@@ -51,8 +51,8 @@ void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root) {
 }
 
 void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
-  reader.OnlyFields(root, {"range_phase", "range_step", "range_layer", "os_call", "cuda_call",
-                           "thread_role"});
+  reader.OnlyFields(
+      root, {"range_phase", "range_step", "range_layer", "os_call", "cuda_call", "thread_role"});
   const auto read = [&](std::string_view list, std::string_view field,
                         std::vector<NameRule>& rules) {
     ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {

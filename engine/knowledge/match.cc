@@ -200,8 +200,8 @@ std::vector<Error> Knowledge::CheckExamples() const {
                         sign.rule.where, ""});
     }
   }
-  for (const auto* rules : {&range_phase_, &range_step_, &range_layer_, &os_call_, &cuda_call_,
-                            &thread_role_}) {
+  for (const auto* rules :
+       {&range_phase_, &range_step_, &range_layer_, &os_call_, &cuda_call_, &thread_role_}) {
     check(*rules, true, false);
   }
   return errors;

@@ -75,8 +75,8 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   const auto late_cold = static_cast<std::size_t>(
       std::count(cold.begin() + static_cast<std::ptrdiff_t>(most), cold.end(), 1));
   const bool starts_cold = 10 * late_cold <= lengths.size() - most;
-  // A shorter step or two are cut off by the start of the capture; when more of them come first, the
-  // run became slower.
+  // A shorter step or two are cut off by the start of the capture; when more of them come first,
+  // the run became slower.
   constexpr std::size_t kMostCutOff = 2;
   std::size_t shorter = 0;
   while (shorter < most && outside(shorter) && lengths[shorter] < median) ++shorter;
