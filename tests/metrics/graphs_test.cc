@@ -5,6 +5,19 @@
 namespace advise {
 namespace {
 
+TEST_CASE("what lies between the nodes of one graph launch is no gap before it") {
+  constexpr int kLaunches = 20;
+  TraceBuilder story;
+  Repeat(kLaunches, 100_us, [&](int, Nanos at) {
+    std::vector<Interval> nodes;  // a microsecond apart
+    for (int node = 0; node < 9; ++node)
+      nodes.push_back({at + 10_us + node * 10_us, at + 19_us + node * 10_us});
+    story.GraphNodes("gemm", {at, at + 9_us}, nodes);
+  });
+  // Before each launch but the first, 11 of its 100 us.
+  CHECK(Analysed(story)->graphs.gaps.lost->Total() == (kLaunches - 1) * 11_us);
+}
+
 TEST_CASE("graphs: launches, their length, and the gaps before them") {
   TraceBuilder story;
   Repeat(10, 1_ms, [&](int i, Nanos at) {

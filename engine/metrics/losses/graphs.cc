@@ -103,10 +103,13 @@ Graphs FindGraphs(const Basis& basis) {
     kernels.push_back(std::max(0.0, r.kernels));
   }
   for (const GapPiece piece : basis.idle.pieces) {
-    const std::uint32_t call = CallOf(trace, basis.idle.gaps[piece.gap]);
+    const Gap gap = basis.idle.gaps[piece.gap];
+    const std::uint32_t call = CallOf(trace, gap);
     const bool host = piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
     if (call == kNone || row_of[call] == kNone || !host) continue;
-    if (piece.start == basis.idle.gaps[piece.gap].start) gaps.Count(piece.start, 0, piece.Length());
+    // Between the nodes of one launch: no other launch would close it.
+    if (reach[row_of[call]].start < gap.start) continue;
+    if (piece.start == gap.start) gaps.Count(piece.start, 0, piece.Length());
     gaps.AddSpan(piece.device, piece.start, piece.end);
   }
   graphs.launches = static_cast<std::int64_t>(whens.size());
