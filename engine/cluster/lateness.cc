@@ -5,27 +5,26 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
-#include "engine/base/median.h"
+#include "engine/cluster/late_cause.h"
+#include "engine/cluster/lower_median.h"
+#include "engine/cluster/pace.h"
 
 namespace advise {
 namespace {
-
-// The lower median: of two, what the other rank has.
-template <typename T>
-T LowerMedian(std::vector<T> values) {
-  if (values.empty()) return T{};
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 class LatenessFinder {
  public:
   LatenessFinder(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint,
                  const Job& job, const Knowledge& knowledge)
-      : ranks_(ranks), clocks_(clocks), joint_(joint), job_(job), knowledge_(knowledge) {}
+      : ranks_(ranks),
+        clocks_(clocks),
+        joint_(joint),
+        job_(job),
+        knowledge_(knowledge),
+        pace_(HostPace(ranks, job)) {}
 
   Lateness Find() {
     const std::size_t n = ranks_.size();
@@ -101,7 +100,8 @@ class LatenessFinder {
   void Straggler() {
     std::vector<double> late_ns(ranks_.size(), 0);
     std::vector<double> late_at(ranks_.size(), 0);
-    std::vector<double> judged(ranks_.size(), 0);
+    std::vector<double> waits_for(ranks_.size(), 0);
+    std::vector<double> waits_among(ranks_.size(), 0);
     std::vector<double> took_part(ranks_.size(), 0);
     const auto least = static_cast<Nanos>(knowledge_.Number("cluster.late_least"));
     const double together = knowledge_.Number("comm.together_share");
@@ -121,14 +121,20 @@ class LatenessFinder {
                     static_cast<Nanos>(together * static_cast<double>(collective.transfer))}))
         continue;
       ++result_.judged;
-      for (const JointMember& member : collective.members) judged[member.rank] += 1;
+      // One long wait per step weighs more than many short ones.
+      const auto waited = static_cast<double>(WaitedAt(collective));
+      for (const JointMember& member : collective.members) waits_among[member.rank] += waited;
+      waits_for[collective.latest] += waited;
       late_at[collective.latest] += 1;
       late_ns[collective.latest] += static_cast<double>(late);
     }
-    if (joint_.all.empty() && job_.has_steps) JudgeSteps(&late_ns, &late_at, &judged);
+    if (joint_.all.empty() && job_.has_steps) {
+      JudgeSteps(&late_ns, &late_at, &waits_among);
+      waits_for = late_ns;
+    }
     std::uint32_t top = kNone;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      if (judged[r] > 0) result_.late_share[r] = late_at[r] / judged[r];
+      if (waits_among[r] > 0) result_.late_share[r] = waits_for[r] / waits_among[r];
       if (took_part[r] > 0) result_.mean_late_ns[r] /= took_part[r];
       if (late_at[r] > 0 && (top == kNone || late_ns[r] > late_ns[top])) top = r;
     }
@@ -139,14 +145,23 @@ class LatenessFinder {
     late.share = result_.late_share[top];
     late.lateness_ns = late_ns[top] / late_at[top];
     late.loss.cuts.resize(ranks_.size());
-    CutToNext({top}, &late.loss.cuts);
-    Complete(&late.loss);
     late.cause = CauseOf({top});
+    CutToNext({top}, late.cause == kMoreWork, &late.loss.cuts);
+    Complete(&late.loss);
+  }
+
+  // What the members of a collective wait for the last of them while nothing hides it.
+  Nanos WaitedAt(const JointCollective& collective) const {
+    Nanos waited = 0;
+    for (const JointMember& member : collective.members) {
+      waited += WaitedExposed(ranks_[member.rank], member, collective);
+    }
+    return waited;
   }
 
   // Without collectives, who comes last at the end of a step.
   void JudgeSteps(std::vector<double>* late_ns, std::vector<double>* late_at,
-                  std::vector<double>* judged) {
+                  std::vector<double>* waits_among) {
     const auto least = static_cast<Nanos>(knowledge_.Number("cluster.late_least"));
     for (std::size_t s = 0; s < job_.steps; ++s) {
       std::vector<Nanos> owns;
@@ -158,122 +173,49 @@ class LatenessFinder {
       const Nanos late = owns[slowest] - LowerMedian(owns);
       if (late <= least) continue;
       ++result_.judged;
-      for (double& count : *judged) count += 1;
+      for (double& waits : *waits_among) waits += static_cast<double>(late);
       (*late_at)[slowest] += 1;
       (*late_ns)[slowest] += static_cast<double>(late);
     }
   }
 
-  // The named ranks take no longer than the slowest of the others.
-  void CutToNext(const std::set<std::uint32_t>& slow, RankCuts* cuts) const {
+  std::string CauseOf(const std::set<std::uint32_t>& slow) const {
+    return LateCause(ranks_, job_, knowledge_, slow);
+  }
+
+  // What the rank's step takes if it waits for nobody: neither its GPU nor its host is faster.
+  Nanos Alone(std::uint32_t rank, std::size_t step) const {
+    return std::max(job_.Own(rank, step), pace_[rank][step]);
+  }
+
+  // The named ranks take no longer than the slowest of the others. Work that is moved to others
+  // does not vanish: then none gets below the mean of all.
+  void CutToNext(const std::set<std::uint32_t>& slow, bool moved, RankCuts* cuts) const {
+    const auto count = static_cast<double>(ranks_.size());
     double next = 0;
     std::vector<double> all(ranks_.size(), 0);
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      for (std::size_t s = 0; s < job_.steps; ++s) all[r] += static_cast<double>(job_.Own(r, s));
+      for (std::size_t s = 0; s < job_.steps; ++s) all[r] += static_cast<double>(Alone(r, s));
       if (!slow.contains(r)) next = std::max(next, all[r]);
     }
+    if (moved) next = std::max(next, std::accumulate(all.begin(), all.end(), 0.0) / count);
     for (std::size_t s = 0; s < job_.steps; ++s) {
       Nanos others = 0;
+      double sum = 0;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        if (!slow.contains(r)) others = std::max(others, job_.Own(r, s));
+        sum += static_cast<double>(Alone(r, s));
+        if (!slow.contains(r)) others = std::max(others, Alone(r, s));
       }
+      const auto level = moved ? std::max(others, static_cast<Nanos>(sum / count)) : others;
       for (const std::uint32_t r : slow) {
         if ((*cuts)[r].empty()) (*cuts)[r].assign(job_.steps, 0);
         // As fast as the others in this step, and on the whole.
-        const auto own = static_cast<double>(job_.Own(r, s));
+        const auto own = static_cast<double>(Alone(r, s));
         const double share = all[r] > 0 ? std::max(0.0, 1 - next / all[r]) : 0;
         (*cuts)[r][s] =
-            std::max({Nanos{0}, job_.Own(r, s) - others, static_cast<Nanos>(share * own)});
+            std::max({Nanos{0}, job_.Own(r, s) - level, static_cast<Nanos>(share * own)});
       }
     }
-  }
-
-  double Sum(std::uint32_t rank, Nanos (*of)(const RankTime&)) const {
-    double sum = 0;
-    for (std::size_t s = 0; s < job_.steps; ++s) {
-      sum += static_cast<double>(of(job_.TimeOf(ranks_, rank, s)));
-    }
-    return sum;
-  }
-
-  // What the slow ranks have more of than the median of the others, the largest named.
-  std::string CauseOf(const std::set<std::uint32_t>& slow) const {
-    struct Kind {
-      const char* words;
-      Nanos (*of)(const RankTime&);
-    };
-    static const std::vector<Kind> kKinds = {
-        {"", [](const RankTime& t) { return t.compute; }},
-        {"it waits longer for data", [](const RankTime& t) { return t.Loading(); }},
-        {"its host launches more slowly",
-         [](const RankTime& t) { return t.Cause(IdleCause::kLaunch); }},
-        {"its host waits in synchronization calls",
-         [](const RankTime& t) { return t.Cause(IdleCause::kHostSync); }},
-        {"it copies longer", [](const RankTime& t) { return t.copy_exposed + t.memset_exposed; }},
-        {"it allocates memory", [](const RankTime& t) { return t.Cause(IdleCause::kAllocation); }},
-        {"it compiles or loads code",
-         [](const RankTime& t) { return t.Cause(IdleCause::kJitOrModuleLoad); }},
-        {"its host is slower",
-         [](const RankTime& t) {
-           return t.Cause(IdleCause::kHostCompute) + t.Cause(IdleCause::kHostWait) +
-                  t.Cause(IdleCause::kUnknown) + t.Cause(IdleCause::kNoWorkQueued) +
-                  t.Cause(IdleCause::kProfilerOverhead);
-         }},
-    };
-    double most = 0;
-    const Kind* worst = nullptr;
-    for (const Kind& kind : kKinds) {
-      std::vector<double> others;
-      std::vector<double> own;
-      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        (slow.contains(r) ? own : others).push_back(Sum(r, kind.of));
-      }
-      const double excess = LowerMedian(own) - LowerMedian(others);
-      if (excess > most) most = excess, worst = &kind;
-    }
-    if (worst == nullptr) return "the captures do not show why";
-    if (*worst->words != '\0') return worst->words;
-    return SameKernels(slow) ? "the same kernels run slower there (clock, heat, or another process)"
-                             : "it has more work on the GPU";
-  }
-
-  // Whether the slow ranks run as many compute kernels as the others, each of which takes longer.
-  bool SameKernels(const std::set<std::uint32_t>& slow) const {
-    std::vector<double> counts;
-    double own = 0;
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      const double steps = static_cast<double>(std::max<std::size_t>(1, ranks_[r].steps.size()));
-      const double count = static_cast<double>(ranks_[r].kernels_count) / steps;
-      if (!slow.contains(r)) {
-        counts.push_back(count);
-      } else {
-        own = std::max(own, count);
-      }
-    }
-    if (own > knowledge_.Number("rank.more_kernels") * LowerMedian(counts)) return false;
-    // By name: the median of a kernel against its median on the other ranks, weighted by time.
-    std::map<std::string, std::vector<double>> medians;
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      if (slow.contains(r)) continue;
-      for (const RankKernel& kernel : ranks_[r].kernels) {
-        medians[kernel.name].push_back(static_cast<double>(kernel.median));
-      }
-    }
-    const double slower_by = knowledge_.Number("rank.slower_kernel");
-    double slower = 0;
-    double all = 0;
-    for (const std::uint32_t r : slow) {
-      for (const RankKernel& kernel : ranks_[r].kernels) {
-        const auto others = medians.find(kernel.name);
-        if (others == medians.end()) continue;
-        const auto weight = static_cast<double>(kernel.total);
-        all += weight;
-        if (static_cast<double>(kernel.median) > slower_by * LowerMedian(others->second)) {
-          slower += weight;
-        }
-      }
-    }
-    return slower >= knowledge_.Number("rank.slower_time") * all && all > 0;
   }
 
   // Steps whose slowest rank owes at least half of its excess over the median rank to `of`.
@@ -379,9 +321,9 @@ class LatenessFinder {
       node.ranks = members.size();
       node.excess = LowerMedian(mine) / next - 1;
       node.loss.cuts.resize(ranks_.size());
-      CutToNext(members, &node.loss.cuts);
-      Complete(&node.loss);
       node.cause = CauseOf(members);
+      CutToNext(members, node.cause == kMoreWork, &node.loss.cuts);
+      Complete(&node.loss);
     }
   }
 
@@ -390,6 +332,7 @@ class LatenessFinder {
   const Joint& joint_;
   const Job& job_;
   const Knowledge& knowledge_;
+  const RankCuts pace_;  // of hosts
   std::vector<std::vector<Interval>> waits_;
   Lateness result_;
 };

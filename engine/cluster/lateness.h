@@ -25,7 +25,7 @@ void ClaimWaits(const std::vector<Interval>& waits, std::uint32_t rank, RankLoss
 struct LateRank {
   std::uint32_t rank = kNone;  // index; kNone: no rank comes late, or nothing to compare by
   bool at_steps = false;       // judged by the ends of steps: there are no collectives
-  double share = 0;            // of the collectives with a late rank, those at which it is this one
+  double share = 0;            // of the waiting at collectives with a late rank: that for this one
   double lateness_ns = 0;      // mean, after the median rank
   std::string cause;           // what it does more than the median rank
   RankLoss loss;
@@ -53,7 +53,7 @@ struct SlowNode {
 
 struct Lateness {
   std::size_t judged = 0;            // collectives at which some rank came late
-  std::vector<double> late_share;    // by rank
+  std::vector<double> late_share;    // by rank: of the waiting where it takes part, that for it
   std::vector<double> mean_late_ns;  // by rank, over the collectives it took part in
   std::vector<Nanos> waited;         // by rank, exposed, in the common steps
   LateRank straggler;

@@ -91,7 +91,10 @@ struct RankSummary {
   Nanos window_end = 0;
   RankTime time;
   std::string steps_source;
-  std::vector<RankStep> steps;     // steady ones inside the window
+  std::vector<RankStep> steps;  // steady ones inside the window
+  // By step: its host launches, computes or waits for data, and not for the GPU or other ranks.
+  // Empty where nothing communicates.
+  std::vector<Nanos> host_works;
   std::int64_t kernels_count = 0;  // compute kernels of the window
   std::vector<RankKernel> kernels;
   std::vector<std::string> traits;  // what kernels it runs: "attention", "embedding", "moe_routing"

@@ -51,10 +51,43 @@ RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, std::uint3
   return time;
 }
 
+// A launch that takes this long waits for room in the queue, not for the host.
+bool Works(const GapPiece& piece, Nanos slow_call) {
+  switch (piece.cause) {
+    case IdleCause::kLaunch:
+      return piece.Length() < slow_call;
+    case IdleCause::kDataLoading:
+    case IdleCause::kAllocation:
+    case IdleCause::kJitOrModuleLoad:
+    case IdleCause::kFileIo:
+    case IdleCause::kHostCompute:
+    case IdleCause::kProfilerOverhead:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// By device that communicates: when its hosts work in the window, and do not wait.
+std::vector<IntervalSet> HostsAtWork(const Analysis& analysis) {
+  const Run& run = analysis.run;
+  std::vector<IntervalSet> window(analysis.times.size());
+  for (std::size_t d = 0; d < window.size(); ++d) {
+    if (analysis.times[d].comm_exposed.empty()) continue;
+    window[d].Append(run.window.start, run.window.end);
+  }
+  const auto slow = static_cast<Nanos>(run.knowledge.Number("launch.slow_call"));
+  return FollowHosts(run, window, analysis.hand_overs)
+      .Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); });
+}
+
 class Summarizer {
  public:
   explicit Summarizer(const Analysis& analysis)
-      : analysis_(analysis), run_(analysis.run), trace_(analysis.run.trace) {
+      : analysis_(analysis),
+        run_(analysis.run),
+        trace_(analysis.run.trace),
+        at_work_(HostsAtWork(analysis)) {
     row_of_op_.assign(trace_.collectives.op.empty() ? 0 : trace_.ops.size(), kNone);
     for (std::uint32_t row = 0; row < trace_.collectives.size(); ++row) {
       const std::uint32_t op = trace_.collectives.op[row];
@@ -85,6 +118,8 @@ class Summarizer {
         rank.steps.push_back(
             {step.start, step.end,
              TimeOf(analysis_, analysis_.loading_beside_comm[d], d, step.start, step.end)});
+        if (at_work_[d].empty()) continue;
+        rank.host_works.push_back(at_work_[d].OverlapWith(step.start, step.end));
       }
     }
     rank.backwards = analysis_.accumulation.backwards;
@@ -240,6 +275,7 @@ class Summarizer {
   const Run& run_;
   const Trace& trace_;
   std::vector<std::uint32_t> row_of_op_;
+  const std::vector<IntervalSet> at_work_;  // by device
 };
 
 }  // namespace

@@ -192,8 +192,8 @@ void DeclareLate(Catalog* catalog) {
       [](const Comm& c, const Analysis& a) { return a.run.trace.devices[c.late_device].ordinal; });
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.Number(c.lateness.straggler.rank); }));
   late.Add("rank.late.share", "share",
-           "Share of the collectives with a late device (or of the steps, see rank.late.at) at "
-           "which it is the one that comes last most often.",
+           "Of the exposed waiting at collectives with a late device (or at steps, see "
+           "rank.late.at), the share for the one with most lateness.",
            &Comm::late_share);
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.share; }));
   late.Add("rank.late.at", "name",

@@ -156,8 +156,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Verdict, outcome, reason, missin
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     RankSummary, rank, rank_source, local_rank, world_size, host, job, path, clock, pid, device,
     device_index, devices_listed, device_name, device_uuid, utc_origin_ns, switches, work_print,
-    window_start, window_end, time, steps_source, steps, kernels_count, kernels, traits, kinds,
-    groups, backwards, backwards_synced, memory_peak, memory_capacity, supports_verdict)
+    window_start, window_end, time, steps_source, steps, host_works, kernels_count, kernels, traits,
+    kinds, groups, backwards, backwards_synced, memory_peak, memory_capacity, supports_verdict)
 
 namespace {
 

@@ -23,7 +23,7 @@ return {
   optional   = { "rank.late.cause", "rank.late.at", "cluster.reports", "rank.imbalance.compute.behind" },
   thresholds = { "min_behind", "min_late", "min_share" },
 
-  symptom = "{who:text} {device:num} comes last at {late:pct} of the {at:text}, {lateness:time} after the others on average. Their waiting takes {share:pct} of the time.",
+  symptom = "{late:pct} of the waiting at {at:text} is for {who:text} {device:num}, which comes {lateness:time} after the others on average. This waiting takes {share:pct} of the time.",
   cause   = "Ranks that exchange data continue only when the last of them arrives. Why this one is late: {what:text}.",
   fixes   = {
     { reason = "data", action = "Give ranks equal shares of the data, and the same number of loader workers and cores each",
@@ -52,14 +52,14 @@ return {
     -- Ahead in some steps by much: its batches are longer now and then (rank/compute-imbalance).
     local reason, behind = reason_of(late.cause), f.rank.imbalance.compute.behind
     if (reason == "clock" or reason == "work") and behind and not at_least(behind, t.min_behind) then return nil end
-    local who = "Device"
-    if f.cluster.reports and f.cluster.reports > 1 then who = "Rank" end
+    local who = "device"
+    if f.cluster.reports and f.cluster.reports > 1 then who = "rank" end
     return { who = who, at = late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
              reason = reason, what = late.cause or "not visible in this capture" }
   end,
 
   saving = { claims = "rank.late.lost", remedy = "rank.late.remedy", confidence = 0.7,
-             basis = "the late rank is as fast as the next-slowest one" },
+             basis = "the late rank is as fast as the next-slowest one, or its surplus work is spread over all ranks" },
 
   tests = {
     { name = "device 3 of 4 loads longer than the others",
@@ -71,11 +71,11 @@ return {
     { name = "rank 5 of a job with a report a rank",
       facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
                 rank = { late = { device = 5, share = 0.9, lateness = 9e6, cause = "it waits longer for data", lost = 8e8, remedy = true } } },
-      expect = { who = "Rank", device = 5, share = 0.1 } },
+      expect = { who = "rank", device = 5, share = 0.1 } },
     { name = "a solver that talks by MPI: ranks are compared by the ends of their steps",
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 3, share = 0.7, at = "steps", lateness = 6e5, cause = "it has more work on the GPU", lost = 4e8, remedy = true } } },
-      expect = { who = "Rank", at = "steps", share = 0.05, reason = "work" } },
+      expect = { who = "rank", at = "steps", share = 0.05, reason = "work" } },
     { name = "near miss: one of two ranks has the longer batches more often",
       edges = { ["rank.imbalance.compute.behind"] = 0.75 },
       facts = { window = { device_time = 6e9 }, run = { devices = 2 }, cluster = { reports = 2 },

@@ -59,6 +59,76 @@ TEST_CASE("a rank with more work is the straggler, and wins what the next-latest
   CHECK(cluster.lateness.compute.behind == 1);
 }
 
+// Three ranks are ready, rank 1 has 4 ms more work: fixed, each has 1 ms more than the others had.
+TEST_CASE("work that is given to other ranks does not vanish") {
+  JobStory story;
+  story.extra_compute = {{}, Each(10, 4'000'000)};
+  std::vector<RankSummary> ranks = story.Tell();
+  ranks[1].kernels_count = 14;
+  const LateRank late = Cluster(ranks, ShippedKnowledge()).lateness.straggler;
+  CHECK(late.cause == "it has more work on the GPU");
+  CHECK(late.loss.gain == 10 * 3'000'000);
+}
+
+// Hosts that never wait for their GPUs, all at the same pace. That of rank 1 started 3 ms late, so
+// that the other GPUs wait 3 ms in each step; an earlier start would win this once.
+TEST_CASE("a rank that started late is no slower than hosts that take as long") {
+  JobStory story;
+  story.extra_loading = {{}, Each(10, 3'000'000), {}, {}};
+  std::vector<RankSummary> ranks = story.Tell();
+  CHECK(Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain == 10 * 3'000'000);
+  for (RankSummary& rank : ranks) {
+    for (const RankStep& step : rank.steps) rank.host_works.push_back(step.Length());
+  }
+  CHECK(Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain == 0);
+
+  // Hosts that have worked for all steps in the first half of the time are twice as fast.
+  for (const std::size_t r : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
+    for (std::size_t s = 0; s < 10; ++s) ranks[r].host_works[s] = s < 5 ? 12'000'000 : 0;
+  }
+  CHECK(Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain == 10 * 3'000'000);
+}
+
+// Rank 2 loads 4 ms before the first of eleven sums; at the other ten, rank 0 is 100 us late.
+TEST_CASE("late once per step weighs what the others wait, not how often ranks come last") {
+  std::vector<RankSummary> ranks(3);
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    ranks[r].rank = static_cast<int>(r);
+    ranks[r].kinds = {"allreduce"};
+    Nanos now = 1'000'000;
+    for (int s = 0; s < 4; ++s) {
+      RankStep step;
+      step.start = now;
+      for (int c = 0; c < 11; ++c) {
+        const std::uint32_t latest = c == 0 ? 2 : 0;
+        const Nanos late = c == 0 ? 4'000'000 : 100'000;
+        const Nanos start = now + 500'000 + (r == latest ? late : 0);
+        const Nanos end = now + 500'000 + late + 20'000 + 1'000 * s;
+        RankCollectives& list = ranks[r].collectives;
+        list.start.push_back(start);
+        list.end.push_back(end);
+        list.exposed.push_back(end - start);
+        list.kind.push_back(0);
+        list.phase.push_back(0);
+        list.lane.push_back(0);
+        list.group.push_back(-1);
+        list.bytes.push_back(-1);
+        list.peer.push_back(-1);
+        step.time.compute += start - now;
+        step.time.comm_exposed += end - start;
+        now = end;
+      }
+      step.end = now;
+      ranks[r].steps.push_back(step);
+    }
+    ranks[r].window_start = 1'000'000;
+    ranks[r].window_end = now;
+  }
+  const LateRank late = Cluster(ranks, ShippedKnowledge()).lateness.straggler;
+  CHECK(late.rank == 2);
+  CHECK(late.share == Approx(0.8));  // 4 ms of 4 ms and ten times 0.1 ms
+}
+
 // Rank 0 has 3 ms more than rank 1 in six of eight steps, and 3 ms less in the others.
 TEST_CASE("a rank that is ahead now and then is behind by the difference") {
   JobStory story;

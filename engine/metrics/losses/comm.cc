@@ -247,7 +247,8 @@ class CommFinder {
     });
     std::map<std::uint32_t, std::size_t> last_at;
     std::map<std::uint32_t, double> lateness;
-    std::size_t judged = 0;
+    std::map<std::uint32_t, double> waited_for;
+    double waited_for_any = 0;
     const double together = run_.knowledge.Number("comm.together_share");
     for (const auto& group : collectives) {
       std::vector<std::pair<Nanos, std::uint32_t>> starts;
@@ -261,8 +262,14 @@ class CommFinder {
       if (starts.back().first - median <=
           static_cast<Nanos>(together * static_cast<double>(shortest)))
         continue;  // together, as far as it matters
-      ++judged;
       ++last_at[starts.back().second];
+      for (const std::uint32_t op : group) {
+        const auto waited =
+            static_cast<double>(basis_.times[trace_.ops.device[op]].comm_exposed.OverlapWith(
+                trace_.ops.start[op], std::min(starts.back().first, trace_.ops.end[op])));
+        waited_for[starts.back().second] += waited;
+        waited_for_any += waited;
+      }
       lateness[starts.back().second] += static_cast<double>(starts.back().first - median);
     }
     for (const auto& [d, times] : last_at) {
@@ -271,7 +278,8 @@ class CommFinder {
     }
     if (result_.late_device != kNone) {
       const std::size_t times = last_at[result_.late_device];
-      result_.late_share = static_cast<double>(times) / static_cast<double>(judged);
+      result_.late_share =
+          waited_for_any > 0 ? waited_for[result_.late_device] / waited_for_any : 0;
       result_.lateness_ns = lateness[result_.late_device] / static_cast<double>(times);
       const double waited = Waiting(collectives, &loss);
       Cause(devices, waited / static_cast<double>(devices.size() - 1), &loss);
