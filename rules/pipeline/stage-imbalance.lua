@@ -38,7 +38,7 @@ return {
 
   tests = {
     { name = "the last stage holds the output layer",
-      edges = { ["pipeline.balance_lost"] = 8e7, ["pipeline.imbalance"] = 0.1 },
+      edges = { ["pipeline.balance_lost"] = 8e7, ["pipeline.imbalance"] = 0.05 },
       facts = { window = { device_time = 4e9 },
                 pipeline = { stages = 4, imbalance = 0.4, slowest = 3, balance_lost = 4e8, balance_remedy = true } },
       expect = { stages = 4, slowest = 3, imbalance = 0.4, share = 0.1 }, saving = { claims = 4e8 } },
