@@ -59,7 +59,7 @@ void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* c
   const RuleInfo& rule = *finding.rule;
   const Job& job = cluster_.job;
   double communication = share * finding.comm_share;
-  const double other = std::max(0.0, share - communication - WaitedIn(rule, r));
+  const double other = std::max(0.0, share - communication);
   if (communication > 0) {
     double exposed = 0;
     double length = 0;
@@ -70,57 +70,53 @@ void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* c
     const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
     communication = std::min(communication, most);
   }
-  const double claimed = ClaimedInSteps(finding);
   for (const auto& [part, of_rank] :
        {std::pair(communication, &cuts->comm),
         std::pair(other, finding.batches_ready ? &cuts->data : &cuts->other)}) {
-    if (part <= 0) continue;
-    const double placed = std::min(part, claimed);
-    (*of_rank)[r] = Spread(finding, placed, part - placed, r);
+    if (part > 0) (*of_rank)[r] = Spread(finding, part, r);
   }
 }
 
-// Shares of the rank's window, laid on its steps: `placed` where the finding claims time, `rest`
-// on all alike, and so what does not fit into a step.
-std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double placed, double rest,
-                                     std::size_t r) const {
+// A share of the rank's window, laid on its steps: where the finding claims time, and the rest on
+// all alike. What does not fit into a step goes to all, too, but for what the rank waits there.
+std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, std::size_t r) const {
   const Job& job = cluster_.job;
   const auto window = static_cast<double>(std::max<Nanos>(1, cluster_.ranks[r].Window()));
-  std::vector<Nanos> cuts(job.steps);
+  const double claimed = ClaimedInSteps(finding);
+  const double placed = std::min(part, claimed);
+  const double busy = 1 - finding.comm_share;
+  const double idle = busy > 0 ? std::min(1.0, finding.idle_share / busy) : 0;
+  std::map<Nanos, double> known;
+  for (const StepPart& step : finding.step_parts) {
+    known[step.start] = placed / claimed * window * step.share;
+  }
   double length = 0;
   for (std::size_t s = 0; s < job.steps; ++s) {
     length += static_cast<double>(job.length[r * job.steps + s]);
   }
-  double over = rest * length;
-  if (placed > 0) {
-    const double scale = placed / ClaimedInSteps(finding) * window;
-    std::map<Nanos, double> known;
-    for (const StepPart& step : finding.step_parts) known[step.start] = scale * step.share;
-    for (std::size_t s = 0; s < job.steps && job.has_steps; ++s) {
-      const auto wanted = known.find(job.SpanOf(cluster_.ranks, r, s).start);
-      if (wanted == known.end()) continue;
-      const double fits = std::min(wanted->second, static_cast<double>(job.Own(r, s)));
-      cuts[s] = static_cast<Nanos>(fits);
-      over += wanted->second - fits;
+  const double everywhere = part - placed;  // of each step
+  std::vector<Nanos> cuts(job.steps);
+  double over = 0;
+  for (std::size_t s = 0; s < job.steps; ++s) {
+    double wanted = everywhere * static_cast<double>(job.length[r * job.steps + s]);
+    if (job.has_steps && !known.empty()) {
+      const auto here = known.find(job.SpanOf(cluster_.ranks, r, s).start);
+      if (here != known.end()) wanted += here->second;
     }
+    const Nanos own = job.Own(r, s);
+    const Nanos own_idle = std::max<Nanos>(0, own - job.TimeOf(cluster_.ranks, r, s).compute);
+    const double in_idle = idle * wanted;
+    const double wins = std::min(in_idle, static_cast<double>(own_idle));
+    const double fits = std::min(static_cast<double>(own), wins + wanted - in_idle);
+    const auto waited = static_cast<double>(job.waited[r * job.steps + s]);
+    cuts[s] = static_cast<Nanos>(fits);
+    over += std::max(0.0, wanted - fits - std::min(waited, in_idle - wins));
   }
   for (std::size_t s = 0; s < job.steps && length > 0; ++s) {
     cuts[s] +=
         static_cast<Nanos>(over * static_cast<double>(job.length[r * job.steps + s]) / length);
   }
   return cuts;
-}
-
-// The share of its steps that a rank waits for others in MPI: theirs to win, not its own.
-double CutsOfJob::WaitedIn(const RuleInfo& rule, std::size_t rank) const {
-  if (rule.id != "comm/mpi-late-rank" && rule.id != "comm/mpi-imbalance") return 0;
-  const Job& job = cluster_.job;
-  double waited = 0, length = 0;
-  for (std::size_t s = 0; s < job.steps; ++s) {
-    waited += static_cast<double>(job.waited[rank * job.steps + s]);
-    length += static_cast<double>(job.length[rank * job.steps + s]);
-  }
-  return length > 0 ? waited / length : 0;
 }
 
 // What shared layers and stages wait for: there is nothing to hide it behind. Exchanges can be

@@ -23,8 +23,8 @@ class CutsOfJob {
   void Join(RankCuts* cuts, const RankCuts& more) const;  // the sum
 
   // A finding of one report shortens the steps of its rank, by this share of them in all: first
-  // those in which it claims time. What the rank waits for others inside collectives is not its to
-  // win, nor is what shared layers need at once. O(steps log steps).
+  // those in which it claims time. What the rank waits for others, in collectives or idle, is not
+  // its to win, nor is what shared layers need at once. O(steps log steps).
   void Add(const Finding& finding, std::size_t rank, double share, Cuts* cuts) const;
 
   // What ranks wait for their data beside the collectives, in which others make them wait.
@@ -44,9 +44,7 @@ class CutsOfJob {
   static Nanos Shared(const Cuts& a, const Cuts& b);
 
  private:
-  std::vector<Nanos> Spread(const Finding& finding, double placed, double rest,
-                            std::size_t r) const;
-  double WaitedIn(const RuleInfo& rule, std::size_t rank) const;
+  std::vector<Nanos> Spread(const Finding& finding, double part, std::size_t r) const;
   Nanos NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const;
 
   const Cluster& cluster_;

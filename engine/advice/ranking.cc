@@ -202,7 +202,8 @@ class TraceFixes : public FixList {
     Finding finding;
     finding.touched_share = static_cast<double>(ClaimOf(candidate).claimed) /
                             static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
-    finding.comm_share = CommShare(verdict);
+    finding.comm_share = ShareIn(verdict, &DeviceTime::comm_exposed);
+    finding.idle_share = ShareIn(verdict, &DeviceTime::idle);
     finding.changes = ChangesOf(verdict);
     finding.batches_ready = ClaimOf(candidate).remedy.data_ready;
     Confidence(verdict, &finding);
@@ -249,16 +250,16 @@ class TraceFixes : public FixList {
     return changes;
   }
 
-  // Of the claimed time, the share in which only communication runs.
-  double CommShare(const Verdict& verdict) const {
+  // Of the claimed time, the share in this state.
+  double ShareIn(const Verdict& verdict, IntervalSet DeviceTime::*state) const {
     if (!verdict.saving.claims) return 0;
     const std::vector<IntervalSet>& claims = verdict.saving.claims->by_device;
-    Nanos exposed = 0;
+    Nanos shared = 0;
     for (std::size_t d = 0; d < std::min(claims.size(), analysis_.times.size()); ++d) {
-      exposed += LengthShared(claims[d], analysis_.times[d].comm_exposed);
+      shared += LengthShared(claims[d], analysis_.times[d].*state);
     }
     const Nanos all = verdict.saving.claims->Total();
-    return all > 0 ? static_cast<double>(exposed) / static_cast<double>(all) : 0;
+    return all > 0 ? static_cast<double>(shared) / static_cast<double>(all) : 0;
   }
 
   // The rule's own confidence, less what the capture leaves open; and what it rests on.

@@ -102,10 +102,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPart, start, share)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentative, confidence,
                                                 confidence_from, turn, saving_s, saving_share,
                                                 alone_share, touched_share, falls_short, comm_share,
-                                                batches_ready, step_parts, basis, bound_alone,
-                                                where, title, symptom, cause, fixes, evidence,
-                                                explains, explained_by, makes_needless, unlocks,
-                                                next_bound, changes)
+                                                idle_share, batches_ready, step_parts, basis,
+                                                bound_alone, where, title, symptom, cause, fixes,
+                                                evidence, explains, explained_by, makes_needless,
+                                                unlocks, next_bound, changes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimResult, claimed, gain, saving)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunInfo, kind, unit, units, framework, languages,
                                                 maker)

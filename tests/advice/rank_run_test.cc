@@ -2,6 +2,7 @@
 // together save, and that no time is saved twice.
 #include "engine/advice/rank_run.h"
 
+#include "engine/advice/rank_cuts.h"
 #include "tests/advice/verdicts.h"
 
 namespace advise {
@@ -134,6 +135,39 @@ TEST_CASE("slow steps of different ranks add up: each holds up the others") {
   reports[1].findings.front().step_parts = {{750_us, 50.0 / 1100}};
   const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
   CHECK(ShareOf(findings, "input/slow") == Approx(100.0 / 1100).margin(1e-3));
+}
+
+// Rank 0 writes 50 us in step 3; rank 1 is idle meanwhile, and its report blames the same step.
+TEST_CASE("what a rank idles for another one is not won on its own compute") {
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    for (std::size_t s = 0; s < kSteps; ++s) {
+      RankStep& step = ranks[r].steps[s];
+      step.time.compute = r == 0 && s == 3 ? 110_us : 60_us;
+      step.time.idle = r == 1 && s == 3 ? 90_us : 40_us;
+      step.time.comm_exposed = 0;
+      step.start += s > 3 ? 50_us : 0;
+      step.end += s >= 3 ? 50_us : 0;
+    }
+    ranks[r].window_end += 50_us;
+  }
+  const Cluster cluster(std::move(ranks), ShippedKnowledge());
+  REQUIRE(cluster.job.waited[kSteps + 3] == 50_us);
+  const RuleInfo stall = Rule("step/stall");
+  Finding finding = Saves(stall, 50.0 / 1050, 0);
+  finding.idle_share = 1;
+  finding.step_parts = {{300_us, 50.0 / 1050}};
+  Cuts cuts;
+  const CutsOfJob job(cluster);
+  job.Size(&cuts);
+  job.Add(finding, 1, finding.saving_share, &cuts);
+  CHECK(cuts.other[1][3] == 40_us);  // what it idles on its own
+  CHECK(cuts.other[1][4] == 0);
+
+  finding.idle_share = 0;
+  job.Size(&cuts);
+  job.Add(finding, 1, finding.saving_share, &cuts);
+  CHECK(cuts.other[1][3] == 50_us);  // of its compute
 }
 
 TEST_CASE("what all ranks suffer from comes before the rank that suffers most") {

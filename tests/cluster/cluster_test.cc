@@ -196,7 +196,8 @@ TEST_CASE("a host all of whose ranks are slow stands out") {
   const Cluster cluster(story.Tell(), ShippedKnowledge());
   CHECK(cluster.lateness.node.host == "node2");
   CHECK(cluster.lateness.node.ranks == 2);
-  CHECK(cluster.lateness.node.loss.gain == 10 * 2'200'000);
+  // Their surplus work is given to all: the mean of 0, 0, 2, and 2.2 ms remains.
+  CHECK(cluster.lateness.node.loss.gain == 10 * 1'150'000);
 
   story.host = {"node1", "node2", "node1", "node2"};
   CHECK(Cluster(story.Tell(), ShippedKnowledge()).lateness.node.host.empty());
