@@ -97,7 +97,9 @@ struct RankSummary {
   std::vector<Nanos> host_works;
   std::int64_t kernels_count = 0;  // compute kernels of the window
   std::vector<RankKernel> kernels;
-  std::vector<std::string> traits;  // what kernels it runs: "attention", "embedding", "moe_routing"
+  // What kernels it runs: "attention", "embedding", "moe_routing", "one-kernel-all-reduce";
+  // "tokens": it generates them.
+  std::vector<std::string> traits;
 
   // Communication.
   std::vector<std::string> kinds;  // "allreduce", "allgather" …, "" when the name does not tell

@@ -138,12 +138,34 @@ class StrategyFinder {
     found_.tensor_across_nodes = tensor_.across;
     found_.tensor_loss = LossOf([&](const JointCollective& c) { return OfTensor(c); });
     if (found_.tensor_across_nodes) Scale(job_, inside_, &found_.tensor_loss);
+    Latency();
     Add("tensor",
         fmt::format("{:.0f} {} per step {} among {} ranks{}", tensor_.per_step,
                     divided_ ? "reduce-scatters" : "all-reduces",
                     by_rhythm ? "all through the step, one after each part of a layer,"
                               : "in the forward pass",
                     found_.tensor, divided_ ? ", which divide the sequence between layers" : ""));
+  }
+
+  // Small sums inside a node take as long as the library needs for any, and one kernel that reads
+  // its peers' memory needs less. Where sizes are not known, they are small for single tokens:
+  // those of whole sequences may take as long on the links.
+  void Latency() {
+    if (divided_ || tensor_.across || Runs(ranks_, "one-kernel-all-reduce")) return;
+    const bool tokens = Runs(ranks_, "tokens");
+    const auto longest = static_cast<Nanos>(knowledge_.Number("cluster.latency_call"));
+    const auto large = static_cast<std::int64_t>(knowledge_.Number("cluster.latency_message"));
+    const double one_shot = knowledge_.Number("cluster.one_shot_call");
+    std::vector<Nanos> calls;
+    for (const JointCollective& c : joint_.all) {
+      if (OfTensor(c)) calls.push_back(c.transfer);
+    }
+    found_.tensor_call_ns = static_cast<double>(Median(calls));
+    found_.latency_loss = TransferLoss(ranks_, joint_, job_, [&](const JointCollective& c) {
+      const bool small = c.bytes < 0 ? tokens : c.bytes <= large;
+      if (!OfTensor(c) || !small || c.transfer <= 0 || c.transfer > longest) return 0.0;
+      return 1 - one_shot / static_cast<double>(c.transfer);
+    });
   }
 
   // Sums of a layer's parts are as large each time, come at an even pace through both passes, and

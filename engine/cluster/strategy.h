@@ -31,6 +31,10 @@ struct Strategy {
   RankLoss across_loss;
   // Exposed transfer of tensor-parallel collectives; what groups inside a node save of it.
   RankLoss tensor_loss;
+  // Inside a node, of all-reduces so short that they take the latency of the library: exposed
+  // transfer beyond that of an all-reduce in one kernel over peer memory.
+  RankLoss latency_loss;
+  double tensor_call_ns = 0;  // median transfer of a tensor-parallel all-reduce; 0 without any
   // Exposed transfer, by rank and step, that layers and stages wait for at once: sums of shared
   // layers and sends of a pipeline; and of exchanges, which other compute could hide, but not more
   // or larger messages.

@@ -210,13 +210,15 @@ class Summarizer {
   std::vector<std::string> Traits(std::uint32_t d) const {
     std::vector<std::uint8_t> used(trace_.shapes.size(), 0);
     for (const std::uint32_t op : run_.ops_of_device[d]) {
-      if (trace_.ops.kind[op] == OpKind::kKernel && !run_.IsComm(op))
-        used[trace_.ops.detail[op]] = 1;
+      if (trace_.ops.kind[op] == OpKind::kKernel) used[trace_.ops.detail[op]] = 1;
     }
     std::set<std::string> traits;
+    if (analysis_.kind.decode && !analysis_.kind.trains) traits.insert("tokens");
     for (std::uint32_t shape = 0; shape < used.size(); ++shape) {
       if (used[shape] == 0) continue;
       const KernelClass& known = run_.names.Kernel(shape);
+      if (known.Has("one-kernel-all-reduce")) traits.insert("one-kernel-all-reduce");
+      if (run_.names.IsCommunication(shape)) continue;
       if (known.name == "attention" || known.name == "embedding") traits.insert(known.name);
       if (run_.knowledge.IsOfFamily(FamilyKind::kKernel, "moe_routing",
                                     trace_.strings[trace_.shapes[shape].name], known.name)) {

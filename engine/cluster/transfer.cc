@@ -1,7 +1,13 @@
 #include "engine/cluster/transfer.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include "engine/metrics/system/paths.h"
 
 namespace advise {
 
@@ -16,12 +22,19 @@ bool AcrossNodes(const std::vector<RankSummary>& ranks, const JointCollective& c
 
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       double part, const std::function<bool(const JointCollective&)>& keep) {
+  return TransferLoss(ranks, joint, job,
+                      [&](const JointCollective& c) { return keep(c) ? part : 0; });
+}
+
+RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                      const std::function<double(const JointCollective&)>& part_of) {
   RankLoss loss;
   loss.lost.by_device.resize(ranks.size());
   loss.comm_cuts.assign(ranks.size(), std::vector<Nanos>(job.steps, 0));
   std::vector<std::vector<Interval>> spans(ranks.size());
   for (const JointCollective& collective : joint.all) {
-    if (!keep(collective)) continue;
+    const double part = part_of(collective);
+    if (part <= 0) continue;
     for (const JointMember& member : collective.members) {
       const RankSummary& rank = ranks[member.rank];
       const Nanos waited = WaitedExposed(rank, member, collective);
@@ -63,8 +76,11 @@ class PathFinder {
   PathSpeed Find() {
     speed_.across_nodes = across_;
     FindPeak();
+    FindOff();
     Measure();
-    if (speed_.count == 0) Suppose();
+    if (speed_.count > 0) return std::move(speed_);
+    Suppose();
+    if (!speed_.off.empty()) Blame();
     return std::move(speed_);
   }
 
@@ -84,6 +100,20 @@ class PathFinder {
       speed_.peak_bytes_per_s = PeakOf(*gpu_, "nvlink_bytes_per_s");
     }
     usual_ = knowledge_.Number("cluster.reached_share") * speed_.peak_bytes_per_s;
+  }
+
+  // What ranks were started with.
+  void FindOff() {
+    std::set<std::string> found;
+    for (const RankSummary& rank : ranks_) {
+      for (const auto& [name, value] : rank.switches) {
+        const std::string path = PathTakenAway(name, value);
+        if (path.starts_with(across_ ? "InfiniBand" : "peer-to-peer")) {
+          found.insert(fmt::format("{}={}", name, value));
+        }
+      }
+    }
+    speed_.off = fmt::format("{}", fmt::join(found, ", "));
   }
 
   bool IsOn(const JointCollective& collective) const {
@@ -148,6 +178,16 @@ class PathFinder {
     speed_.kind = "allreduce";
     speed_.loss =
         TransferLoss(ranks_, joint_, job_, knowledge_.Number("cluster.slow_path_part"), unsized);
+  }
+
+  // A path that is switched off costs all collectives on it, whatever they send: they take the slow
+  // path's time, and would take that of the fast one.
+  void Blame() {
+    const double slow =
+        knowledge_.Number(across_ ? "cluster.socket_rate" : "cluster.host_path_rate");
+    if (usual_ <= slow) return;
+    speed_.loss = TransferLoss(ranks_, joint_, job_, 1 - slow / usual_,
+                               [&](const JointCollective& c) { return IsOn(c); });
   }
 
   const std::vector<RankSummary>& ranks_;

@@ -23,6 +23,8 @@ struct PathSpeed {
   double tokens = 0;
   bool across_nodes = false;
   std::string kind;
+  // The variables that take this path from ranks: "NCCL_P2P_DISABLE=1"; "" without any.
+  std::string off;
 };
 
 // Of large collectives: inside nodes (first) and across nodes (second).
@@ -30,8 +32,12 @@ std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ra
                                               const Joint& joint, const Job& job,
                                               const Knowledge& knowledge);
 
-// The exposed transfer (not the waiting before it) of the collectives that `keep` accepts, `part`
-// of it, as time that ranks would no longer need.
+// The exposed transfer (not the waiting before it) of collectives, as time that ranks would no
+// longer need: of each the part that `part_of` says; 0 leaves it out.
+RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                      const std::function<double(const JointCollective&)>& part_of);
+
+// The same `part` of those that `keep` accepts.
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       double part, const std::function<bool(const JointCollective&)>& keep);
 

@@ -75,6 +75,16 @@ void DeclareStrategyLosses(Catalog* catalog) {
           "Tensor-parallel transfers take no exposed time; across nodes, as far as links inside a "
           "node save it.",
           &Strategy::tensor_loss);
+  strategy.Add(
+      "strategy.tensor_call", "ns",
+      "Median transfer of a tensor-parallel all-reduce inside a node: what it takes on the "
+      "rank that comes last.",
+      IfPositive(&Strategy::tensor_call_ns, "no layers are shared inside a node", ""));
+  AddLoss(&strategy, "strategy.latency_",
+          "Exposed transfer of small tensor-parallel all-reduces inside a node, beyond that of an "
+          "all-reduce in one kernel over peer memory.",
+          "Each small tensor-parallel all-reduce takes one kernel over peer memory.",
+          &Strategy::latency_loss);
   AddLoss(&strategy, "strategy.gather_", "Exposed transfer of parameter gathers.",
           "Parameter gathers take no exposed time.", &Strategy::gather_loss);
   AddLoss(&strategy, "strategy.regather_",
@@ -159,6 +169,8 @@ constexpr const char* kNoRate =
     "no large collective of a known size runs on this path (sizes come with NCCL's ranges or the "
     "PyTorch profiler)";
 
+constexpr const char* kNoSwitch = "no variable switches this path off";
+
 constexpr const char* kSized =
     "the sizes of the collectives are known, none sum up gradients, or the GPU is not known";
 
@@ -166,7 +178,9 @@ constexpr const char* kSized =
 template <typename Get>
 auto IfCompared(Get get) {
   return [get](const PathSpeed& speed, const Known& known) -> Value {
-    if (speed.bus_bytes_per_s <= 0 && speed.tokens <= 0) return Absent{kNoRate, "nvtx"};
+    if (speed.bus_bytes_per_s <= 0 && speed.tokens <= 0 && speed.off.empty()) {
+      return Absent{kNoRate, "nvtx"};
+    }
     if (speed.peak_bytes_per_s <= 0) return Absent{"the rate of the path is not known", "hardware"};
     if constexpr (std::is_invocable_v<Get, const PathSpeed&, const Known&>) {
       return ValueOf(get(speed, known));
@@ -211,6 +225,9 @@ void DeclarePaths(Catalog* catalog) {
   inside.Add("comm.path.inside.remedy", "remedy",
              "Large collectives inside a node run at the usual rate of their path.",
              IfCompared(RemedyOnPath));
+  inside.Add("comm.path.inside.off", "name",
+             "Variables that keep ranks off each other's memory inside a node; absent without any.",
+             UnlessEmpty(&PathSpeed::off, kNoSwitch, ""));
   auto& across = NeedMany(&catalog->OfRanks(&Cluster::across));
   across.Add("comm.path.across.rate", "bytes_per_s",
              "Bus bandwidth of large collectives across nodes.",
@@ -236,6 +253,9 @@ void DeclarePaths(Catalog* catalog) {
   across.Add("comm.path.across.remedy", "remedy",
              "Large collectives across nodes run at the usual rate of their path.",
              IfCompared(RemedyOnPath));
+  across.Add("comm.path.across.off", "name",
+             "Variables that keep ranks off RDMA between nodes; absent without any.",
+             UnlessEmpty(&PathSpeed::off, kNoSwitch, ""));
 }
 
 }  // namespace

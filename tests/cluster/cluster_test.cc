@@ -189,6 +189,18 @@ TEST_CASE("lateness that goes round is an imbalance, not a straggler") {
   CHECK(cluster.lateness.input.loss.gain == 0);
 }
 
+TEST_CASE("a variable that switches a path off takes the time of the collectives on it") {
+  std::vector<RankSummary> ranks = JobStory().Tell();
+  for (RankSummary& rank : ranks) rank.device_name = "NVIDIA H100 80GB HBM3";
+  CHECK(Cluster(ranks, ShippedKnowledge()).inside.off.empty());
+  ranks[2].switches = {{"NCCL_DEBUG", "INFO"}, {"NCCL_P2P_DISABLE", "1"}};
+  const Cluster off(ranks, ShippedKnowledge());
+  CHECK(off.inside.off == "NCCL_P2P_DISABLE=1");
+  // 16 GB/s through host memory instead of 70 % of 450 GB/s.
+  CHECK(static_cast<double>(off.inside.loss.gain) == Approx((1 - 16.0 / 315) * 10 * 1e6));
+  CHECK(off.across.off.empty());
+}
+
 TEST_CASE("a host all of whose ranks are slow stands out") {
   JobStory story;
   story.extra_compute = {{}, {}, Each(10, 2'000'000), Each(10, 2'200'000)};

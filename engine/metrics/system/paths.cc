@@ -144,8 +144,22 @@ void ReadTransports(const NcclLog& log, Paths* paths) {
                               [](const std::string& device) { return device.ends_with("/IB"); });
 }
 
-// What a variable takes away; "" when this value takes nothing.
-std::string TakenAway(const std::string& name, const std::string& value) {
+void ReadSwitches(const Trace& trace, Paths* paths) {
+  std::set<std::pair<std::string, std::string>> known;
+  const auto read = [&](const auto& list, const char* source) {
+    for (const auto& [name, value] : list) {
+      const std::string path = PathTakenAway(name, value);
+      if (path.empty() || !known.insert({name, value}).second) continue;
+      paths->switches.push_back({name, value, path, source});
+    }
+  };
+  read(trace.nccl.environment, "NCCL log");
+  read(trace.environment, "environment of the run");
+}
+
+}  // namespace
+
+std::string PathTakenAway(const std::string& name, const std::string& value) {
   const bool on = value == "1" || value == "true" || value == "TRUE";
   const bool lowest = value == "LOC" || value == "0" || value == "loc";
   if (name == "NCCL_P2P_DISABLE" && on) return "peer-to-peer access in a node";
@@ -157,21 +171,6 @@ std::string TakenAway(const std::string& name, const std::string& value) {
   if (name == "NCCL_NET_GDR_LEVEL" && lowest) return "GPUDirect RDMA";
   return "";
 }
-
-void ReadSwitches(const Trace& trace, Paths* paths) {
-  std::set<std::pair<std::string, std::string>> known;
-  const auto read = [&](const auto& list, const char* source) {
-    for (const auto& [name, value] : list) {
-      const std::string path = TakenAway(name, value);
-      if (path.empty() || !known.insert({name, value}).second) continue;
-      paths->switches.push_back({name, value, path, source});
-    }
-  };
-  read(trace.nccl.environment, "NCCL log");
-  read(trace.environment, "environment of the run");
-}
-
-}  // namespace
 
 bool Paths::Off(std::string_view path) const {
   return std::any_of(switches.begin(), switches.end(),

@@ -38,6 +38,10 @@ struct PairCounts {
   int net = 0;     // through the network, also inside a node
 };
 
+// The fast path that a variable with this value takes away from NCCL, in the words of PathSwitch;
+// "" when it takes none.
+std::string PathTakenAway(const std::string& name, const std::string& value);
+
 struct Paths {
   std::size_t gpus = 0, nics = 0;  // of the link matrix
   std::vector<NicDistance> nic_distance;

@@ -1,0 +1,84 @@
+// Small sums of shared layers: how much of them is the latency of the library.
+#include "tests/cluster/ranks.h"
+
+namespace advise {
+namespace {
+
+constexpr Nanos kUs = 1'000;
+
+// Two ranks generate ten tokens. Each takes sixteen parts of layers of 100 us, and after each an
+// all-reduce of this length and size.
+std::vector<RankSummary> Tokens(Nanos transfer, std::int64_t bytes) {
+  std::vector<RankSummary> ranks(2);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    RankSummary& rank = ranks[r];
+    rank.rank = static_cast<int>(r);
+    rank.host = "node1";
+    rank.device_name = "NVIDIA H100 80GB HBM3";
+    rank.kinds = {"allreduce"};
+    rank.traits = {"tokens"};
+    Nanos now = 1'000 * kUs;
+    rank.window_start = now;
+    for (int token = 0; token < 10; ++token) {
+      RankStep step;
+      step.start = now;
+      for (int layer = 0; layer < 16; ++layer) {
+        const Nanos start = now + 100 * kUs;
+        now = start + transfer;
+        RankCollectives& list = rank.collectives;
+        list.start.push_back(start);
+        list.end.push_back(now);
+        list.exposed.push_back(transfer);
+        list.kind.push_back(0);
+        list.phase.push_back(0);
+        list.lane.push_back(0);
+        list.group.push_back(-1);
+        list.bytes.push_back(bytes);
+        list.peer.push_back(-1);
+      }
+      step.end = now;
+      step.time.compute = 1'600 * kUs;
+      step.time.comm_exposed = 16 * transfer;
+      rank.steps.push_back(step);
+    }
+    rank.window_end = now;
+  }
+  return ranks;
+}
+
+Nanos LostToLatency(const std::vector<RankSummary>& ranks) {
+  return Cluster(ranks, ShippedKnowledge()).strategy.latency_loss.gain;
+}
+
+TEST_CASE("small sums of shared layers could take 8 us each") {
+  const Cluster cluster(Tokens(34 * kUs, -1), ShippedKnowledge());
+  REQUIRE(cluster.strategy.name == "tensor");
+  CHECK(cluster.strategy.tensor_call_ns == 34e3);
+  CHECK(static_cast<double>(cluster.strategy.latency_loss.gain) ==
+        Approx(160 * 26e3).epsilon(1e-3));
+}
+
+TEST_CASE("sums that are large, or of whole sequences, take the time of the links") {
+  CHECK(LostToLatency(Tokens(34 * kUs, 64 << 10)) > 0);
+  CHECK(LostToLatency(Tokens(34 * kUs, 8 << 20)) == 0);
+  CHECK(LostToLatency(Tokens(100 * kUs, -1)) == 0);
+  std::vector<RankSummary> sequences = Tokens(34 * kUs, -1);
+  for (RankSummary& rank : sequences) rank.traits.clear();
+  CHECK(LostToLatency(sequences) == 0);
+}
+
+TEST_CASE("a kernel that reads its peers' memory has no such latency to lose") {
+  std::vector<RankSummary> ranks = Tokens(14 * kUs, -1);
+  CHECK(LostToLatency(ranks) > 0);
+  ranks[0].traits.emplace_back("one-kernel-all-reduce");
+  CHECK(LostToLatency(ranks) == 0);
+}
+
+TEST_CASE("between nodes, the network takes the time") {
+  std::vector<RankSummary> ranks = Tokens(34 * kUs, -1);
+  ranks[1].host = "node2";
+  CHECK(LostToLatency(ranks) == 0);
+}
+
+}  // namespace
+}  // namespace advise
