@@ -154,6 +154,27 @@ void InferWaits(const std::vector<RankSummary>& ranks, Job* job) {
   }
 }
 
+// How much later than the first rank each begins, on the common clock; nothing where collectives do
+// not bring the clocks together, or where a window ended before another began.
+std::vector<Nanos> BeginsAfter(const std::vector<RankSummary>& ranks, const Clocks& clocks) {
+  std::vector<Nanos> after(ranks.size(), 0);
+  Nanos first = std::numeric_limits<Nanos>::max();
+  Nanos last = std::numeric_limits<Nanos>::min();
+  Nanos first_end = first;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const ClockSource source = clocks.source[ranks[r].clock];
+    if (source != ClockSource::kOne && source != ClockSource::kCollectives) return after;
+    const Nanos offset = clocks.offset[ranks[r].clock];
+    after[r] = ranks[r].window_start + offset;
+    first = std::min(first, after[r]);
+    last = std::max(last, after[r]);
+    first_end = std::min(first_end, ranks[r].window_end + offset);
+  }
+  if (last >= first_end) return std::vector<Nanos>(ranks.size(), 0);
+  for (Nanos& one : after) one -= first;
+  return after;
+}
+
 }  // namespace
 
 Nanos Job::Needed() const { return NeededWith({}); }
@@ -231,7 +252,9 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
   } else {
     job.steps = 1;
     job.index.assign(ranks.size(), 0);
+    if (!joint.all.empty()) job.before = BeginsAfter(ranks, clocks);
   }
+  job.before.resize(ranks.size());
   const RankSummary& first = ranks.front();
   job.start = job.has_steps ? first.steps[job.index.front()].start : first.window_start;
   job.end = job.has_steps ? first.steps[job.index[job.steps - 1]].end : first.window_end;
@@ -243,7 +266,8 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
     for (std::size_t s = 0; s < job.steps; ++s) {
       const std::size_t cell = r * job.steps + s;
       job.length[cell] =
-          job.has_steps ? ranks[r].steps[job.index[cell]].Length() : ranks[r].Window();
+          job.has_steps ? ranks[r].steps[job.index[cell]].Length()
+                        : job.before[r] + ranks[r].Window();
       job.job_length[s] = std::max(job.job_length[s], job.length[cell]);
     }
   }

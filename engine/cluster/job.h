@@ -27,6 +27,9 @@ struct Job {
   std::vector<Nanos> waited;         // exposed waiting inside collectives; inferred without any
   // Of it: meanwhile its launching thread waited for data, as it would have without the others.
   std::vector<Nanos> waited_for_data;
+  // Without steps, by rank: its window began so much after that of the first rank. The time counts
+  // to its length, because the others wait for what it did then.
+  std::vector<Nanos> before;
   std::vector<Nanos> job_length;  // by step: of the slowest rank
 
   // What the rank's step takes by itself.

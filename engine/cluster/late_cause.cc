@@ -46,6 +46,7 @@ class CauseFinder {
       const double excess = LowerMedian(own) - LowerMedian(others);
       if (excess > most) most = excess, worst = &kind;
     }
+    if (BeginsLater(slow) > most) return "it began later, with work that was not captured";
     if (worst == nullptr) return "the captures do not show why";
     if (*worst->words != '\0') return worst->words;
     return SameKernels(slow) ? "the same kernels run slower there (clock, heat, or another process)"
@@ -59,6 +60,16 @@ class CauseFinder {
       sum += static_cast<double>(of(job_.TimeOf(ranks_, rank, s)));
     }
     return sum;
+  }
+
+  // By how much their captures begin after those of the others.
+  double BeginsLater(const std::set<std::uint32_t>& slow) const {
+    std::vector<double> others;
+    std::vector<double> own;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      (slow.contains(r) ? own : others).push_back(static_cast<double>(job_.before[r]));
+    }
+    return LowerMedian(own) - LowerMedian(others);
   }
 
   // Whether the slow ranks run as many compute kernels as the others, each of which takes longer.

@@ -4,6 +4,7 @@ local function reason_of(cause)
   if not cause then return "unknown" end
   if contains(cause, "data") or contains(cause, "loading") then return "data" end
   if contains(cause, "kernels run slower") then return "clock" end
+  if contains(cause, "not captured") then return "before" end
   return contains(cause, "more work") and "work" or "host"
 end
 
@@ -24,7 +25,7 @@ return {
   thresholds = { "min_behind", "min_late", "min_share" },
 
   symptom = "{late:pct} of the waiting at {at:text} is for {who:text} {device:num}, which comes {lateness:time} after the others on average. This waiting takes {share:pct} of the time.",
-  cause   = "Ranks that exchange data continue only when the last of them arrives. Why this one is late: {what:text}.",
+  cause   = "Why it is late: {what:text}. Ranks that exchange data continue only when the last of them arrives.",
   fixes   = {
     { reason = "data", action = "Give ranks equal shares of the data, and the same number of loader workers and cores each",
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
@@ -38,6 +39,10 @@ return {
     { reason = "host", action = "Take logging, output and checkpoints off this rank, or let all ranks share them" },
     { reason = "host", action = "Bind each rank to its own cores, next to its GPU",
       snippet = "srun --cpus-per-task=16 --cpu-bind=cores COMMAND", language = "bash" },
+    { reason = "before", action = "Capture at least five steps: what this rank loads, logs or saves between steps is then recorded",
+      snippet = "schedule = torch.profiler.schedule(wait=1, warmup=2, active=5)   # and prof.step() after each step",
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "before", action = "Take logging, output and checkpoints off this rank, or let all ranks share them" },
     { reason = "unknown", action = "Capture this rank and one of the others with CPU samples, and compare their steps" },
   },
   false_positives = "Pipeline stages, where the last stage is late by design.",
@@ -76,6 +81,10 @@ return {
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 3, share = 0.7, at = "steps", lateness = 6e5, cause = "it has more work on the GPU", lost = 4e8, remedy = true } } },
       expect = { who = "rank", at = "steps", share = 0.05, reason = "work" } },
+    { name = "one step was captured, and this rank began it late",
+      facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
+                rank = { late = { device = 7, share = 0.8, lateness = 1e6, cause = "it began later, with work that was not captured", lost = 8e8, remedy = true } } },
+      expect = { device = 7, reason = "before" } },
     { name = "near miss: one of two ranks has the longer batches more often",
       edges = { ["rank.imbalance.compute.behind"] = 0.75 },
       facts = { window = { device_time = 6e9 }, run = { devices = 2 }, cluster = { reports = 2 },

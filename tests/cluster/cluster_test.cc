@@ -189,6 +189,27 @@ TEST_CASE("lateness that goes round is an imbalance, not a straggler") {
   CHECK(cluster.lateness.input.loss.gain == 0);
 }
 
+// One step without a range: rank 2 begins 5 ms after the others, which wait for it.
+TEST_CASE("what a rank did before its capture makes the others wait") {
+  JobStory story;
+  story.steps = 1;
+  story.extra_loading = {{}, {}, Each(1, 5'000'000), {}};
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) rank.steps.clear();
+  ranks[2].window_start += 5'000'000;
+  ranks[2].time.idle = 0;
+  ranks[2].time.causes = {};
+  for (RankSummary& rank : ranks) rank.clock = 0;
+  const Cluster cluster(ranks, ShippedKnowledge());
+  CHECK(cluster.job.before == std::vector<Nanos>{0, 0, 5'000'000, 0});
+  CHECK(cluster.job.Window() == 14'000'000);
+  CHECK(cluster.waited_ns == 0.75 * 5e6);
+  const LateRank& late = cluster.lateness.straggler;
+  REQUIRE(late.rank == 2);
+  CHECK(late.loss.gain == 5'000'000);
+  CHECK(late.cause == "it began later, with work that was not captured");
+}
+
 TEST_CASE("a variable that switches a path off takes the time of the collectives on it") {
   std::vector<RankSummary> ranks = JobStory().Tell();
   for (RankSummary& rank : ranks) rank.device_name = "NVIDIA H100 80GB HBM3";
