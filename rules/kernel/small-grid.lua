@@ -1,6 +1,6 @@
 -- Kernels with fewer blocks than the GPU has SMs, with nothing running beside them.
 -- A block runs on one SM, so the other SMs do nothing. Kernels of a few microseconds are small by nature; only the time they
--- take counts here, and only grids that leave more than half of the GPU dark.
+-- take counts here, and only grids that use less than half of the GPU: few SMs, or few warps on each.
 return {
   id        = "kernel/small-grid",
   title     = "Give each kernel enough blocks to fill the GPU",
@@ -19,7 +19,7 @@ return {
   needs          = { "kernel.small_grid.rows" },
   thresholds     = { "min_share", "max_fill" },
 
-  symptom = "Kernels that leave most SMs idle take {share:pct} of the time: {blocks:count} blocks (median) for {sms:count} SMs.",
+  symptom = "Kernels with too few blocks take {share:pct} of the time: {blocks:count} blocks (median) for {sms:count} SMs.",
   cause   = "A block runs on one SM. With fewer blocks than SMs, and no other kernel running, the remaining SMs do nothing.",
   fixes   = {
     { action = "Process more data at once: use a larger batch, or several inputs in one call",

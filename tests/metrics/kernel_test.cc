@@ -100,7 +100,7 @@ TEST_CASE("a softmax at the end of a network is no attention") {
 
 TEST_CASE("a kernel with fewer blocks than SMs that runs alone has a small grid") {
   const Analysed run =
-      Line().Add("narrow", 100_us, {.blocks = 25}).Add("wide", 100_us, {.blocks = 5000}).Run();
+      Line().Add("narrow", 100_us, {.blocks = 25, .threads = 512}).Add("wide", 100_us, {.blocks = 5000}).Run();
   CHECK(run->kernels.small_grid.count == 1);
   CHECK(run->kernels.small_grid.lost->Total() == 100_us);
   CHECK(run->kernels.small_grid_blocks == 25);
@@ -117,6 +117,19 @@ TEST_CASE("more blocks shorten a kernel to what memory and its start leave") {
   // Of 100 us beyond the start of 3 us a tenth is left: 60 SMs of 100 saturate the memory.
   CHECK(remedy.scaled_ops[0].second == Approx(13.0 / 103).epsilon(1e-3));
   CHECK(remedy.scaled_ops[1].second == 1);
+}
+
+// A block of 128 threads is 4 warps, a quarter of what hides the latency of memory.
+TEST_CASE("few warps on each SM use a GPU as little as few SMs, in kernels written by hand") {
+  const Analysed run = Line().Add("transport", 103_us, {.blocks = 52, .threads = 128}).Run();
+  CHECK(run->kernels.small_grid_fill == Approx(0.13));
+  // More blocks can make it as much faster as there are more SMs than blocks.
+  CHECK(run->kernels.small_grid.remedy->scaled_ops[0].second == Approx(55.0 / 103).epsilon(1e-3));
+
+  const Analysed tuned = Line().Add(kMatrixBf16, 103_us, {.blocks = 52, .threads = 128}).Run();
+  CHECK(tuned->kernels.small_grid_fill == Approx(0.52));
+  const Analysed wide = Line().Add("transport", 103_us, {.blocks = 52, .threads = 1024}).Run();
+  CHECK(wide->kernels.small_grid_fill == Approx(0.52));
 }
 
 TEST_CASE("a kernel that only waits for a time to pass has no work to spread") {

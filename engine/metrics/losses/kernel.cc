@@ -23,6 +23,7 @@ class KernelFinder {
         phases_(phases),
         tensor_speedup_(tensor_speedup),
         room_(run_),
+        by_hand_(Named({"application", "other"})),
         start_ns_(run_.knowledge.Number("roofline.kernel_start")),
         tail_waste_(run_.knowledge.Number("kernel.tail_waste")) {
     kernels_.reserve(trace_.ops.size());
@@ -97,11 +98,23 @@ class KernelFinder {
     return sms * std::clamp(std::floor(threads_per_sm / std::max<double>(1, threads)), 1.0, 32.0);
   }
 
-  // What is left of a kernel's time when its work is spread over more SMs: until memory is at full
+  // How far a grid of less than a block per SM uses the GPU: the share of SMs that have a block. In
+  // kernels written by hand, so few warps per SM hide no latency, so that its SMs are not busy
+  // either; libraries tune the work of a warp to that.
+  double Fill(std::uint32_t op, double blocks, int sms) const {
+    const double fill = blocks / sms;
+    if (!In(by_hand_, op)) return fill;
+    constexpr double kWarp = 32;
+    const double warps = std::ceil(static_cast<double>(Shape(op).ThreadsPerBlock()) / kWarp);
+    return fill * std::min(1.0, warps / run_.knowledge.Number("kernel.hiding_warps"));
+  }
+
+  // What is left of a kernel's time when its work is spread over all SMs: until memory is at full
   // rate, and without what every kernel takes to start and end.
-  float Widened(std::uint32_t op, double fill) const {
+  float Widened(std::uint32_t op, double fill, double of_sms) const {
+    const double least = std::max(of_sms, 1 - run_.knowledge.Number("kernel.widened_part"));
     const double left = std::clamp(fill / run_.knowledge.Number("kernel.saturating_fill"),
-                                   1 - run_.knowledge.Number("kernel.widened_part"), 1.0);
+                                   std::min(1.0, least), 1.0);
     const double fixed = std::min(start_ns_, Length(op));
     const double length = std::max(1.0, Length(op));
     return static_cast<float>((fixed + (Length(op) - fixed) * left) / length);
@@ -138,10 +151,11 @@ class KernelFinder {
       if (sms <= 0 || blocks <= 0 || In(persistent, op) || In(waits, op)) continue;
       if (blocks < sms && static_cast<double>(alone[i]) >= alone_share * Length(op)) {
         Count(op, &small);
-        small.remedy().scaled_ops.emplace_back(op, Widened(op, blocks / sms));
+        const double used = Fill(op, blocks, sms);
+        small.remedy().scaled_ops.emplace_back(op, Widened(op, used, blocks / sms));
         small_rows.Add(op).blocks = blocks;
         time_of_blocks[blocks] += Length(op);
-        fill += blocks / sms * Length(op);
+        fill += used * Length(op);
         fill_time += Length(op);
       } else if (blocks >= sms) {
         const double counted = per_wave[trace_.ops.detail[op]];
@@ -353,6 +367,7 @@ class KernelFinder {
   const Phases& phases_;
   double tensor_speedup_;
   Room room_;
+  const ShapeSet by_hand_;  // kernels of the program, and those that no list knows
   double start_ns_;
   double tail_waste_;
   std::vector<std::uint32_t> kernels_;  // ops of the window, in time order
