@@ -43,6 +43,9 @@ void DeclareCode(Catalog* catalog) {
            "Time that launching threads spend in such code at these places of the loop, whether or "
            "not the GPU waits.",
            &HostCode::code_ns);
+  code.Add("host.compute.before_uploads", "ns",
+           "Of the idle time, the part in code right before the thread copies data to the GPU.",
+           &HostCode::before_uploads_ns);
 }
 
 void DeclareDoing(Catalog* catalog) {

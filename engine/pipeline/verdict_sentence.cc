@@ -329,13 +329,13 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   }
   if (busy) {
     const EfficiencyInfo& efficiency = report.efficiency;
+    const bool nothing_lost = time.idle < knowledge.Number("verdict.nothing_lost") * time.all;
+    const std::string first = nothing_lost ? "no time is lost between kernels" : is_busy;
     if (FactNumber(report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
-      return "no time is lost between kernels. What runs inside the CUDA graphs was not recorded";
+      return first + ". What runs inside the CUDA graphs was not recorded";
     }
     if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
       const std::string kernels = KernelsToMeasure(report, knowledge);
-      const bool nothing_lost = time.idle < knowledge.Number("verdict.nothing_lost") * time.all;
-      const std::string first = nothing_lost ? "no time is lost between kernels" : is_busy;
       return fmt::format("{}. How well {} run was not measured{}", first,
                          nothing_lost ? "they" : "the kernels", kernels);
     }

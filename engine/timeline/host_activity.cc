@@ -88,6 +88,7 @@ Activity ActivityOfCall(CallClass call_class) {
       return Activity::kAllocation;
     case CallClass::kModuleLoad:
     case CallClass::kModuleData:
+    case CallClass::kLibraryData:
       return Activity::kModuleLoad;
     case CallClass::kJit:
       return Activity::kJit;

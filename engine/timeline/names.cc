@@ -29,6 +29,7 @@ CallClass CallClassOf(const std::string& name) {
       {"alloc_managed", CallClass::kAllocManaged},
       {"module_load", CallClass::kModuleLoad},
       {"module_data", CallClass::kModuleData},
+      {"library_data", CallClass::kLibraryData},
       {"jit", CallClass::kJit},
       {"graph_build", CallClass::kOther},
       {"event_record", CallClass::kEventRecord},

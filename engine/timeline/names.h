@@ -28,7 +28,8 @@ enum class CallClass : std::uint8_t {
   kAllocAsync,
   kAllocManaged,
   kModuleLoad,
-  kModuleData,  // from the program's own memory: what it has compiled
+  kModuleData,   // from the program's own memory: what it has compiled
+  kLibraryData,  // the same, or a library on its first use
   kJit,
   kEventRecord,
   kStreamWaitEvent,
@@ -80,7 +81,8 @@ inline bool IsSync(CallClass c) {
   return c == CallClass::kSyncDevice || c == CallClass::kSyncStream || c == CallClass::kSyncEvent;
 }
 inline bool IsCodeLoading(CallClass c) {
-  return c == CallClass::kModuleLoad || c == CallClass::kModuleData || c == CallClass::kJit;
+  return c == CallClass::kModuleLoad || c == CallClass::kModuleData ||
+         c == CallClass::kLibraryData || c == CallClass::kJit;
 }
 inline bool IsAllocation(CallClass c) {
   return c == CallClass::kAllocDevice || c == CallClass::kFreeDevice ||

@@ -54,29 +54,50 @@ std::vector<Nanos> LongPauses(const Run& run) {
   return limits;
 }
 
-std::vector<IntervalSet> CompilingPauses(const Run& run) {
+namespace {
+
+// A pause of a thread that ends with loading code.
+struct LoadPause {
+  std::uint32_t thread = kNone;
+  Interval when;
+  bool may_be_library = false;
+};
+
+std::vector<LoadPause> LoadPauses(const Run& run) {
   const CallTable& calls = run.trace.calls;
-  std::vector<IntervalSet> compiling(run.trace.threads.size());
-  std::vector<std::pair<std::uint32_t, Interval>> pauses;
-  std::vector<Nanos> lengths;
+  std::vector<LoadPause> pauses;
   std::vector<Nanos> long_pauses;
   for (const std::uint32_t thread : run.launching_threads) {
     const RowRange rows = run.calls_of_thread[thread];
     for (std::uint32_t c = rows.first; c < rows.last; ++c) {
-      if (run.ClassOfCall(c) != CallClass::kModuleData) continue;
+      const bool may_be_library = run.ClassOfCall(c) == CallClass::kLibraryData;
+      if (!may_be_library && run.ClassOfCall(c) != CallClass::kModuleData) continue;
       if (long_pauses.empty()) long_pauses = LongPauses(run);
       const Interval pause = PauseAround(run, thread, calls.start[c] - 1);
-      if (pause.Length() <= long_pauses[thread]) continue;
-      pauses.emplace_back(thread, pause);
-      lengths.push_back(pause.Length());
+      if (pause.Length() > long_pauses[thread]) pauses.push_back({thread, pause, may_be_library});
     }
   }
+  return pauses;
+}
+
+}  // namespace
+
+std::vector<IntervalSet> CompilingPauses(const Run& run) {
+  std::vector<IntervalSet> compiling(run.trace.threads.size());
+  std::vector<LoadPause> pauses = LoadPauses(run);
+  const auto of_libraries = std::count_if(pauses.begin(), pauses.end(),
+                                          [](const LoadPause& p) { return p.may_be_library; });
+  if (static_cast<double>(of_libraries) < run.knowledge.Number("launch.compile_repeats")) {
+    std::erase_if(pauses, [](const LoadPause& p) { return p.may_be_library; });
+  }
   if (pauses.empty()) return compiling;
+  std::vector<Nanos> lengths;
+  for (const LoadPause& pause : pauses) lengths.push_back(pause.when.Length());
   const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) / 2);
   std::nth_element(lengths.begin(), middle, lengths.end());
   const auto most = static_cast<Nanos>(run.knowledge.Number("launch.compile_most") *
                                        static_cast<double>(*middle));
-  for (const auto& [thread, pause] : pauses)
+  for (const auto& [thread, pause, may_be_library] : pauses)
     compiling[thread].Append(std::max(pause.start, pause.end - most), pause.end);
   return compiling;
 }

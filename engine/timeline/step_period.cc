@@ -55,6 +55,13 @@ std::uint64_t TokenOf(const Trace& trace, const GraphLaunches& launches, std::ui
   return 0x400000000ULL | detail;
 }
 
+// A graph that is launched once was built for this launch, and the next one may be the same again:
+// its time tells, to a power of two.
+std::uint64_t TokenOfRebuilt(Nanos time) {
+  const auto size = std::lround(std::log2(1.0 + static_cast<double>(time)));
+  return 0x600000000ULL | static_cast<std::uint64_t>(size);
+}
+
 // What a kernel of the sequence takes on average; 0 where there is none.
 Nanos MeanKernel(const Trace& trace, const std::vector<std::uint32_t>& ops) {
   Nanos time = 0;
@@ -70,6 +77,10 @@ Nanos MeanKernel(const Trace& trace, const std::vector<std::uint32_t>& ops) {
 Tokens TokensOf(const Trace& trace, const GraphLaunches& launches,
                 const std::vector<std::uint32_t>& ops, TellsSize size_of) {
   const Nanos kernel = std::max<Nanos>(1, MeanKernel(trace, ops));
+  std::unordered_map<std::uint32_t, std::uint32_t> graphs;  // launches, by graph
+  for (const std::uint32_t op : ops) {
+    if (trace.ops.kind[op] == OpKind::kGraph) ++graphs[trace.ops.detail[op]];
+  }
   Tokens tokens;
   tokens.what.reserve(ops.size());
   tokens.computes.reserve(ops.size());
@@ -80,7 +91,9 @@ Tokens TokensOf(const Trace& trace, const GraphLaunches& launches,
     const bool by_node = launch != launches.end();
     const Nanos time = by_node ? launch->second.time : trace.ops.end[op] - trace.ops.start[op];
     const bool whole = trace.ops.kind[op] == OpKind::kGraph;
-    tokens.what.push_back(TokenOf(trace, launches, op, size_of));
+    tokens.what.push_back(whole && graphs[trace.ops.detail[op]] == 1
+                              ? TokenOfRebuilt(time)
+                              : TokenOf(trace, launches, op, size_of));
     tokens.computes.push_back(by_node || IsCompute(trace.ops, op) ? 1 : 0);
     // A graph that is traced as a whole is about as many kernels as it has room for.
     constexpr Nanos kMostNodes = 10'000;

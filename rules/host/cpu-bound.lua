@@ -31,6 +31,11 @@ local function place_of(ranges, longest, lost)
   return longest.name, (matches(longest.name, "*.py(*") and ", most of it in " or ", most of it in the range ") .. longest.name
 end
 
+-- What a batch is made of is copied right after it was made.
+local function prepares_data(f, t)
+  return at_least(share(f.host.compute.before_uploads or 0, f.host.compute.lost.time), t.min_before_uploads)
+end
+
 -- The functions in which CPU samples saw most of the time, at most three; nil where more take it.
 local function functions_of(rows)
   local all = sum(rows, "samples")
@@ -56,9 +61,9 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "host.compute.code", "host.compute.functions", "window.supports_verdict", "steps.count", "capture.has_ranges",
+  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "window.supports_verdict", "steps.count", "capture.has_ranges",
                  "run.kind", "launch.count", "startup.time" },
-  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads" },
 
   symptom = "The launching thread runs CPU code for {code:pct} of the time{where:text}. The GPU waits for it for {share:pct} of the time.",
   cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
@@ -69,6 +74,11 @@ return {
     { reason = "optimizer", action = "Use an implementation that updates all parameters in a few kernels, or compile the update",
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "optimizer", action = "Compute what does not change from step to step outside the update, such as lists of blocks and shapes" },
+    { reason = "upload", action = "If this code loads or prepares data, let worker processes do it ahead of time, and copy from pinned memory",
+      snippet = "loader = DataLoader(dataset, batch_size=batch_size, num_workers=8, pin_memory=True, persistent_workers=True)",
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "upload", action = "If this code reads or prepares data, let another thread do that for the next piece while the GPU works on this one",
+      ["for"] = { "c++", "fortran", "openacc", "openmp", "tensorflow", "jax" } },
     { reason = "unseen", action = "Sample the CPU to see which functions run in these gaps",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND   # of a Python program, add --python-sampling=true", language = "bash", ["for"] = { "nvidia" } },
     { reason = "unseen", action = "Record call stacks, so that the report names the functions that run in these gaps",
@@ -94,9 +104,12 @@ return {
     local name, where = place_of(f.host.compute.ranges, rows[1], f.host.compute.lost.time)
     if not name and f.capture.has_ranges == false then where = "" end
     local functions = f.host.compute.functions or {}
+    local uploads = not name and #functions == 0 and prepares_data(f, t)
+    if uploads then where = ", most of it right before it copies data to the GPU, so this code probably prepares that data" end
     local seen = functions_of(functions)
     if seen then where = ", most of it in " .. seen .. (name and " in " .. name or "") end
     local ways = {}
+    if uploads then table.insert(ways, { reason = "upload" }) end
     for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
     local code = math.max(lost, share(f.host.compute.code or 0, f.window.device_time))
@@ -155,6 +168,16 @@ return {
       facts = { window = { device_time = 1e9 }, host = { compute = { remedy = true, lost = { time = 2e8, count = 5 }, ranges = {} } } },
       expect = { share = 0.2, where = ", most of it outside all named ranges", rows = 0,
                  ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "the code ends with the upload of a batch",
+      edges = { ["host.compute.before_uploads"] = 3.5e8 },
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8 } } },
+      expect = { where = ", most of it right before it copies data to the GPU, so this code probably prepares that data",
+                 ways = { { reason = "upload" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "near miss: half of it comes before an upload",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 2.5e8 } } },
+      expect = { where = "" } },
     { name = "near miss: the longest range holds a sliver of the time",
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },

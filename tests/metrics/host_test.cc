@@ -115,6 +115,21 @@ TEST_CASE("sleeping in a gap costs the gap's time") {
   CHECK(run->stalls.sleep.lost->Total() == 9 * 400_us);
 }
 
+TEST_CASE("what happens in every fourth step happens a quarter of a time per step") {
+  TraceBuilder story;
+  Repeat(12, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+    if (i % 4 == 2) story.OsCall("nanosleep", {at + 300_us, at + 700_us});
+  });
+  const Analysed run(story);
+  const Loss& sleep = run->stalls.sleep;
+  CHECK(sleep.count == 3);
+  const Steps& steps = run->run.steps;
+  const auto steady = static_cast<double>(steps.all.size() - steps.first_steady);
+  CHECK(sleep.per_step == Approx(3 / steady).epsilon(0.1));
+}
+
 TEST_CASE("uploads and downloads that take turns, and the shorter way of them") {
   TraceBuilder story;
   for (Nanos k = 0; k < 10; ++k) {

@@ -91,6 +91,22 @@ TEST_CASE("a long pause that ends with loading code from memory was compiling") 
         Told({{"jit_or_module_load", 50_us}, {"launch", 78_us}, {"host_compute", 602_us}}));
 }
 
+TEST_CASE("pauses that end again and again with loading a library were compiling") {
+  const auto compiling = [](int times) {
+    TraceBuilder story;
+    Repeat(times, 1_ms, [&](int, Nanos at) {
+      story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 100_us});
+      story.Launch("kernel", {at + 5_us, at + 9_us}, {at + 100_us, at + 200_us});
+      story.Call("cuLibraryLoadData", {at + 900_us, at + 950_us});
+    });
+    story.Launch("kernel", {times * 1_ms, times * 1_ms + 5_us},
+                 {times * 1_ms + 10_us, times * 1_ms + 100_us});
+    return Analysed(story).Causes().at("jit_or_module_load");
+  };
+  CHECK(compiling(2) == 2 * 50_us);
+  CHECK(compiling(3) == 3 * 750_us);
+}
+
 TEST_CASE("lazy loading inside the launching call is no launch latency") {
   const Analysed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})

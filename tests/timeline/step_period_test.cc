@@ -346,5 +346,15 @@ TEST_CASE("a token is a step also where every eighth comes with a long prompt") 
   CHECK(Analysed(story, kAuto)->run.steps.Median() == 2_ms);
 }
 
+TEST_CASE("a graph that is built anew for each launch is the same iteration") {
+  TraceBuilder story;
+  Repeat(20, 4_ms, [&](int i, Nanos at) {
+    story.Call("cudaGraphInstantiate", {at, at + 800_us});
+    story.Graph(static_cast<std::uint32_t>(i), {at + 800_us, at + 810_us},
+                {at + 820_us, at + 4_ms + i * 1_us});
+  });
+  CHECK(Analysed(story, kAuto)->run.steps.all.size() >= 18);
+}
+
 }  // namespace
 }  // namespace advise

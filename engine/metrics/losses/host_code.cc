@@ -51,6 +51,7 @@ class HostCodeFinder {
       const std::uint32_t next = NextCall(run_, thread, piece.start);
       if (next != kNone && next != run_.calls_of_thread[thread].first)
         places[thread].insert(PlaceOf(next));
+      if (IsUpload(next)) result.before_uploads_ns += piece.Length();
       const Nanos middle = piece.start + piece.Length() / 2;
       std::string name = InnermostRange(thread, middle);
       const std::string frame = InnermostOwnFrame(thread, middle);
@@ -74,6 +75,12 @@ class HostCodeFinder {
   }
 
  private:
+  bool IsUpload(std::uint32_t call) const {
+    const std::uint32_t op = call == kNone ? kNone : run_.first_op_of_call[call];
+    return op != kNone && trace_.ops.kind[op] == OpKind::kCopy &&
+           trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice;
+  }
+
   bool IsDoubtful(const GapPiece& piece) const {
     return !doubtful_.empty() &&
            doubtful_[piece.device].OverlapWith(piece.start, piece.end) == piece.Length();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace advise {
 
@@ -25,7 +26,11 @@ double StepCounter::PerStep() const {
     const Step& step = run_.steps.all[i];
     if (step.end > run_.window.start && step.start < run_.window.end) steady.push_back(counts_[i]);
   }
-  return static_cast<double>(steady.empty() ? all_ : Median(std::move(steady)));
+  if (steady.empty()) return static_cast<double>(all_);
+  const auto count = static_cast<double>(steady.size());
+  const double sum = std::accumulate(steady.begin(), steady.end(), 0.0);
+  const auto median = static_cast<double>(Median(std::move(steady)));
+  return median > 0 ? median : sum / count;
 }
 
 double PerStep(const Run& run, const std::vector<Nanos>& whens) {

@@ -48,7 +48,8 @@ class StepCounter {
   explicit StepCounter(const Run& run) : run_(run), counts_(run.steps.all.size(), 0) {}
   void Count(Nanos when);
   std::size_t all() const { return all_; }
-  // Median over the steady steps of the window; all there are when there are no steps.
+  // Median over the steady steps of the window; the mean where less than half of them have any, and
+  // all there are when there are no steps.
   double PerStep() const;
 
  private:
