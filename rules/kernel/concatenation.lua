@@ -15,7 +15,7 @@ return {
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Concatenating and stacking tensors takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Concatenating and stacking tensors takes {share:pct} of the time: {count:count} kernels {per:text}.",
   cause   = "torch.cat and torch.stack copy every input into a new tensor. A key-value cache or a list that grows this way is copied at each step.",
   fixes   = {
     { action  = "Allocate the result once and write the parts into it",

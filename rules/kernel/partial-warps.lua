@@ -15,7 +15,7 @@ return {
                  "kernel.partial_warp.lost", "kernel.partial_warp.remedy" },
   thresholds = { "min_waste" },
 
-  symptom = "Kernels whose block size is not a multiple of 32 threads take {share:pct} of the GPU time, for example {name:kernel} with {threads:count}. Their empty lanes waste {waste:pct} of the compute time.",
+  symptom = "Kernels whose block size is not a multiple of 32 threads take {share:pct} of the compute time, for example {name:kernel} with {threads:count}. Their empty lanes waste {waste:pct} of the compute time.",
   cause   = "The block size follows the problem, not the width of a warp.",
   fixes   = {
     { action  = "Round the block size up and let spare threads return",

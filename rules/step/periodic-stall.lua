@@ -33,7 +33,7 @@ return {
                  "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait" },
   thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share" },
 
-  symptom = "Every {nth:text} step takes longer, and the GPU is idle in it: {share:pct} of the time in all{what_text:text}.",
+  symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in the extra time: {share:pct} of the time in all{what_text:text}.",
   cause   = "Work that is done now and then (saving, logging, evaluation, garbage collection) stops the loop while it lasts.",
   fixes   = {
     { reason = "checkpoint", action = "Save checkpoints in the background",
