@@ -26,7 +26,7 @@ return {
     { action = "Give the ranks equal work: divide the domain by cost, not by cells" },
     { action  = "Post receives early, and compute what needs no edges before waiting for them",
       snippet = [[MPI_Irecv(edges_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
-MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);
+MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);   // packed, and its stream synchronized
 interior<<<grid, block, 0, stream>>>(field);                     // overlaps with the exchange
 MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },

@@ -19,7 +19,7 @@ return {
   cause   = "The block size follows the problem, not the width of a warp.",
   fixes   = {
     { action  = "Round the block size up and let spare threads return",
-      snippet = [[int threads = ((n + 31) / 32) * 32;
+      snippet = [[const int threads = (block_size + 31) / 32 * 32;
 kernel<<<blocks, threads>>>(data, n);          // if (i >= n) return;]],
       language = "cpp", ["for"] = { "c++" } },
     { action = "Give several rows to one block, so that it fills whole warps" },

@@ -23,7 +23,8 @@ return {
     { action  = "Use FP16 with a gradient scaler",
       snippet = [[scaler = torch.amp.GradScaler("cuda")
 with torch.autocast("cuda", dtype=torch.float16):
-    loss = model(x)]],
+    loss = loss_fn(model(x), y)
+scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()]],
       language = "python", ["for"] = { "pytorch", "training" } },
   },
   false_positives = "Inference of models that overflow in FP16.",

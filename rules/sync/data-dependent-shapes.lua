@@ -23,7 +23,7 @@ return {
       snippet = "y = torch.where(mask, f(x), x)             # instead of x[mask] = f(x[mask])",
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Set a fixed capacity",
-      snippet = "index = torch.nonzero_static(mask, size=capacity, fill_value=0)",
+      snippet = "index = torch.nonzero_static(mask, size=capacity)      # rows beyond the last hit are -1: leave them out by a mask",
       language = "python", ["for"] = { "pytorch" } },
     { action = "Filter out such samples when data is loaded" },
   },
