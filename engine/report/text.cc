@@ -196,7 +196,7 @@ void WriteKernels(Page& page, const Report& report) {
 bool HoldsLittle(const Report& report) {
   const bool advice =
       std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
-        return finding.severity != Severity::kInfo && finding.explained_by.empty();
+        return finding.severity != Severity::kInfo && !finding.UnderCause();
       });
   return !advice && (!report.no_verdict_reason.empty() || report.run.kind == "kernels" ||
                      report.run.kind == "no-gpu");
@@ -273,7 +273,7 @@ void WriteFindings(Page& page, const Report& report, const TextOptions& options)
   std::size_t all_notes = 0;
   for (const Finding& finding : report.findings) {
     // A symptom stands under the cause that explains it.
-    if (!finding.explained_by.empty()) continue;
+    if (finding.UnderCause()) continue;
     if (finding.severity != Severity::kInfo) {
       advice.push_back(&finding);
     } else if (options.verbose || !SaysAgain(report, finding)) {

@@ -11,7 +11,7 @@ return {
   needs      = { "totals.launches", "totals.allocations", "totals.allocation_time", "totals.calls.time" },
   thresholds = { "min_count", "min_per_launch", "min_share" },
 
-  symptom = "By the summary, {count:count} calls that allocate or free memory take {time:time}, {share:pct} of the time in CUDA calls; there are {launches:count} launches.",
+  symptom = "According to the summary, {count:count} calls that allocate or free memory take {time:time}, {share:pct} of the time in CUDA calls; there are {launches:count} launches.",
   cause   = "cudaMalloc, cudaFree and their kin block the host, and cudaFree waits for the GPU. So many of them beside the launches are probably part of the loop.",
   fixes   = {
     { action = "Allocate buffers before the loop and use them again" },

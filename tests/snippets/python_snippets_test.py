@@ -59,10 +59,10 @@ OF_THE_PROGRAM = """
     x y a b q k v x0 x1 i n d B batch_size step steps results score scores mask keep limit length lengths_cpu
     train train_step branch_a branch_b prof self process load write log update_metrics handler kernel grid f
     layers layer block blocks weight weights table tables rows indices inputs targets target source sources received sent
-    grad grads layout nodes gpus_per_node micro_batches ranks_on_this_node correct total out shard shape size dim hidden
+    grad grads layout nodes gpus_per_node micro_batches ranks_on_this_node correct total out shard shape dim hidden
     labels lm_head training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor vocab_size
     router_logits cu_seqlens_q cu_seqlens_k max_q max_k name path state values norms capacity pieces to_one_tensor pipe
-    array items transforms images_uint8 event copied pinned copy_stream following_host
+    array items transforms images_uint8 event copied pinned staging copy_stream following_host
 """.split()
 
 
@@ -201,7 +201,7 @@ layers = blocks = [nn.Linear(4, 4), nn.Linear(4, 4)]
 block = layer = nn.Linear(4, 4)
 source, micro_batches, layout, grad = [torch.randn(2, 4)] * 4, [(x, y), (x, y)], [[0]], torch.randn(4)
 images_uint8, array, following_host = torch.zeros(4, 3, dtype=torch.uint8), [1.0, 2.0], torch.randn(4, 4)
-pinned, path = torch.empty(()), os.path.join(FOLDER, "file")
+pinned, staging, path = torch.empty(()), torch.empty(4), os.path.join(FOLDER, "file")
 def loss(prediction): return prediction.sum()
 def loss_fn(prediction, target): return ((prediction - target) ** 2).mean()
 def f(value): return value * 2
