@@ -165,9 +165,9 @@ Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions&
   report.findings = std::move(judged.findings);
   if (apart) {
     // The windows of the ranks differ from that of the report, which shows seconds beside shares.
-    const double window =
+    const double seconds =
         static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
-    for (Finding& finding : report.findings) finding.saving_s = finding.saving_share * window;
+    for (Finding& finding : report.findings) finding.saving_s = finding.saving_share * seconds;
   }
   report.claim_results = std::move(judged.claim_results);
   Conclude(knowledge, DayOf(trace.utc_origin_ns), apart ? &judged.ranks : nullptr, &report);

@@ -138,7 +138,10 @@ void WriteCare(Page& page, const Report& report, std::size_t most) {
     });
     if (item.level == Level::kInfo || said) continue;
     lines.insert(why_empty ? lines.begin() : lines.end(),
-                 item.count > 1 ? fmt::format("{} ({} times)", item.text, item.count) : item.text);
+                 item.count > 1
+                     ? fmt::format("{} ({} times)", item.text,
+                                   FormatQuantity(static_cast<double>(item.count), "count"))
+                     : item.text);
   }
   std::string label = "Read with care";
   for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {

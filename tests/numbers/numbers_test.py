@@ -22,6 +22,8 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 # Percentages are printed without decimals, durations with three digits.
 ROUNDED = 0.0051
 DIGITS = 1.006
+# Shares of one whole are rounded so that they add up to 100 %.
+APPORTIONED = 0.0101
 
 NUMBER = r"(\d[\d,]*(?:\.\d+)?)"
 PERCENT = re.compile(NUMBER + " %")
@@ -44,6 +46,15 @@ STATES = [
     (r"^(Start-up|The launching thread|The excess|Migrations)\b", "anything"),
     (r"\bwait(s|ing)?\b|\blate\b", "no compute"),
     (r"\b(takes?|run|runs)\b", "work"),
+]
+
+# What the first sentence says of the GPUs.
+VERDICT = [
+    (r"\bidle (?:for )?(\d+) %", "idle"),
+    (r"\bbusy (?:for )?(\d+) %", "work"),
+    (r"\bcomputes? (?:for )?(\d+) %", "compute"),
+    (r"\bcopies (?:for )?(\d+) %", "copies"),
+    (r"\bcommunication (?:for )?(\d+) %", "communication"),
 ]
 
 # Compared with something else than a whole: may be more than 100 %.
@@ -85,6 +96,7 @@ class Report:
             "no compute": most("idle_ns", "comm_exposed_ns", "copy_exposed_ns", "memset_exposed_ns"),
             "communication": most("comm_exposed_ns"),
             "copies": most("copy_exposed_ns"),
+            "compute": most("compute_ns"),
             "work": most("compute_ns", "comm_exposed_ns", "copy_exposed_ns", "memset_exposed_ns"),
         }
 
@@ -141,6 +153,10 @@ def wrong_in_report(report):
     wrong = []
     for finding in report.data["findings"]:
         wrong += wrong_in(report, finding)
+    for pattern, state in VERDICT:
+        for match in re.finditer(pattern, report.data["verdict"]):
+            if number(match.group(1)) / 100 > report.states[state] + APPORTIONED:
+                wrong.append(f"{report.name}: {match.group(0)} of {100 * report.states[state]:.1f}: {report.data['verdict']}")
     shares = sum(finding["saving"]["share"] for finding in report.data["findings"])
     if shares > 1 + 1e-6:
         wrong.append(f"{report.name}: savings add up to {100 * shares:.1f} % of the window")
@@ -164,6 +180,7 @@ def report_of(symptom, alone=0.1, severity="high", idle=0.4, **more):
     finding = {"rule": "a/b", "severity": severity, "symptom": symptom, "cause": "", "evidence": [], "saving": saving}
     finding.update(more)
     return Report("made up", {"window": {"seconds": 1.0}, "devices": [{"budget": budget}], "findings": [finding],
+                              "verdict": "The GPU is idle " + str(round(100 * idle)) + " % of the time.",
                               "plan": [{"rule": "a/b", "after_seconds": 1 - alone}]})
 
 
@@ -191,11 +208,14 @@ class WhatTheTestFinds(unittest.TestCase):
         self.assertEqual(self.finds("The calls take 990 ms."), 0)
         self.assertEqual(self.finds("Another 3.00 s pass before the first GPU operation."), 0)
 
-    def test_evidence_savings_and_plan(self):
+    def test_verdict_evidence_savings_and_plan(self):
         item = {"unit": "ns", "value": 20, "start_ns": 5, "end_ns": 15}
         self.assertEqual(self.finds("Nothing.", evidence=[item]), 1)
         saving = {"seconds": 0.1, "share": 0.2, "alone": 0.2, "basis": ""}
         self.assertEqual(self.finds("Nothing.", saving=saving), 1)
+        report = report_of("Nothing.")
+        report.data["verdict"] = "The GPU computes for 62 % of the time and is idle for 42 %."
+        self.assertEqual(len(wrong_in_report(report)), 2)
         report = report_of("Nothing.")
         report.data["plan"].append({"rule": "a/b", "after_seconds": 2.0})
         self.assertEqual(len(wrong_in_report(report)), 1)
