@@ -19,7 +19,7 @@ packages=(
 )
 development=(
   ccache catch2 libvalijson-dev sqlite3 time codespell shellcheck cppcheck lmod
-  python3-setuptools python3-wheel python3-venv python3-yaml
+  python3-setuptools python3-wheel python3-venv python3-yaml python3-pyflakes
 )
 browser=no
 torch=no

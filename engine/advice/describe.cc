@@ -128,7 +128,7 @@ void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge) {
   int rank = 0;
   for (const bool explained : {false, true}) {
     for (Finding& finding : *findings) {
-      if (finding.explained_by.empty() != explained) finding.rank = ++rank;
+      if (finding.UnderCause() == explained) finding.rank = ++rank;
     }
   }
 }

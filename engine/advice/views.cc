@@ -91,7 +91,7 @@ ReportViews BuildViews(const Analysis& analysis, const Report& report) {
   const Basis basis = analysis.basis();
   for (const Finding& finding : report.findings) {
     // Those that stand under another finding, or only inform, are a line of the report.
-    if (!finding.explained_by.empty() || finding.severity == Severity::kInfo) continue;
+    if (finding.UnderCause() || finding.severity == Severity::kInfo) continue;
     if (views.timelines.size() >= kTimelines) {
       views.without_timeline.emplace_back(
           finding.rank,

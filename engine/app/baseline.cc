@@ -105,7 +105,7 @@ std::vector<std::string> FindingsAtOrAbove(const Report& report, Severity level,
                                            const std::set<std::string>& known) {
   std::vector<std::string> rules;
   for (const Finding& finding : report.findings) {
-    if (finding.rule == nullptr || finding.severity < level || !finding.explained_by.empty()) {
+    if (finding.rule == nullptr || finding.severity < level || finding.UnderCause()) {
       continue;
     }
     const std::string& id = finding.rule->id;

@@ -16,7 +16,7 @@ class ScrubCommand : public Command {
  public:
   std::string Name() const override { return "scrub"; }
   std::string Summary() const override {
-    return "Copies a report without names of people, machines, paths and keys.";
+    return "Writes a copy of a report without names of people, machines, paths and keys.";
   }
   std::string Examples() const override {
     return "advise scrub run.sqlite -o clean.sqlite\n"

@@ -77,6 +77,15 @@ Rows RooflineRows(const Counters& counters) {
   return rows;
 }
 
+// The first sentences of a profiler's paragraph: what follows points into its own user interface.
+std::string Beginning(const std::string& text) {
+  constexpr std::size_t kEnough = 100;
+  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 2)) {
+    if (at >= kEnough) return text.substr(0, at + 1);
+  }
+  return text;
+}
+
 Rows AdviceRows(const Trace& trace) {
   Rows rows;
   for (const KernelCounters& counters : trace.counters) {
@@ -85,7 +94,7 @@ Rows AdviceRows(const Trace& trace) {
       rows.push_back({{"kernel", counters.kernel},
                       {"rule", advice.rule},
                       {"speedup", std::min(1.0, advice.speedup_percent / 100)},
-                      {"text", advice.text}});
+                      {"text", Beginning(advice.text)}});
     }
   }
   return rows;
@@ -176,7 +185,7 @@ void DeclareCounterFacts(Catalog* catalog) {
   counters.Add("counter.compute.lost", "spans", "Headroom of counted kernels that the SMs limit.",
                &Counters::compute);
   counters.Add("counter.latency.lost", "spans",
-               "Headroom of counted kernels that are near no limit.", &Counters::latency);
+               "Headroom of counted kernels that are far from every limit.", &Counters::latency);
   counters.Add("counter.advice", "rows",
                "What the kernel profiler itself advised with an estimate: kernel, rule, speedup, "
                "text.",

@@ -68,7 +68,7 @@ void DeclareCallTotals(Catalog* catalog) {
   totals.Add("totals.launch_median", "ns",
              "Median time of the launching call that summaries have most often.",
              UnlessNegative(&ProfileTotals::launch_median,
-                            "no summary with medians of launch calls was given", "cuda"));
+                            "no summary with medians of launching calls was given", "cuda"));
   add("totals.host_copies", "ns", &ProfileTotals::host_copies,
       "Summed time of copies between host and GPU in summaries");
 }

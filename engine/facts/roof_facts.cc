@@ -50,7 +50,9 @@ Row RoofRow(const ShapeRow& row, const Analysis& a) {
           {"flop_rate", row.achieved},
           {"byte_rate", row.bandwidth},
           {"side", row.side},
-          {"roof", row.side == "memory" ? "the memory rate" : "the peak"},
+          {"roof", row.side == "memory" ? "the memory rate"
+                   : row.tensor         ? "the peak"
+                                        : "the peak without tensor cores"},
           {"reason", row.reason}};
 }
 

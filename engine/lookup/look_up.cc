@@ -162,13 +162,34 @@ LookUp ReportGuide::GapBefore(Nanos next, std::uint32_t device) const {
       FindTime(trace_, next));
 }
 
+// The kernel in SQL: its name, or where that is long, as much of both ends as no other kernel has.
+std::string ReportGuide::IsKernel(const std::string& text) const {
+  constexpr std::size_t kLong = 120;
+  const bool plain = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  for (std::size_t end = 24; plain && text.size() > kLong && 4 * end < text.size(); end += 8) {
+    const std::string first = text.substr(0, end);
+    const std::string last = text.substr(text.size() - end);
+    const bool told =
+        std::none_of(trace_.shapes.begin(), trace_.shapes.end(), [&](const KernelShape& shape) {
+          const std::string& other = trace_.strings[shape.name];
+          return other != text && other.starts_with(first) && other.ends_with(last);
+        });
+    if (told) {
+      return fmt::format("substr(s.value, 1, {0}) = {1} and substr(s.value, -{0}) = {2}", end,
+                         Quoted(first), Quoted(last));
+    }
+  }
+  return "s.value = " + Quoted(text);
+}
+
 LookUp ReportGuide::TimeOfKernel(StringId name) const {
   const std::string& text = trace_.strings[name];
   if (SafeText(text) != text) return Made(cupti::kKernels, "", "");
   return Made(cupti::kKernels,
               fmt::format("select sum(k.\"end\" - k.start) from {} k join StringIds s on s.id = "
-                          "k.demangledName where s.value = {} and {}{};",
-                          cupti::kKernels, Quoted(text), InWindow("k.start"), WorkOfRank("k.")),
+                          "k.demangledName where {} and {}{};",
+                          cupti::kKernels, IsKernel(text), InWindow("k.start"), WorkOfRank("k.")),
               FindName(trace_, text));
 }
 

@@ -41,6 +41,7 @@ class ReportGuide {
   std::string CallsOfRank(const char* table) const;
   std::string OnDevice(std::uint32_t device) const;
   std::string OpsOf(std::uint32_t device) const;
+  std::string IsKernel(const std::string& text) const;
 
   const Trace& trace_;
   Interval window_;

@@ -31,7 +31,7 @@ Time TimeOf(const Report& report) {
 
 const Finding* FirstAdvice(const Report& report) {
   for (const Finding& finding : report.findings) {
-    if (finding.severity != Severity::kInfo && finding.explained_by.empty()) return &finding;
+    if (finding.severity != Severity::kInfo && !finding.UnderCause()) return &finding;
   }
   return nullptr;
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/base/text.h"
+#include "engine/pipeline/measure_command.h"
 
 namespace advise {
 
@@ -15,6 +16,14 @@ std::string SomeRanksNote(int world, int shown) {
 }
 
 namespace {
+
+// Whether a kernel of a library for AMD's GPUs runs.
+bool RunsKernelsOfAmd(const Run& run) {
+  const auto& shapes = run.trace.shapes;
+  return std::any_of(shapes.begin(), shapes.end(), [&](const auto& shape) {
+    return RunsOnAmdOnly(run.knowledge.ClassifyKernel(run.trace.strings[shape.name]));
+  });
+}
 
 // The name in the report, where --gpu puts the figures of another GPU in the place of its own; "".
 std::string ReplacedGpu(const Analysis& analysis) {
@@ -104,7 +113,11 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
       notes.emplace_back("the profiler said: " + SafeText(message.text));
   }
   if (trace.ops.size() > 0 && analysis.hardware.name.empty()) {
-    notes.emplace_back("the GPU is not named: peaks are unknown (see --gpu)");
+    notes.emplace_back(
+        RunsKernelsOfAmd(analysis.run)
+            ? "the GPU, one of AMD's by its kernels, is not named: peaks are unknown "
+              "(name it, for example with --gpu mi300x)"
+            : "the GPU is not named: peaks are unknown (see --gpu)");
   } else if (trace.ops.size() > 0 && !analysis.hardware.known) {
     notes.emplace_back(
         fmt::format("{} is not in the knowledge base: tensor and link rates are unknown",
@@ -162,6 +175,9 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
                            ? "no OS calls were recorded: waits for files and for requests look "
                              "like host code"
                            : "no OS calls were recorded: waits for files look like host code");
+  } else if (!could && analysis.kind.serves && HostCodeMatters(analysis)) {
+    notes.emplace_back(
+        "waits for requests look like host code: PyTorch's profiler does not record them");
   }
   if (analysis.run.steps.source == "period") {
     notes.emplace_back("steps come from the repeating GPU work, not from ranges");

@@ -7,6 +7,7 @@
 #include <future>
 
 #include "engine/advice/ranking.h"
+#include "engine/base/units.h"
 #include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
 #include "engine/pipeline/fill_report.h"
@@ -162,6 +163,12 @@ Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions&
   Report report = ReportOfTrace(analysis, session.facts, *judged.facts, inputs);
   report.verdicts = std::move(judged.verdicts);
   report.findings = std::move(judged.findings);
+  if (apart) {
+    // The windows of the ranks differ from that of the report, which shows seconds beside shares.
+    const double seconds =
+        static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
+    for (Finding& finding : report.findings) finding.saving_s = finding.saving_share * seconds;
+  }
   report.claim_results = std::move(judged.claim_results);
   Conclude(knowledge, DayOf(trace.utc_origin_ns), apart ? &judged.ranks : nullptr, &report);
   if (options.inspect) options.inspect(analysis, &report);

@@ -20,12 +20,18 @@ constexpr double kLaunchesOfEach = 3;  // what varies shows in three
 constexpr std::array<std::string_view, 7> kAmdFamilies = {
     "rocblas", "miopen", "composable-kernel", "aiter", "rocprim", "rccl", "hipblaslt"};
 
+}  // namespace
+
+bool RunsOnAmdOnly(const KernelClass& kernel) {
+  return std::find(kAmdFamilies.begin(), kAmdFamilies.end(), kernel.family) != kAmdFamilies.end();
+}
+
+namespace {
+
 bool HasKernelsOfAmd(const Rows& rows, const Knowledge& knowledge) {
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     const auto* name = CellOf<std::string>(row, "name");
-    return name != nullptr &&
-           std::find(kAmdFamilies.begin(), kAmdFamilies.end(),
-                     knowledge.ClassifyKernel(*name).family) != kAmdFamilies.end();
+    return name != nullptr && RunsOnAmdOnly(knowledge.ClassifyKernel(*name));
   });
 }
 

@@ -16,6 +16,9 @@ struct MeasureCommand {
   std::string command;      // `ncu …`, on AMD `rocprof-compute …`
 };
 
+// Whether a kernel is of a library that runs on AMD's GPUs only.
+bool RunsOnAmdOnly(const KernelClass& kernel);
+
 // Whether the GPUs are AMD's, by their names or by what captured them.
 bool IsAmd(const Report& report);
 

@@ -128,7 +128,7 @@ std::shared_ptr<const ReportViews> MergeViews(const std::vector<PartViews>& part
   ReportViews views;
   const bool only_facts = parts.empty();
   for (const Finding& finding : report.findings) {
-    if (finding.rule == nullptr || !finding.explained_by.empty()) continue;
+    if (finding.rule == nullptr || finding.UnderCause()) continue;
     if (finding.severity == Severity::kInfo) continue;
     if (AboutRanks(*finding.rule)) {
       auto timeline = RankTimeline(cluster, finding);

@@ -64,6 +64,7 @@ std::string KindWords(const RunInfo& run) {
                       : run.kind == "inference" && run.unit == "iteration" ? "Diffusion"
                       : run.kind == "inference"                            ? "Inference"
                       : run.kind == "solver"                               ? "A loop of iterations"
+                      : run.kind == "kernels" && run.units == 1            ? "One kernel launch"
                       : run.kind == "kernels"                              ? "A few kernels"
                       : run.kind == "start-up"                             ? "Mostly start-up"
                                                                            : "One pass";
@@ -169,7 +170,8 @@ std::string SideSentence(const Analysis& analysis) {
     if (top.bound == "memory")
       limit = on_chip ? "Memory on the chip (caches, shared memory) limits it" : "Memory limits it";
     if (top.bound == "compute") limit = "The SMs limit it";
-    if (top.bound == "latency") limit = "It is near no limit of the GPU, so latency limits it";
+    if (top.bound == "latency")
+      limit = "It is far from every limit of the GPU, so latency limits it";
     const std::string name = KernelInWords(top.name);
     const std::size_t kernels = analysis.counters.kernels.size();
     if (kernels == 1)
@@ -191,7 +193,8 @@ std::string SideSentence(const Analysis& analysis) {
     }
     if (at_work == 0) return "The monitor shows no GPU activity.";
     return fmt::format(
-        "By the monitor, {} in use {} of the time. A monitor cannot show why, or how well kernels "
+        "According to the monitor, {} in use for {} of the time. A monitor cannot show why, or how "
+        "well kernels "
         "use the GPU.",
         at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work), Percent(busy));
   }
@@ -271,7 +274,15 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return time.causes[a] > time.causes[b]; });
-  const auto words = [&](std::size_t i) { return IdleWords(static_cast<IdleCause>(order[i])); };
+  // PyTorch's profiler records no waits for requests: they look like code.
+  const bool requests = FactNumber(report, "run.serves").value_or(0) > 0 &&
+                        std::any_of(report.inputs.begin(), report.inputs.end(),
+                                    [](const InputInfo& input) { return input.kind == "kineto"; });
+  const auto words = [&](std::size_t i) {
+    const auto cause = static_cast<IdleCause>(order[i]);
+    return requests && cause == IdleCause::kHostCompute ? "waiting for requests or host code"
+                                                        : IdleWords(cause);
+  };
   const double first = time.causes[order[0]];
   const double second = time.causes[order[1]];
   if (2 * first >= time.idle) return fmt::format(", mostly {}", words(0));

@@ -16,6 +16,7 @@ namespace {
 constexpr double kApart = 0.01;
 constexpr double kApartOf = 0.2;
 constexpr double kMeasuredEnough = 0.5;  // of the kernel time
+constexpr double kWorthSaying = 0.01;    // of the peaks: less says only that the GPU is idle
 
 double WindowSeconds(const Report& report) {
   return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
@@ -77,7 +78,10 @@ std::vector<std::string> GpuModels(const Report& report) {
 std::string EfficiencyText(const EfficiencyInfo& efficiency) {
   std::vector<std::string> parts;
   if (efficiency.measured_share < kMeasuredEnough) return "";
-  if (efficiency.mfu > 0) parts.push_back("MFU " + FormatQuantity(efficiency.mfu, "share"));
+  if (std::max(efficiency.mfu, efficiency.bandwidth) < kWorthSaying) return "";
+  if (efficiency.mfu > 0) {
+    parts.push_back("MFU " + FormatQuantity(efficiency.mfu, "share") + " (peak of the types used)");
+  }
   if (efficiency.bandwidth > 0)
     parts.push_back("memory bandwidth " + FormatQuantity(efficiency.bandwidth, "share"));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -128,7 +132,7 @@ bool SaysAgain(const Report& report, const Finding& finding) {
   if (finding.rule->id == "launch/host-op-overhead") {
     return std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& other) {
       return other.rule != nullptr && other.rule->id == "host/cpu-bound" &&
-             other.severity != Severity::kInfo && other.explained_by.empty();
+             other.severity != Severity::kInfo && !other.UnderCause();
     });
   }
   return finding.rule->id == "capture/whole-graphs" &&

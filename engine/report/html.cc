@@ -153,7 +153,7 @@ struct Sorted {
 Sorted SortFindings(const Report& report) {
   Sorted sorted;
   for (const Finding& finding : report.findings) {
-    if (!finding.explained_by.empty()) continue;
+    if (finding.UnderCause()) continue;
     if (finding.severity != Severity::kInfo) {
       sorted.advice.push_back(&finding);
     } else if (!finding.falls_short && !SaysAgain(report, finding)) {

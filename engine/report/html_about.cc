@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/text.h"
 #include "engine/report/html_parts.h"
 #include "engine/report/html_text.h"
 
@@ -95,7 +96,10 @@ std::string RunSection(const Report& report) {
   for (const Diagnostic& item : report.diagnostics) {
     if (item.level == Level::kInfo) continue;
     notes += "<li>" + HtmlText(item.text) +
-             (item.count > 1 ? fmt::format(" ({} times)", item.count) : "") + "</li>\n";
+             (item.count > 1 ? fmt::format(" ({} times)",
+                                           FormatQuantity(static_cast<double>(item.count), "count"))
+                             : "") +
+             "</li>\n";
   }
   if (!notes.empty()) html += "<h3>Problems met while reading</h3>\n<ul>\n" + notes + "</ul>\n";
   if (!report.site_changes.empty()) {

@@ -64,7 +64,7 @@ std::string RankTable(const Report& report) {
   std::string html =
       "<details><summary>Every rank</summary>\n<div class=\"scroll\" tabindex=\"0\" "
       "role=\"region\" "
-      "aria-label=\"Every rank, times a step\"><table><thead><tr>";
+      "aria-label=\"Every rank, times per step\"><table><thead><tr>";
   for (const Column& column : kColumns) {
     html += fmt::format("<th scope=\"col\"{}>{}</th>", *column.unit == '\0' ? "" : " class=\"num\"",
                         column.title);

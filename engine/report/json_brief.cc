@@ -141,7 +141,7 @@ std::string RenderBriefJson(const Report& report, int top, std::size_t limit) {
   brief["left_out"] = report.findings.size();  // room for the largest number
   std::size_t left_out = 0;
   for (const Finding& finding : report.findings) {
-    if (!finding.explained_by.empty()) continue;  // it stands under its cause in the full report
+    if (finding.UnderCause()) continue;  // it stands under its cause in the full report
     const bool beyond = top >= 0 && brief["findings"].size() >= static_cast<std::size_t>(top);
     if (beyond || left_out > 0 || !AddFinding(report.run, finding, limit, &brief)) ++left_out;
   }

@@ -293,7 +293,7 @@ std::string RenderMarkdown(const Report& report, const MarkdownOptions& options)
   std::vector<const Finding*> advice;
   std::vector<const Finding*> good_to_know;
   for (const Finding& finding : report.findings) {
-    if (!finding.explained_by.empty()) continue;
+    if (finding.UnderCause()) continue;
     if (finding.severity != Severity::kInfo) {
       advice.push_back(&finding);
     } else if (!finding.falls_short && !SaysAgain(report, finding)) {

@@ -38,7 +38,7 @@ std::string EffectsText(const Report& report, std::vector<std::string> PlanStep:
     std::vector<int> numbers;
     for (const std::string& rule : step.*effects) {
       const Finding* finding = FindingOf(report, rule);
-      if (finding != nullptr && finding->explained_by.empty()) numbers.push_back(finding->rank);
+      if (finding != nullptr && !finding->UnderCause()) numbers.push_back(finding->rank);
     }
     if (cause == nullptr || numbers.empty() || parts.size() == kMostCauses) continue;
     std::sort(numbers.begin(), numbers.end());

@@ -40,9 +40,19 @@ std::string SqliteCommand(std::string_view path, std::string_view sql) {
   return "sqlite3 " + FileWord(path) + " " + ShellQuote(line);
 }
 
+// Of JSON, one event per line first: many traces are a single line of megabytes. The names of some
+// kernels hold what lines are made at.
 std::string GrepCommand(std::string_view path, std::string_view pattern) {
-  const char* const program = path.ends_with(".gz") ? "zgrep" : "grep";
-  return std::string(program) + " -n -B 3 -A 9 " + ShellQuote(pattern) + " " + FileWord(path);
+  const std::string file = FileWord(path);
+  const bool packed = path.ends_with(".gz");
+  const std::string first = " | head -n 4";
+  if (!pattern.starts_with('"')) {
+    return std::string(packed ? "zgrep" : "grep") + " -n " + ShellQuote(pattern) + " " + file +
+           first;
+  }
+  const std::string split = "tr '\\n}' ' \\n'";
+  return (packed ? "zcat " + file + " | " + split : split + " < " + file) + " | grep " +
+         ShellQuote(pattern.substr(0, pattern.find('}'))) + first;
 }
 
 }  // namespace advise

@@ -13,7 +13,7 @@ std::string ShellQuote(std::string_view word);
 // sqlite3 PATH "SQL". The statement is put on one line.
 std::string SqliteCommand(std::string_view path, std::string_view sql);
 
-// grep (zgrep for packed files) for an event of a text trace, with the lines around it.
+// Prints an event of a text, packed or not, and little else of it.
 std::string GrepCommand(std::string_view path, std::string_view pattern);
 
 }  // namespace advise

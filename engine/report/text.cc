@@ -138,7 +138,10 @@ void WriteCare(Page& page, const Report& report, std::size_t most) {
     });
     if (item.level == Level::kInfo || said) continue;
     lines.insert(why_empty ? lines.begin() : lines.end(),
-                 item.count > 1 ? fmt::format("{} ({} times)", item.text, item.count) : item.text);
+                 item.count > 1
+                     ? fmt::format("{} ({} times)", item.text,
+                                   FormatQuantity(static_cast<double>(item.count), "count"))
+                     : item.text);
   }
   std::string label = "Read with care";
   for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {
@@ -196,7 +199,7 @@ void WriteKernels(Page& page, const Report& report) {
 bool HoldsLittle(const Report& report) {
   const bool advice =
       std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
-        return finding.severity != Severity::kInfo && finding.explained_by.empty();
+        return finding.severity != Severity::kInfo && !finding.UnderCause();
       });
   return !advice && (!report.no_verdict_reason.empty() || report.run.kind == "kernels" ||
                      report.run.kind == "no-gpu");
@@ -273,7 +276,7 @@ void WriteFindings(Page& page, const Report& report, const TextOptions& options)
   std::size_t all_notes = 0;
   for (const Finding& finding : report.findings) {
     // A symptom stands under the cause that explains it.
-    if (!finding.explained_by.empty()) continue;
+    if (finding.UnderCause()) continue;
     if (finding.severity != Severity::kInfo) {
       advice.push_back(&finding);
     } else if (options.verbose || !SaysAgain(report, finding)) {

@@ -129,7 +129,7 @@ void WriteClaimResult(Page& page, const Report& report, const std::string& rule,
     if (finding.rule == nullptr || finding.rule->id != rule) continue;
     found = true;
     page.Blank();
-    if (!finding.explained_by.empty()) {
+    if (finding.UnderCause()) {
       page.Wrapped(fmt::format("Explained by {}: the report lists it under that finding.",
                                fmt::join(finding.explained_by, ", ")));
     } else {

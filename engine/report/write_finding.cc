@@ -54,7 +54,21 @@ std::vector<std::string> LinksOf(const std::vector<Fix>& fixes) {
   return links;
 }
 
-// The best fix comes first.
+// A finding before this one that says the same first; nullptr when there is none.
+const Finding* WithTheSameFix(const Report& report, const Finding& finding, const Fix& fix) {
+  for (const Finding& other : report.findings) {
+    if (other.rank >= finding.rank || other.severity == Severity::kInfo || other.UnderCause())
+      continue;
+    const std::vector<Fix> fixes = FixesFor(report.run, other.fixes);
+    if (fixes.empty()) continue;
+    const bool same = fix.snippet.empty() ? fixes.front().action == fix.action
+                                          : fixes.front().snippet == fix.snippet;
+    if (same) return &other;
+  }
+  return nullptr;
+}
+
+// The best fix comes first. One that a finding before has said is not said again.
 void WriteFixes(Page& page, const Report& report, const Finding& finding,
                 const TextOptions& options) {
   const std::vector<Fix> fixes =
@@ -62,6 +76,14 @@ void WriteFixes(Page& page, const Report& report, const Finding& finding,
   const bool all = options.verbose || options.all_fixes;
   const std::size_t shown = all ? fixes.size() : std::min<std::size_t>(1, fixes.size());
   const std::string effort = finding.rule == nullptr ? "" : EffortWords(finding.rule->effort);
+  const Finding* const same =
+      all || shown == 0 ? nullptr : WithTheSameFix(report, finding, fixes.front());
+  if (same != nullptr) {
+    page.Labelled("Do", kIndent, kFindingColumn,
+                  fmt::format("{} (the fix of {}{})", fixes.front().action, same->rank,
+                              fixes.size() > 1 ? "; other ways: -v" : ""));
+    return;
+  }
   for (std::size_t i = 0; i < shown; ++i) {
     const std::string& action = fixes[i].action;
     page.Labelled(i == 0 ? "Do" : "or", kIndent, kFindingColumn,

@@ -88,8 +88,8 @@ def report(item: "Report") -> str:
         parts.append("<p class='dim'>{}</p>".format(escape(run.why_tentative)))
     if item.budget.window_ns:
         parts.append(_budget(item.budget))
-    # What another finding explains stands under it in the program's reports, and nowhere here.
-    findings = [one for one in item.findings if not one.explained_by]
+    # What another finding explains stands under it in the program's reports, and nowhere here, but for what it wins itself.
+    findings = [one for one in item.findings if not one.explained_by or (one.saving.seconds > 0 and one.severity != "info")]
     parts += [finding(one, audience, one is findings[0]) for one in findings]
     names = ", ".join(one.path for one in item.inputs)
     parts.append("<p class='dim'>{}</p>".format(escape(names)))

@@ -63,6 +63,8 @@ class ReportTest(InFolder):
         report = advise.read(DEMO)
         report.json["findings"][1]["explained_by"] = [report.findings[0].rule]
         self.assertIn(report.findings[0].title, report._repr_html_())
+        self.assertIn(report.findings[1].title, report._repr_html_())     # its own saving is in the plan
+        report.json["findings"][1]["saving"]["seconds"] = 0
         self.assertNotIn(report.findings[1].title, report._repr_html_())
 
     def test_text_of_a_trace_is_no_html(self):

@@ -12,7 +12,7 @@ return {
   needs      = { "capture.has_ranges", "capture.range_coverage" },
   thresholds = { "min_named", "max_named" },
 
-  symptom = "Only {share:pct} of the GPU time was launched inside a range that names a phase.",
+  symptom = "Only {share:pct} of the GPU work, by time, was launched inside a range that names a phase.",
   cause   = "Some parts of the step have no range, so the report cannot say which phase they belong to.",
   fixes   = {
     { action  = "Put a range around each phase",

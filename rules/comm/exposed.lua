@@ -54,7 +54,7 @@ return {
       snippet = "requests = dist.batch_isend_irecv([dist.P2POp(dist.irecv, received, source), dist.P2POp(dist.isend, sent, target)])\n...            # compute that does not need the data\nfor request in requests:\n    request.wait()", language = "python", ["for"] = { "pytorch" } },
     { reason = "messages", action = "Split the batch, so that one part is exchanged while the other computes", ["for"] = { "python" } },
     { action = "With NCCL, launch collectives on a separate stream, and let only the kernels that need the result wait for an event",
-      snippet = "ncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, comm_stream);\ncudaEventRecord(reduced, comm_stream);\nindependent<<<grid, block, 0, compute_stream>>>(data);\ncudaStreamWaitEvent(compute_stream, reduced, 0);", language = "cpp", ["for"] = { "c++" } },
+      snippet = "cudaEventRecord(produced, compute_stream);     // after the kernels that write in\ncudaStreamWaitEvent(comm_stream, produced, 0);\nncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, comm_stream);\ncudaEventRecord(reduced, comm_stream);\nindependent<<<grid, block, 0, compute_stream>>>(data);\ncudaStreamWaitEvent(compute_stream, reduced, 0);", language = "cpp", ["for"] = { "c++" } },
     { action = "With MPI, start non-blocking exchanges, compute what does not need them, then wait",
       snippet = "MPI_Irecv(halo_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);\nMPI_Isend(halo_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);\ninterior<<<grid, block, 0, stream>>>(field);\nMPI_Waitall(2, requests, MPI_STATUSES_IGNORE);\nboundary<<<edge, block, 0, stream>>>(field, halo_in);", language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
   },

@@ -23,7 +23,7 @@ return {
   fixes   = {
     { action  = "Start the exchange, launch the interior, wait, then compute the edges",
       snippet = [[MPI_Irecv(edges_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
-MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);
+MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);   // packed already
 interior<<<grid, block, 0, stream>>>(field);
 MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 boundary<<<edge, block, 0, stream>>>(field, edges_in);]],

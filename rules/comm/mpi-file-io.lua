@@ -21,10 +21,14 @@ return {
   cause   = "The launching thread waits for the file system and launches nothing meanwhile.",
   fixes   = {
     { action  = "Write from a copy of the data, without waiting",
-      snippet = [[cudaMemcpyAsync(copy, field, bytes, cudaMemcpyDeviceToHost, copy_stream);   // copy: pinned
-...                                                                         // the next steps
+      snippet = [[// copy: pinned; stream: that of the kernels that change field
+cudaMemcpyAsync(copy, field, bytes, cudaMemcpyDeviceToHost, stream);
+cudaEventRecord(copied, stream);
+...                                // launch the next step
+cudaEventSynchronize(copied);
 MPI_File_iwrite_at_all(file, offset, copy, n, MPI_DOUBLE, &request);
-MPI_Wait(&request, MPI_STATUS_IGNORE);                                      // before the next output]],
+...                                // more steps, then:
+MPI_Wait(&request, MPI_STATUS_IGNORE);]],
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
     { action = "Write less often, or write fewer and smaller fields" },
     { action = "Set the stripes of the file system for large collective writes (lfs setstripe), and let a few ranks per node write" },

@@ -18,7 +18,7 @@ return {
   evidence       = { count = "per_step", rows = "mpi.functions" },
   thresholds     = { "min_share" },
 
-  symptom = "The host waits in MPI for messages that come late, and the GPU is idle: {share:pct} of the time, {count:count} times {per:text}.",
+  symptom = "The host waits in MPI for messages that come late, and the GPU is idle meanwhile: {share:pct} of the time.",
   cause   = "These calls take longer than their messages need on a network. The other rank has more work, or does something else first.",
   fixes   = {
     { action  = "Capture all ranks, and give their reports together: they show which rank is late and why",
@@ -26,7 +26,7 @@ return {
     { action = "Give the ranks equal work: divide the domain by cost, not by cells" },
     { action  = "Post receives early, and compute what needs no edges before waiting for them",
       snippet = [[MPI_Irecv(edges_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
-MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);
+MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);   // packed already
 interior<<<grid, block, 0, stream>>>(field);                     // overlaps with the exchange
 MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },

@@ -22,7 +22,7 @@ return {
     { action = "Look for the reason in NCCL's log; where the driver has no DMA-BUF (closed kernel modules), load the peer-memory module",
       snippet = "sudo modprobe nvidia_peermem   # not needed with DMA-BUF\nexport NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=NET,GRAPH",
       language = "bash" },
-    { action = "Unset what keeps NCCL from using it; if GPU and card are on the same host bridge, allow that path", snippet = "unset NCCL_NET_GDR_LEVEL\nexport NCCL_NET_GDR_LEVEL=PHB",
+    { action = "Unset what keeps NCCL from using it; if GPU and card are on the same host bridge, allow that path", snippet = "unset NCCL_NET_GDR_LEVEL NCCL_NET_GDR_READ\nexport NCCL_NET_GDR_LEVEL=PHB     # only for the same host bridge",
       language = "bash" },
     { action = "Pair each GPU with a card behind the same PCIe switch", snippet = "nvidia-smi topo -m", language = "bash", ["for"] = { "nvidia" } },
   },

@@ -18,7 +18,7 @@ return {
     { action = "With 16 or more samples per GPU, use plain batch norm: it is usually enough" },
     { action = "Use group norm or layer norm, which need no statistics from other ranks" },
     { action  = "Synchronize inside a node only",
-      snippet = [[group = dist.new_group(ranks_of_this_node)
+      snippet = [[group, _ = dist.new_subgroups()          # one group per node; every rank calls it
 model = nn.SyncBatchNorm.convert_sync_batchnorm(model, group)]],
       language = "python", ["for"] = { "pytorch" } },
   },

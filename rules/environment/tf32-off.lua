@@ -15,7 +15,7 @@ return {
   optional   = { "environment.tf32_override", "run.kind" },
   thresholds = { "min_share" },
 
-  symptom = "TF32 is turned off (NVIDIA_TF32_OVERRIDE={value:text}), and FP32 matrix kernels without tensor cores take {share:pct} of the GPU time.",
+  symptom = "TF32 is turned off (NVIDIA_TF32_OVERRIDE={value:text}), and FP32 matrix kernels without tensor cores take {share:pct} of the time.",
   cause   = "A setting for comparing results was left on.",
   fixes   = {
     { action  = "Unset it",

@@ -21,8 +21,8 @@ return {
   fixes   = {
     { action = "Capture the shapes that occur before the loop, and pad inputs to them" },
     { action = "Keep captured graphs in a table, one per shape" },
-    { action  = "For torch.compile, mark the dimensions that vary as dynamic, so that graphs are not captured again",
-      snippet = "torch._dynamo.mark_dynamic(x, 0)",
+    { action  = "With torch.compile, run inputs of varying sizes without CUDA graphs: it captures one graph per size, also for dynamic dimensions",
+      snippet = "torch._inductor.config.triton.cudagraph_skip_dynamic_graphs = True   # and torch._dynamo.mark_dynamic(x, 0)",
       language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Warm-up of a server.",

@@ -19,7 +19,7 @@ return {
   needs          = { "graph.gap.count" },
   thresholds     = { "min_share", "min_per_step", "max_gpu" },
 
-  symptom = "{count:count} CUDA graphs {per:text} run for {gpu:time} each. The gaps before them are {share:pct} of the GPU time.",
+  symptom = "{count:count} CUDA graphs {per:text} run for {gpu:time} each. The gaps before them are {share:pct} of the time.",
   cause   = "The step is cut into many small graphs, and the host does not run ahead between them.",
   fixes   = {
     { action = "Merge graphs that always follow each other, and capture the work between them, too" },

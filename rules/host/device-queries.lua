@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} query devices or memory while the GPU waits: {share:pct} of the GPU time.",
+  symptom = "{count:count} calls {per:text} query devices or memory while the GPU waits: {share:pct} of the time.",
   cause   = "The loop queries values that do not change, or that no step needs.",
   fixes   = {
     { action  = "Query once before the loop",

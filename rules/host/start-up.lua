@@ -1,6 +1,10 @@
 -- No loop was recorded, and much of the time loads code, allocates memory for the first time or brings weights to the GPU.
 -- That is paid once: short jobs, tests and cold servers pay for little else, and everybody else should not measure it. A
 -- training job runs for hours after it, so there it is only said.
+
+-- "24.6 s", "0.35 s"
+local function in_seconds(ns) return math.floor(ns / 1e7 + 0.5) / 100 .. " s" end
+
 return {
   id        = "host/start-up",
   title     = "Shorten the start-up, or record what comes after it",
@@ -16,9 +20,9 @@ return {
   needs      = { "window.device_time", "window.time", "run.trains" },
   optional   = { "startup.time", "startup.code", "startup.allocation", "startup.upload", "startup.before", "startup.before_call",
                  "startup.before_call_time", "startup.lost" },
-  thresholds = { "min_share", "winnable" },
+  thresholds = { "min_share", "winnable", "min_before" },
 
-  symptom = "Start-up takes {share:pct} of the time. Most of it, {most:time}, {goes:text}. Another {before:time} pass before the first GPU operation{call_text:text}.",
+  symptom = "Start-up takes {share:pct} of the time. Most of it, {most:time}, {goes:text}.{before_text:text}",
   cause   = "First calls load and compile code, choose algorithms, reserve memory and upload weights. Each process pays for that once. No loop was recorded after it.",
   fixes   = {
     { action  = "For a long job, record the work after the start",
@@ -70,7 +74,11 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
     if f.startup.before_call and 2 * (f.startup.before_call_time or 0) > (f.startup.before or 0) then
       call_text = ", most of it in " .. f.startup.before_call .. " (the first calls create CUDA's context)"
     end
-    return { share = lost, call_text = call_text, most = longest.most, goes = longest.goes, code = f.startup.code, allocation = f.startup.allocation, upload = f.startup.upload,
+    local before_text = ""
+    if f.startup.before and at_least(share(f.startup.before, f.startup.time), t.min_before) then
+      before_text = " Another " .. in_seconds(f.startup.before) .. " pass before the first GPU operation" .. call_text .. "."
+    end
+    return { share = lost, before_text = before_text, most = longest.most, goes = longest.goes, code = f.startup.code, allocation = f.startup.allocation, upload = f.startup.upload,
              before = f.startup.before }
   end,
 
@@ -91,7 +99,13 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
       facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },
                 startup = { time = 9e8, code = 8e8, allocation = 1e8, upload = 0, before = 2.46e10, lost = 9e8,
                             before_call = "cudaDeviceGetStreamPriorityRange", before_call_time = 2.4e10 } },
-      expect = { call_text = ", most of it in cudaDeviceGetStreamPriorityRange (the first calls create CUDA's context)" } },
+      expect = { before_text = " Another 24.6 s pass before the first GPU operation, most of it in cudaDeviceGetStreamPriorityRange " ..
+                               "(the first calls create CUDA's context)." } },
+    { name = "hardly anything comes before",
+      edges = { ["startup.before"] = 9e7 },
+      facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },
+                startup = { time = 9e8, code = 8e8, allocation = 1e8, upload = 0, before = 6.9e4, lost = 9e8 } },
+      expect = { before_text = "" } },
     { name = "the start of a training job: said, but nothing is claimed",
       facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = true },
                 startup = { time = 9e8, code = 8e8, allocation = 1e8, upload = 0, before = 2e8, lost = 9e8 } },

@@ -16,7 +16,7 @@ return {
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Unpacking quantized weights takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Unpacking quantized weights takes {share:pct} of the time: {count:count} kernels {per:text}.",
   cause   = "The weights are written out in 16 bits and read back by the matrix product. That moves more bytes than no quantization at all.",
   fixes   = {
     { action  = "Use kernels that multiply packed weights (Marlin, AWQ or GPTQ kernels, TensorRT-LLM)",

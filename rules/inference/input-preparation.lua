@@ -15,7 +15,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Inputs are prepared {count:count} times {per:text} while the GPU waits: {share:pct} of the GPU time.",
+  symptom = "Inputs are prepared {count:count} times {per:text} while the GPU waits: {share:pct} of the time.",
   cause   = "The host prepares a step only after the previous one has ended.",
   fixes   = {
     { action = "Schedule one step ahead (asynchronous scheduling in serving engines)" },

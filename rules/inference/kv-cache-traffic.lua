@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Kernels that write or move the key-value cache take {share:pct} of the GPU time: {count:count} {per:text}.",
+  symptom = "Kernels that write or move the key-value cache take {share:pct} of the compute time: {count:count} {per:text}.",
   cause   = "The cache is reshaped, gathered or swapped, instead of being read in place by attention.",
   fixes   = {
     { action = "Use paged attention that reads blocks in place (FlashInfer, FlashAttention with paging)" },

@@ -15,7 +15,7 @@ return {
                  "run.kind", "run.trains" },
   thresholds = { "min_share" },
 
-  symptom = "Products of matrices with {vectors:text} take {share:pct} of the GPU time: {count:count} kernels {per:text}. Each reads all weights for {tokens:text}.",
+  symptom = "Products of matrices with {vectors:text} take {share:pct} of the compute time: {count:count} kernels {per:text}. Each reads all weights for {tokens:text}.",
   cause   = "One sequence, or very few, is decoded at a time.",
   fixes   = {
     { action = "Batch requests (continuous batching), up to the latency limit" },

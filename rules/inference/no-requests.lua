@@ -11,7 +11,7 @@ return {
   needs      = { "run.serves", "window.device_time", "serving.load", "serving.no_request.lost" },
   thresholds = { "min_share" },
 
-  symptom = "The server had a request to work on for {load:pct} of the time. For {idle:pct}, the GPU was idle because there was no request.",
+  symptom = "The server had a request to work on for {load:pct} of the time. For {idle:pct} of the time, the GPU was idle because there was no request.",
   cause   = "Between engine steps, the launching thread waits in the operating system for the next request.",
   fixes   = {
     { action = "Judge latency from the steps, and throughput under the load that you expect" },

@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Rotary embedding kernels take {share:pct} of the GPU time: {count:count} {per:text}.",
+  symptom = "Rotary embedding kernels take {share:pct} of the compute time: {count:count} {per:text}.",
   cause   = "Queries and keys are read, rotated and written back between the projection and attention.",
   fixes   = {
     { action  = "Let the compiler fuse it with the kernels next to it",

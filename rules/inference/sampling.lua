@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Sampling tokens takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Sampling tokens takes {share:pct} of the compute time: {count:count} kernels {per:text}.",
   cause   = "Top-k and top-p sampling sort the whole vocabulary for every sequence, in several kernels.",
   fixes   = {
     { action = "Use a sampler that rejects instead of sorting (FlashInfer), or greedy decoding if that is enough" },

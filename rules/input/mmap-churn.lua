@@ -23,7 +23,7 @@ return {
     { action  = "Keep two or three buffers for the whole run: fill the next one while the current one is in use, then swap",
       snippet = [[buffers = [torch.empty(shape, pin_memory=True) for _ in range(3)]
 for i, sample in enumerate(source):
-    buffers[i % 3].copy_(sample)      # no new memory]],
+    buffers[i % 3].copy_(sample)      # no new memory; its last copy to the GPU must be over: keep an event per buffer]],
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Let the C library keep large blocks instead of returning each to the system",
       snippet = "export MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184   # or preload jemalloc", language = "bash" },

@@ -15,15 +15,15 @@ return {
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Concatenating and stacking tensors takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Concatenating and stacking tensors takes {share:pct} of the time: {count:count} kernels {per:text}.",
   cause   = "torch.cat and torch.stack copy every input into a new tensor. A key-value cache or a list that grows this way is copied at each step.",
   fixes   = {
-    { action  = "Allocate the result once and write the parts into it",
-      snippet = [[out = torch.empty(n, d, device="cuda")
-for i, part in enumerate(parts):
-    out[i * k:(i + 1) * k] = part]],
+    { action  = "Allocate the result once, and let the operators that compute the parts write into it",
+      snippet = [[out = torch.empty(n, d, device="cuda")          # once
+for i, x in enumerate(inputs):
+    torch.mm(x, weight, out=out[i * k:(i + 1) * k])   # out= has no gradient: in training, compile the model instead]],
       language = "python", ["for"] = { "pytorch" } },
-    { action = "Let the producers write into slices of one buffer (out=…)" },
+    { action = "In your own kernels, write each part into a slice of one buffer" },
     { action = "For generation, use a preallocated (static) key-value cache" },
   },
   false_positives = "A few large concatenations that the model needs.",

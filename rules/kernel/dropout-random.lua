@@ -16,7 +16,7 @@ return {
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Generating random numbers takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Generating random numbers takes {share:pct} of the time: {count:count} kernels {per:text}.",
   cause   = "Dropout or noise runs as its own kernel, with a mask that is written to memory and read back.",
   fixes   = {
     { action  = "Let the compiler fuse dropout with the operations around it",

@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Gathers and scatters by index take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Gathers and scatters by index take {share:pct} of the compute time: {count:count} kernels {per:text}.",
   cause   = "Each table or index operation is its own kernel that reads memory at random.",
   fixes   = {
     { action  = "Look up all tables in one kernel",

@@ -17,7 +17,7 @@ return {
   needs          = { "family.foreach_update.per_step" },
   thresholds     = { "min_share", "min_count", "min_updates" },
 
-  symptom = "Updating parameters in several passes takes {share:pct} of the GPU time: {count:count} multi-tensor kernels {per:text}.",
+  symptom = "Updating parameters in several passes takes {share:pct} of the time: {count:count} multi-tensor kernels {per:text}.",
   cause   = "The update is a chain of multi-tensor kernels. Each of them reads and writes all parameters or states. Multi-tensor kernels that clip gradients are counted as well.",
   fixes   = {
     { action  = "Use the fused optimizer",

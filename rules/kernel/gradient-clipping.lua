@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Measuring and scaling gradients takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Measuring and scaling gradients takes {share:pct} of the compute time: {count:count} kernels {per:text}.",
   cause   = "Gradient clipping reads all gradients to get their norm, and once more to scale them.",
   fixes   = {
     { action  = "Use the multi-tensor form",

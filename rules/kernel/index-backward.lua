@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Adding up gradients by index takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Adding up gradients by index takes {share:pct} of the compute time: {count:count} kernels {per:text}.",
   cause   = "The backward pass of an index operation sorts the indices and adds up rows. Many equal indices fall to a few blocks.",
   fixes   = {
     { action  = "Look up rows with an embedding instead of an index",

@@ -16,7 +16,7 @@ return {
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "The loss over classes takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "The loss over classes takes {share:pct} of the time: {count:count} kernels {per:text}.",
   cause   = "The logits of all tokens are stored and read several times. With a vocabulary of 100,000 and more, they are the largest tensor of the step.",
   fixes   = {
     { action  = "Use a fused loss that never stores all logits",

@@ -12,7 +12,7 @@ return {
   needs      = { "kernel.concurrency", "kernel.narrow.share", "kernel.streams", "budget.compute", "window.time" },
   thresholds = { "min_share", "max_concurrency" },
 
-  symptom = "Kernels that leave SMs free run alone for {share:pct} of the time ({concurrency:num} kernels at a time, {streams:count} streams).",
+  symptom = "Kernels that leave SMs free run alone for {share:pct} of the time (average concurrency {concurrency:num}, {streams:count} streams).",
   cause   = "Kernels of one stream run one after the other, even if they do not fill the GPU.",
   fixes   = {
     { action = "Put independent work on several streams",

@@ -12,7 +12,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_sm", "max_memory", "min_weight", "winnable" },
 
-  symptom = "Kernels that are near no limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the SMs' peak and {memory:pct} of the memory's peak.",
+  symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the SMs' peak and {memory:pct} of the memory's peak.",
   cause   = "There is too little parallelism to hide latency, the grid is too small, or instructions depend on each other.",
   fixes   = {
     { action = "Collect the stalls and the occupancy of these kernels", snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 --csv --page raw --print-units base -- COMMAND",
@@ -39,7 +39,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.3,
-             basis = "the headroom of kernels that are near no limit" }
+             basis = "the headroom of kernels that are far from every limit" }
   end,
 
   tests = {

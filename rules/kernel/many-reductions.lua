@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Reductions take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Reductions take {share:pct} of the compute time: {count:count} kernels {per:text}.",
   cause   = "Normalization layers or statistics are written as separate operations. Mean, variance and scaling each read the tensor again.",
   fixes   = {
     { action  = "Use the fused layers of the framework",

@@ -17,7 +17,7 @@ return {
   optional       = { "roofline.rated.share" },
   thresholds     = { "min_share", "min_count", "max_rated_share" },
 
-  symptom = "Convolutions with a plain algorithm take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Convolutions with a plain algorithm take {share:pct} of the time: {count:count} kernels {per:text}.",
   cause   = "The library fell back to a kernel that copies patches or computes them one by one, without tensor cores.",
   fixes   = {
     { action  = "Let cuDNN measure its algorithms, if shapes stay the same",

@@ -15,11 +15,11 @@ return {
                  "kernel.partial_warp.lost", "kernel.partial_warp.remedy" },
   thresholds = { "min_waste" },
 
-  symptom = "Kernels whose block size is not a multiple of 32 threads take {share:pct} of the GPU time, for example {name:kernel} with {threads:count}. Their empty lanes waste {waste:pct} of the compute time.",
+  symptom = "Kernels whose block size is not a multiple of 32 threads take {share:pct} of the compute time, for example {name:kernel} with {threads:count}. Their empty lanes waste {waste:pct} of the compute time.",
   cause   = "The block size follows the problem, not the width of a warp.",
   fixes   = {
     { action  = "Round the block size up and let spare threads return",
-      snippet = [[int threads = ((n + 31) / 32) * 32;
+      snippet = [[const int threads = (block_size + 31) / 32 * 32;
 kernel<<<blocks, threads>>>(data, n);          // if (i >= n) return;]],
       language = "cpp", ["for"] = { "c++" } },
     { action = "Give several rows to one block, so that it fills whole warps" },

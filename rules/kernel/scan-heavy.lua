@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Cumulative sums take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Cumulative sums take {share:pct} of the compute time: {count:count} kernels {per:text}.",
   cause   = "A scan along one long dimension uses few blocks, and each value depends on the one before.",
   fixes   = {
     { action  = "Reshape so that many rows are scanned at once, and add the offsets of the blocks",

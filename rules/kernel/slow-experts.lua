@@ -21,11 +21,11 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow mixtures of experts cost {share:pct} of the time in all.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow mixtures of experts take {share:pct} of the time beyond what good libraries need.",
   cause   = "{why:text}",
   fixes   = {
     { action = "Tune the kernel for these sizes: serving engines keep a table of tile sizes per GPU, and warn when it has no entry",
-      snippet = "python benchmarks/kernels/benchmark_moe.py --tune", language = "bash", ["for"] = { "vllm" } },
+      snippet = "python benchmarks/kernels/benchmark_moe.py --model MODEL --tune", language = "bash", ["for"] = { "vllm" } },
     { reason = "few-uses", action = "Where few tokens reach each expert, run more tokens at once, or spread experts over GPUs (expert parallelism), so that each expert has more of them" },
     { reason = "few-tiles", action = "Where there are few tiles, store the weights in fewer bytes (FP8, FP4)" },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",

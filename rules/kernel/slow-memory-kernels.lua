@@ -26,7 +26,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow operators of this kind cost {share:pct} of the time in all.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow operators of this kind take {share:pct} of the time beyond what good libraries need.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "strided", action = "Where layouts differ, keep one throughout, and copy once where it must change",

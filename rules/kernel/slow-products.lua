@@ -27,11 +27,11 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow matrix products cost {share:pct} of the time in all.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow matrix products take {share:pct} of the time beyond what good libraries need.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "odd-sizes", action = "Where a size is odd, pad it to a multiple of 64: vocabulary, classes, hidden sizes",
-      snippet = "padded = 64 * ((size + 63) // 64)", language = "python", ["for"] = { "pytorch" } },
+      snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp32-units", action = "Where products run in FP32 without the matrix units, allow TF32 or use bf16",
       snippet = "torch.set_float32_matmul_precision(\"high\")", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp64-units", action = "Where products run in FP64, compute in FP32 or TF32 as far as the accuracy allows, and refine the result in FP64" },

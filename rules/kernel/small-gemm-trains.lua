@@ -23,7 +23,7 @@ return {
       snippet = "out = torch.bmm(torch.stack(inputs), torch.stack(weights))       # or torch.einsum over a stacked weight",
       language = "python", ["for"] = { "pytorch" } },
     { action  = "For different sizes, use a grouped matrix product",
-      snippet = "out = torch._grouped_mm(tokens, expert_weights, offs=offsets)        # CUTLASS grouped GEMM, MegaBlocks",
+      snippet = "out = torch._grouped_mm(tokens, expert_weights, offs=offsets)        # bf16, PyTorch 2.8; elsewhere CUTLASS or MegaBlocks",
       language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, call the batched form of cuBLAS",
       snippet = "cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, a, m, m * k, b, k, k * n, &beta, c, m, m * n, batches);", language = "cpp", ["for"] = { "c++", "fortran" } },

@@ -25,9 +25,8 @@ return {
     { action = "Process more data at once: use a larger batch, or several inputs in one call",
       snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size)", language = "python", ["for"] = { "pytorch" } },
     { action = "In your own kernels, launch more blocks with less work each: at least two per SM, with a grid-stride loop",
-      snippet = "int sms;\ncudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n" ..
-                "const int threads = 256;\nconst int blocks = min((n + threads - 1) / threads, 32 * sms);\n" ..
-                "kernel<<<blocks, threads, 0, stream>>>(data, n);  // for (i = tid; i < n; i += gridDim.x * blockDim.x)",
+      snippet = "const int blocks = min((n + 255) / 256, 32 * sms);   // sms: cudaDevAttrMultiProcessorCount\n" ..
+                "kernel<<<blocks, 256, 0, stream>>>(data, n);         // for (i = tid; i < n; i += gridDim.x * blockDim.x)",
       language = "cpp", ["for"] = { "c++" } },
     { action = "Run independent small kernels concurrently on several streams" },
   },

@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Sorting and selecting take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Sorting and selecting take {share:pct} of the compute time: {count:count} kernels {per:text}.",
   cause   = "A sort makes several passes over all values, even if only a few of them are needed.",
   fixes   = {
     { action  = "Request the few largest values instead of a full sort",

@@ -15,7 +15,7 @@ return {
   evidence       = { "share" },
   thresholds     = { "min_share" },
 
-  symptom = "Kernels with at most 32 threads per block take {share:pct} of the GPU time.",
+  symptom = "Kernels with at most 32 threads per block take {share:pct} of the compute time.",
   cause   = "One warp per block leaves half or more of an SM's warp slots empty.",
   fixes   = {
     { action = "Let a block of 128 or 256 threads do the work of several" },

@@ -1,7 +1,7 @@
 -- Kernels whose names the knowledge base does not know: what they do, no rule can judge.
 return {
   id        = "kernel/unknown",
-  title     = "Measure the kernels that the knowledge base does not know",
+  title     = "Measure the kernels that are not recognized by name",
   status    = "stable",
   since     = "0.2",
   kind      = "info",
@@ -11,12 +11,12 @@ return {
 
   measure        = "kernel.unknown",
   applies        = "rows",
-  not_applicable = "the knowledge base knows the name of each kernel",
+  not_applicable = "each kernel is recognized by its name",
   evidence       = { "share", "rows" },
   optional       = { "run.languages" },
   thresholds     = { "min_share" },
 
-  symptom = "Kernels that the knowledge base does not know take {share:pct} of the kernel time, mostly {name:kernel}.",
+  symptom = "Kernels that are not recognized by name take {share:pct} of the kernel time, mostly {name:kernel}.",
   cause   = "No rule can tell whether such a kernel is a matrix product, a collective or a conversion, so no rule judges it.",
   fixes   = {
     { action  = "Measure these kernels with Nsight Compute",

@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Interpolation and resampling take {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Interpolation and resampling take {share:pct} of the compute time: {count:count} kernels {per:text}.",
   cause   = "Resampling kernels on large feature maps are limited by memory, and their backward passes by atomic additions.",
   fixes   = {
     { action  = "Resample in half precision and channels-last layout",

@@ -13,7 +13,7 @@ return {
   thresholds = { "min_share" },
 
   symptom = "Kernels that run as well as good libraries take {share:pct} of the kernel time, mostly {op:text} {shape:text} in {dtype:text} ({kernel:text}): {attained:pct} of {roof:text}.",
-  cause   = "The kernels reach the rate that was measured for such sizes on this GPU. Tuning them gains nothing; only less work does.",
+  cause   = "The kernels reach the rate that was measured for such sizes on this GPU. Tuning them gains nothing; only less work or smaller types do.",
   fixes   = {
     { action = "Leave these kernels as they are, and look at the others first" },
     { action = "To save time here, do less work: smaller types, fewer or smaller layers, nothing computed twice" },

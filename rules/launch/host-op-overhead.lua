@@ -51,7 +51,7 @@ return {
                 op = { host_heavy = "aten::linear", host_heavy_time = 2e8, per_step = 812.4 } },
       expect = { share = 0.3, op = "aten::linear", op_time = 2e8,
                  op_text = "; of 812 operators per step, aten::linear takes the most host time" } },
-    { name = "Python takes a third of the GPU's time",
+    { name = "Python takes a third of the time",
       facts = { window = { device_time = 1e9 }, steps = { count = 10 },
                 launch = { count = 5000, framework = { lost = { time = 3e8, count = 200 } }, call = { median = 5000 } } },
       expect = { share = 0.3, gaps = 20, call = 5000, op_text = "" } },

@@ -15,7 +15,7 @@ return {
   evidence   = { "bytes", count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} memsets {per:text} ({bytes:bytes} in the window) run alone for {share:pct} of the GPU time.",
+  symptom = "{count:count} memsets {per:text} ({bytes:bytes} in the window) run alone for {share:pct} of the time.",
   cause   = "The program clears buffers that the next kernel overwrites, or sets gradients to zero instead of dropping them.",
   fixes   = {
     { action  = "Drop gradients instead of setting them to zero",

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} open or close memory of other processes while the GPU waits: {share:pct} of the GPU time.",
+  symptom = "{count:count} calls {per:text} open or close memory of other processes while the GPU waits: {share:pct} of the time.",
   cause   = "CUDA tensors are sent through queues, and every receiver maps them again.",
   fixes   = {
     { action = "Share a few large buffers once, and send indices through the queue" },

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} pin or unpin host memory while the GPU waits: {share:pct} of the GPU time.",
+  symptom = "{count:count} calls {per:text} pin or unpin host memory while the GPU waits: {share:pct} of the time.",
   cause   = "Buffers are pinned for one copy and unpinned after it.",
   fixes   = {
     { action  = "Pin a pool of buffers before the loop and use them in turn",

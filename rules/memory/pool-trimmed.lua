@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} of the stream-ordered allocator block the launching thread while the GPU waits: {share:pct} of the GPU time.",
+  symptom = "{count:count} calls {per:text} of the stream-ordered allocator block the launching thread while the GPU waits: {share:pct} of the time.",
   cause   = "The pool's release threshold is 0 by default: at each synchronization, it returns free memory to the system.",
   fixes   = {
     { action  = "Let the pool keep its memory",

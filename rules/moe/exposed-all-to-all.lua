@@ -13,7 +13,7 @@ return {
   needs      = { "window.device_time", "comm.kinds", "comm.exposed" },
   thresholds = { "min_share" },
 
-  symptom = "All-to-all exchanges run alone for {share:pct} of the GPU time ({count:count} of them).",
+  symptom = "All-to-all exchanges run alone for {share:pct} of the time ({count:count} of them).",
   cause   = "Tokens go to their experts and come back between two layers, and nothing else is ready to run.",
   fixes   = {
     { action = "Split the batch in two, so that one half is exchanged while the other computes" },

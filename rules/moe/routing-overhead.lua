@@ -14,7 +14,7 @@ return {
   evidence       = { "share", count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Routing tokens to experts takes {share:pct} of the GPU time: {count:count} kernels {per:text}.",
+  symptom = "Routing tokens to experts takes {share:pct} of the compute time: {count:count} kernels {per:text}.",
   cause   = "Routing is a chain of small kernels in each layer: gate, top-k, count, sort, gather, and the way back.",
   fixes   = {
     { action = "Use a fused routing and permutation (Megatron-Core --moe-permute-fusion, vLLM fused MoE, DeepEP)", ["for"] = { "pytorch" } },

@@ -13,7 +13,7 @@ return {
   optional   = { "monitor.worst.gpu", "monitor.worst.utilization", "monitor.gpus_idle" },
   thresholds = { "max_mean", "min_samples" },
 
-  symptom = "By the monitor, GPUs were in use {mean:pct} of the time{lowest_text:text}.",
+  symptom = "According to the monitor, the GPUs were in use for {mean:pct} of the time{lowest_text:text}.",
   cause   = "Usually the host does not feed the GPU: data loading, launches, or waiting for other ranks. A monitor counts a moment as busy if any kernel runs, so the real use is even lower.",
   fixes   = {
     { action = "Capture a timeline of a few steps: it shows what the GPU waits for",

@@ -9,8 +9,8 @@ local function expectation(pipeline)
   if not pipeline.micro_batches then return "" end
   local chunks = ""
   if pipeline.chunks > 1 then chunks = " and " .. math.floor(pipeline.chunks) .. " chunks of layers per GPU (an interleaved schedule)" end
-  return "; with " .. math.floor(pipeline.micro_batches + 0.5) .. " micro-batches per step" .. chunks .. ", " ..
-         percent(pipeline.expected) .. " is expected"
+  return " With " .. math.floor(pipeline.micro_batches + 0.5) .. " micro-batches per step" .. chunks ..
+         ", filling and draining the pipeline explains " .. percent(pipeline.expected) .. ", which this fix nearly halves."
 end
 
 -- Nothing when the schedule is interleaved already.
@@ -39,7 +39,7 @@ return {
   optional   = { "pipeline.bubble_remedy", "pipeline.micro_batches", "pipeline.expected", "pipeline.interleaved" },
   thresholds = { "min_bubble" },
 
-  symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time{expectation:text}.",
+  symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time.{expectation:text}",
   cause   = "A pipeline of p stages with m micro-batches and v chunks of layers per GPU is empty (p-1)/(vm+p-1) of the time, while it fills and drains. Anything above that comes from uneven stages or slow transfers.",
   fixes   = {
     { action = "Use more and smaller micro-batches: twice as many nearly halve the bubble",
@@ -68,7 +68,7 @@ return {
       edges = { ["pipeline.bubble"] = 0.1 },
       facts = { window = { device_time = 4e9 },
                 pipeline = { stages = 4, micro_batches = 4, chunks = 1, bubble = 0.45, expected = 0.43, interleaved = 0.27, bubble_lost = 6e8, bubble_remedy = true } },
-      expect = { stages = 4, chunks = 1, bubble = 0.45, expectation = "; with 4 micro-batches per step, 43 % is expected",
+      expect = { stages = 4, chunks = 1, bubble = 0.45, expectation = " With 4 micro-batches per step, filling and draining the pipeline explains 43 %, which this fix nearly halves.",
                  interleave = "Use an interleaved schedule, in which each GPU holds several smaller stages: with two of them the " ..
                               "bubble falls from 43 % to 27 %, for twice as many sends" }, saving = { claims = 6e8 } },
     { name = "interleaved already: no other schedule is advised",
@@ -76,7 +76,7 @@ return {
                 pipeline = { stages = 8, micro_batches = 8, chunks = 2, bubble = 0.32, expected = 0.304, interleaved = 0.18,
                              bubble_lost = 5e8, bubble_remedy = true } },
       expect = { chunks = 2, interleave = "",
-                 expectation = "; with 8 micro-batches per step and 2 chunks of layers per GPU (an interleaved schedule), 30 % is expected" },
+                 expectation = " With 8 micro-batches per step and 2 chunks of layers per GPU (an interleaved schedule), filling and draining the pipeline explains 30 %, which this fix nearly halves." },
       saving = { claims = 5e8 } },
     { name = "steps are not known, so that micro-batches cannot be counted",
       facts = { window = { device_time = 4e9 },

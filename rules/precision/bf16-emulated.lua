@@ -16,14 +16,15 @@ return {
   needs      = { "hw.compute_capability" },
   thresholds = { "min_share", "min_count", "max_capability" },
 
-  symptom = "{count:count} bfloat16 matrix kernels {per:text} take {share:pct} of the GPU time, on a GPU without units for them.",
+  symptom = "{count:count} bfloat16 matrix kernels {per:text} take {share:pct} of the time, on a GPU without units for them.",
   cause   = "Tensor cores before Ampere support FP16 only. bfloat16 is emulated.",
   fixes   = {
     { action = "Use FP16", snippet = "model = model.to(torch.float16)", language = "python", ["for"] = { "pytorch", "inference" } },
     { action  = "Use FP16 with a gradient scaler",
       snippet = [[scaler = torch.amp.GradScaler("cuda")
 with torch.autocast("cuda", dtype=torch.float16):
-    loss = model(x)]],
+    loss = loss_fn(model(x), y)
+scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()]],
       language = "python", ["for"] = { "pytorch", "training" } },
   },
   false_positives = "Inference of models that overflow in FP16.",

@@ -13,7 +13,7 @@ return {
   optional   = { "hw.peak_fp8_flops", "budget.compute", "window.time" },
   thresholds = { "min_share", "min_busy" },
 
-  symptom = "16-bit matrix kernels take {share:pct} of the GPU time, and the GPU's FP8 tensor cores are not used.",
+  symptom = "16-bit matrix kernels take {share:pct} of the compute time, and the GPU's FP8 tensor cores are not used.",
   cause   = "The model runs entirely in bfloat16 or FP16.",
   fixes   = {
     { action  = "Try FP8 for linear layers, and compare the loss",

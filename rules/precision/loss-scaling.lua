@@ -15,7 +15,7 @@ return {
   needs          = { "hw.compute_capability" },
   thresholds     = { "min_per_step", "min_capability" },
 
-  symptom = "Gradients are scaled for FP16: {count:count} kernels {per:text}, {share:pct} of the GPU time, and a wait on the host.",
+  symptom = "Gradients are scaled for FP16: {count:count} kernels {per:text}, {share:pct} of the compute time, and a wait on the host.",
   cause   = "The training loop uses FP16 with a gradient scaler, on a GPU that supports bfloat16.",
   fixes   = {
     { action  = "Use bfloat16 without a scaler",

@@ -16,7 +16,7 @@ return {
   needs      = { "hw.compute_capability" },
   thresholds = { "min_share", "min_count", "min_capability" },
 
-  symptom = "{count:count} tensor-core kernels {per:text} that were written for an older GPU take {share:pct} of the GPU time.",
+  symptom = "{count:count} tensor-core kernels {per:text} that were written for an older GPU take {share:pct} of the time.",
   cause   = "The library was built before this GPU existed, or a shape or layout has no newer kernel.",
   fixes   = {
     { action = "Update CUDA, cuDNN and the framework" },

@@ -11,8 +11,8 @@ return {
   needs      = { "totals.launches", "totals.allocations", "totals.allocation_time", "totals.calls.time" },
   thresholds = { "min_count", "min_per_launch", "min_share" },
 
-  symptom = "By the summary, {count:count} calls that allocate or free memory take {time:time}, {share:pct} of the time in CUDA calls; there are {launches:count} launches.",
-  cause   = "cudaMalloc, cudaFree and their kin block the host, and cudaFree waits for the GPU. So many of them beside the launches are probably part of the loop.",
+  symptom = "According to the summary, {count:count} calls that allocate or free memory take {time:time}, {share:pct} of the time in CUDA calls; there are {launches:count} launches.",
+  cause   = "cudaMalloc, cudaFree and similar calls block the host, and cudaFree waits for the GPU. With so many of them for the number of launches, they are probably part of the loop.",
   fixes   = {
     { action = "Allocate buffers before the loop and use them again" },
     { action = "Allocate from a memory pool, which keeps what was freed",

@@ -11,7 +11,7 @@ return {
   needs      = { "totals.kernels.time", "totals.copies.count", "totals.copies.rows", "totals.host_copies" },
   thresholds = { "min_share" },
 
-  symptom = "By the summary, copies between host and GPU take {time:time}, {share:pct} as long as kernels and copies together.",
+  symptom = "According to the summary, copies between host and GPU take {time:time}, {share:pct} as long as kernels and copies together.",
   cause   = "A copy keeps the GPU from computing unless it runs on another stream and from pinned memory. A summary does not show whether it does.",
   fixes   = {
     { action = "Keep data on the GPU between kernels" },

@@ -11,7 +11,7 @@ return {
   needs      = { "totals.kernels.count", "totals.kernels.time", "totals.launches", "totals.launch_median" },
   thresholds = { "max_ratio", "min_count" },
 
-  symptom = "By the summary, {count:count} kernels run for {mean:time} on average, and one launch takes the host {launch:time}.",
+  symptom = "According to the summary, {count:count} kernels run for {mean:time} on average, and one launch takes the host {launch:time}.",
   cause   = "Where a launch takes the host longer than the kernel takes the GPU, the GPU is idle between kernels.",
   fixes   = {
     { action = "Compile the model, so that element-wise kernels fuse and launches become cheaper",

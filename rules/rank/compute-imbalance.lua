@@ -16,7 +16,7 @@ return {
   optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "run.languages" },
   thresholds = { "max_behind", "min_share" },
 
-  symptom = "In {steps:pct} of the steps, one rank computes longer than the others, not always the same one ({top:pct} of them the same). The slowest is {spread:pct} of a step behind the median, and waiting for it takes {share:pct} of the time.",
+  symptom = "In {steps:pct} of the steps, one rank computes longer than the others, not always the same one ({top:pct} of them the same). The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { action = "Bucket samples by length, so that all ranks get similar batches in the same step", ["for"] = { "python" } },

@@ -15,7 +15,7 @@ return {
   needs      = { "rank.turns.devices", "rank.turns.together", "rank.turns.least", "rank.turns.lost", "window.device_time" },
   thresholds = { "min_share", "max_together", "min_least" },
 
-  symptom = "One process uses {devices:count} GPUs, and they take turns: while one works, the others wait for it, {share:pct} of the GPU time in all.",
+  symptom = "One process uses {devices:count} GPUs, and they take turns: while one works, the others wait for it, each for {share:pct} of the time on average.",
   cause   = "Each GPU needs the result of the one before it, or the host waits for one GPU before it gives work to the next.",
   fixes   = {
     { action  = "If the model fits on one GPU, run one copy per GPU, each with its own part of the data; device_map=\"auto\" spreads the layers of a single copy",

@@ -19,9 +19,11 @@ return {
   symptom = "The GPU waits {share:pct} of the time for logging.",
   cause   = "The thread that feeds the GPU reads values back, formats them and sends them.",
   fixes   = {
-    { action  = "Log every N steps, from values that were copied one step earlier",
+    { action  = "Log every N steps: copy the value to pinned memory, and read it some steps later",
       snippet = [[if step % 100 == 0:
-    logger.log({"loss": last_loss.item()})]],
+    pinned.copy_(loss.detach(), non_blocking=True); copied.record()   # once: torch.empty((), pin_memory=True), torch.cuda.Event()
+elif step % 100 == 10:
+    copied.synchronize(); log(pinned.item())      # done long ago: the host does not wait]],
       language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Hand the values to a thread or process that writes them" },
     { action = "Do not log images, histograms or gradients in the loop" },

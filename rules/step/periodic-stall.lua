@@ -33,7 +33,7 @@ return {
                  "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait" },
   thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share" },
 
-  symptom = "Every {nth:text} step takes longer, and the GPU is idle in it: {share:pct} of the time in all{what_text:text}.",
+  symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in the extra time: {share:pct} of the time in all{what_text:text}.",
   cause   = "Work that is done now and then (saving, logging, evaluation, garbage collection) stops the loop while it lasts.",
   fixes   = {
     { reason = "checkpoint", action = "Save checkpoints in the background",
@@ -57,10 +57,11 @@ cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the l
     for x, y in eval_loader:
         correct += (model(x).argmax(-1) == y).sum()     # a tensor: no .item() here]],
       language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "logging", action = "Log without waiting: keep values on the GPU and fetch them one interval later",
-      snippet = [[history.append(loss.detach())                     # each step, no wait
-if step % 100 == 0:
-    log(torch.stack(history).mean().item()); history.clear()]],
+    { reason = "logging", action = "Log without waiting for the GPU: copy the value to pinned memory, and read it some steps later",
+      snippet = [[if step % 100 == 0:
+    pinned.copy_(loss.detach(), non_blocking=True); copied.record()   # once: torch.empty((), pin_memory=True), torch.cuda.Event()
+elif step % 100 == 10:
+    copied.synchronize(); log(pinned.item())      # done long ago: the host does not wait]],
       language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "evaluation", action = "If shapes change in these steps, pad to a few sizes: libraries try their kernels anew for each shape",
       snippet = "torch.backends.cudnn.benchmark = False      # if shapes must change", language = "python", ["for"] = { "pytorch" } },

@@ -16,14 +16,14 @@ return {
                  "sync.item.remedy" },
   thresholds = { "min_share", "min_per_step", "min_part" },
 
-  symptom = "{count:count} operations {per:text} have results whose size depends on the data (nonzero, masks). Waiting for the size costs {share:pct} of the GPU time.",
+  symptom = "{count:count} operations {per:text} have results whose size depends on the data (nonzero, masks). Waiting for the size costs {share:pct} of the time.",
   cause   = "The host must know the size before it can allocate the result.",
   fixes   = {
     { action  = "Keep the shape and mask instead",
       snippet = "y = torch.where(mask, f(x), x)             # instead of x[mask] = f(x[mask])",
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Set a fixed capacity",
-      snippet = "index = torch.nonzero_static(mask, size=capacity, fill_value=0)",
+      snippet = "index = torch.nonzero_static(mask, size=capacity)      # rows beyond the last hit are -1: leave them out by a mask",
       language = "python", ["for"] = { "pytorch" } },
     { action = "Filter out such samples when data is loaded" },
   },

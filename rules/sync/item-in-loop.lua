@@ -1,6 +1,8 @@
 -- The host reads a few bytes from the GPU, or sends a few bytes and waits for them, in every step: .item(), .cpu(),
 -- print(tensor), "if tensor:", torch.tensor(number).to(device). The copy is nothing; the wait lets the queue run empty,
 -- and the GPU idles until the host is ahead again.
+-- What moves a small tensor, not a number.
+local moving = { ["aten::to"] = true, ["aten::_to_copy"] = true, ["aten::copy_"] = true }
 local engines = { vLLM = true, SGLang = true, ["TensorRT-LLM"] = true }
 
 return {
@@ -29,6 +31,10 @@ return {
       snippet = 'model.generation_config.cache_implementation = "static"\nout = model.generate(**inputs, max_new_tokens=200)',
       language = "python", ["for"] = { "hugging face transformers" } },
     { reason = "token", action = "Test for the end of the text only every few tokens, and choose the next token on the GPU" },
+    { reason = "moved", action = "Keep the tensor on the GPU, or copy it to pinned memory and read it one step later",
+      snippet = [[staging.copy_(values, non_blocking=True); copied.record()     # instead of: values.to("cpu"); staging: pinned
+# one step later: copied.synchronize(), then read staging]],
+      language = "python", ["for"] = { "pytorch" } },
     { reason = "read", action  = "Accumulate on the GPU, and read the number every N steps",
       snippet = [[total += loss.detach()               # instead of: total += loss.item()
 if step % 100 == 0:
@@ -67,6 +73,7 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     local token = once and f.run.decode
     if direction == "host to device" then e.way = "to the GPU" end
     e.ways = {}
+    if direction == "device to host" and not token and moving[e.operator or ""] then table.insert(e.ways, { reason = "moved" }) end
     if e.way ~= "to the GPU" then table.insert(e.ways, { reason = token and "token" or "read" }) end
     if e.way ~= "from the GPU" then table.insert(e.ways, { reason = "sent" }) end
     e.op_text = e.operator and "; most come from " .. e.operator .. (e.source and " in " .. e.source or "")
@@ -96,7 +103,12 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
       facts = { window = { device_time = 1e9 },
                 sync = { item = { count = 200, per_step = 10, median_bytes = 4, direction = "device to host", lost = 1.2e8,
                                   remedy = true, operator = "aten::item", source = "train.py(62): step" } } },
-      expect = { operator = "aten::item", op_text = "; most come from aten::item in train.py(62): step" } },
+      expect = { operator = "aten::item", op_text = "; most come from aten::item in train.py(62): step", ways = { { reason = "read" } } } },
+    { name = "small tensors are moved to the host",
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 200, per_step = 10, median_bytes = 64, direction = "device to host", lost = 1.2e8,
+                                  remedy = true, operator = "aten::to" } } },
+      expect = { ways = { { reason = "moved" }, { reason = "read" } } } },
     { name = "ten .item() calls a step",
       facts = { window = { device_time = 1e9 },
                 sync = { item = { count = 200, per_step = 10, median_bytes = 4, direction = "device to host", lost = 1.2e8,

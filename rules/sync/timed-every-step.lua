@@ -13,7 +13,7 @@ return {
   thresholds = { "min_per_step" },
 
   symptom = "Event timers are read {count:count} times {per:text}.",
-  cause   = "The program times its own steps, and reading a timer usually waits for the GPU. The host's clock is no way out: without a synchronization it stops when the work is launched, not when it is done.",
+  cause   = "The program times its own steps, and reading a timer usually waits for the GPU. The host's clock does not help: without a synchronization it stops when the work is launched, not when it is done.",
   fixes   = {
     { action = "Record events in each step, and read them some hundred steps later, when they have completed long ago" },
     { action = "If you time with the host's clock, synchronize before both readings, and only once for many steps",

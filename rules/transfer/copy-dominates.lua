@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_ratio", "min_separate" },
 
   symptom = "Of each GPU's window, copies take {copy_time:time} and computing takes {compute_time:time}. For {share:pct} of it, only copies run{op_text:text}.",
-  cause   = "More data crosses the link than the compute on it is worth.",
+  cause   = "Moving the data takes longer than computing with it.",
   fixes   = {
     { action = "Keep data that is used again on the GPU, and compute intermediate steps there" },
     { action  = "Send data in the type in which it is stored, and convert it on the GPU",

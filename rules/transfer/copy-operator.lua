@@ -12,7 +12,7 @@ return {
   needs      = { "op.copy.count", "op.copy.per_step", "op.copy.gpu", "window.device_time", "copy.h2d.time", "copy.d2h.time" },
   thresholds = { "min_share" },
 
-  symptom = "aten::copy_ is called {count:count} times {per:text}, and what it launches takes {share:pct} of the GPU time: mostly {what:text}.",
+  symptom = "aten::copy_ is called {count:count} times {per:text}, and what it launches takes {share:pct} of the time: mostly {what:text}.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "link", action = "Send batches in the type in which they are stored, prepare them on the GPU, and copy from pinned memory",

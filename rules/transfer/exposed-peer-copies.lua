@@ -15,7 +15,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies {per:text} between GPUs run alone for {share:pct} of the GPU time.",
+  symptom = "{count:count} copies {per:text} between GPUs run alone for {share:pct} of the time.",
   cause   = "The copies are in line with the kernels: the next kernel waits for the transfer.",
   fixes   = {
     { action  = "Copy on a separate stream, in pieces",

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies {per:text} to or from device symbols block the launching thread while the GPU waits: {share:pct} of the GPU time.",
+  symptom = "{count:count} copies {per:text} to or from device symbols block the launching thread while the GPU waits: {share:pct} of the time.",
   cause   = "Small parameters are copied to __constant__ or __device__ variables.",
   fixes   = {
     { action  = "Pass them as arguments of the kernel (4096 bytes; 32764 bytes from CUDA 12.1 on, on Volta and newer)",

@@ -68,7 +68,7 @@ TEST_CASE("a monitor's log is all there is: what it shows, what it cannot, and w
   CHECK(ran.status == 0);
   CHECK(ran.err.empty());
   CHECK_THAT(ran.out, Contains("NVIDIA H100 80GB HBM3"));
-  CHECK_THAT(ran.out, Contains("in use 30 % of the time"));
+  CHECK_THAT(ran.out, Contains("in use for 30 % of the time"));
   CHECK_THAT(ran.out, Contains("monitor/low-utilisation"));
   CHECK_THAT(ran.out, Contains("nsys profile --trace=cuda"));
   CHECK_THAT(ran.out, !Contains("Where the time went"));

@@ -196,7 +196,7 @@ extern const Callable kernel, interior, boundary, independent, dependent, pack, 
     copy_pieces, process, train_step, advance;
 
 extern cudaStream_t stream, copy_stream, comm_stream, compute_stream, producer, consumer, up, down;
-extern cudaEvent_t event, ready, reduced, copied;
+extern cudaEvent_t event, ready, reduced, copied, produced;
 extern cudaGraph_t graph;
 extern cudaGraphExec_t executable;
 extern cudaGraphExecUpdateResultInfo result;
@@ -206,8 +206,8 @@ extern MPI_File file;
 extern MPI_Offset offset;
 extern cublasHandle_t handle;
 extern CUdeviceptr address;
-extern int grid, block, edge, blocks, threads, device, from, to, peer, neighbor, local_rank;
-extern int n, m, k, i, x, y, x0, y0, tiles_n, tiles, count, total, n_fields, step, steps, batches;
+extern int grid, block, block_size, edge, blocks, threads, device, from, to, peer, neighbor, local_rank;
+extern int n, m, k, i, sms, x, y, x0, y0, tiles_n, tiles, count, total, n_fields, step, steps, batches;
 extern std::size_t bytes;
 extern float alpha, beta;
 extern float *in, *out, *data, *a, *b, *c, *field, *fields, *buffer, *copy, *host, *device_data,

@@ -102,6 +102,92 @@ std::vector<Text> KnowledgeTexts() {
   return texts;
 }
 
+// What stands between quotes in code, adjacent literals as one. Comments, raw literals (code of
+// other languages) and names are left out; `{}` is a word.
+class Literals {
+ public:
+  Literals(std::string path, const std::string& code) : path_(std::move(path)), code_(code) {}
+
+  std::vector<Text> Read() {
+    while (at_ < code_.size()) {
+      if (Is("//")) {
+        SkipTo("\n");
+      } else if (Is("#include")) {
+        SkipTo("\n");
+      } else if (Is("R\"")) {
+        Flush();
+        at_ += 2;
+        const std::string end = ")" + code_.substr(at_, code_.find('(', at_) - at_) + "\"";
+        SkipTo(end);
+      } else if (Is("'")) {
+        Flush();
+        at_ += code_[at_ + 1] == '\\' ? 2 : 1;
+        SkipTo("'");
+      } else if (Is("\"")) {
+        AddLiteral();
+      } else {
+        if (code_[at_] == '\n') ++line_;
+        if (std::isspace(static_cast<unsigned char>(code_[at_])) == 0) Flush();
+        ++at_;
+      }
+    }
+    return std::move(texts_);
+  }
+
+ private:
+  bool Is(std::string_view start) const { return code_.compare(at_, start.size(), start) == 0; }
+
+  void SkipTo(const std::string& end) {
+    const std::size_t found = std::min(code_.find(end, at_), code_.size());
+    line_ += static_cast<std::size_t>(std::count(code_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                                 code_.begin() + static_cast<std::ptrdiff_t>(found),
+                                                 '\n'));
+    at_ = end == "\n" ? found : found + end.size();
+  }
+
+  void AddLiteral() {
+    if (text_.empty()) first_ = line_;
+    for (++at_; at_ < code_.size() && code_[at_] != '"'; ++at_) {
+      if (code_[at_] != '\\') {
+        text_ += code_[at_];
+        continue;
+      }
+      ++at_;
+      text_ += code_[at_] == 'n' ? " | " : std::string(1, code_[at_]);
+    }
+    ++at_;
+  }
+
+  // Of interest are sentences and parts of them: several words.
+  void Flush() {
+    static const std::regex words(R"([a-z]{2,}[, ]+([a-z]+[, ]+)*[a-z]{2,})");
+    static const std::regex place(R"(\{[^}]*\})");
+    static const std::regex query(R"(\b(select|insert|create|pragma) )");
+    if (std::regex_search(text_, words) && !std::regex_search(text_, query)) {
+      texts_.push_back(
+          {fmt::format("{}:{}", path_, first_), std::regex_replace(text_, place, "12")});
+    }
+    text_.clear();
+  }
+
+  std::string path_;
+  const std::string& code_;
+  std::size_t at_ = 0, line_ = 1, first_ = 1;
+  std::string text_;
+  std::vector<Text> texts_;
+};
+
+// What the program itself says. Definitions of facts are read from the program (FactTexts).
+std::vector<Text> EngineTexts() {
+  std::vector<Text> texts;
+  for (const SourceFile& file : SourceFiles({"engine"}, {".cc"})) {
+    std::string code;
+    for (const std::string& line : file.lines) code += line + "\n";
+    for (Text& text : Literals(file.path, code).Read()) texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
 // Paragraphs of the documents, list items and table cells, without what is fenced.
 std::vector<Text> DocumentTexts() {
   std::vector<SourceFile> files = SourceFiles({"docs"}, {".md"});
@@ -168,8 +254,8 @@ struct Pattern {
   const char* advice;
 };
 
-void CheckPatterns(const std::vector<Pattern>& patterns) {
-  const std::vector<Text> texts = AllTexts();
+void CheckPatterns(const std::vector<Pattern>& patterns,
+                   const std::vector<Text>& texts = AllTexts()) {
   REQUIRE(texts.size() > 2000);
   for (const Pattern& pattern : patterns) {
     const std::regex expression(pattern.expression, std::regex::icase | std::regex::optimize);
@@ -183,35 +269,56 @@ void CheckPatterns(const std::vector<Pattern>& patterns) {
   }
 }
 
-TEST_CASE("texts use the terms of docs/style.md") {
-  CheckPatterns({
-      {R"(\b(times?|kernels?|calls?|copies|collectives?|bytes|casts?|launch(es)?|process(es)?|file|rank|page|report|library|tensor|cell|test|ctest|events?|ns|GB|MB|copies|waits|updates?|samples?|threads?|blocks?|allocations?|operators?|micro-batches|passes|tokens?|gathers?|one|\d+) an? (step|second|GPU|kernel|node|rank|process|thread|block|row|layer|token|cycle|event|table|file|room|finding|run|report|day|minute|month|week)\b)",
-       "say \"per\""},
-      {R"(\bside by side\b)", "say \"overlap\", \"concurrently\" or \"in parallel\""},
-      {R"(\b(switch|switches|switched) (it |them )?(on|off)\b)", "say \"turn on\" or \"turn off\""},
-      {R"(\b(a|an|one) \w+ of (its|their|our|your) own\b)",
-       "say \"its own …\" or \"a separate …\""},
-      {R"(\bin trains\b)", "say \"back to back\" or \"in a series\""},
-      {R"(\bhold(s|ing)? (the host|the loop|the GPU|the thread|it|them) up\b)", "say \"blocks\""},
-      {R"(\bbeside no\b|\bleft dark\b|\bthere is none of it\b|\bwhat can still be won\b)",
-       "say it plainly"},
-      {R"(\blaunch calls?\b)", "say \"kernel launch\" or \"launching call\""},
-      {R"(\bno terminal\b)", "say \"not a terminal\""},
-      {R"(\btold (from|by)\b)", "say \"inferred from\" or \"recognized by\""},
-  });
+const std::vector<Pattern> kTerms = {
+    {R"(\b(times?|kernels?|calls?|copies|collectives?|bytes|casts?|launch(es)?|process(es)?|file|rank|page|report|library|tensor|cell|test|ctest|events?|ns|GB|MB|copies|waits|updates?|samples?|threads?|blocks?|allocations?|operators?|micro-batches|passes|tokens?|gathers?|one|\d+) an? (step|second|GPU|kernel|node|rank|process|thread|block|row|layer|token|cycle|event|table|file|room|finding|run|report|day|minute|month|week)\b)",
+     "say \"per\""},
+    {R"(\bside by side\b)", "say \"overlap\", \"concurrently\" or \"in parallel\""},
+    {R"(\b(switch|switches|switched) (it |them )?(on|off)\b)", "say \"turn on\" or \"turn off\""},
+    {R"(\b(a|an|one) \w+ of (its|their|our|your) own\b)", "say \"its own …\" or \"a separate …\""},
+    {R"(\bin trains\b)", "say \"back to back\" or \"in a series\""},
+    {R"(\bhold(s|ing)? (the host|the loop|the GPU|the thread|it|them) up\b)", "say \"blocks\""},
+    {R"(\bbeside no\b|\bleft dark\b|\bthere is none of it\b|\bwhat can still be won\b)",
+     "say it plainly"},
+    {R"(\blaunch calls?\b)", "say \"kernel launch\" or \"launching call\""},
+    {R"(\bno terminal\b)", "say \"not a terminal\""},
+    {R"(\btold (from|by)\b)", "say \"inferred from\" or \"recognized by\""},
+};
+
+const std::vector<Pattern> kSpelling = {
+    {R"(\b\w*(synchron|normal|initial|optim|util|serial|quant|parallel|organ|recogn|token|summar|minim|maxim|general|special|vector|regular|visual|categor|memo|local|final|real|standard|author|prior|emphas|character|material)is(e|es|ed|ing|er|ation)\b)",
+     "-ize, -ization"},
+    {R"(\banaly(se|sed|ses(?= (the|a|it|one|only|all)\b)|sing)\b)", "analyze"},
+    {R"(\b(behaviour|colour|neighbour|favour|honour|labour|flavour|rumour)\w*)", "-or"},
+    {R"(\b(centre|metre|licence|defence|offence|programme|catalogue|grey|whilst|amongst|towards|learnt|spelt|judgement)\b)",
+     "American spelling"},
+    {R"(\b(cancelled|cancelling|modelled|modelling|labelled|labelling|travell\w+|signalled|fuell\w+)\b)",
+     "one l"},
+};
+
+TEST_CASE("texts use the terms of docs/style.md") { CheckPatterns(kTerms); }
+
+TEST_CASE("texts have American spelling") { CheckPatterns(kSpelling); }
+
+TEST_CASE("what the program itself says is read as a person would") {
+  const std::string code =
+      "// \"not this\"\nf(\"one thing {} \"\n  \"and another\"); g('\"', \"a name\");\n"
+      "q(\"select the row\"); r(R\"x(not this one)x\");";
+  const std::vector<Text> texts = Literals("a.cc", code).Read();
+  REQUIRE(texts.size() == 1);
+  CHECK(texts[0].text == "one thing 12 and another");
+  CHECK(texts[0].where == "a.cc:2");
 }
 
-TEST_CASE("texts have American spelling") {
-  CheckPatterns({
-      {R"(\b\w*(synchron|normal|initial|optim|util|serial|quant|parallel|organ|recogn|token|summar|minim|maxim|general|special|vector|regular|visual|categor|memo|local|final|real|standard|author|prior|emphas|character|material)is(e|es|ed|ing|er|ation)\b)",
-       "-ize, -ization"},
-      {R"(\banaly(se|sed|ses(?= (the|a|it|one|only|all)\b)|sing)\b)", "analyze"},
-      {R"(\b(behaviour|colour|neighbour|favour|honour|labour|flavour|rumour)\w*)", "-or"},
-      {R"(\b(centre|metre|licence|defence|offence|programme|catalogue|grey|whilst|amongst|towards|learnt|spelt|judgement)\b)",
-       "American spelling"},
-      {R"(\b(cancelled|cancelling|modelled|modelling|labelled|labelling|travell\w+|signalled|fuell\w+)\b)",
-       "one l"},
-  });
+TEST_CASE("what the program itself says has the same terms and spelling") {
+  const std::vector<Text> texts = EngineTexts();
+  CheckPatterns(kTerms, texts);
+  CheckPatterns(kSpelling, texts);
+  CheckPatterns(
+      {{R"(\b(the the|a a|is is|of of|to to|and and|in in|that that is)\b)", "a word twice"},
+       {R"((^|[^\d.,])1 (GPUs|times|steps|ranks|kernels|nodes|processes|threads|copies)\b)",
+        "singular"},
+       {R"(\bthe (latter|former)\b)", "name it"}},
+      texts);
 }
 
 TEST_CASE("texts have no slips of the pen") {

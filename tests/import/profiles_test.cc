@@ -364,7 +364,7 @@ TEST_CASE("logs of monitors without a header: columns are told by their units, o
   CHECK(Values(smi, 0, "utilization") == std::vector<double>{0.45, 0.55});
   CHECK(Values(smi, 0, "power") == std::vector<double>{71.23, 70});
   CHECK(Values(smi, 0, "memory_used")[0] == 1234.0 * 1024 * 1024);
-  CHECK(Said(smi, "told by their units") == 1);
+  CHECK(Said(smi, "recognized by their units") == 1);
   CHECK(Values(ImportedText("296.80 W\n300.19 W\n"), 0, "power") ==
         std::vector<double>{296.8, 300.19});
 

@@ -49,6 +49,22 @@ TEST_CASE("a database is asked with one statement, of the window and the rank") 
   CHECK_THAT(guide.CountOfCalls(name).sql, Contains("(r.globalTid & ~16777215) = 285212672"));
 }
 
+TEST_CASE("of long names of kernels, as much is said as tells them from others") {
+  Trace trace = TraceOf("nsys-sqlite");
+  const std::string middle(200, 'm');
+  const std::string first(30, 'f');
+  const StringId name = trace.strings.Intern(first + middle + std::string(30, 'z'));
+  trace.shapes.emplace_back().name = name;
+  const ReportGuide guide(trace, {100, 200});
+  CHECK_THAT(guide.TimeOfKernel(name).sql,
+             Contains("substr(s.value, 1, 24) = '" + first.substr(0, 24) +
+                      "' and substr(s.value, -24) = '" + std::string(24, 'z') + "' and k.start"));
+  // Another name with the same ends: the parts grow.
+  trace.shapes.emplace_back().name =
+      trace.strings.Intern(first + std::string(150, 'n') + std::string(30, 'z'));
+  CHECK_THAT(guide.TimeOfKernel(name).sql, Contains("substr(s.value, 1, 32) = '"));
+}
+
 TEST_CASE("calls that a report lists twice are counted once") {
   Trace trace = TraceOf("nsys-sqlite");
   const StringId name = trace.strings.Intern("cudaMalloc");

@@ -59,10 +59,34 @@ TEST_CASE("what saves little or pays only once others are fixed is said in two s
   plan.report.plan[1].unlocks = {"a/3"};
   CHECK(PlanEffects(plan.report) == Texts{"5 and 6 save little once 1 is fixed; 4 once 3 is fixed.",
                                           "4 pays only once 2 is fixed."});
-  plan.report.findings[5].explained_by = {"a/0"};  // told there
+  plan.report.findings[5].explained_by = {"a/0"};
+  plan.report.findings[5].saving_s = 0;  // told there
   CHECK(PlanEffects(plan.report).front() == "5 saves little once 1 is fixed; 4 once 3 is fixed.");
   CHECK_THAT(RenderText(plan.report, {}), Contains("4 pays only once 2 is fixed."));
   CHECK_THAT(RenderHtml(plan.report, {}), Contains("<p>4 pays only once 2 is fixed.</p>"));
+}
+
+TEST_CASE("what its cause leaves to win is a finding with a number, as in the plan") {
+  Planned plan(2, 2);
+  Finding& second = plan.report.findings[1];
+  second.explained_by = {"a/0"};
+  second.fixes = {{"Do this too", "", "", {}}};
+  CHECK_THAT(RenderText(plan.report, {}), Contains("Do     Do this too"));
+  CHECK_THAT(RenderHtml(plan.report, {}), Contains("Do this too"));
+  second.saving_s = 0;
+  CHECK_THAT(RenderText(plan.report, {}), !Contains("Do     Do this too"));
+}
+
+TEST_CASE("a fix that was said is not said again") {
+  Planned plan(2, 2);
+  for (Finding& finding : plan.report.findings)
+    finding.fixes = {{"Compile it", "compile(it)", "", {}}};
+  const std::string text = RenderText(plan.report, {});
+  CHECK(text.find("compile(it)") == text.rfind("compile(it)"));
+  CHECK_THAT(text, Contains("Do     Compile it (the fix of 1)"));
+  TextOptions all;
+  all.all_fixes = true;
+  CHECK_THAT(RenderText(plan.report, all), !Contains("(the fix of 1)"));
 }
 
 TEST_CASE("a plan that changes nothing for other findings says nothing of them") {

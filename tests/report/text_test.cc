@@ -334,7 +334,10 @@ TEST_CASE("efficiency is told only where most kernel time was measured") {
   efficiency.mfu = 0.4;
   efficiency.bandwidth = 0.1;
   efficiency.measured_share = 0.9;
-  CHECK(EfficiencyText(efficiency) == "MFU 40 %, memory bandwidth 10 %");
+  CHECK(EfficiencyText(efficiency) == "MFU 40 % (peak of the types used), memory bandwidth 10 %");
+  efficiency.mfu = efficiency.bandwidth = 0.004;
+  CHECK(EfficiencyText(efficiency).empty());
+  efficiency.mfu = 0.4;
   efficiency.measured_share = 0.01;
   CHECK(EfficiencyText(efficiency).empty());
 }

@@ -10,7 +10,7 @@ return {
   needs      = { "hw.name", "precision.fp32.share" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of the GPU time on {gpu:text} is FP32 matrix work without tensor cores.",
+  symptom = "{share:pct} of the compute time on {gpu:text} is FP32 matrix work without tensor cores.",
   cause   = "Neither TF32 nor mixed precision is switched on.",
   fixes   = {
     { action = "Allow TF32", snippet = 'torch.set_float32_matmul_precision("high")', language = "python" },

@@ -14,7 +14,7 @@ return {
   thresholds     = { "min_share" },
   optional       = { "environment.site_fft_batch" },
 
-  symptom = "{share:pct} of the GPU time runs kernels of the old FFT library.",
+  symptom = "{share:pct} of the compute time runs kernels of the old FFT library.",
   cause   = "The program was linked before the new library became the default.",
   fixes   = {
     { action = "Load the new module and link again", snippet = "module swap old-fft new-fft", language = "bash" },

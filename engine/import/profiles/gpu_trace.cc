@@ -106,7 +106,7 @@ class GpuTraceReader {
     if (trace_->calls.size() == 0) {
       trace_->diagnostics.Add(Level::kInfo,
                               "the table has no calls of the host: what the GPU waited for is "
-                              "told from its own work alone");
+                              "inferred from its own work alone");
     }
   }
 
