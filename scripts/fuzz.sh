@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 folder=build/fuzz
-runs=$folder/runs.tsv # target, day, runs, seconds, MiB at most, inputs found
+runs=$folder/runs.tsv # target, day, runs, seconds of a processor, MiB at most, inputs found
 
 # What the page says already, as lines of $runs.
 recorded() {
@@ -43,7 +43,7 @@ write_table() {
   local page=docs/reliability.md table
   table=$(mktemp)
   {
-    echo "| Target | Runs | Hours | Peak memory, MiB | Inputs kept | Last run |"
+    echo "| Target | Runs | Hours of a processor | Peak memory, MiB | Inputs kept | Last run |"
     echo "| --- | ---: | ---: | ---: | ---: | --- |"
     { recorded && cat "$runs"; } | sort | awk -F'\t' '
       function grouped(n, s, out) {
@@ -158,13 +158,20 @@ for target in "${targets[@]}"; do
   mkdir -p "$folder/corpus/$target" "$folder/seeds/$target"
   before=$(find "$folder/found" -name "$target-*" | wc -l)
   status=0
-  "$folder/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="$(largest "$target")" -len_control=50 \
+  spent=$({ TIMEFORMAT=%U && time "$folder/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=60 -report_slow_units=10 -rss_limit_mb=2048 -max_len="$(largest "$target")" -len_control=50 \
     -print_final_stats=1 -artifact_prefix="$folder/found/$target-" "$folder/corpus/$target" "$folder/seeds/$target" \
-    >"$folder/$target.log" 2>&1 || status=$?
+    >"$folder/$target.log" 2>&1; } 2>&1) || status=$?
+  # Ten seconds of the clock are little where others compile: what took them is a fault only if it takes as much of a processor.
+  for slow in "$folder/found/$target-timeout-"* "$folder/found/$target-slow-unit-"*; do
+    if [ -e "$slow" ] && (ulimit -t 10 && "$folder/tests/fuzz/fuzz_$target" -timeout=1000 "$slow") >/dev/null 2>&1; then
+      rm "$slow"
+      status=0
+    fi
+  done
   stat() { sed -n "s/^stat::$1: *//p" "$folder/$target.log" | tail -n 1; }
   count=$(stat number_of_executed_units)
   found=$(($(find "$folder/found" -name "$target-*" | wc -l) - before))
-  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$target" "$(date -u +%F)" "${count:-0}" "$seconds" "$(stat peak_rss_mb)" "$found" >>"$runs"
+  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$target" "$(date -u +%F)" "${count:-0}" "$spent" "$(stat peak_rss_mb)" "$found" >>"$runs"
   echo "$target: ${count:-0} runs, peak $(stat peak_rss_mb) MiB, $found found"
   if [ $status -ne 0 ]; then
     failed=yes
