@@ -37,8 +37,8 @@ if [ $quick = no ]; then
     configure_and_build asan unit_tests
     ctest --preset asan
   else
-    configure_and_build asan base_test trace_test knowledge_test import_test timeline_test replay_test metrics_test
-    ctest --preset asan -R '^(base|trace|knowledge|import|timeline|replay|metrics)$'
+    configure_and_build asan base_test trace_test knowledge_test import_test timeline_test replay_test metrics_test smoke_readers
+    ctest --preset asan -R '^(base|trace|knowledge|import|timeline|replay|metrics|fuzz-readers)$'
   fi
 fi
 if [ $tidy = yes ]; then configure_and_build tidy advise; fi

@@ -314,6 +314,11 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
   if (!source) return tl::unexpected(source.error());
   const std::string unfinished = output + ".unfinished";
   const Leftover leftovers[] = {Leftover(unfinished), Leftover(unfinished + "-journal")};
+  // An empty file is a new database; what else is wrong with a database that cannot be made, SQLite
+  // does not say.
+  if (!std::ofstream(unfinished)) {
+    return Fail(std::string("cannot be written: ") + std::strerror(errno), output);
+  }
   try {
     Scrub scrub(*source, unfinished);
     const ScrubSummary summary = scrub.Run();

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -169,9 +170,11 @@ std::string Pack(const Sections& sections) {
 Result<Sections> Unpack(const std::string& packed) {
   const auto broken = [] { return Fail("a message between processes was cut"); };
   const std::size_t colon = packed.find(':');
-  if (colon > 12) return broken();  // none at all is the largest number
-  const std::size_t size = std::stoul(packed.substr(0, colon));
-  if (colon + 1 + size > packed.size()) return broken();
+  if (colon == std::string::npos) return broken();
+  std::size_t size = 0;
+  const auto digits = std::from_chars(packed.data(), packed.data() + colon, size);
+  if (digits.ec != std::errc() || digits.ptr != packed.data() + colon) return broken();
+  if (size > packed.size() - colon - 1) return broken();
   NumberReader head(std::string_view(packed).substr(colon + 1, size));
   std::size_t at = colon + 1 + size;
   Sections sections;
@@ -179,10 +182,12 @@ Result<Sections> Unpack(const std::string& packed) {
   for (std::int64_t i = 0; i < count && !head.broken(); ++i) {
     const auto name = static_cast<std::size_t>(head.Take());
     const auto bytes = static_cast<std::size_t>(head.Take());
-    if (at + name + bytes > packed.size()) return broken();
+    const std::size_t left = packed.size() - at;
+    if (name > left || bytes > left - name) return broken();
     sections.emplace_back(packed.substr(at, name), packed.substr(at + name, bytes));
     at += name + bytes;
   }
+  if (head.broken()) return broken();
   return sections;
 }
 

@@ -219,9 +219,10 @@ std::size_t MarkedSteps(const Run& run) {
   std::size_t most = 0;
   for (const auto& [key, candidate] : families) {
     const std::vector<Step> steps = InTurn(run.trace.ranges, candidate.rows);
-    const auto marked = std::count_if(steps.begin(), steps.end(), [&](const Step& step) {
-      return computing.Of(candidate.thread, step.start, step.end).calls > 0;
-    });
+    const auto marked =
+        std::count_if(steps.begin(), steps.end(), [&, thread = candidate.thread](const Step& step) {
+          return computing.Of(thread, step.start, step.end).calls > 0;
+        });
     most = std::max(most, static_cast<std::size_t>(marked));
   }
   return most;

@@ -42,10 +42,8 @@ std::string Simulate(const Folder& folder, const std::string& scenario) {
 }
 
 // What a diagnosis says, without the names of files.
-Json VerdictsOf(const Folder& folder, const std::string& report) {
-  const Ran ran = RunAdvise(folder, report + " --format json --facts");
-  INFO(report << ": " << ran.err);
-  REQUIRE(ran.status == 0);
+constexpr const char* kVerdicts = " --format json --facts";
+Json VerdictsIn(const Ran& ran) {
   const Json json = Json::parse(ran.out);
   Json said;
   for (const Json& finding : json["findings"]) {
@@ -59,6 +57,12 @@ Json VerdictsOf(const Folder& folder, const std::string& report) {
     }
   }
   return said;
+}
+Json VerdictsOf(const Folder& folder, const std::string& report) {
+  const Ran ran = RunAdvise(folder, report + kVerdicts);
+  INFO(report << ": " << ran.err);
+  REQUIRE(ran.status == 0);
+  return VerdictsIn(ran);
 }
 
 // Events that hold secrets in every place, put in front of those of the trace.
@@ -177,13 +181,14 @@ TEST_CASE("real PyTorch traces keep their diagnosis when they are scrubbed") {
   for (const std::string& file : files) {
     if (std::filesystem::file_size(file) >= 4'000'000) continue;
     const std::string report = "'" + file + "'";
-    if (RunAdvise(folder, report + " --format json").status != 0) continue;
+    const Ran before = RunAdvise(folder, report + kVerdicts);
+    if (before.status != 0) continue;
     INFO(report);
     const std::string clean = "clean" + std::to_string(++scrubbed) + ".json";
     const Ran ran = RunAdvise(folder, "scrub " + report + " -o " + clean);
     INFO(ran.err);
     REQUIRE(ran.status == 0);
-    CHECK(VerdictsOf(folder, report) == VerdictsOf(folder, clean));
+    CHECK(VerdictsIn(before) == VerdictsOf(folder, clean));
   }
   CHECK((files.empty() || scrubbed > 0));
 }

@@ -131,6 +131,13 @@ Findings FindingsIn(const std::string& says) {
   return findings;
 }
 
+// Both tests ask for the same captures, most of the time of each.
+const Ran& RunOf(const std::string& path) {
+  static std::map<std::string, Ran> runs;
+  if (!runs.contains(path)) runs[path] = RunAdvise(Folder(), "'" + path + "' --format json");
+  return runs[path];
+}
+
 Findings FindingsOf(const Json& report) {
   Findings findings;
   for (const Json& finding : report["findings"]) {
@@ -145,16 +152,13 @@ Findings FindingsOf(const Json& report) {
 }  // namespace
 
 TEST_CASE("real captures: the validation document quotes the findings of today") {
-  const Folder folder;
   const std::vector<Quoted> quoted = QuotedFindings();
   REQUIRE(quoted.size() > 50);
-  std::map<std::string, Ran> runs;
   for (const Quoted& one : quoted) {
     const std::string path = FindCapture(one.kind, one.file);
     if (path.empty()) continue;
     INFO(one.place << ": " << one.file << one.says);
-    if (!runs.contains(path)) runs[path] = RunAdvise(folder, "'" + path + "' --format json");
-    const Ran& ran = runs[path];
+    const Ran& ran = RunOf(path);
     if (one.says.find("refused, exit 3") != std::string::npos) {
       CHECK(ran.status == 3);
       continue;
@@ -174,13 +178,12 @@ TEST_CASE("real captures: the validation document quotes the findings of today")
 }
 
 TEST_CASE("real captures: the validation document quotes the sentences of today") {
-  const Folder folder;
   const std::vector<Quoted> quoted = QuotedSentences();
   REQUIRE(quoted.size() > 40);
   for (const Quoted& one : quoted) {
     const std::string path = FindCapture(one.kind, one.file);
     if (path.empty()) continue;
-    const Ran ran = RunAdvise(folder, "'" + path + "' --format json");
+    const Ran& ran = RunOf(path);
     if (ran.status == 3) continue;  // the reason of a refusal
     INFO(one.place << ": " << one.file);
     const Json report = Json::parse(ran.out);

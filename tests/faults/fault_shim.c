@@ -5,7 +5,8 @@
  *   cut    the file is cut to half of what was read
  *   swap   another file (FAULT_OTHER) takes its place
  *   clock  nothing; but the clock of the system jumps between 1970 and 2100 at each look
- * Several threads may read.
+ *   ahead  nothing; but the clock of the system, and the one that only goes forward, are a day
+ * later at each look Several threads may read.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -37,7 +38,7 @@ static int before_read(int file) {
     errno = EIO;
     return -1;
   }
-  if (strcmp(fault, "clock") == 0 || done++ > 0) return 0;
+  if (strcmp(fault, "clock") == 0 || strcmp(fault, "ahead") == 0 || done++ > 0) return 0;
   if (strcmp(fault, "cut") == 0 && truncate(path, seen / 2) != 0) abort();
   if (strcmp(fault, "swap") == 0 && rename(getenv("FAULT_OTHER"), path) != 0) abort();
   return 0;
@@ -69,17 +70,18 @@ ssize_t pread(int file, void* into, size_t size, off_t at) {
 
 ssize_t pread64(int file, void* into, size_t size, off_t at) { return pread(file, into, size, at); }
 
-static int jumps(void) {
+/* What a clock says in the place of `now`. */
+static time_t jumped(time_t now, int only_forward) {
   const char* fault = getenv("FAULT");
-  return fault != NULL && strcmp(fault, "clock") == 0;
+  if (fault != NULL && strcmp(fault, "ahead") == 0) return now + 86400 * (time_t)++looks;
+  if (fault == NULL || strcmp(fault, "clock") != 0 || only_forward) return now;
+  return looks++ % 2 == 0 ? 3600 : 4102444800;
 }
-
-static time_t jumped(void) { return looks++ % 2 == 0 ? 3600 : 4102444800; }
 
 time_t time(time_t* into) {
   static time_t (*next)(time_t*);
   if (next == NULL) next = (time_t(*)(time_t*))dlsym(RTLD_NEXT, "time");
-  const time_t now = jumps() ? jumped() : next(NULL);
+  const time_t now = jumped(next(NULL), 0);
   if (into != NULL) *into = now;
   return now;
 }
@@ -88,6 +90,8 @@ int clock_gettime(clockid_t clock, struct timespec* into) {
   static int (*next)(clockid_t, struct timespec*);
   if (next == NULL) next = (int (*)(clockid_t, struct timespec*))dlsym(RTLD_NEXT, "clock_gettime");
   const int failed = next(clock, into);
-  if (failed == 0 && clock == CLOCK_REALTIME && jumps()) into->tv_sec = jumped();
+  if (failed == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC)) {
+    into->tv_sec = jumped(into->tv_sec, clock == CLOCK_MONOTONIC);
+  }
   return failed;
 }

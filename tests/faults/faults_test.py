@@ -53,7 +53,7 @@ class Faults(unittest.TestCase):
         shutil.copyfile(os.path.join(self.place.name, name), path)
         return path
 
-    def advise(self, *words, limit=None, environment=None, stdout=subprocess.PIPE):
+    def advise(self, *words, limit=None, environment=None, stdout=subprocess.PIPE, before=()):
         """Exit status, output, error output. A signal, a hang or more than a few lines of complaint fail the test."""
 
         def limited():
@@ -61,7 +61,7 @@ class Faults(unittest.TestCase):
                 resource.setrlimit(*limit)
 
         done = subprocess.run(
-            [PROGRAM, *words],
+            [*before, PROGRAM, *words],
             cwd=self.work,
             env={"PATH": "/usr/bin:/bin", "HOME": self.work, **(environment or {})},
             stdin=subprocess.DEVNULL,
@@ -128,6 +128,37 @@ class WritingTest(Faults):
         status, _, said = self.advise("run.sqlite", "-o", "none/report.txt")
         self.assertNotEqual(status, 0)
         self.assertIn("No such file or directory", said)
+
+    def test_a_folder_that_may_only_be_read(self):
+        """New outputs are an error and leave nothing; a report that may be changed is, in its place. What lies there is read."""
+        if os.geteuid() == 0 and shutil.which("setpriv") is None:
+            self.skipTest("root may write everywhere, and there is no setpriv")
+        folder = os.path.join(self.work, "folder")
+        os.mkdir(folder)
+        os.rename(os.path.join(self.work, "run.sqlite"), os.path.join(folder, "run.sqlite"))
+        with open(os.path.join(folder, "report"), "w", encoding="utf-8") as file:
+            file.write("the report of yesterday\n")
+        os.chmod(folder, 0o555)
+        before = sorted(os.listdir(folder))
+        as_usual = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+        for words in (
+            ("folder/run.sqlite", "-o", "folder/new"),
+            ("folder/run.sqlite", "--format", "html", "-o", "folder/new.html"),
+            ("facts", "folder/run.sqlite", "-o", "folder/run.facts"),
+            ("scrub", "folder/run.sqlite", "-o", "folder/clean.sqlite"),
+        ):
+            status, _, said = self.advise(*words, before=as_usual)
+            self.assertNotEqual(status, 0, words)
+            self.assertIn("cannot be written: ", said, words)
+            self.assertEqual(sorted(os.listdir(folder)), before, words)
+        status, output, said = self.advise("folder/run.sqlite", before=as_usual)
+        self.assertEqual((status, said), (0, ""))
+        self.assertIn(FIRST_FIX, output)
+        self.assertEqual(self.advise("folder/run.sqlite", "-o", "folder/report", before=as_usual)[0], 0)
+        with open(os.path.join(folder, "report"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), output)
+        self.assertEqual(sorted(os.listdir(folder)), before)
+        os.chmod(folder, 0o755)
 
     def test_two_processes_write_one_output(self):
         self.copied("new.sqlite")
@@ -296,6 +327,15 @@ class ReadingTest(Faults):
                 status, output, said = self.faulty(name, "clock", 0, words=("--format", "json"))
                 self.assertEqual((status, said), (0, ""))
                 self.assertEqual(output, wanted)
+
+    def test_clocks_of_the_system_that_jump_ahead(self):
+        """By a day at each look, as when a machine sleeps: the same answer, and nobody takes it for a hang."""
+        self.copied("run.json")
+        for name in ("run.sqlite", "run.json"):
+            wanted = self.advise(name, "--format", "json", "--no-site")[1]
+            status, output, said = self.faulty(name, "ahead", 0, words=("--format", "json"))
+            self.assertEqual((status, said), (0, ""))
+            self.assertEqual(output, wanted)
 
     def test_a_clock_of_the_report_that_jumps(self):
         """By an hour, in the middle of the run, on the GPU alone or everywhere: an answer, and times that are times."""

@@ -345,6 +345,57 @@ class ScrubTest(Hostile):
                 self.check_gone(content, source)
                 os.remove(self.path(output))
 
+    def test_a_secret_that_is_told_once_is_gone_everywhere(self):
+        """A value that only the name of its variable gives away, also where it stands alone."""
+        secret = "umbrella-Giraffe7-teapot"
+        self.write("run.sqlite", content_of(self.sqlite))
+        with sqlite3.connect(self.path("run.sqlite")) as db:
+            db.execute("INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'DB_PASSWORD=\"%s\"')" % secret)
+            db.execute("INSERT INTO StringIds VALUES (900000, ?)", ("load with " + secret,))
+            for column, value in (("textId", 900000), ("text", secret)):
+                db.execute(
+                    "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, %s) SELECT start, start + 1, 59, globalTid, ?"
+                    " FROM NVTX_EVENTS WHERE end IS NOT NULL LIMIT 1" % column,
+                    (value,),
+                )
+        db.close()
+        self.advise("scrub", "run.sqlite", "-o", "clean.sqlite", status=0)
+        self.assertEqual(content_of(self.path("clean.sqlite")).count(secret.encode()), 0)
+
+        with open(self.trace, encoding="utf-8") as file:
+            trace = json.load(file)
+        event = {"ph": "X", "cat": "user_annotation", "pid": 0, "tid": 7, "ts": 100, "dur": 0.5}
+        trace["traceEvents"].insert(0, {**event, "name": "load with " + secret})
+        trace["traceEvents"].append({**event, "name": secret})
+        trace["environment"] = {"DB_PASSWORD": secret}  # behind the events that hold it
+        self.write("run.json", json.dumps(trace).encode())
+        self.advise("scrub", "run.json", "-o", "clean.json", status=0)
+        self.assertEqual(content_of(self.path("clean.json")).count(secret.encode()), 0)
+
+    def test_other_formats_are_refused(self):
+        """Nothing is copied that the scrubber does not know, and no error prints what is in it."""
+        secret, words = SECRETS[0]
+        text = words.format(secret)
+        inputs = {
+            "nccl.log": "gpu17:101:101 [0] NCCL INFO Bootstrap : Using eth0:10.1.2.3<0>\ngpu17:101:101 [0] NCCL INFO NCCL version 2.18 %s\n",
+            "dmon.txt": "# gpu   pwr gtemp mtemp    sm   mem\n# Idx     W     C     C     %%     %%\n    0    70    40     -    50    20 %s\n",
+            "smi.csv": "timestamp, name, utilization.gpu [%%]\n2026/01/01 00:00:00.000, %s, 50 %%\n",
+            "dcgm.txt": "#Entity   GPUTL\nID\nGPU 0     50 %s\n",
+            "ncu.csv": '"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n"0","1","%s","gpu__time_duration.sum","ns","10"\n',
+            "stacks.folded": "main;train;%s 10\nmain;load 5\n",
+            "report.nsys-rep": "NVIDIA Nsight Systems report %s",
+            "report.ncu-rep": "NVR\0%s",
+            "settings.toml": 'title = "%s"\n',
+            "notes.txt": "%s",
+        }
+        for name, content in inputs.items():
+            for packed in (False, True):
+                data = (content % text).encode()
+                self.write(name, gzip.compress(data) if packed else data)
+                printed = self.advise("scrub", name, "-o", "clean", status=3)
+                self.assertNotIn(secret, str(printed), name)
+                self.assertFalse(any(file.startswith("clean") for file in os.listdir(self.work)), name)
+
     def test_no_report_prints_an_environment(self):
         """A diagnosis warns of secrets, and no form of it prints them; nor does a facts file hold them."""
         self.write("run.sqlite", content_of(self.sqlite))

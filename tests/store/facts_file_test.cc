@@ -11,6 +11,7 @@
 #include <map>
 
 #include "engine/facts/catalog.h"
+#include "engine/store/numbers.h"
 #include "tests/support/analysed.h"
 
 namespace advise {
@@ -247,6 +248,15 @@ TEST_CASE("messages between processes hold the same, and a cut one is noticed") 
   CHECK(*Unpack(packed) == sections);
   CHECK_FALSE(Unpack(packed.substr(0, packed.size() - 1)));
   CHECK_FALSE(Unpack("nonsense"));
+  for (const char* size :
+       {":", "x:", "-1:", "1x:", "99999999999999999999:", "18446744073709551615:"}) {
+    INFO(size);
+    CHECK_FALSE(Unpack(size + packed.substr(packed.find(':') + 1)));
+  }
+  CHECK_FALSE(Unpack("0:"));  // not even a number of sections
+  NumberWriter head;          // a name longer than any message
+  for (const std::int64_t number : {1, -1, 1}) head.Put(number);
+  CHECK_FALSE(Unpack(std::to_string(head.bytes().size()) + ":" + head.bytes() + "name"));
 }
 
 }  // namespace
