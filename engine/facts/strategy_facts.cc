@@ -169,7 +169,7 @@ constexpr const char* kNoRate =
     "no large collective of a known size runs on this path (sizes come with NCCL's ranges or the "
     "PyTorch profiler)";
 
-constexpr const char* kNoSwitch = "no variable switches this path off";
+constexpr const char* kPathIsOn = "no variable switches this path off";
 
 constexpr const char* kSized =
     "the sizes of the collectives are known, none sum up gradients, or the GPU is not known";
@@ -227,7 +227,7 @@ void DeclarePaths(Catalog* catalog) {
              IfCompared(RemedyOnPath));
   inside.Add("comm.path.inside.off", "name",
              "Variables that keep ranks off each other's memory inside a node; absent without any.",
-             UnlessEmpty(&PathSpeed::off, kNoSwitch, ""));
+             UnlessEmpty(&PathSpeed::off, kPathIsOn, ""));
   auto& across = NeedMany(&catalog->OfRanks(&Cluster::across));
   across.Add("comm.path.across.rate", "bytes_per_s",
              "Bus bandwidth of large collectives across nodes.",
@@ -255,7 +255,7 @@ void DeclarePaths(Catalog* catalog) {
              IfCompared(RemedyOnPath));
   across.Add("comm.path.across.off", "name",
              "Variables that keep ranks off RDMA between nodes; absent without any.",
-             UnlessEmpty(&PathSpeed::off, kNoSwitch, ""));
+             UnlessEmpty(&PathSpeed::off, kPathIsOn, ""));
 }
 
 }  // namespace
