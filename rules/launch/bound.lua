@@ -18,7 +18,7 @@ return {
   thresholds = { "min_share", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up" },
 
   symptom = "{empty:pct} of the launches find the GPU idle. Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time.",
-  cause   = "The host needs longer to launch a kernel, with the code around it, than the GPU needs to run it.",
+  cause   = "Launching each kernel, with the code around it, takes longer on the host than the kernel takes on the GPU.",
   fixes   = {
     { action  = "Compile the model: fused kernels are fewer, and CUDA graphs launch them together",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch" } },

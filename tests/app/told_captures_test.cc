@@ -67,6 +67,31 @@ TEST_CASE("libraries that load in cudaFree, and kernels in their first launch, a
   if (!file.empty()) CHECK_THAT(Told({file}), !Contains("| launching"));
 }
 
+TEST_CASE("a server's wait for requests is not told as its code alone") {
+  const std::string file = FindCapture(
+      "kineto",
+      "AMD-AGI__TraceLens/decode_dsr1/B300__1782843274.7730265-TP-0-DECODE.trace.json.gz");
+  if (file.empty()) return;
+  const std::string text = Told({file});
+  CHECK_THAT(text, Contains("mostly waiting for requests or host code"));
+  CHECK_THAT(text, Contains("waits for requests look like host code"));
+}
+
+TEST_CASE("kernels of AMD's libraries say whose GPU it is that nobody names") {
+  const std::string file =
+      FindCapture("kineto", "AMD-AGI__TraceLens/unit_tests/gemm_01_compute_few_tiles.json");
+  if (!file.empty()) CHECK_THAT(Told({file}), Contains("--gpu mi300x)"));
+}
+
+TEST_CASE("what a cause leaves to win of another finding is numbered, as in the plan") {
+  const std::string file =
+      FindCapture("kineto", "AMD-AGI__TraceLens/Falconsai_nsfw_image_detection__1016002.json.gz");
+  if (file.empty()) return;
+  const std::string text = Told({file});
+  CHECK_THAT(text, Contains(" 2 Find out what the launching thread computes"));
+  CHECK_THAT(text, Contains("3 pays only once 2 is fixed."));
+}
+
 TEST_CASE("traces without GPU work say what they are") {
   const auto told = [](const char* name, const char* words) {
     const std::string file = FindCapture("kineto", name);
