@@ -166,24 +166,33 @@ TEST_CASE("a symptom of which a cause explains most keeps the rest, and says wha
   CHECK(symptom->explained_by == std::vector<std::string>{"a/cause"});
 }
 
-TEST_CASE("what a cause leaves to win of its symptom has the place of that in the list") {
+TEST_CASE("a symptom stands under its cause, unless that explains the smaller part of it") {
   const Analysed run(HalfIdleSteps(), kAuto);
-  Verdicts verdicts;
-  verdicts.Add({.id = "a/cause",
-                .priority = 80,
-                .claims = {Percent(run, 0, 30)},
-                .explains = {"a/symptom"}});
-  verdicts.Add({.id = "a/symptom",
-                .priority = 20,
-                .claims = {Percent(run, 0, 50)},
-                .kind = RuleKind::kSymptom});
-  verdicts.Add({.id = "a/small", .priority = 10, .claims = {Percent(run, 60, 70)}});
-  const auto findings = verdicts.Rank(run);
-  REQUIRE(findings.size() == 3);
-  CHECK(Named(findings, "a/cause")->rank == 1);
-  CHECK(Named(findings, "a/symptom")->rank == 2);
-  CHECK_FALSE(Named(findings, "a/symptom")->UnderCause());
-  CHECK(Named(findings, "a/small")->rank == 3);
+  const auto with_cause_of = [&](int percent) {
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/cause",
+                  .priority = 80,
+                  .claims = {Percent(run, 0, percent)},
+                  .explains = {"a/symptom"}});
+    verdicts.Add({.id = "a/symptom",
+                  .priority = 20,
+                  .claims = {Percent(run, 0, 50)},
+                  .kind = RuleKind::kSymptom});
+    verdicts.Add({.id = "a/small", .priority = 10, .claims = {Percent(run, 60, 70)}});
+    return verdicts.Rank(run);
+  };
+  const auto most = with_cause_of(30);
+  REQUIRE(most.size() == 3);
+  CHECK(Named(most, "a/symptom")->explained_by == std::vector<std::string>{"a/cause"});
+  CHECK(Named(most, "a/symptom")->UnderCause());
+  CHECK(Named(most, "a/small")->rank == 2);
+
+  // The cause explains half of it, as much as is left.
+  const auto half = with_cause_of(25);
+  REQUIRE(half.size() == 3);
+  CHECK_FALSE(Named(half, "a/symptom")->UnderCause());
+  CHECK(Named(half, "a/symptom")->rank == 2);
+  CHECK(Named(half, "a/small")->rank == 3);
 }
 
 TEST_CASE("a claim on two devices is worth the longer of them, never their sum") {
