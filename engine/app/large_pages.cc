@@ -15,6 +15,9 @@ constexpr std::size_t kLarge = 4 * kHugePage;  // smaller ones come from memory 
 
 // Each on its own, so that what is freed is the system's again at once.
 [[maybe_unused]] const int kApart = mallopt(M_MMAP_THRESHOLD, static_cast<int>(kLarge));
+// Of smaller ones, this much stays for the next: else the end of the heap goes back and comes
+// again, to be cleared each time.
+[[maybe_unused]] const int kKept = mallopt(M_TRIM_THRESHOLD, int{16} << 20);
 
 void* Allocate(std::size_t size) {
   if (size < kLarge || size > SIZE_MAX - kHugePage) return std::malloc(size == 0 ? 1 : size);

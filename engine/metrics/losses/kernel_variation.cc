@@ -118,14 +118,17 @@ class Paces {
       : run_(run),
         ratios_(run.steps.all.size()),
         taken_(run.steps.all.size(), 0),
-        usual_(run.steps.all.size(), 0) {
+        usual_(run.steps.all.size(), 0),
+        pace_(run.steps.all.size(), 0),
+        least_(run.knowledge.Number("kernel.pace_kernels")) {
     for (std::size_t group = 0; group < likes.size(); ++group) {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
+      usual_of_group_.push_back(0);
       if (ops.size() < enough) continue;
       const std::span<const Nanos> lengths = likes.Lengths(group);
       const std::span<const std::uint32_t> steps = likes.StepsOf(group);
-      const auto median =
-          static_cast<double>(Median(std::vector<Nanos>(lengths.begin(), lengths.end())));
+      usual_of_group_.back() = Median(std::vector<Nanos>(lengths.begin(), lengths.end()));
+      const auto median = static_cast<double>(usual_of_group_.back());
       if (median <= 0) continue;
       for (std::size_t i = 0; i < ops.size(); ++i) {
         const std::uint32_t step = steps[i];
@@ -135,15 +138,22 @@ class Paces {
         usual_[step] += median;
       }
     }
-    const double least = run.knowledge.Number("kernel.pace_kernels");
-    for (std::vector<float>& ratios : ratios_) {
-      const bool tells = static_cast<double>(ratios.size()) >= least;
-      pace_.push_back(tells ? static_cast<double>(Median(std::move(ratios))) : 1.0);
-    }
   }
 
-  // Of the kernels of this op's step: the median multiple. 1 where they are too few to tell.
-  double Of(std::uint32_t op) const { return pace_[StepOf(run_, op)]; }
+  // Of the kernels of this group, where they are enough: the median length.
+  Nanos Usual(std::size_t group) const { return usual_of_group_[group]; }
+
+  // Of the kernels of this op's step: the median multiple. 1 where they are too few to tell. O(1),
+  // once it was asked of the step; few steps are asked for.
+  double Of(std::uint32_t op) {
+    const std::uint32_t step = StepOf(run_, op);
+    if (pace_[step] == 0) {
+      std::vector<float>& ratios = ratios_[step];
+      const bool tells = static_cast<double>(ratios.size()) >= least_;
+      pace_[step] = tells ? static_cast<double>(MedianInPlace(std::span(ratios))) : 1.0;
+    }
+    return pace_[step];
+  }
 
   // Where the pace changed for good: the start of the step that best parts the run in two, when the
   // two differ more than the steps of each; else `middle`. O(steps).
@@ -206,7 +216,9 @@ class Paces {
   const Run& run_;
   std::vector<std::vector<float>> ratios_;  // by step, of single kernels
   std::vector<double> taken_, usual_;       // by step, ns
-  std::vector<double> pace_;                // by step
+  std::vector<double> pace_;                // by step; 0 until it is asked for
+  std::vector<Nanos> usual_of_group_;       // see Usual
+  double least_;                            // kernels that tell the pace of a step
 };
 
 class VariationFinder {
@@ -223,7 +235,7 @@ class VariationFinder {
     LossBuilder slowing(basis_);
     RowsOfShapes rows;
     const Likes likes(run_, kernels_);
-    const Paces paces(run_, likes, enough_);
+    Paces paces(run_, likes, enough_);
     const Nanos half_time = run_.window.start + run_.window.Length() / 2;
     const Nanos middle = paces.Turn(half_time);
     const std::size_t each_side = middle == half_time ? enough_ / 2 : Paces::kLeast;
@@ -238,7 +250,7 @@ class VariationFinder {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
       if (ops.size() < enough_) continue;
       const std::span<const Nanos> lengths = likes.Lengths(group);
-      const Nanos median = Median(std::vector<Nanos>(lengths.begin(), lengths.end()));
+      const Nanos median = paces.Usual(group);
       for (std::size_t i = 0; i < ops.size(); ++i) {
         const auto length = static_cast<double>(lengths[i]);
         if (length <= factor * static_cast<double>(median)) continue;
