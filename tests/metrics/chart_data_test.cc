@@ -98,6 +98,8 @@ TEST_CASE("samples are averaged over equal parts of the window, and parts withou
   REQUIRE(thin.size() == 1);
   CHECK(thin[0].bucket_ns == 25_us);
   CHECK(thin[0].source == "GPU 0");
+  CHECK(thin[0].name == "SMs Active");
+  CHECK(thin[0].unit == "percent");
   REQUIRE(thin[0].mean.size() == 4);
   CHECK(thin[0].mean[0] == 30);
   CHECK(thin[0].mean[1] == 70);

@@ -11,8 +11,10 @@ constexpr int kSteps = 12;
 constexpr Nanos kStep = 20'000'000;
 
 // A step of four layers whose weights come on a stream of their own, `upload` each, while a layer
-// computes for `compute`; each layer waits for its weights. Launches run far ahead.
-TraceBuilder Offloaded(Nanos upload, Nanos compute) {
+// computes for `compute`; each layer waits for its weights. Launches run far ahead. The first
+// layer's weights may lie in other memory than those of the rest.
+TraceBuilder Offloaded(Nanos upload, Nanos compute, MemoryKind first = MemoryKind::kPinned,
+                       MemoryKind rest = MemoryKind::kPinned) {
   TraceBuilder trace;
   for (int s = 0; s < kSteps; ++s) {
     const Nanos begin = s * kStep;
@@ -20,7 +22,7 @@ TraceBuilder Offloaded(Nanos upload, Nanos compute) {
     Nanos link = begin + 10'000, gpu = begin;
     for (int layer = 0; layer < 4; ++layer) {
       const Nanos call = begin + layer * 4'000;
-      trace.OnStream(13).CopyToGpu(64_MiB, MemoryKind::kPinned, {call, call + 1'000},
+      trace.OnStream(13).CopyToGpu(64_MiB, layer == 0 ? first : rest, {call, call + 1'000},
                                    {link, link + upload});
       link += upload;
       gpu = std::max(gpu, link) + 2'000;
@@ -63,6 +65,14 @@ TEST_CASE("layers that each wait for their weights are offloaded, few as they ma
   const Nanos bare = 4 * 4'000'000 - 3 * 700'000;
   CHECK(static_cast<double>(run->copies.repeated.lost->Total()) ==
         Approx(static_cast<double>(run->run.steps.steady_count() * bare)).epsilon(0.15));
+}
+
+TEST_CASE("weights say in which memory they lie, also where they lie in both") {
+  const Analysed pageable(
+      Offloaded(4'000'000, 700'000, MemoryKind::kPageable, MemoryKind::kPageable));
+  CHECK(pageable->copies.repeated_memory == "pageable");
+  const Analysed mixed(Offloaded(4'000'000, 700'000, MemoryKind::kPageable));
+  CHECK(mixed->copies.repeated_memory == "mixed");
 }
 
 TEST_CASE("uploads that are computed on for longer than they take are no weights when few") {
