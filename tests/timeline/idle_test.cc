@@ -101,10 +101,12 @@ TEST_CASE("pauses that end again and again with loading a library were compiling
     });
     story.Launch("kernel", {times * 1_ms, times * 1_ms + 5_us},
                  {times * 1_ms + 10_us, times * 1_ms + 100_us});
-    return Analysed(story).Causes().at("jit_or_module_load");
+    return Analysed(story).Causes();
   };
-  CHECK(compiling(2) == 2 * 50_us);
-  CHECK(compiling(3) == 3 * 750_us);
+  CHECK_THAT(compiling(2),
+             Catch::Matchers::Contains("jit_or_module_load 100000,"));  // two calls of 50 us
+  CHECK_THAT(compiling(3),
+             Catch::Matchers::Contains("jit_or_module_load 2250000,"));  // and 700 us before each
 }
 
 TEST_CASE("lazy loading inside the launching call is no launch latency") {
