@@ -1,0 +1,72 @@
+// Mutants that are compiled into one program: the environment's ADVISE_MUTANT names the one that
+// lives. tests/mutation/mutate.py puts these in the place of operators: `a < b` becomes
+// `a <mutant::Relation{7, …}> b`, which compares as before unless 7 lives.
+#pragma once
+
+#include <cstdlib>
+#include <functional>
+#include <type_traits>
+
+namespace mutant {
+
+inline const int living = [] {
+  const char* const text = std::getenv("ADVISE_MUTANT");
+  return text == nullptr ? 0 : std::atoi(text);
+}();
+
+inline bool Lives(int id) { return id == living; }
+
+template <class Before, class After, int kId>
+struct Operator {};
+
+template <class Left, class Op>
+struct Half {
+  const Left& left;
+};
+
+template <class Left, class Before, class After, int kId, class Right>
+auto Apply(const Left& left, Operator<Before, After, kId>, const Right& right) {
+  using Type = decltype(Before()(left, right));
+  static_assert(std::is_same_v<Type, decltype(After()(left, right))>);
+  return Lives(kId) ? After()(left, right) : Before()(left, right);
+}
+
+#define ADVISE_INFIX(left_op, right_op)                                                       \
+  template <class Left, class Before, class After, int kId>                                   \
+  Half<Left, Operator<Before, After, kId>> operator left_op(const Left& left,                 \
+                                                            Operator<Before, After, kId>) {   \
+    return {left};                                                                            \
+  }                                                                                           \
+  template <class Left, class Before, class After, int kId, class Right>                      \
+  auto operator right_op(Half<Left, Operator<Before, After, kId>> half, const Right& right) { \
+    return Apply(half.left, Operator<Before, After, kId>(), right);                           \
+  }
+
+ADVISE_INFIX(<, >)
+ADVISE_INFIX(==, ==)
+ADVISE_INFIX(+, +)
+ADVISE_INFIX(*, *)
+#undef ADVISE_INFIX
+
+template <int kId>
+using LessOrEqual = Operator<std::less<>, std::less_equal<>, kId>;
+template <int kId>
+using LessOnly = Operator<std::less_equal<>, std::less<>, kId>;
+template <int kId>
+using MoreOrEqual = Operator<std::greater<>, std::greater_equal<>, kId>;
+template <int kId>
+using MoreOnly = Operator<std::greater_equal<>, std::greater<>, kId>;
+template <int kId>
+using Differs = Operator<std::equal_to<>, std::not_equal_to<>, kId>;
+template <int kId>
+using Equals = Operator<std::not_equal_to<>, std::equal_to<>, kId>;
+template <int kId>
+using Minus = Operator<std::plus<>, std::minus<>, kId>;
+template <int kId>
+using Plus = Operator<std::minus<>, std::plus<>, kId>;
+template <int kId>
+using Over = Operator<std::multiplies<>, std::divides<>, kId>;
+template <int kId>
+using Times = Operator<std::divides<>, std::multiplies<>, kId>;
+
+}  // namespace mutant
