@@ -33,17 +33,17 @@ return {
 
   detect = function(f, t)
     local worst, most, where = nil, 0, nil
-    for _, reason in ipairs({ "inside", "across" }) do
-      local path = f.comm.path[reason]
+    for i, path in ipairs({ f.comm.path.inside, f.comm.path.across }) do
       local lost = path.off and path.lost and share(path.lost.time, f.window.device_time) or 0
-      if at_least(lost, t.min_share) and lost > most then worst, most, where = path, lost, reason end
+      if at_least(lost, t.min_share) and lost > most then worst, most, where = path, lost, i == 1 and "inside" or "across" end
     end
     if not worst then return nil end
     return { variable = worst.off, path = worst.name, peak = worst.peak, share = most, reason = where }
   end,
 
   saving = function(f, _, e)
-    local path = f.comm.path[e.reason]
+    local path = f.comm.path.inside
+    if e.reason == "across" then path = f.comm.path.across end
     return { claims = path.lost, remedy = path.remedy, confidence = 0.7, basis = "collectives take the fast path" }
   end,
 

@@ -60,7 +60,7 @@ TEST_CASE("what saves little or pays only once others are fixed is said in two s
   CHECK(PlanEffects(plan.report) == Texts{"5 and 6 save little once 1 is fixed; 4 once 3 is fixed.",
                                           "4 pays only once 2 is fixed."});
   plan.report.findings[5].explained_by = {"a/0"};
-  plan.report.findings[5].saving_s = 0;  // told there
+  plan.report.findings[5].saving_share = 0;  // told there
   CHECK(PlanEffects(plan.report).front() == "5 saves little once 1 is fixed; 4 once 3 is fixed.");
   CHECK_THAT(RenderText(plan.report, {}), Contains("4 pays only once 2 is fixed."));
   CHECK_THAT(RenderHtml(plan.report, {}), Contains("<p>4 pays only once 2 is fixed.</p>"));
@@ -73,7 +73,7 @@ TEST_CASE("what its cause leaves to win is a finding with a number, as in the pl
   second.fixes = {{"Do this too", "", "", {}}};
   CHECK_THAT(RenderText(plan.report, {}), Contains("Do     Do this too"));
   CHECK_THAT(RenderHtml(plan.report, {}), Contains("Do this too"));
-  second.saving_s = 0;
+  second.saving_share = 0;
   CHECK_THAT(RenderText(plan.report, {}), !Contains("Do     Do this too"));
 }
 

@@ -132,6 +132,7 @@ NEWER = {
     r"init_device_mesh": (2, 2),
     r"torch\.amp\.GradScaler|nn\.attention": (2, 3),
     r"RMSNorm|async_save": (2, 4),
+    r"_symmetric_memory": (2, 6),
     r"fully_shard|set_modules_to_forward_prefetch|in_order=": (2, 6),
     r"fused=True": (2, 8),  # on a CPU
 }
