@@ -81,9 +81,9 @@ void DeclareStrategyLosses(Catalog* catalog) {
       "rank that comes last.",
       IfPositive(&Strategy::tensor_call_ns, "no layers are shared inside a node", ""));
   AddLoss(&strategy, "strategy.latency_",
-          "Exposed transfer of small tensor-parallel all-reduces inside a node, beyond that of an "
-          "all-reduce in one kernel over peer memory.",
-          "Each small tensor-parallel all-reduce takes one kernel over peer memory.",
+          "Exposed transfer of small tensor-parallel all-reduces inside a node, beyond that of a "
+          "one-shot all-reduce over peer memory.",
+          "Each small tensor-parallel all-reduce runs in one shot over peer memory.",
           &Strategy::latency_loss);
   AddLoss(&strategy, "strategy.gather_", "Exposed transfer of parameter gathers.",
           "Parameter gathers take no exposed time.", &Strategy::gather_loss);

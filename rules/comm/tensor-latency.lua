@@ -2,7 +2,7 @@
 -- smallest one. The next kernel needs the sum, so nothing can hide it, and nothing larger can be sent instead.
 return {
   id        = "comm/tensor-latency",
-  title     = "Use an all-reduce of one kernel for the small sums of tensor parallelism",
+  title     = "Use a one-shot all-reduce for tensor parallelism",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -15,8 +15,8 @@ return {
   optional   = { "strategy.latency_lost", "strategy.latency_remedy", "strategy.tensor_call", "strategy.tensor" },
   thresholds = { "min_share" },
 
-  symptom = "The layers are split over {ranks:count} GPUs. Each part of a layer ends in an all-reduce of {call:time} (median). What exceeds an all-reduce of one kernel takes {share:pct} of the time.",
-  cause   = "For a few tokens, these sums carry some kilobytes: NCCL's latency takes all their time. The next kernel needs the sum, so nothing else can run meanwhile. A kernel that reads its peers' memory directly needs 4 to 12 µs.",
+  symptom = "The layers are split over {ranks:count} GPUs, and each part of a layer ends in an all-reduce of {call:time} (median). A one-shot all-reduce takes a few microseconds. The difference is {share:pct} of the time.",
+  cause   = "For a few tokens, each all-reduce carries some kilobytes, so NCCL's latency takes all its time, and the next kernel waits for it. A one-shot kernel reads the memory of its peers directly and takes 4 to 12 µs.",
   fixes   = {
     { action = "Leave the engine's own all-reduce on. It needs peer-to-peer access between the GPUs",
       snippet = "vllm serve MODEL --tensor-parallel-size 2   # without --disable-custom-all-reduce (SGLang: the same option)",
@@ -31,7 +31,7 @@ torch.ops.symm_mem.one_shot_all_reduce(buffer, "sum", group)                 # i
       language = "python", ["for"] = { "pytorch" } },
     { action = "Use fewer GPUs per tensor-parallel group if the model fits, or serve more requests at a time: each sum then carries more" },
   },
-  false_positives = "GPUs without peer-to-peer access: there, the one-kernel all-reduce does not work.",
+  false_positives = "GPUs without peer-to-peer access: there, a one-shot all-reduce does not work.",
   references = { "nccl/collectives" },
 
   applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
@@ -45,7 +45,7 @@ torch.ops.symm_mem.one_shot_all_reduce(buffer, "sum", group)                 # i
   end,
 
   saving = { claims = "strategy.latency_lost", remedy = "strategy.latency_remedy", confidence = 0.5,
-             basis = "each all-reduce takes 8 µs" },
+             basis = "each small all-reduce runs in one shot" },
 
   tests = {
     { name = "tokens of two GPUs, 34 us a sum",
