@@ -306,8 +306,9 @@ class Reader {
     const char* location = nullptr;
     if (document.current_location().get(location) == simdjson::SUCCESS &&
         location < text + size - 1) {
+      while (location > text && location[-1] != ']') --location;
+      if (location == text) return false;  // damaged: what closed it is no bracket
       closed_ = true;
-      while (location[-1] != ']') --location;
       *read = static_cast<std::size_t>(location - text) - 1;
     }
     return true;
