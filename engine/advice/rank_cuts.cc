@@ -70,25 +70,24 @@ void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* c
     const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
     communication = std::min(communication, most);
   }
-  for (const auto& [part, of_rank] :
-       {std::pair(communication, &cuts->comm),
-        std::pair(other, finding.batches_ready ? &cuts->data : &cuts->other)}) {
-    if (part > 0) (*of_rank)[r] = Spread(finding, part, r);
-  }
+  if (communication > 0) cuts->comm[r] = Spread(finding, communication, 0, r);
+  if (other <= 0) return;
+  const double idle = std::min(1.0, finding.idle_share / (1 - finding.comm_share));
+  (finding.batches_ready ? cuts->data : cuts->other)[r] = Spread(finding, other, idle, r);
 }
 
 // A share of the rank's window, laid on its steps: where the finding claims time, and the rest on
-// all alike. What does not fit into a step goes to all, too, but for what the rank waits there.
-std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, std::size_t r) const {
+// all alike. What does not fit into a step goes to all, too, but for what the rank waits there in
+// the part of it that is `idle`.
+std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double idle,
+                                     std::size_t r) const {
   const Job& job = cluster_.job;
   const auto window = static_cast<double>(std::max<Nanos>(1, cluster_.ranks[r].Window()));
   const double claimed = ClaimedInSteps(finding);
   const double placed = std::min(part, claimed);
-  const double busy = 1 - finding.comm_share;
-  const double idle = busy > 0 ? std::min(1.0, finding.idle_share / busy) : 0;
   std::map<Nanos, double> known;
   for (const StepPart& step : finding.step_parts) {
-    known[step.start] = placed / claimed * window * step.share;
+    if (claimed > 0) known[step.start] = placed / claimed * window * step.share;
   }
   double length = 0;
   for (std::size_t s = 0; s < job.steps; ++s) {

@@ -44,7 +44,7 @@ class CutsOfJob {
   static Nanos Shared(const Cuts& a, const Cuts& b);
 
  private:
-  std::vector<Nanos> Spread(const Finding& finding, double part, std::size_t r) const;
+  std::vector<Nanos> Spread(const Finding& finding, double part, double idle, std::size_t r) const;
   Nanos NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const;
 
   const Cluster& cluster_;
