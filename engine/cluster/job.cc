@@ -154,16 +154,22 @@ void InferWaits(const std::vector<RankSummary>& ranks, Job* job) {
   }
 }
 
-// How much later than the first rank each begins, on the common clock; nothing where collectives do
-// not bring the clocks together, or where a window ended before another began.
+// How much later than that of the first rank the capture of each begins, on the common clock;
+// nothing for ranks of one report, where collectives do not bring the clocks together, or where a
+// window ended before another began.
 std::vector<Nanos> BeginsAfter(const std::vector<RankSummary>& ranks, const Clocks& clocks) {
   std::vector<Nanos> after(ranks.size(), 0);
+  const auto of_first = [&](const RankSummary& rank) {
+    return rank.report == ranks.front().report;
+  };
+  if (std::all_of(ranks.begin(), ranks.end(), of_first)) return after;
   Nanos first = std::numeric_limits<Nanos>::max();
   Nanos last = std::numeric_limits<Nanos>::min();
   Nanos first_end = first;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const ClockSource source = clocks.source[ranks[r].clock];
-    if (source != ClockSource::kOne && source != ClockSource::kCollectives) return after;
+    if (source != ClockSource::kOne && source != ClockSource::kCollectives)
+      return std::vector<Nanos>(ranks.size(), 0);
     const Nanos offset = clocks.offset[ranks[r].clock];
     after[r] = ranks[r].window_start + offset;
     first = std::min(first, after[r]);
@@ -265,9 +271,8 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
   for (std::size_t r = 0; r < job.ranks; ++r) {
     for (std::size_t s = 0; s < job.steps; ++s) {
       const std::size_t cell = r * job.steps + s;
-      job.length[cell] =
-          job.has_steps ? ranks[r].steps[job.index[cell]].Length()
-                        : job.before[r] + ranks[r].Window();
+      job.length[cell] = job.has_steps ? ranks[r].steps[job.index[cell]].Length()
+                                       : job.before[r] + ranks[r].Window();
       job.job_length[s] = std::max(job.job_length[s], job.length[cell]);
     }
   }

@@ -136,7 +136,10 @@ class LatenessFinder {
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       if (waits_among[r] > 0) result_.late_share[r] = waits_for[r] / waits_among[r];
       if (took_part[r] > 0) result_.mean_late_ns[r] /= took_part[r];
-      if (late_at[r] > 0 && (top == kNone || late_ns[r] > late_ns[top])) top = r;
+      const auto weight = [&](std::uint32_t rank) {
+        return std::pair(waits_for[rank], late_ns[rank]);
+      };
+      if (late_at[r] > 0 && (top == kNone || weight(r) > weight(top))) top = r;
     }
     if (top == kNone) return;
     LateRank& late = result_.straggler;

@@ -18,13 +18,8 @@ const std::string kBackward = "backward";
 
 // What is saved of a transfer by keeping it inside the node.
 double InsideGain(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
-  const HardwareEntry* gpu = knowledge.FindHardware(ranks.front().device_name);
-  if (gpu != nullptr) {
-    const auto nvlink = gpu->facts.find("nvlink_bytes_per_s");
-    if (nvlink != gpu->facts.end() && nvlink->second.value > 0) {
-      return std::max(0.0, 1 - knowledge.Number("cluster.network_rate") / nvlink->second.value);
-    }
-  }
+  const double nvlink = NvlinkRate(ranks, knowledge);
+  if (nvlink > 0) return std::max(0.0, 1 - knowledge.Number("cluster.network_rate") / nvlink);
   return knowledge.Number("cluster.inside_gain");
 }
 
@@ -148,10 +143,12 @@ class StrategyFinder {
   }
 
   // Small sums inside a node take as long as the library needs for any, and one kernel that reads
-  // its peers' memory needs less. Where sizes are not known, they are small for single tokens:
-  // those of whole sequences may take as long on the links.
+  // its peers' memory needs less: of two GPUs, or of more that are linked with each other. Where
+  // sizes are not known, they are small for single tokens: those of whole sequences may take as
+  // long on the links.
   void Latency() {
     if (divided_ || tensor_.across || Runs(ranks_, "one-kernel-all-reduce")) return;
+    if (found_.tensor > 2 && NvlinkRate(ranks_, knowledge_) <= 0) return;
     const bool tokens = Runs(ranks_, "tokens");
     const auto longest = static_cast<Nanos>(knowledge_.Number("cluster.latency_call"));
     const auto large = static_cast<std::int64_t>(knowledge_.Number("cluster.latency_message"));

@@ -55,6 +55,13 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
   return loss;
 }
 
+double NvlinkRate(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
+  const HardwareEntry* gpu = knowledge.FindHardware(ranks.front().device_name);
+  if (gpu == nullptr) return 0;
+  const auto found = gpu->facts.find("nvlink_bytes_per_s");
+  return found == gpu->facts.end() ? 0 : found->second.value;
+}
+
 double BusFactor(const std::string& kind, double ranks) {
   if (ranks < 2) return 1;
   if (kind == "allreduce") return 2 * (ranks - 1) / ranks;
@@ -80,7 +87,8 @@ class PathFinder {
     Measure();
     if (speed_.count > 0) return std::move(speed_);
     Suppose();
-    if (!speed_.off.empty()) Blame();
+    // Between nodes, nothing says that there is a faster network than the one in use.
+    if (!speed_.off.empty() && !across_) Blame();
     return std::move(speed_);
   }
 
@@ -95,9 +103,9 @@ class PathFinder {
     if (across_) {
       speed_.path = "the network between nodes";
       speed_.peak_bytes_per_s = knowledge_.Number("cluster.network_rate");
-    } else if (gpu_ != nullptr && PeakOf(*gpu_, "nvlink_bytes_per_s") > 0) {
+    } else if (const double rate = NvlinkRate(ranks_, knowledge_); rate > 0) {
       speed_.path = "NVLink";
-      speed_.peak_bytes_per_s = PeakOf(*gpu_, "nvlink_bytes_per_s");
+      speed_.peak_bytes_per_s = rate;
     }
     usual_ = knowledge_.Number("cluster.reached_share") * speed_.peak_bytes_per_s;
   }
@@ -180,11 +188,10 @@ class PathFinder {
         TransferLoss(ranks_, joint_, job_, knowledge_.Number("cluster.slow_path_part"), unsized);
   }
 
-  // A path that is switched off costs all collectives on it, whatever they send: they take the slow
-  // path's time, and would take that of the fast one.
+  // NVLink that is switched off costs all collectives in the node, whatever they send: they take
+  // the time of host memory.
   void Blame() {
-    const double slow =
-        knowledge_.Number(across_ ? "cluster.socket_rate" : "cluster.host_path_rate");
+    const double slow = knowledge_.Number("cluster.host_path_rate");
     if (usual_ <= slow) return;
     speed_.loss = TransferLoss(ranks_, joint_, job_, 1 - slow / usual_,
                                [&](const JointCollective& c) { return IsOn(c); });

@@ -41,6 +41,10 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       double part, const std::function<bool(const JointCollective&)>& keep);
 
+// Rate one way of the links between the GPUs of a node, bytes per second; 0 where the kind of GPU
+// has none, or is not known.
+double NvlinkRate(const std::vector<RankSummary>& ranks, const Knowledge& knowledge);
+
 bool AcrossNodes(const std::vector<RankSummary>& ranks, const JointCollective& collective);
 
 // Bytes that cross each link over bytes of the buffer: NCCL's bus factor.

@@ -193,7 +193,7 @@ void DeclareLate(Catalog* catalog) {
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.Number(c.lateness.straggler.rank); }));
   late.Add("rank.late.share", "share",
            "Of the exposed waiting at collectives with a late device (or at steps, see "
-           "rank.late.at), the share for the one with most lateness.",
+           "rank.late.at), the share for the one that is waited for most.",
            &Comm::late_share);
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.share; }));
   late.Add("rank.late.at", "name",

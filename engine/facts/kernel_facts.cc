@@ -105,10 +105,11 @@ void DeclareGrids(Catalog* catalog) {
                     k.small_grid_rows, k.time_ns, kMostRows,
                     [](const KernelRow& r, Row* row) { row->emplace_back("blocks", r.blocks); });
               });
-  kernels.Add("kernel.small_grid.fill", "share",
-              "Blocks over SMs of kernels with fewer blocks than SMs, weighted by time. Where kernels "
-              "written by hand have few warps per SM, it counts for less.",
-              &Kernels::small_grid_fill);
+  kernels.Add(
+      "kernel.small_grid.fill", "share",
+      "Blocks over SMs of kernels with fewer blocks than SMs, weighted by time. Where kernels "
+      "written by hand have few warps per SM, it counts for less.",
+      &Kernels::small_grid_fill);
   kernels.Add("kernel.tail.share", "share",
               "Share of the compute time that the last partial wave of large kernels may waste "
               "(upper bound).",

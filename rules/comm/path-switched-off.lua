@@ -22,8 +22,8 @@ return {
   fixes   = {
     { reason = "inside", action = "Unset it, and check that the job still runs",
       snippet = "env | grep NCCL_P2P\nunset NCCL_P2P_DISABLE NCCL_P2P_LEVEL", language = "bash" },
-    { reason = "across", action = "Unset it, and check that the job still runs",
-      snippet = "env | grep NCCL_\nunset NCCL_IB_DISABLE   # leave NCCL_NET and NCCL_IB_HCA if the site sets them", language = "bash" },
+    { reason = "across", action = "If the nodes have InfiniBand or RoCE, unset it, and check that the job still runs",
+      snippet = "ibstat   # an active port?\nunset NCCL_IB_DISABLE   # leave NCCL_NET and NCCL_IB_HCA if the site sets them", language = "bash" },
     { action = "If a bug on this system makes it necessary, document it, with the version that fixes the bug" },
   },
   false_positives = "GPUs without NVLink, although the same model elsewhere has it; nodes without InfiniBand.",
@@ -44,7 +44,9 @@ return {
   saving = function(f, _, e)
     local path = f.comm.path.inside
     if e.reason == "across" then path = f.comm.path.across end
-    return { claims = path.lost, remedy = path.remedy, confidence = 0.7, basis = "collectives take the fast path" }
+    -- NVLink comes with the GPU; a network that is turned off need not be there.
+    return { claims = path.lost, remedy = path.remedy, confidence = e.reason == "inside" and 0.7 or 0.4,
+             basis = "collectives take the fast path" }
   end,
 
   tests = {
@@ -57,7 +59,7 @@ return {
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
                 comm = { path = { inside = { off = "NCCL_P2P_LEVEL=LOC", peak = 450e9, name = "NVLink", lost = 4e8, remedy = true },
                                   across = { off = "NCCL_IB_DISABLE=1", peak = 25e9, name = "the network between nodes", lost = 2e9, remedy = true } } } },
-      expect = { variable = "NCCL_IB_DISABLE=1", share = 0.5, reason = "across" }, saving = { claims = 2e9 } },
+      expect = { variable = "NCCL_IB_DISABLE=1", share = 0.5, reason = "across" }, saving = { claims = 2e9, confidence = 0.4 } },
     { name = "near miss: the path is slow, and no variable is set",
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
                 comm = { path = { inside = { peak = 450e9, name = "NVLink", lost = 1.6e9, remedy = true } } } },

@@ -200,6 +200,8 @@ TEST_CASE("what a rank did before its capture makes the others wait") {
   ranks[2].time.idle = 0;
   ranks[2].time.causes = {};
   for (RankSummary& rank : ranks) rank.clock = 0;
+  CHECK(Cluster(ranks, ShippedKnowledge()).job.before == std::vector<Nanos>(4, 0));  // one report
+  for (std::uint32_t r = 0; r < 4; ++r) ranks[r].report = r;
   const Cluster cluster(ranks, ShippedKnowledge());
   CHECK(cluster.job.before == std::vector<Nanos>{0, 0, 5'000'000, 0});
   CHECK(cluster.job.Window() == 14'000'000);
@@ -220,6 +222,16 @@ TEST_CASE("a variable that switches a path off takes the time of the collectives
   // 16 GB/s through host memory instead of 70 % of 450 GB/s.
   CHECK(static_cast<double>(off.inside.loss.gain) == Approx((1 - 16.0 / 315) * 10 * 1e6));
   CHECK(off.across.off.empty());
+}
+
+TEST_CASE("a network that is turned off is no proof of a faster one") {
+  JobStory story;
+  story.host = {"node1", "node1", "node2", "node2"};
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) rank.switches = {{"NCCL_IB_DISABLE", "1"}};
+  const Cluster cluster(ranks, ShippedKnowledge());
+  CHECK(cluster.across.off == "NCCL_IB_DISABLE=1");
+  CHECK(cluster.across.loss.gain == 0);
 }
 
 TEST_CASE("a host all of whose ranks are slow stands out") {

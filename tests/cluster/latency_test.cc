@@ -6,10 +6,10 @@ namespace {
 
 constexpr Nanos kUs = 1'000;
 
-// Two ranks generate ten tokens. Each takes sixteen parts of layers of 100 us, and after each an
+// Ranks generate ten tokens. Each takes sixteen parts of layers of 100 us, and after each an
 // all-reduce of this length and size.
-std::vector<RankSummary> Tokens(Nanos transfer, std::int64_t bytes) {
-  std::vector<RankSummary> ranks(2);
+std::vector<RankSummary> Tokens(Nanos transfer, std::int64_t bytes, std::size_t count = 2) {
+  std::vector<RankSummary> ranks(count);
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     RankSummary& rank = ranks[r];
     rank.rank = static_cast<int>(r);
@@ -72,6 +72,15 @@ TEST_CASE("a kernel that reads its peers' memory has no such latency to lose") {
   CHECK(LostToLatency(ranks) > 0);
   ranks[0].traits.emplace_back("one-kernel-all-reduce");
   CHECK(LostToLatency(ranks) == 0);
+}
+
+TEST_CASE("more than two GPUs have to be linked with each other") {
+  for (const std::size_t count : {std::size_t{2}, std::size_t{4}}) {
+    std::vector<RankSummary> ranks = Tokens(34 * kUs, -1, count);
+    CHECK(LostToLatency(ranks) > 0);
+    for (RankSummary& rank : ranks) rank.device_name = "NVIDIA L4";
+    CHECK((LostToLatency(ranks) > 0) == (count == 2));
+  }
 }
 
 TEST_CASE("between nodes, the network takes the time") {

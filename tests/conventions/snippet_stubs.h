@@ -206,8 +206,10 @@ extern MPI_File file;
 extern MPI_Offset offset;
 extern cublasHandle_t handle;
 extern CUdeviceptr address;
-extern int grid, block, block_size, edge, blocks, threads, device, from, to, peer, neighbor, local_rank;
-extern int n, m, k, i, sms, x, y, x0, y0, tiles_n, tiles, count, total, n_fields, step, steps, batches;
+extern int grid, block, block_size, edge, blocks, threads, device, from, to, peer, neighbor,
+    local_rank;
+extern int n, m, k, i, sms, x, y, x0, y0, tiles_n, tiles, count, total, n_fields, step, steps,
+    batches;
 extern std::size_t bytes;
 extern float alpha, beta;
 extern float *in, *out, *data, *a, *b, *c, *field, *fields, *buffer, *copy, *host, *device_data,

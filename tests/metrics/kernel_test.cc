@@ -99,8 +99,10 @@ TEST_CASE("a softmax at the end of a network is no attention") {
 }
 
 TEST_CASE("a kernel with fewer blocks than SMs that runs alone has a small grid") {
-  const Analysed run =
-      Line().Add("narrow", 100_us, {.blocks = 25, .threads = 512}).Add("wide", 100_us, {.blocks = 5000}).Run();
+  const Analysed run = Line()
+                           .Add("narrow", 100_us, {.blocks = 25, .threads = 512})
+                           .Add("wide", 100_us, {.blocks = 5000})
+                           .Run();
   CHECK(run->kernels.small_grid.count == 1);
   CHECK(run->kernels.small_grid.lost->Total() == 100_us);
   CHECK(run->kernels.small_grid_blocks == 25);

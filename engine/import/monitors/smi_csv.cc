@@ -132,7 +132,8 @@ class SmiReader {
       if (!IsSmi(fields_.back().name)) continue;
       shown += (shown.empty() ? "" : ", ") + fields_.back().name;
     }
-    Note(Level::kWarning, "the log has no header: its columns were recognized by their units: " + shown);
+    Note(Level::kWarning,
+         "the log has no header: its columns were recognized by their units: " + shown);
   }
 
   // Returns the number of rows.

@@ -273,7 +273,10 @@ class CommFinder {
       lateness[starts.back().second] += static_cast<double>(starts.back().first - median);
     }
     for (const auto& [d, times] : last_at) {
-      if (result_.late_device == kNone || lateness[d] > lateness[result_.late_device])
+      const auto weight = [&](std::uint32_t device) {
+        return std::pair(waited_for[device], lateness[device]);
+      };
+      if (result_.late_device == kNone || weight(d) > weight(result_.late_device))
         result_.late_device = d;
     }
     if (result_.late_device != kNone) {
