@@ -66,13 +66,14 @@ void DeclareExposed(Catalog* catalog) {
                 "gradients and what the optimizer sends.",
                 "Communication overlaps with compute, as far as there is compute."},
                &Comm::no_overlap);
-  comm.AddLoss("comm.small", kPerStep | kChange,
-               {"short (latency-bound) communication kernels",
-                "Exposed time of short communication kernels, and the gaps between them.",
-                "Only a tenth of the short communication kernels remains."},
-               &Comm::small);
+  comm.AddLoss(
+      "comm.small", kPerStep | kChange,
+      {"short (latency-bound) communication kernels in a row, without much compute between",
+       "Exposed time of short communication kernels in a row, and the gaps between them.",
+       "Only a tenth of the short communication kernels remains."},
+      &Comm::small);
   comm.Add("comm.small.share", "share",
-           "Share of the communication kernels that are short (latency-bound).",
+           "Share of the communication kernels that are short (latency-bound) and come in a row.",
            &Comm::small_share);
   auto& all = catalog->OfAll();
   all.Add("comm.exposed", "spans", "Time in which only communication ran on a device.",

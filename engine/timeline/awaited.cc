@@ -84,6 +84,7 @@ Awaited::Awaited(const Run& run)
   FindAnswers();
   FindInput();
   FindHandOvers();
+  FindWaitsBeforeUploads();
 }
 
 void Awaited::FindHandedMemory() {
@@ -322,6 +323,40 @@ bool Awaited::MostlyLoading(std::uint32_t process, Nanos start, Nanos end) const
          silent_share_ * static_cast<double>(end - start);
 }
 
+void Awaited::FindWaitsBeforeUploads() {
+  const Trace& trace = run_.trace;
+  before_uploads_.resize(trace.threads.size());
+  if (workers_recorded_ || !SaysTraining(run_)) return;
+  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  const double usual = run_.knowledge.Number("replay.hand_over.usual");
+  for (const std::uint32_t t : run_.launching_threads) {
+    if (!run_.mpi_of_thread[t].empty()) continue;
+    std::vector<Interval> before_upload;
+    Nanos time = 0;
+    Nanos all = 0;
+    std::uint32_t next = run_.calls_of_thread[t].first;
+    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+      const Interval wait{trace.os_calls.start[i], trace.os_calls.end[i]};
+      if (run_.names.Os(trace.os_calls.name[i]) != OsClass::kWait) continue;
+      if (wait.Length() < silent_least_ || !run_.InWindow(wait.start)) continue;
+      while (next < run_.calls_of_thread[t].last &&
+             (trace.calls.start[next] < wait.end || run_.first_op_of_call[next] == kNone))
+        ++next;
+      if (next == run_.calls_of_thread[t].last) break;
+      all += wait.Length();
+      const std::uint32_t op = run_.first_op_of_call[next];
+      if (trace.ops.kind[op] != OpKind::kCopy ||
+          trace.copies.direction[trace.ops.detail[op]] != CopyDirection::kHostToDevice)
+        continue;
+      before_upload.push_back(wait);
+      time += wait.Length();
+    }
+    if (before_upload.size() >= least &&
+        static_cast<double>(time) >= usual * static_cast<double>(all))
+      before_uploads_[t] = IntervalSet::Of(std::move(before_upload));
+  }
+}
+
 bool Awaited::IsLoader(std::uint32_t thread, Nanos start, Nanos end) const {
   const std::uint32_t process = run_.trace.threads[thread].process;
   if (process == kNone || OtherCallerActive(thread, process, start, end)) return false;
@@ -335,6 +370,7 @@ bool Awaited::IsLoader(std::uint32_t thread, Nanos start, Nanos end) const {
                        static_cast<double>(workers_at_work_.OverlapWith(start, end)) >= enough)) {
     return true;
   }
+  if (static_cast<double>(before_uploads_[thread].OverlapWith(start, end)) >= enough) return true;
   return static_cast<double>(loading_[process].OverlapWith(start, end)) >= enough;
 }
 

@@ -16,7 +16,8 @@ class Awaited {
   // True when the recorded wait [start, end) of `thread` is for data: loader workers, or threads of
   // its own process that read files, are at work during it, and no other launching thread of the
   // process is; or it ends with what another process hands over in shared memory. Workers of which
-  // nothing but their names was recorded are taken to be at work.
+  // nothing but their names was recorded are taken to be at work. Where not even these are known, a
+  // program that trains waits for data if what it does next, after most of its waits, is to upload.
   bool IsLoader(std::uint32_t thread, Nanos start, Nanos end) const;
 
   // The same of a stretch in which the launching thread shows nothing at all: it may wait without a
@@ -58,6 +59,7 @@ class Awaited {
   IntervalSet RemoteCalls(std::uint32_t thread, std::size_t least) const;
   bool IsOfFamily(const char* family, StringId os_call) const;
   void FindHandOvers();
+  void FindWaitsBeforeUploads();
   // One of these ends just before the stretch does, and fills half of it or more. `list`: by end.
   bool EndsBehind(const std::vector<Interval>& list, Nanos start, Nanos end) const;
   bool AsksAndGets(std::uint32_t process, Nanos start, Nanos end) const;
@@ -81,6 +83,7 @@ class Awaited {
   std::vector<std::vector<Interval>> requests_;  // per process: from waiting to received, by end
   std::vector<IntervalSet> input_;               // per thread: see IsForInput
   std::vector<IntervalSet> answers_;             // per thread: see IsForAnswer
+  std::vector<IntervalSet> before_uploads_;      // per thread: see IsLoader
   bool serves_ = false;
   std::vector<std::uint8_t> hands_over_;  // per thread: its silent pauses end with loading
 };

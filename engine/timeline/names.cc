@@ -1,6 +1,7 @@
 #include "engine/timeline/names.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -143,6 +144,7 @@ Names::Names(const Trace& trace, const Knowledge& knowledge)
     }
     thread_roles_[t] = role;
   }
+  FindUnnamedWorkers(trace);
   std::unordered_map<StringId, std::uint32_t> class_of_name;
   shape_class_.reserve(trace.shapes.size());
   communication_.reserve(trace.shapes.size());
@@ -152,6 +154,53 @@ Names::Names(const Trace& trace, const Knowledge& knowledge)
     if (is_new) kernel_classes_.push_back(knowledge.ClassifyKernel(trace.strings[shape.name]));
     shape_class_.push_back(at->second);
     communication_.push_back(kernel_classes_[at->second].name == "communication" ? 1 : 0);
+  }
+}
+
+// Worker processes that are spawned bear the name of the program that they work for.
+void Names::FindUnnamedWorkers(const Trace& trace) {
+  struct Traits {
+    std::string program;
+    bool launches = false;
+    bool reads_files = false;
+    bool other = false;  // talks to others, or what it does is known
+  };
+  if (trace.processes.size() < 2 || trace.os_calls.size() == 0) return;
+  std::vector<Traits> traits(trace.processes.size());
+  for (std::size_t t = 0; t < trace.threads.size(); ++t) {
+    const Thread& thread = trace.threads[t];
+    if (thread.process == kNone) continue;
+    Traits& of = traits[thread.process];
+    const Process& process = trace.processes[thread.process];
+    if (of.program.empty()) of.program = process.name;
+    if (process.name.empty() && thread.tid == process.pid) of.program = trace.strings[thread.name];
+    of.other = of.other || (thread_roles_[t] != Role::kUnknown && thread_roles_[t] != Role::kMain);
+  }
+  const auto of_thread = [&](std::uint32_t thread) -> Traits* {
+    const std::uint32_t process = thread == kNone ? kNone : trace.threads[thread].process;
+    return process == kNone ? nullptr : &traits[process];
+  };
+  for (const std::uint32_t thread : trace.calls.thread) {
+    if (Traits* of = of_thread(thread)) of->launches = true;
+  }
+  for (const std::uint32_t thread : trace.mpi.thread) {
+    if (Traits* of = of_thread(thread)) of->other = true;
+  }
+  for (std::size_t i = 0; i < trace.os_calls.name.size(); ++i) {
+    Traits* of = of_thread(trace.os_calls.thread[i]);
+    if (of == nullptr) continue;
+    const OsClass os = os_[trace.os_calls.name[i]];
+    of->reads_files = of->reads_files || os == OsClass::kFileIo;
+    of->other = of->other || os == OsClass::kNetwork;
+  }
+  std::set<std::string> programs;
+  for (const Traits& of : traits) {
+    if (of.launches && !of.program.empty()) programs.insert(of.program);
+  }
+  for (std::size_t t = 0; t < trace.threads.size(); ++t) {
+    const Traits* of = of_thread(static_cast<std::uint32_t>(t));
+    if (of == nullptr || of->launches || of->other || !of->reads_files) continue;
+    if (programs.count(of->program) != 0) thread_roles_[t] = Role::kLoaderWorker;
   }
 }
 

@@ -128,6 +128,10 @@ class Names {
   }
 
  private:
+  // Processes that read files for the program without a name that says so: they are called like a
+  // process that launches GPU work, launch nothing, and talk to nobody. Loader workers.
+  void FindUnnamedWorkers(const Trace& trace);
+
   std::vector<CallClass> calls_;
   std::vector<OsClass> os_;
   std::vector<Phase> phases_;

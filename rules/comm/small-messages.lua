@@ -1,4 +1,5 @@
--- Many short collectives: each costs its latency, whatever it carries.
+-- Many short collectives: each costs its latency, whatever it carries. Those with compute between them do not count: the
+-- sums of layers that GPUs share cannot wait to be sent together.
 return {
   id        = "comm/small-messages",
   title     = "Send fewer, larger messages",
@@ -30,7 +31,7 @@ return {
       snippet = "ncclGroupStart();\nfor (auto& t : tensors) ncclAllReduce(t.in, t.out, t.count, ncclFloat, ncclSum, comm, stream);\nncclGroupEnd();",
       language = "cpp", ["for"] = { "c++" } },
   },
-  false_positives = "Tensor-parallel inference of single tokens. Its collectives are small by nature; a one-shot all-reduce helps there.",
+  false_positives = "Collectives of which each needs the result of the one before, without much compute between them.",
   references = { "pytorch/ddp", "pytorch/fsdp", "nccl/collectives", "deepspeed/zero" },
 
   saving = { confidence = 0.7, basis = "only a tenth of the short collectives remain" },

@@ -83,6 +83,23 @@ TEST_CASE("collectives are listed by kind, in order of time") {
   CHECK(run->comm.kinds[1].count == 2);
 }
 
+TEST_CASE("short collectives with compute between them cannot be sent together") {
+  const auto small = [](Nanos compute) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 20; ++i) {
+      story.Launch("layer", {at, at + 1_us}, {at + 5_us, at + 5_us + compute});
+      at += 5_us + compute;
+      story.Launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", {at, at + 1_us},
+                   {at + 2_us, at + 22_us});
+      at += 25_us;
+    }
+    return Analysed(story)->comm.small.lost->Total();
+  };
+  CHECK(small(100_us) == 0);
+  CHECK(small(4_us) >= 20 * 20_us);  // a division by the number of ranks, for instance
+}
+
 TEST_CASE("short collectives are counted as small") {
   TraceBuilder story;
   Nanos next = 100_us;

@@ -90,6 +90,30 @@ TEST_CASE("waiting for workers is waiting, and workers are counted") {
   CHECK(run->input.background);
 }
 
+// Each reads for 80 of 1,000 us, and waits for 200.
+TEST_CASE("processes of the same program that read files and launch nothing are workers") {
+  const auto input = [](const char* program, const char* second_call) {
+    TraceBuilder story = Starved([](TraceBuilder* s, int, Nanos at) {
+      s->OsCall("poll", {at + 612_us, at + 988_us});
+    });
+    for (int worker = 0; worker < 2; ++worker) {
+      story.Process(program, worker).Thread("main");  // the number tells them apart
+      Repeat(10, 1_ms, [&](int, Nanos at) {
+        story.OsCall("read", {at, at + 80_us});
+        story.OsCall(second_call, {at + 200_us, at + 400_us});
+        story.OsCall("read", {at + 990_us, at + 990_us});
+      });
+    }
+    return Analysed(story, kAuto)->input;
+  };
+  const Input spawned = input("python", "poll");
+  CHECK(spawned.workers == 2);
+  CHECK(spawned.waiting_ns > 9 * 350_us);
+  CHECK(spawned.file_share == Approx(0.1).margin(0.02));
+  CHECK(input("wandb", "poll").workers == 0);
+  CHECK(input("python", "sendmsg").workers == 0);  // talks to somebody
+}
+
 TEST_CASE("workers are as busy as they were while they were seen") {
   const auto busy = [](int rounds, Nanos waits) {
     TraceBuilder story = Starved([](TraceBuilder* s, int, Nanos at) {

@@ -75,6 +75,29 @@ TEST_CASE("a slow step claims the idle time that others do not have, not its own
   CHECK(run->step_stats.outlier.lost->Total() < 100_us);
 }
 
+// Every tenth step of 10 ms copies 64 MiB to the host for 20 ms, and as much back or nothing.
+TEST_CASE("copies to the host and back are no stall that could go on beside the loop") {
+  const auto claimed = [](bool back) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int n = 0; n < 40; ++n) {
+      story.Range("step", {at, at + 10_ms + (n % 10 == 9 ? 40_ms : 0)});
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 9_ms});
+      if (n % 10 == 9) {
+        const Interval down{at + 9_ms, at + 29_ms};
+        const Interval again{at + 29_ms, at + 49_ms};
+        story.CopyFromGpu(1 << 26, MemoryKind::kPageable, down, down);
+        if (back) story.CopyToGpu(1 << 26, MemoryKind::kPageable, again, again);
+        at += 40_ms;
+      }
+      at += 10_ms;
+    }
+    return Analysed(story, kAuto)->step_stats.stall.lost->Total();
+  };
+  CHECK(claimed(true) < 4 * 1_ms);
+  CHECK(claimed(false) > 4 * 19_ms);
+}
+
 // Each step ends with a number read back, after which the host works for 200 us; in one step it
 // works for 50 ms.
 TEST_CASE("what only a slow step has is not the doing of the call that blocked before it") {

@@ -49,6 +49,31 @@ TEST_CASE(
   CHECK(run.Idle(IdleCause::kDataLoading) == 0);
 }
 
+// Steps of 1 ms: an update of weights runs for 500 us, the thread waits, uploads or launches, and
+// so on.
+TEST_CASE("a training program that uploads after its waits waits for data") {
+  const auto loading = [](const char* kernel, bool upload) {
+    TraceBuilder story;
+    Repeat(10, 1_ms, [&](int, Nanos at) {
+      story.Launch(kernel, {at, at + 5_us}, {at + 10_us, at + 510_us});
+      story.OsCall("poll", {at + 6_us, at + 980_us});
+      const Interval call{at + 982_us, at + 986_us};
+      const Interval op{at + 990_us, at + 995_us};
+      if (upload)
+        story.CopyToGpu(1 << 16, MemoryKind::kPinned, call, op);
+      else
+        story.Launch("first", call, op);
+    });
+    return Analysed(story).Idle(IdleCause::kDataLoading);
+  };
+  const char* update =
+      "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
+      "at::native::FusedAdamMathFunctor<float, 4> >(int)";
+  CHECK(loading(update, true) > 9 * 460_us);
+  CHECK(loading(update, false) == 0);
+  CHECK(loading("stencil", true) == 0);  // who knows what it waits for
+}
+
 TEST_CASE("waiting for a child process that nothing explains is a wait of the host") {
   const Analysed run(GapStory().OsCall("waitpid", {102_us, 180_us}));
   CHECK(run.Idle(IdleCause::kHostWait) == 78_us);

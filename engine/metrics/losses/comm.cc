@@ -200,37 +200,55 @@ class CommFinder {
     return last_was_backward && !more_backward;
   }
 
+  // Short collectives in a row, which can be sent together. Where compute of their length or more
+  // lies between two of them, the later one carries what that computes from the earlier one's
+  // result, or what was not there yet: sums of layers that GPUs share, and of tokens.
   void Small() {
     LossBuilder loss(basis_);
     const auto short_ns = static_cast<Nanos>(run_.knowledge.Number("comm.short"));
-    const auto factor = static_cast<float>(1 / run_.knowledge.Number("comm.bucket"));
     std::int64_t small = 0;
     for (const std::uint32_t d : run_.active_devices) {
-      std::uint32_t last = kNone;
+      std::vector<std::uint32_t> row;
+      const auto close = [&] {
+        if (row.size() > 1) AddRow(d, row, short_ns, &loss);
+        small += row.size() > 1 ? static_cast<std::int64_t>(row.size()) : 0;
+        row.clear();
+      };
       for (const std::uint32_t op : of_device_[d]) {
-        if (Length(op) <= short_ns) {
-          ++small;
-          loss.Count(trace_.ops.start[op], 0, Length(op));
-          loss.AddExposed(op);
-          loss.remedy().scaled_ops.emplace_back(op, factor);
-          if (last != kNone) {
-            const IntervalSet gap =
-                basis_.times[d].idle.Clip(trace_.ops.end[last], trace_.ops.start[op]);
-            for (const Interval& g : gap.intervals()) {
-              if (g.Length() <= short_ns) loss.AddSpan(d, g.start, g.end);
-            }
-            if (trace_.ops.call[op] != kNone)
-              loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
-          }
-          last = op;
-        } else {
-          last = kNone;
-        }
+        const bool joins = !row.empty() && ComputeBetween(d, row.back(), op) <=
+                                               std::max(Length(row.back()), Length(op));
+        if (!joins || Length(op) > short_ns) close();
+        if (Length(op) <= short_ns) row.push_back(op);
       }
+      close();
     }
     result_.small_share = static_cast<double>(small) / static_cast<double>(result_.count);
     result_.small = loss.Build();
     result_.small.per_step /= Devices();
+  }
+
+  Nanos ComputeBetween(std::uint32_t device, std::uint32_t earlier, std::uint32_t later) const {
+    return basis_.times[device].compute.OverlapWith(trace_.ops.end[earlier],
+                                                    trace_.ops.start[later]);
+  }
+
+  void AddRow(std::uint32_t device, const std::vector<std::uint32_t>& row, Nanos short_ns,
+              LossBuilder* loss) const {
+    const auto factor = static_cast<float>(1 / run_.knowledge.Number("comm.bucket"));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::uint32_t op = row[i];
+      loss->Count(trace_.ops.start[op], 0, Length(op));
+      loss->AddExposed(op);
+      loss->remedy().scaled_ops.emplace_back(op, factor);
+      if (i == 0) continue;
+      const IntervalSet gap =
+          basis_.times[device].idle.Clip(trace_.ops.end[row[i - 1]], trace_.ops.start[op]);
+      for (const Interval& g : gap.intervals()) {
+        if (g.Length() <= short_ns) loss->AddSpan(device, g.start, g.end);
+      }
+      if (trace_.ops.call[op] != kNone)
+        loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
+    }
   }
 
   // In a collective the rank with the shortest kernel came last: the others had been waiting for

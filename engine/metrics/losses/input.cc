@@ -97,29 +97,7 @@ class InputFinder {
       }
       const bool recorded = !run_.os_of_thread[t].empty() || !run_.ranges_of_thread[t].empty();
       if (worker && (recorded || !SameProcessHasLaunches(t))) workers_.push_back(t);
-      std::vector<Interval> waits;
-      Nanos first = 0;
-      Nanos last = 0;
-      for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
-        const OsClass os = run_.names.Os(trace_.os_calls.name[i]);
-        const Interval when{trace_.os_calls.start[i], trace_.os_calls.end[i]};
-        if (i == run_.os_of_thread[t].first) first = when.start;
-        last = std::max(last, when.end);
-        if (os == OsClass::kFileIo) {
-          file_.push_back(when);
-          if (!worker) busy.push_back(when);
-        } else if (os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
-                   os == OsClass::kNetwork) {
-          waits.push_back(when);
-        }
-      }
-      if (worker && last > first) {  // at work whenever it does not wait
-        const IntervalSet at_work = IntervalSet::Of(std::move(waits)).GapsWithin(first, last);
-        busy.insert(busy.end(), at_work.intervals().begin(), at_work.intervals().end());
-        worker_time_ += at_work.OverlapWith(run_.window.start, run_.window.end);
-        worker_seen_ += std::max<Nanos>(
-            0, std::min(last, run_.window.end) - std::max(first, run_.window.start));
-      }
+      OsCallsOfLoader(t, worker, &busy);
       for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
            ++i) {
         if (run_.names.RangePhase(trace_.ranges.name[i]) == Phase::kDataLoading) {
@@ -138,6 +116,37 @@ class InputFinder {
     if (worker_time_ > 0) {
       result_.workers_busy = static_cast<double>(worker_time_) / static_cast<double>(worker_seen_);
     }
+  }
+
+  // What a thread that may load reads, and when it is at work: a worker is whenever it does not
+  // wait, another one while it reads.
+  void OsCallsOfLoader(std::uint32_t t, bool worker, std::vector<Interval>* busy) {
+    const std::size_t read_before = file_.size();
+    std::vector<Interval> waits;
+    Nanos first = 0;
+    Nanos last = 0;
+    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+      const OsClass os = run_.names.Os(trace_.os_calls.name[i]);
+      const Interval when{trace_.os_calls.start[i], trace_.os_calls.end[i]};
+      if (i == run_.os_of_thread[t].first) first = when.start;
+      last = std::max(last, when.end);
+      if (os == OsClass::kFileIo) {
+        file_.push_back(when);
+        if (!worker) busy->push_back(when);
+      } else if (os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
+                 os == OsClass::kNetwork) {
+        waits.push_back(when);
+      }
+    }
+    if (last <= first || (!worker && file_.size() == read_before)) return;
+    const IntervalSet at_work = IntervalSet::Of(std::move(waits)).GapsWithin(first, last);
+    const Nanos time = at_work.OverlapWith(run_.window.start, run_.window.end);
+    working_time_ += time;
+    if (!worker) return;
+    busy->insert(busy->end(), at_work.intervals().begin(), at_work.intervals().end());
+    worker_time_ += time;
+    worker_seen_ +=
+        std::max<Nanos>(0, std::min(last, run_.window.end) - std::max(first, run_.window.start));
   }
 
   bool SameProcessHasLaunches(std::uint32_t thread) const {
@@ -238,7 +247,7 @@ class InputFinder {
   }
 
   // The part of the loading that reads files: `file` of what the launching threads load themselves,
-  // or what loaders read of the time that they are at work.
+  // or what loaders read of the time that they do not wait.
   void FileShare(double file, double own, double waiting) {
     if (own >= waiting) {
       result_.file_share = own > 0 ? file / own : 0;
@@ -246,17 +255,11 @@ class InputFinder {
     }
     const Window& window = run_.window;
     double reading = 0;
-    double at_work = 0;
-    if (worker_time_ > 0) {
-      for (const Interval& i : file_) {
-        const Nanos inside = std::min(i.end, window.end) - std::max(i.start, window.start);
-        reading += static_cast<double>(std::max<Nanos>(0, inside));
-      }
-      at_work = static_cast<double>(worker_time_);
-    } else {
-      reading = static_cast<double>(IntervalSet::Of(file_).OverlapWith(window.start, window.end));
-      at_work = static_cast<double>(loader_busy_.OverlapWith(window.start, window.end));
+    for (const Interval& i : file_) {
+      const Nanos inside = std::min(i.end, window.end) - std::max(i.start, window.start);
+      reading += static_cast<double>(std::max<Nanos>(0, inside));
     }
+    const auto at_work = static_cast<double>(working_time_);
     if (at_work > 0) result_.file_share = std::min(1.0, reading / at_work);
   }
 
@@ -358,8 +361,9 @@ class InputFinder {
   std::vector<std::uint32_t> workers_;
   std::vector<Interval> file_;
   IntervalSet loader_busy_;
-  Nanos worker_time_ = 0;  // of workers at work, summed
-  Nanos worker_seen_ = 0;  // from the first to the last call of each
+  Nanos working_time_ = 0;  // of loaders that do not wait, summed
+  Nanos worker_time_ = 0;   // of workers alone
+  Nanos worker_seen_ = 0;   // from the first to the last call of each
   std::vector<Load> loads_;
   std::vector<IntervalSet> by_workers_;  // per thread: in a loader that has workers
   std::map<StringId, LoaderName> loader_names_;

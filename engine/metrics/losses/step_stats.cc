@@ -122,6 +122,34 @@ class StepFinder {
     return usual;
   }
 
+  // Copies that most steps do not make and that may go on beside the loop, as those of a checkpoint
+  // do. Where a step sends about as much back, it needs what it sends, and waits for all of it.
+  std::vector<std::uint32_t> ExtraCopiesToHide() const {
+    const std::set<CopyClass> usual = UsualCopies();
+    struct OfStep {
+      std::vector<std::uint32_t> copies;
+      double down = 0;
+      double up = 0;
+    };
+    std::map<std::size_t, OfStep> steps;
+    for (const auto& [op, step] : CopiesOfSteps()) {
+      if (usual.contains(ClassOfCopy(op))) continue;
+      OfStep& of = steps[step];
+      of.copies.push_back(op);
+      const std::uint32_t row = trace_.ops.detail[op];
+      const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
+      if (trace_.copies.direction[row] == CopyDirection::kDeviceToHost) of.down += bytes;
+      if (trace_.copies.direction[row] == CopyDirection::kHostToDevice) of.up += bytes;
+    }
+    const double back = run_.knowledge.Number("step.sent_back");
+    std::vector<std::uint32_t> extra;
+    for (const auto& [step, of] : steps) {
+      if (std::min(of.down, of.up) >= back * std::max(of.down, of.up) && of.up > 0) continue;
+      extra.insert(extra.end(), of.copies.begin(), of.copies.end());
+    }
+    return extra;
+  }
+
   // Copies inside steady steps, with the step's number.
   std::vector<std::pair<std::uint32_t, std::size_t>> CopiesOfSteps() const {
     std::vector<std::pair<std::uint32_t, std::size_t>> copies;
@@ -135,9 +163,8 @@ class StepFinder {
     return copies;
   }
 
-  // Copies that a usual step does not make (of a checkpoint): they could run beside the kernels,
-  // and hold no thread, when they go to pinned memory on a stream of their own. Returns the time
-  // in which only they run.
+  // The extra copies could run beside the kernels, and hold no thread, when they go to pinned
+  // memory on a stream of their own. Returns the time in which only they run.
   Nanos ExtraCopies(const Step& step, LossBuilder* loss) const {
     Nanos exposed = 0;
     for (const std::uint32_t op : extra_copies_) {
@@ -336,10 +363,7 @@ class StepFinder {
   void Outliers() {
     const std::vector<std::size_t> slow = SlowSteps();
     if (slow.empty()) return;
-    const std::set<CopyClass> usual = UsualCopies();
-    for (const auto& [op, step] : CopiesOfSteps()) {
-      if (!usual.contains(ClassOfCopy(op))) extra_copies_.push_back(op);
-    }
+    extra_copies_ = ExtraCopiesToHide();
     usual_idle_ = UsualIdle();
     const std::vector<std::size_t> regular = Regular(slow);
     std::vector<std::size_t> single;
