@@ -85,9 +85,12 @@ std::vector<LoadPause> LoadPauses(const Run& run) {
 std::vector<IntervalSet> CompilingPauses(const Run& run) {
   std::vector<IntervalSet> compiling(run.trace.threads.size());
   std::vector<LoadPause> pauses = LoadPauses(run);
-  const auto of_libraries = std::count_if(pauses.begin(), pauses.end(),
-                                          [](const LoadPause& p) { return p.may_be_library; });
-  if (static_cast<double>(of_libraries) < run.knowledge.Number("launch.compile_repeats")) {
+  const auto of_libraries = std::count_if(pauses.begin(), pauses.end(), [&](const LoadPause& p) {
+    return p.may_be_library && run.InWindow(p.when.end);
+  });
+  const double repeats = run.knowledge.Number(run.steps.known() ? "launch.compile_repeats"
+                                                                : "launch.compile_repeats_whole");
+  if (static_cast<double>(of_libraries) < repeats) {
     std::erase_if(pauses, [](const LoadPause& p) { return p.may_be_library; });
   }
   if (pauses.empty()) return compiling;

@@ -332,6 +332,7 @@ Steps StepsFromPeriod(const Run& run) {
       !meets_host(period.starts, false))
     return {};
   steps.source = "period";
+  steps.of_device = true;
   const std::uint32_t anchor = sequence[period.starts.front()];
   if (ops.kind[anchor] == OpKind::kKernel) {
     steps.name = run.trace.strings[run.trace.shapes[ops.detail[anchor]].short_name];

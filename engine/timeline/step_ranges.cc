@@ -126,7 +126,8 @@ struct OnDevice {
   std::vector<Interval> gaps;  // between the device's steps; none where the host's are taken
   std::vector<std::size_t> calls;
   Nanos covered = 0;
-  Nanos usual = 0;  // from one start to the next
+  Nanos usual = 0;     // from one start to the next
+  bool ahead = false;  // the host is, so that the device's are taken
   bool by_others = true;
 };
 
@@ -148,11 +149,11 @@ OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Ste
   if (device.size() < min_count) return {};
   // A step lasts until the next begins: what lies between two ranges belongs to the loop as well.
   const Nanos period = MedianApart(host);
-  const bool ahead = 2 * lag > period;  // the host's clock says nothing of the GPU's steps then
-  made.steps = ahead ? std::move(device) : std::move(host);
-  made.usual = ahead ? MedianApart(made.steps) : period;
+  made.ahead = 2 * lag > period;  // the host's clock says nothing of the GPU's steps then
+  made.steps = made.ahead ? std::move(device) : std::move(host);
+  made.usual = made.ahead ? MedianApart(made.steps) : period;
   for (std::size_t i = 0; i + 1 < made.steps.size(); ++i) {
-    if (ahead) made.gaps.push_back({made.steps[i].end, made.steps[i + 1].start});
+    if (made.ahead) made.gaps.push_back({made.steps[i].end, made.steps[i + 1].start});
     made.steps[i].end = made.steps[i + 1].start;
   }
   return made;
@@ -162,6 +163,7 @@ OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Ste
 Steps Finish(const Run& run, OnDevice made, Steps steps) {
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   steps.all = std::move(made.steps);
+  steps.of_device = made.ahead;
   if (steps.all.size() > min_count && StepsEndWithWait(run, made.gaps, made.usual))
     steps.all.pop_back();
   SplitWarmup(run, {}, &steps);

@@ -45,6 +45,21 @@ TEST_CASE("kernels that get slower in the second half are seen, with what that c
         Approx(1.0));
 }
 
+TEST_CASE("clocks that fall are seen where the host launches all steps ahead") {
+  TraceBuilder story;
+  Nanos free = 400_us;
+  for (int i = 0; i < 20; ++i) {
+    story.Range("step " + std::to_string(i), {i * 20_us, i * 20_us + 19_us});
+    const Nanos length = i < 6 ? 100_us : 120_us;
+    story.Launch("kernel", {i * 20_us + 5_us, i * 20_us + 9_us}, {free, free + length});
+    free += length;
+  }
+  const Analysed run(story);
+  CHECK(run->kernel_variation.slowing_ratio == Approx(1.2));
+  CHECK(run->kernel_variation.slowing.lost->Total() == 14 * 20_us);
+  CHECK(run->kernel_variation.slowing_sigma > 100);
+}
+
 // Steps of eight kernels; all of a step take `factor(i)` of 20 us.
 template <typename F>
 TraceBuilder ScaledSteps(int steps, F factor) {

@@ -1,6 +1,8 @@
 // Why each GPU was idle: for each cause of the contract a timeline that a person would name so.
 #include "engine/timeline/idle.h"
 
+#include <set>
+
 #include "tests/support/analysed.h"
 #include "tests/support/stories.h"
 
@@ -107,6 +109,21 @@ TEST_CASE("pauses that end again and again with loading a library were compiling
              Catch::Matchers::Contains("jit_or_module_load 100000,"));  // two calls of 50 us
   CHECK_THAT(compiling(3),
              Catch::Matchers::Contains("jit_or_module_load 2250000,"));  // and 700 us before each
+}
+
+TEST_CASE("two pauses of the steady loop that end with loading a library were compiling") {
+  const auto compiling = [](std::set<int> loads) {
+    TraceBuilder story;
+    Repeat(12, 2_ms, [&](int step, Nanos at) {
+      story.Range("step " + std::to_string(step), {at, at + 1990_us});
+      story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 100_us});
+      if (loads.count(step) != 0) story.Call("cuLibraryLoadData", {at + 900_us, at + 950_us});
+      story.Launch("kernel", {at + 951_us, at + 955_us}, {at + 960_us, at + 1990_us});
+    });
+    return Analysed(story, kAuto).Idle(IdleCause::kJitOrModuleLoad);
+  };
+  CHECK(compiling({7}) == 50_us);
+  CHECK(compiling({5, 7}) == 2 * 850_us);
 }
 
 TEST_CASE("lazy loading inside the launching call is no launch latency") {

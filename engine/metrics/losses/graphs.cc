@@ -95,9 +95,8 @@ Graphs FindGraphs(const Basis& basis) {
   }
   for (const Reach& r : reach) {
     if (r.end == 0 || !basis.InWindow(r.start)) continue;
-    // Steps by ranges are times of the host, steps by period those of the GPU.
     const Nanos called = trace.calls.start[r.call];
-    whens.push_back(run.steps.source == "period" ? r.start : called);
+    whens.push_back(run.steps.of_device ? r.start : called);
     calls.push_back(static_cast<double>(trace.calls.end[r.call] - called));
     spans.push_back(static_cast<double>(r.end - r.start));
     kernels.push_back(std::max(0.0, r.kernels));

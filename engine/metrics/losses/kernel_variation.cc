@@ -11,12 +11,12 @@
 namespace advise {
 namespace {
 
-// The step that an op belongs to: where ranges of the host mark steps, the one that launched it,
+// The step that an op belongs to: where steps are times of the host, the one that launched it,
 // which may end before the op runs. kNone for none.
 std::uint32_t StepOf(const Run& run, std::uint32_t op) {
   const Steps& steps = run.steps;
   const std::uint32_t call = run.trace.ops.call[op];
-  const bool by_launch = steps.source != "period" && call != kNone;
+  const bool by_launch = !steps.of_device && call != kNone;
   return steps.At(by_launch ? run.trace.calls.start[call] : run.trace.ops.start[op]);
 }
 
@@ -155,9 +155,9 @@ class Paces {
     return pace_[step];
   }
 
-  // Where the pace changed for good: the start of the step that best parts the run in two, when the
-  // two differ more than the steps of each; else `middle`. O(steps).
-  Nanos Turn(Nanos middle) const {
+  // Where the pace changed for good: the step that best parts the run in two, when the two differ
+  // more than the steps of each; else `middle`. O(steps).
+  std::uint32_t Turn(std::uint32_t middle) const {
     std::vector<std::size_t> steps;
     std::vector<double> sums = {0};
     double squares = 0;
@@ -180,16 +180,16 @@ class Paces {
     }
     const double total = squares - sums.back() * sums.back() / all;
     if (turn == 0 || best < run_.knowledge.Number("kernel.turn_share") * total) return middle;
-    return run_.steps.all[steps[turn]].start;
+    return static_cast<std::uint32_t>(steps[turn]);
   }
 
-  // Welch's t of the steps after `middle` against those before it, by their kernel time.
-  double Sigma(Nanos middle) const {
+  // Welch's t of the steps from `middle` on against those before it, by their kernel time.
+  double Sigma(std::uint32_t middle) const {
     std::vector<double> before;
     std::vector<double> after;
     for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
       if (usual_[step] <= 0) continue;
-      auto& half = run_.steps.all[step].start < middle ? before : after;
+      auto& half = step < middle ? before : after;
       half.push_back(taken_[step] / usual_[step]);
     }
     if (before.size() < 2 || after.size() < 2) return 0;
@@ -236,12 +236,9 @@ class VariationFinder {
     RowsOfShapes rows;
     const Likes likes(run_, kernels_);
     Paces paces(run_, likes, enough_);
-    const Nanos half_time = run_.window.start + run_.window.Length() / 2;
-    const Nanos middle = paces.Turn(half_time);
-    const std::size_t each_side = middle == half_time ? enough_ / 2 : Paces::kLeast;
-    const auto middle_op = static_cast<std::uint32_t>(
-        std::lower_bound(trace_.ops.start.begin(), trace_.ops.start.end(), middle) -
-        trace_.ops.start.begin());
+    const std::uint32_t half_way = HalfWay();
+    const std::uint32_t middle = paces.Turn(half_way);
+    const std::size_t each_side = middle == half_way ? enough_ / 2 : Paces::kLeast;
     const auto factor = run_.knowledge.Number("kernel.slow_factor");
     double compared = 0;
     double before = 0;
@@ -264,8 +261,10 @@ class VariationFinder {
         AddToShape(run_, op, length - static_cast<double>(median), &rows).median_ns =
             static_cast<double>(median);
       }
-      // Ops are in time order.
-      const auto half = std::lower_bound(ops.begin(), ops.end(), middle_op) - ops.begin();
+      const std::span<const std::uint32_t> steps = likes.StepsOf(group);  // in time order
+      const auto half = std::find_if(steps.begin(), steps.end(),
+                                     [&](std::uint32_t step) { return step >= middle; }) -
+                        steps.begin();
       const auto half_size = static_cast<std::size_t>(half);
       if (half_size < each_side || ops.size() - half_size < each_side) continue;
       const Nanos first = Median(std::vector<Nanos>(lengths.begin(), lengths.begin() + half));
@@ -298,6 +297,19 @@ class VariationFinder {
  private:
   double Length(std::uint32_t op) const {
     return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+  }
+
+  // The step whose kernels run in the middle of the window; the host may be steps ahead by then.
+  std::uint32_t HalfWay() const {
+    const Nanos middle = run_.window.start + run_.window.Length() / 2;
+    const auto first =
+        std::lower_bound(kernels_.begin(), kernels_.end(), middle,
+                         [&](std::uint32_t op, Nanos time) { return trace_.ops.start[op] < time; });
+    for (auto at = first; at != kernels_.end(); ++at) {
+      const std::uint32_t step = StepOf(run_, *at);
+      if (step != kNone) return step;
+    }
+    return kNone;
   }
 
   const Basis& basis_;
