@@ -126,6 +126,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         accumulation = FindAccumulation(shared, phases);
         replication = FindReplication(shared);
         turns = FindTurns(shared);
+        unseen = FindUnseenWork(shared);
         contention = FindContention(shared);
       },
       [&] { host = FindHost(shared); },

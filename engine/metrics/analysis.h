@@ -35,6 +35,7 @@
 #include "engine/metrics/losses/step_stats.h"
 #include "engine/metrics/losses/sync.h"
 #include "engine/metrics/losses/turns.h"
+#include "engine/metrics/losses/unseen_work.h"
 #include "engine/metrics/origins.h"
 #include "engine/metrics/system/monitor.h"
 #include "engine/metrics/system/paths.h"
@@ -126,6 +127,7 @@ struct Analysis {
   Accumulation accumulation;
   Replication replication;
   Turns turns;
+  UnseenWork unseen;
   Contention contention;
   Support support;
   RunKind kind;

@@ -109,6 +109,13 @@ void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
                             : report->run.unit == "launch" ? "rounds"
                                                            : report->run.unit + "s";
   const bool enough = report->no_verdict_reason.empty();
+  if (BeginsAmidWork(*report)) {
+    report->next_step =
+        fmt::format("Record ten {}: little is left beside the wait at the start.", units);
+    report->next_command = torch ? TorchCommand(knowledge, *report, "")
+                                 : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
+    return;
+  }
   report->next_step =
       waits_for_ranks && enough ? "Record every rank: one alone does not show who is late."
       : waits_for_ranks         ? fmt::format(
@@ -124,18 +131,35 @@ void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
                                  "--cpuctxsw=process-tree -o run -- COMMAND";
 }
 
-// Whether GPUs idle for long, what was found wins little of that, and a capture could show more
-// than this one does: of the host, or of the ranks that a single one waits for.
-bool LeavesIdleUnexplained(const Report& report, const Knowledge& knowledge) {
+// Whether GPUs wait for long, for the host or for ranks that the report does not show, and what was
+// found wins little of that.
+bool WinsLittleOfWaits(const Report& report, const Knowledge& knowledge) {
   const Time time = TimeOf(report);
   double won = 0;
   for (const Finding& finding : report.findings) won += finding.saving_share;
   const bool of_ranks = WaitsForUnseenRanks(report);
   const double lost = of_ranks ? time.comm : time.idle;
-  const bool all_seen = !of_ranks && FactNumber(report, "capture.has_os_calls").value_or(0) > 0;
   const double enough = knowledge.Number(of_ranks ? "verdict.mostly" : "verdict.explained_idle");
-  return !all_seen && lost >= knowledge.Number("verdict.long_idle") * time.all &&
-         won * time.all < enough * lost;
+  return lost >= knowledge.Number("verdict.long_idle") * time.all && won * time.all < enough * lost;
+}
+
+// Where that is so, and a capture could show more than this one does.
+bool LeavesIdleUnexplained(const Report& report, const Knowledge& knowledge) {
+  const bool of_ranks = WaitsForUnseenRanks(report);
+  const bool all_seen = !of_ranks && FactNumber(report, "capture.has_os_calls").value_or(0) > 0;
+  return !all_seen && WinsLittleOfWaits(report, knowledge);
+}
+
+// Code of the host that the GPUs mostly wait for, where it is only told, since no loop shows what
+// it costs; null where there is none, or where what was found wins more of the time.
+const Finding* HostCodeThatIsToldOnly(const Report& report, const Knowledge& knowledge) {
+  if (WaitsForUnseenRanks(report) || !WinsLittleOfWaits(report, knowledge)) return nullptr;
+  for (const Finding& finding : report.findings) {
+    if (finding.rule != nullptr && finding.rule->id == "host/cpu-bound" &&
+        finding.severity == Severity::kInfo && !finding.UnderCause())
+      return &finding;
+  }
+  return nullptr;
 }
 
 // A trace of work that no capture lets anybody judge here.
@@ -286,6 +310,24 @@ bool WaitsForInput(const Report& report) {
          TimeOf(report).idle > 0;
 }
 
+namespace {
+
+bool IsMostOfIdleTime(const Report& report, const char* fact) {
+  const auto gpus = static_cast<double>(report.devices.size());
+  const double time = FactNumber(report, fact).value_or(0) * gpus;
+  return time > 0 && 2 * time >= TimeOf(report).idle;
+}
+
+}  // namespace
+
+bool BeginsAmidWork(const Report& report) {
+  return IsMostOfIdleTime(report, "idle.before_capture");
+}
+
+bool LosesKernelsOfGraphs(const Report& report) {
+  return IsMostOfIdleTime(report, "idle.in_graphs");
+}
+
 void FillNextStep(const Knowledge& knowledge, Report* report) {
   report->next_step.clear();
   report->next_command.clear();
@@ -299,6 +341,11 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   const Finding* first = FirstAdvice(*report);
   if (first != nullptr && LeavesIdleUnexplained(*report, knowledge))
     return FillNextStepOfHost(knowledge, report);
+  if (const Finding* const host = HostCodeThatIsToldOnly(*report, knowledge);
+      first != nullptr && host != nullptr) {
+    report->next_step = host->Title() + ".";
+    return;
+  }
   if (LeavesKernelsUnmeasured(*report, knowledge)) return FillNextStepOfKernels(knowledge, report);
   if (first != nullptr) {
     report->next_step = first->Title() + ".";
@@ -323,7 +370,9 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   if (OnlyPeaksAreMissing(*report)) {
     report->next_step =
         "Name the GPU: with its peaks, the recorded sizes tell how well kernels run.";
-    report->next_command = "advise --gpu NAME REPORT   # such as h100-sxm or mi300x";
+    report->next_command = KernelsAreOfAmd(*report, knowledge)
+                               ? "advise --gpu mi300x REPORT   # or which of AMD's it is"
+                               : "advise --gpu NAME REPORT   # such as h100-sxm or mi300x";
     return;
   }
   FillNextStepOfKernels(knowledge, report);

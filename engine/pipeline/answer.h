@@ -36,6 +36,13 @@ bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge);
 // Whether the GPUs idle mostly because the program waits for its next request or command.
 bool WaitsForInput(const Report& report);
 
+// Whether the idle time is mostly before work that waits for what began before the recording: the
+// GPU may have been busy with it, and the program has no part in that.
+bool BeginsAmidWork(const Report& report);
+
+// Whether the idle time is mostly inside graphs, where the profiler lost kernels.
+bool LosesKernelsOfGraphs(const Report& report);
+
 // The best next thing to do, with its command: the first finding's, else what would let the next
 // capture say more. Needs all of the above.
 void FillNextStep(const Knowledge& knowledge, Report* report);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "engine/base/text.h"
 #include "engine/pipeline/measure_command.h"
@@ -52,46 +51,12 @@ bool HostCodeMatters(const Analysis& analysis) {
   return waiting > 0 && kPart * waiting >= gpus * (window.end - window.start);
 }
 
-// How long the GPUs idle before the first work of a stream that was launched long before: what it
-// waits for began before the recording.
-Nanos WaitForEarlierWork(const Analysis& analysis) {
-  const Trace& trace = analysis.run.trace;
-  const auto latency = static_cast<Nanos>(analysis.run.knowledge.Number("idle.longest_latency"));
-  std::map<std::uint32_t, std::uint32_t> first;  // by stream
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.stream[op] != kNone) first.try_emplace(trace.ops.stream[op], op);
-  }
-  Nanos waited = 0;
-  for (std::size_t row = 0; row < analysis.idle.gaps.size(); ++row) {
-    const Gap gap = analysis.idle.gaps[row];
-    if (gap.op == kNone || trace.ops.call[gap.op] == kNone) continue;
-    const auto found = first.find(trace.ops.stream[gap.op]);
-    if (found == first.end() || found->second != gap.op) continue;
-    const Nanos since = std::max(gap.start, trace.calls.end[trace.ops.call[gap.op]]);
-    if (gap.end - since > latency) waited += gap.end - since;
-  }
-  return waited;
-}
-
-// How long the GPUs idle between nodes of one and the same graph launch, beyond what a node takes
-// to start: nothing on the host is between them, so that kernels are probably missing there.
-Nanos IdleInsideGraphs(const Analysis& analysis) {
-  const Trace& trace = analysis.run.trace;
-  const auto latency = static_cast<Nanos>(analysis.run.knowledge.Number("idle.launch_latency"));
-  std::map<std::uint32_t, Nanos> begun;  // by graph launch: its first node
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.in_graph[op] != 0 && trace.ops.call[op] != kNone)
-      begun.try_emplace(trace.ops.call[op], trace.ops.start[op]);
-  }
-  Nanos idle = 0;
-  for (std::size_t row = 0; row < analysis.idle.gaps.size(); ++row) {
-    const Gap gap = analysis.idle.gaps[row];
-    if (gap.op == kNone || trace.ops.in_graph[gap.op] == 0) continue;
-    const auto found = begun.find(trace.ops.call[gap.op]);
-    if (found == begun.end() || found->second >= gap.start) continue;
-    if (gap.end - gap.start > latency) idle += gap.end - gap.start;
-  }
-  return idle;
+// Whether the GPUs wait for half of the time for data that they have seen before, or for the next
+// layer's weights, which look alike.
+bool UploadsFillTheTime(const Analysis& analysis) {
+  const auto gpus = static_cast<Nanos>(analysis.run.active_devices.size());
+  const auto& lost = analysis.copies.repeated.lost;
+  return lost != nullptr && 2 * lost->Total() >= gpus * analysis.run.window.Length();
 }
 
 }  // namespace
@@ -115,8 +80,8 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   if (trace.ops.size() > 0 && analysis.hardware.name.empty()) {
     notes.emplace_back(
         RunsKernelsOfAmd(analysis.run)
-            ? "the GPU, one of AMD's by its kernels, is not named: peaks are unknown "
-              "(name it, for example with --gpu mi300x)"
+            ? "the GPU is not named, so its peaks are unknown; its kernels are AMD's (name it: "
+              "--gpu mi300x, for example)"
             : "the GPU is not named: peaks are unknown (see --gpu)");
   } else if (trace.ops.size() > 0 && !analysis.hardware.known) {
     notes.emplace_back(
@@ -146,7 +111,7 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
                     "of host and GPU disagree, and causes of idle time may be wrong",
                     count(early), count(launched)));
   }
-  const Nanos waited = WaitForEarlierWork(analysis);
+  const Nanos waited = analysis.unseen.before_capture;
   constexpr Nanos kWorthSaying = 10;  // of the window: a tenth
   if (early == 0 && kWorthSaying * waited > analysis.run.window.Length()) {
     notes.emplace_back(fmt::format(
@@ -154,11 +119,13 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
         "GPU may have been busy",
         FormatQuantity(static_cast<double>(waited), "ns")));
   }
-  const Nanos inside = IdleInsideGraphs(analysis);
+  const Nanos inside = analysis.unseen.in_graphs;
   if (kWorthSaying * inside > analysis.run.window.Length()) {
-    notes.emplace_back(fmt::format(
-        "for {}, the GPU seems idle inside CUDA graphs: the profiler probably lost kernels there",
-        FormatQuantity(static_cast<double>(inside), "ns")));
+    notes.emplace_back(
+        fmt::format("for {}, the GPU seems idle inside CUDA graphs that were launched long before: "
+                    "the profiler "
+                    "probably lost kernels there",
+                    FormatQuantity(static_cast<double>(inside), "ns")));
   }
   if (launched > 0 && unknown == launched) {
     notes.emplace_back("no CUDA calls were recorded: causes of gaps are unknown");
@@ -180,7 +147,11 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
         "waits for requests look like host code: PyTorch's profiler does not record them");
   }
   if (analysis.run.steps.source == "period") {
-    notes.emplace_back("steps come from the repeating GPU work, not from ranges");
+    notes.emplace_back(
+        UploadsFillTheTime(analysis)
+            ? "steps come from the repeating GPU work, not from ranges: where weights are uploaded "
+              "layer by layer, each of them may be a layer"
+            : "steps come from the repeating GPU work, not from ranges");
   } else if (!analysis.run.steps.known() && trace.ops.size() > 0 && analysis.support.verdict) {
     // Where too little was recorded for a verdict, the doubt says it.
     notes.emplace_back("no steps were found: the whole capture was analyzed, including start-up");

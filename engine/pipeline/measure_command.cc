@@ -48,6 +48,11 @@ bool IsAmd(const Report& report) {
          });
 }
 
+bool KernelsAreOfAmd(const Report& report, const Knowledge& knowledge) {
+  const Rows* rows = FactRows(report, "summary.kernels");
+  return rows != nullptr && HasKernelsOfAmd(*rows, knowledge);
+}
+
 namespace {
 
 bool IsNameCharacter(char c) {

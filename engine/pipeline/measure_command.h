@@ -22,6 +22,9 @@ bool RunsOnAmdOnly(const KernelClass& kernel);
 // Whether the GPUs are AMD's, by their names or by what captured them.
 bool IsAmd(const Report& report);
 
+// Whether kernels of libraries for AMD's GPUs take part of the time (the fact summary.kernels).
+bool KernelsAreOfAmd(const Report& report, const Knowledge& knowledge);
+
 // The fewest kernels, three at most, that take most of the time that nobody measured (the facts
 // efficiency.unmeasured and summary.kernels).
 MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge);

@@ -17,6 +17,13 @@ namespace {
 
 std::string Percent(double share) { return FormatQuantity(share, "share"); }
 
+// Of a GPU that did something, however little.
+std::string PercentOfAll(double part, double all) {
+  const std::string whole = Percent(1);
+  const std::string percent = Percent(part / all);
+  return percent == whole && part < all ? "more than 99 %" : percent;
+}
+
 // A title inside a sentence: "run matrix products …", but "FP32 …".
 std::string InSentence(std::string title) {
   const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
@@ -174,8 +181,11 @@ std::string SideSentence(const Analysis& analysis) {
       limit = "It is far from every limit of the GPU, so latency limits it";
     const std::string name = KernelInWords(top.name);
     const std::size_t kernels = analysis.counters.kernels.size();
-    if (kernels == 1)
-      return fmt::format("Counters were given for one kernel, {}. {}.", name, limit);
+    if (kernels == 1) {
+      const bool cut = name.find("whose name is cut off") != std::string::npos;
+      return fmt::format("Counters were given for one kernel, {}. {}.",
+                         cut ? "whose name is cut off" : name, limit);
+    }
     if (top.weight <= 0) {
       return fmt::format("Counters were given for {} kernels, without the time that each takes.",
                          kernels);
@@ -270,6 +280,8 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
                ? ", mostly waiting for requests"
                : ", mostly waiting for the next command";
   }
+  if (LosesKernelsOfGraphs(report))
+    return ", mostly inside CUDA graphs, where the profiler probably lost kernels";
   std::array<std::size_t, kIdleCauseCount> order{};
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -358,6 +370,16 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     return fmt::format("{} clear{} memory, and nothing else, for {} of the time", who, s,
                        pct(time.all - time.compute - time.comm - time.copy - time.idle));
   }
+  if (BeginsAmidWork(report)) {
+    const double before = FactNumber(report, "idle.before_capture").value_or(0) *
+                          static_cast<double>(report.devices.size());
+    const double rest = std::max(1.0, time.all - before);
+    return fmt::format(
+        "for {} of the time, {} wait{} for work from before the recording, or still do{} it. What "
+        "was recorded fills {} of the rest",
+        pct(before), who, s, many ? "" : "es",
+        Percent(std::min(1.0, (time.all - time.idle) / rest)));
+  }
   // What the GPU does most comes first, and then what it waits for.
   const bool computes = time.compute > std::max({time.copy, time.comm, time.idle});
   const auto waits_for = [&](const char* what, double part) {
@@ -371,10 +393,11 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     if (2 * waited >= time.comm) return waits_for("each other", waited);
     return waits_for("communication", time.comm);
   }
-  const std::string idle = computes
-                               ? fmt::format("{} compute{} for {} of the time and {} idle for {}",
-                                             who, s, ComputeInWords(time), are, pct(time.idle))
-                               : fmt::format("{} {} idle {} of the time", who, are, pct(time.idle));
+  const std::string idle =
+      computes
+          ? fmt::format("{} compute{} for {} of the time and {} idle for {}", who, s,
+                        ComputeInWords(time), are, pct(time.idle))
+          : fmt::format("{} {} idle {} of the time", who, are, PercentOfAll(time.idle, time.all));
   return idle + WhatIdleTimeWaitsFor(report, time, knowledge);
 }
 

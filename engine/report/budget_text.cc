@@ -59,7 +59,19 @@ std::string IdleCauseWords(const std::string& cause) {
   return found == kNames.end() ? cause : found->second;
 }
 
-std::vector<std::string> IdleParts(const std::vector<DeviceBudget>& devices, std::size_t most) {
+std::vector<std::string> IdleParts(const Report& report, const std::vector<DeviceBudget>& devices,
+                                   std::size_t most) {
+  const auto told = [&](std::string_view words) {
+    return std::any_of(report.read_with_care.begin(), report.read_with_care.end(),
+                       [&](const std::string& line) { return line.find(words) != line.npos; });
+  };
+  const auto words_of = [&](const std::string& cause) -> std::string {
+    if (cause == "host_compute" && told("waits for requests look like"))
+      return "requests or host code";
+    if (cause == "unknown" && told("waits for something from before the recording"))
+      return "earlier work or unknown";
+    return IdleCauseWords(cause);
+  };
   std::map<std::string, Nanos> by_cause;
   Nanos window = 0;
   for (const DeviceBudget& device : devices) {
@@ -76,7 +88,7 @@ std::vector<std::string> IdleParts(const std::vector<DeviceBudget>& devices, std
   for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
     const double share = static_cast<double>(-order[i].first) / static_cast<double>(window);
     parts.push_back(
-        fmt::format("{} {}", IdleCauseWords(order[i].second), FormatQuantity(share, "share")));
+        fmt::format("{} {}", words_of(order[i].second), FormatQuantity(share, "share")));
   }
   return parts;
 }

@@ -23,8 +23,10 @@ std::vector<int> Percentages(const std::vector<BudgetPart>& parts);
 // "data_loading" as people say it.
 std::string IdleCauseWords(const std::string& cause);
 
-// The causes of idle time, largest first, as shares of the window: "launching 4 %". Those below
-// half a percent are left out.
-std::vector<std::string> IdleParts(const std::vector<DeviceBudget>& devices, std::size_t most);
+// The causes of idle time of these devices, largest first, as shares of the window: "launching
+// 4 %". Those below half a percent are left out. What the report says to read with care of a cause
+// is in its words.
+std::vector<std::string> IdleParts(const Report& report, const std::vector<DeviceBudget>& devices,
+                                   std::size_t most);
 
 }  // namespace advise

@@ -93,6 +93,58 @@ TEST_CASE("where two causes share the idle time, both are named") {
                                             "code."));
 }
 
+// A number among the facts of a report.
+void Tell(Report* report, const char* name, double value) {
+  report->facts.emplace_back();
+  report->facts.back().info.name = name;
+  report->facts.back().fact.value = value;
+}
+
+TEST_CASE("what began before the recording is no fault of the program") {
+  Report report = ReportWith(19, 0, 0, {{IdleCause::kUnknown, 981}});
+  report.run.kind = "inference";
+  report.run.unit = "token";
+  report.no_verdict_reason = "only one step was recorded";
+  Tell(&report, "idle.before_capture", 980);
+  CHECK(Sentence(report) ==
+        "Token generation (PyTorch): for 98 % of the time, the GPU waits for work from before the "
+        "recording, or still does it. What was recorded fills 95 % of the rest. Next: record ten "
+        "tokens: little is left beside the wait at the start.");
+  report.facts.back().fact.value = 100.0;  // of 981: the rest has other reasons
+  CHECK_THAT(Sentence(report), Catch::Contains("is idle 98 % of the time, mostly for unknown"));
+}
+
+TEST_CASE("where kernels of graphs are missing, the GPU only seems idle") {
+  Report report = ReportWith(300, 0, 0, {{IdleCause::kUnknown, 600}, {IdleCause::kLaunch, 100}});
+  Tell(&report, "idle.in_graphs", 500);
+  CHECK_THAT(Sentence(report),
+             Catch::Contains("idle 70 % of the time, mostly inside CUDA graphs, where the profiler "
+                             "probably lost kernels."));
+}
+
+TEST_CASE("code of the host that is only told comes before what wins a sliver beside it") {
+  const RuleInfo copies = RuleCalled("transfer/managed-memory-faults", "Prefetch managed memory");
+  const RuleInfo code = RuleCalled("host/cpu-bound", "Find out what the launching thread computes");
+  const auto next = [&](double share, double idle) {
+    const auto time = static_cast<Nanos>(idle);
+    Report report = ReportWith(1000 - time, 0, 0, {{IdleCause::kHostCompute, time}});
+    Tell(&report, "capture.has_os_calls", 1);
+    Find(&report, &copies, share);
+    Find(&report, &code, 0);
+    report.findings.back().severity = Severity::kInfo;
+    FillNextStep(ShippedKnowledge(), &report);
+    return report.next_step;
+  };
+  CHECK(next(0.02, 900) == "Find out what the launching thread computes.");
+  CHECK(next(0.6, 900) == "Prefetch managed memory.");
+  CHECK(next(0.02, 50) == "Prefetch managed memory.");
+}
+
+TEST_CASE("a GPU that did something was not idle all of the time") {
+  CHECK_THAT(Sentence(ReportWith(1, 0, 0, {{IdleCause::kHostCompute, 999}})),
+             Catch::Contains("the GPU is idle more than 99 % of the time"));
+}
+
 TEST_CASE("a capture without kernels says so, and asks for the work") {
   Report cleared = ReportWith(0, 0, 0);
   cleared.devices.front().memset_exposed_ns = 1000;
