@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "engine/advice/audience.h"
 #include "engine/advice/run_terms.h"
 #include "engine/base/text.h"
 
@@ -105,6 +106,19 @@ std::string EffortWords(const std::string& effort) {
   if (effort == "flag") return "a setting";
   if (effort == "code") return "a code change";
   return effort == "design" ? "a change of design" : effort;
+}
+
+const Finding* WithTheSameFix(const Report& report, const Finding& finding, const Fix& fix) {
+  for (const Finding& other : report.findings) {
+    if (other.rank >= finding.rank || other.severity == Severity::kInfo || other.UnderCause())
+      continue;
+    const std::vector<Fix> fixes = FixesFor(report.run, other.fixes);
+    if (fixes.empty()) continue;
+    const bool same = fix.snippet.empty() ? fixes.front().action == fix.action
+                                          : fixes.front().snippet == fix.snippet;
+    if (same) return &other;
+  }
+  return nullptr;
 }
 
 bool SaysAgain(const Report& report, const Finding& finding) {

@@ -28,6 +28,8 @@ bool SaysAgain(const Report& report, const Finding& finding);
 std::string BasisText(const Finding& finding);
 // What a fix asks for: "a setting", "a code change" or "a change of design".
 std::string EffortWords(const std::string& effort);
+// A finding before this one that says this fix first; nullptr when there is none.
+const Finding* WithTheSameFix(const Report& report, const Finding& finding, const Fix& fix);
 // "critical, tentative, confidence 48 %".
 std::string SeverityText(const Finding& finding);
 

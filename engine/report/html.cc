@@ -99,7 +99,8 @@ std::string VerdictNotes(const Report& report) {
   return html;
 }
 
-std::string BudgetRow(const std::string& name, const std::vector<DeviceBudget>& devices) {
+std::string BudgetRow(const Report& report, const std::string& name,
+                      const std::vector<DeviceBudget>& devices) {
   const std::vector<BudgetPart> parts = BudgetParts(devices);
   const std::vector<int> percent = Percentages(parts);
   std::string words;
@@ -112,7 +113,7 @@ std::string BudgetRow(const std::string& name, const std::vector<DeviceBudget>& 
         fmt::format("<span class=\"{0}\" style=\"flex-grow:{1}\" title=\"{2}\"><i>{3} %</i></span>",
                     kStates[i], parts[i].ns, share, percent[i]);
   }
-  const std::vector<std::string> idle = IdleParts(devices, 4);
+  const std::vector<std::string> idle = IdleParts(report, devices, 4);
   std::string note = words;
   if (!idle.empty()) note += fmt::format("; idle because of: {}", fmt::join(idle, ", "));
   return fmt::format(
@@ -135,9 +136,10 @@ std::string BudgetSection(const Report& report) {
     html += fmt::format("<li><span class=\"swatch {}\"></span>{}</li>", kStates[i], parts[i].name);
   }
   html += "</ul>\n<ul class=\"budgets\" tabindex=\"0\" aria-label=\"Time budget of each GPU\">\n";
-  if (report.devices.size() > 1) html += BudgetRow("All GPUs", report.devices);
+  if (report.devices.size() > 1) html += BudgetRow(report, "All GPUs", report.devices);
   for (const DeviceBudget& device : report.devices) {
-    html += BudgetRow(ranks ? fmt::format("Rank {}, GPU {}", device.rank, device.device)
+    html += BudgetRow(report,
+                      ranks ? fmt::format("Rank {}, GPU {}", device.rank, device.device)
                             : fmt::format("GPU {}", device.device),
                       {device});
   }
@@ -166,14 +168,14 @@ Sorted SortFindings(const Report& report) {
 std::string Ranked(const Report& report, const Sorted& sorted) {
   std::string html =
       "<section aria-labelledby=\"ranked-title\" class=\"panel first\">\n"
-      "<h2 id=\"ranked-title\">What to fix, the most rewarding first</h2>\n";
+      "<h2 id=\"ranked-title\">What to fix, in this order</h2>\n";
   if (sorted.advice.empty()) {
     return html + (report.healthy ? "<p>Nothing to fix was found.</p>\n</section>\n"
                                   : "<p>This capture does not show what to fix.</p>\n</section>\n");
   }
   html +=
-      "<div class=\"order\">\n<ol class=\"ranked\" tabindex=\"0\" aria-label=\"Findings by what "
-      "they save\">\n";
+      "<div class=\"order\">\n<ol class=\"ranked\" tabindex=\"0\" aria-label=\"Findings in "
+      "this order\">\n";
   for (const Finding* finding : sorted.advice) html += HtmlFindingLine(*finding);
   return html + "</ol>\n" + HtmlPlan(report) + "</div>\n</section>\n";
 }

@@ -59,7 +59,10 @@ std::string Fixes(const Report& report, const Finding& finding) {
   std::string html = "<h4>What to do</h4>\n<ol class=\"fixes\">\n";
   std::vector<std::string> links;
   for (const Fix& fix : FixesFor(report.run, finding.fixes)) {
-    html += "<li><p>" + HtmlText(fix.action) + "</p>\n";
+    html += "<li><p>" + HtmlText(fix.action);
+    if (const Finding* const same = WithTheSameFix(report, finding, fix); same != nullptr)
+      html += fmt::format(" (the fix of <a href=\"#finding-{0}\">{0}</a>)", same->rank);
+    html += "</p>\n";
     if (!fix.snippet.empty()) {
       html += HtmlCodeBlock(fix.snippet, fix.language.empty() ? "snippet" : fix.language);
     }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "engine/base/text.h"
 
 namespace advise {
@@ -34,16 +37,47 @@ std::string Escaped(std::string_view safe) {
   return text;
 }
 
+constexpr std::array<std::string_view, 22> kUnits = {
+    "%",  "s",   "ms",  "µs",  "ns",   "min",  "h",    "B",  "kB",  "MB",  "GB",
+    "TB", "KiB", "MiB", "GiB", "MB/s", "GB/s", "TB/s", "Hz", "MHz", "GHz", "TFLOP/s"};
+
+bool IsAlnum(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Whether the word that starts here is a unit.
+bool IsUnit(std::string_view text) {
+  return std::any_of(kUnits.begin(), kUnits.end(), [&](std::string_view unit) {
+    const std::size_t size = unit.size();
+    return text.starts_with(unit) &&
+           (text.size() == size || (!IsAlnum(text[size]) && text[size] != '/'));
+  });
+}
+
+// With a no-break space between a number and its unit: no line begins with a unit.
+std::string WithUnitsJoined(const std::string& text) {
+  std::string joined;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool number = i > 0 && text[i - 1] >= '0' && text[i - 1] <= '9';
+    if (text[i] == ' ' && number && IsUnit(std::string_view(text).substr(i + 1))) {
+      joined += "\xC2\xA0";
+    } else {
+      joined += text[i];
+    }
+  }
+  return joined;
+}
+
 }  // namespace
 
-std::string HtmlText(std::string_view raw) { return Escaped(SafeText(raw)); }
+std::string HtmlText(std::string_view raw) { return Escaped(WithUnitsJoined(SafeText(raw))); }
 
 std::string HtmlCode(std::string_view raw) {
   std::string text;
   std::size_t at = 0;
   while (at < raw.size()) {
     const std::size_t end = std::min(raw.find('\n', at), raw.size());
-    text += HtmlText(raw.substr(at, end - at));
+    text += Escaped(SafeText(raw.substr(at, end - at)));  // to be copied as it stands
     if (end < raw.size()) text += '\n';
     at = end + 1;
   }

@@ -74,8 +74,9 @@ std::string Budget(const Report& report) {
     text += "| " + name;
     for (const int percent : Percentages(BudgetParts(devices)))
       text += fmt::format(" | {} %", percent);
-    text +=
-        " | " + MarkdownText(fmt::format("{}", fmt::join(IdleParts(devices, 2), ", "))) + " |\n";
+    text += " | " +
+            MarkdownText(fmt::format("{}", fmt::join(IdleParts(report, devices, 2), ", "))) +
+            " |\n";
   };
   // More rows than this are no summary.
   constexpr std::size_t kRows = 16;
@@ -146,7 +147,10 @@ std::string Full(const Report& report, const Finding& finding, const MarkdownOpt
   if (!finding.fixes.empty()) text += "**What to do:**\n\n";
   std::vector<std::string> links;
   for (const Fix& fix : FixesFor(report.run, finding.fixes)) {
-    text += "- " + MarkdownText(fix.action) + "\n";
+    text += "- " + MarkdownText(fix.action);
+    if (const Finding* const same = WithTheSameFix(report, finding, fix); same != nullptr)
+      text += fmt::format(" (the fix of {})", same->rank);
+    text += "\n";
     if (!fix.snippet.empty()) {
       // Indented, so that the fence belongs to the item of the list.
       const std::string fence = MarkdownFence(fix.snippet, fix.language);

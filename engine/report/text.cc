@@ -59,7 +59,7 @@ void WriteDeviceTable(Page& page, const Report& report) {
                                         ? fmt::format("rank {} GPU {}", device.rank, device.device)
                                         : fmt::format("GPU {}", device.device)};
     for (const int value : percent) row.push_back(fmt::format("{} %", value));
-    row.push_back(fmt::format("{}", fmt::join(IdleParts({device}, 1), "")));
+    row.push_back(fmt::format("{}", fmt::join(IdleParts(report, {device}, 1), "")));
     rows.push_back(row);
   }
   page.Blank();
@@ -82,7 +82,7 @@ void WriteBudget(Page& page, const Report& report, bool devices, std::size_t cau
   }
   page.Parts("Where the time went", kColumn, shown, " | ");
   if (static_cast<double>(parts.back().ns) >= kIdleWorthSaying * static_cast<double>(total)) {
-    const std::vector<std::string> idle = IdleParts(report.devices, causes);
+    const std::vector<std::string> idle = IdleParts(report, report.devices, causes);
     if (!idle.empty()) page.Parts("Idle because of", kColumn, idle, " | ");
   }
   if (!devices && report.devices.size() > 1) {
@@ -337,6 +337,8 @@ std::string RenderText(const Report& report, const TextOptions& options) {
   const bool little = HoldsLittle(report) && !options.verbose;
   if (!options.quiet) {
     page.Blank();
+    const std::string why = FactWord(report, "run.kind_why", "");
+    if (options.verbose && !why.empty()) page.Labelled("Kind of run", 0, kColumn, why);
     WriteRanks(page, report);
     WriteBudget(page, report, options.devices, little ? 3 : 4);
     WritePlan(page, report);

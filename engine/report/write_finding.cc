@@ -17,8 +17,7 @@ namespace {
 
 constexpr int kIndent = 4;  // under the title
 constexpr std::size_t kLinks = 2;
-constexpr std::size_t kEffects = 1;  // that a finding explains, said briefly
-constexpr int kFindingColumn = 11;   // where the words after "Seen", "Why" … begin
+constexpr int kFindingColumn = 11;  // where the words after "Seen", "Why" … begin
 
 Ink InkOf(Severity severity) {
   if (severity >= Severity::kHigh) return Ink::kRed;
@@ -52,20 +51,6 @@ std::vector<std::string> LinksOf(const std::vector<Fix>& fixes) {
     }
   }
   return links;
-}
-
-// A finding before this one that says the same first; nullptr when there is none.
-const Finding* WithTheSameFix(const Report& report, const Finding& finding, const Fix& fix) {
-  for (const Finding& other : report.findings) {
-    if (other.rank >= finding.rank || other.severity == Severity::kInfo || other.UnderCause())
-      continue;
-    const std::vector<Fix> fixes = FixesFor(report.run, other.fixes);
-    if (fixes.empty()) continue;
-    const bool same = fix.snippet.empty() ? fixes.front().action == fix.action
-                                          : fixes.front().snippet == fix.snippet;
-    if (same) return &other;
-  }
-  return nullptr;
 }
 
 // The best fix comes first. One that a finding before has said is not said again.
@@ -170,22 +155,18 @@ class EffectTree {
     }
   }
 
-  // Each in one line, and no more than `most`.
-  void WriteBriefly(Page& page, std::size_t most) const {
-    const std::size_t shown = ids_.size() <= most + 1 ? ids_.size() : most;
-    const int room = page.width() - kFindingColumn;
-    for (std::size_t i = 0; i < shown; ++i) {
-      const std::string name = " (" + ids_[i] + ")";
-      const std::string words = HowItRelates(report_, ids_[i]) + ExplainedText(report_, ids_[i]);
-      const std::string text = words.substr(0, words.rfind(name));
-      const bool last = i + 1 == ids_.size();
-      page.Line(std::string(kFindingColumn - 3, ' ') + (last ? "└─ " : "├─ ") +
-                page.Paint(CutEnd(text, room - DisplayWidth(name)) + name, Ink::kPlain));
-    }
-    if (shown < ids_.size()) {
-      page.Line(std::string(kFindingColumn - 3, ' ') +
-                page.Paint(fmt::format("└─ and {} more: -v", ids_.size() - shown), Ink::kDim));
-    }
+  // In one line: the first, and how many more there are.
+  void WriteBriefly(Page& page) const {
+    if (ids_.empty()) return;
+    const std::string name = " (" + ids_.front() + ")";
+    const std::string words =
+        HowItRelates(report_, ids_.front()) + ExplainedText(report_, ids_.front());
+    const std::string more =
+        ids_.size() > 1 ? fmt::format(", and {} more: -v", ids_.size() - 1) : "";
+    const int room = page.width() - kFindingColumn - DisplayWidth(name) - DisplayWidth(more);
+    page.Line(std::string(kFindingColumn - 3, ' ') + "└─ " +
+              page.Paint(CutEnd(words.substr(0, words.rfind(name)), room) + name, Ink::kPlain) +
+              page.Paint(more, Ink::kDim));
   }
 
   void Write(Page& page, const std::string& parent, const std::string& lead) const {
@@ -242,7 +223,7 @@ void WriteRule(Page& page, const Report& report, const Finding& finding,
   if (options.verbose) {
     effects.Write(page, "", "");
   } else {
-    effects.WriteBriefly(page, kEffects);
+    effects.WriteBriefly(page);
   }
 }
 

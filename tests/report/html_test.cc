@@ -15,9 +15,17 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Where a line breaks is told apart by one test; the others read words.
+std::string WithPlainSpaces(std::string page) {
+  const std::string unbroken = "\u00A0";
+  for (std::size_t at = page.find(unbroken); at != std::string::npos; at = page.find(unbroken, at))
+    page.replace(at, unbroken.size(), " ");
+  return page;
+}
+
 std::string HtmlPage(SampleReport* sample, const std::string& kernel = "gemm") {
   sample->report.views = SampleViews(kernel);
-  return RenderHtml(sample->report, {});
+  return WithPlainSpaces(RenderHtml(sample->report, {}));
 }
 
 // The part between the opening tag and the next end of a script.
@@ -52,6 +60,21 @@ TEST_CASE("the page reads without scripts: verdict, budget, findings, fixes, che
   CHECK_THAT(page, Contains("no GPU metrics were sampled"));
   CHECK_THAT(page, Contains("nsys profile --trace=cuda,nvtx,osrt"));
   CHECK_THAT(page, Contains("Read with care: GPU table missing"));
+}
+
+TEST_CASE("no line begins with a unit, and code is copied as it stands") {
+  CHECK(HtmlText("idle 60 % of 3 ms, 2 GPUs") == "idle 60\u00A0% of 3\u00A0ms, 2 GPUs");
+  CHECK(HtmlText("1 s: 5 sums") == "1\u00A0s: 5 sums");
+  CHECK(HtmlCode("sleep 3 s") == "sleep 3 s");
+}
+
+TEST_CASE("the page names the finding that has the same fix") {
+  const auto sample = MakeSampleReport();
+  Finding again = sample->report.findings.front();
+  again.rank = 9;
+  again.turn = 9;
+  sample->report.findings.push_back(again);
+  CHECK_THAT(HtmlPage(sample.get()), Contains("(the fix of <a href=\"#finding-1\">1</a>)"));
 }
 
 TEST_CASE("a finding that another one explains stands under it only") {

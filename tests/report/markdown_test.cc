@@ -25,6 +25,16 @@ TEST_CASE("the page opens with the verdict and lists what to fix in a table") {
   CHECK_THAT(text, Contains("2 rules could not be checked"));
 }
 
+TEST_CASE("a fix that a finding before has is named") {
+  const auto sample = MakeSampleReport();
+  Finding again = sample->report.findings.front();
+  again.rank = 9;
+  sample->report.findings.push_back(again);
+  MarkdownOptions all;
+  all.top = 9;
+  CHECK_THAT(RenderMarkdown(sample->report, all), Contains("(the fix of 1)"));
+}
+
 TEST_CASE("tables keep their cells and details are closed") {
   const auto sample = MakeSampleReport();
   sample->rules[0].title = "a | b \\ c";
