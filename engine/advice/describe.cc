@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/base/text.h"
+#include "engine/replay/replay.h"
 
 namespace advise {
 
@@ -94,8 +95,12 @@ std::string Finding::Seen() const {
   if (!falls_short) return symptom;
   constexpr double kNothing = 0.001;  // layout only
   const std::string won = FormatQuantity(AtStake(), "share");
-  const bool nothing = AtStake() < kNothing;
-  return symptom + " This fix would save " + (nothing ? "almost nothing." : won + " of the time.");
+  std::string text = symptom + " This fix would save " +
+                     (AtStake() < kNothing ? "almost nothing" : won + " of the time");
+  // Else the finding itself is what limits the GPU, and its fix wins a part of it.
+  const bool other = !bound_alone.empty() && bound_alone != kBoundByGpu;
+  if (other) text += ", since " + bound_alone + " is the limit then";
+  return text + ".";
 }
 
 std::string Finding::Title() const {

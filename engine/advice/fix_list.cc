@@ -110,6 +110,16 @@ void FixList::Plan() {
   for (Candidate& candidate : candidates_) {
     if (candidate.priced) open.push_back({&candidate, candidate.own});
   }
+  // A setting before a change of code or design that wins little more.
+  const double easier_lead = knowledge_.Number("ranking.easier_lead");
+  const auto easiest = [&](std::vector<Open>::iterator chosen) {
+    if (chosen->candidate->rule->effort == "flag") return chosen;
+    const auto setting = std::find_if(open.begin(), open.end(), [&](const Open& one) {
+      return one.candidate->rule->effort == "flag" && !one.candidate->indirect &&
+             static_cast<double>(one.worth) * easier_lead >= static_cast<double>(chosen->worth);
+    });
+    return setting != open.end() && setting->worth > 0 ? setting : chosen;
+  };
   // Of fixes that are worth the same, the most specific that wins what it claims.
   const double lead = knowledge_.Number("ranking.clear_lead");
   const auto best = [&] {
@@ -122,7 +132,7 @@ void FixList::Plan() {
       });
     };
     const auto direct = first(false);
-    return direct != open.end() ? direct : first(true);
+    return easiest(direct != open.end() ? direct : first(true));
   };
   Nanos left = window_;
   int turn = 0;

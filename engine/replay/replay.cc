@@ -278,7 +278,7 @@ void Replay::Pass::Bound(Result* result) const {
     result->length_ns = floor;
     result->next_bound = remedy_.floor_reason;
   } else if (static_cast<double>(busiest) > graph_.busy_share_ * length) {
-    result->next_bound = "the GPU's own work";
+    result->next_bound = kBoundByGpu;
   } else if (static_cast<double>(waited_for_data_) > graph_.input_share_ * length) {
     result->next_bound = "the data loader";
   } else {

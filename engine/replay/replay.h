@@ -25,6 +25,9 @@ inline std::uint32_t At(const RowIndex& index, std::uint32_t row) {  // kNone: n
 
 struct LaunchQueues;
 
+// What holds a run back when nothing keeps its busiest GPU waiting.
+inline constexpr const char* kBoundByGpu = "the GPU's own work";
+
 class Replay {
  public:
   // O(n log n) in the calls and ops of the window.

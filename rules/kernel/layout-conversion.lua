@@ -9,7 +9,7 @@ return {
   priority  = 73,
   explains  = { "kernel/hot", "launch/tiny-kernels", "transfer/copy-operator", "step/low-mfu" },
   knowledge = { "K-H1" },
-  effort    = "flag",
+  effort    = "code",
 
   loss           = "kernel.layout",
   not_applicable = "no transposes or layout conversions ran",

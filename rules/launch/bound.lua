@@ -14,22 +14,28 @@ return {
 
   needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median", "launch.kernel.median",
                  "launch.bound.lost", "launch.bound.remedy" },
-  optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.kind", "startup.time" },
-  thresholds = { "min_share", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up" },
+  optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.kind", "startup.time", "phase.optimizer.lost" },
+  thresholds = { "min_share", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up", "mostly_optimizer" },
 
   symptom = "{empty:pct} of the launches find the GPU idle. Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time.",
   cause   = "Launching each kernel, with the code around it, takes longer on the host than the kernel takes on the GPU.",
   fixes   = {
+    { action  = "Update all weights with a few launches: use a fused optimizer", reason = "optimizer",
+      snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Compile the model: fused kernels are fewer, and CUDA graphs launch them together",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch" } },
     { action  = "Give each kernel more work: use a larger batch",
       snippet = "loader = DataLoader(dataset, batch_size=4 * B)", language = "python", ["for"] = { "pytorch" } },
-    { action  = "Use implementations that process many tensors in one launch",
+    { action  = "Use implementations that process many tensors in one launch", reason = "!optimizer",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Keep other work off the launching thread: logging, metrics and Python loops over small tensors" },
     { action = "In CUDA C++, capture the sequence of launches as a CUDA graph, or merge consecutive kernels",
       snippet = "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\nstep(stream);\ncudaStreamEndCapture(stream, &graph);\ncudaGraphInstantiate(&executable, graph, 0);\ncudaGraphLaunch(executable, stream);       // each step", language = "cpp", ["for"] = { "c++" } },
     { action = "With OpenACC or OpenMP, queue regions without waiting (async, nowait), and merge neighboring regions", ["for"] = { "openacc", "openmp", "fortran" } },
+    { action = "Give each call of a compiled function more work: put the whole step into one, and several steps into one scan",
+      snippet = "params, losses = jax.lax.scan(train_step, params, batches)   # one call for many steps", language = "python", ["for"] = { "jax", "training" } },
+    { action = "Let XLA launch series of kernels as CUDA graphs (command buffers)",
+      snippet = "export XLA_FLAGS=\"--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUDNN --xla_gpu_graph_min_graph_size=1\"", language = "bash", ["for"] = { "jax", "nvidia" } },
   },
   false_positives = "The profiler makes each launch slower. A run that is only slightly launch-bound may not be so without it.",
   references = { "pytorch/compile", "pytorch/cuda-graphs", "cuda-programming/graphs" },
@@ -55,7 +61,10 @@ return {
     local of_kernel = share(gap, f.launch.kernel.median)
     local of_call = share(gap, f.launch.call.median)
     if not at_least(of_kernel, t.min_gap_of_kernel) and not at_least(of_call, t.min_gap_of_call) then return nil end
-    return { share = lost, empty = f.launch.queue_empty, gap = gap, kernel = f.launch.kernel.median,
+    -- Gaps in the optimizer have a cheaper fix than the rest of the step.
+    local of_optimizer = share(f.phase.optimizer.lost and f.phase.optimizer.lost.time or 0, f.launch.bound.lost.time)
+    local reason = at_least(of_optimizer, t.mostly_optimizer) and "optimizer" or nil
+    return { share = lost, reason = reason, empty = f.launch.queue_empty, gap = gap, kernel = f.launch.kernel.median,
              call = f.launch.call.median, launches = f.launch.count, kernels_per_step = f.launch.kernels_per_step }
   end,
 
@@ -87,6 +96,12 @@ return {
                            kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 56250 }, remedy = true } } },
       expect = { share = 0.45, empty = 0.93, gap = 8000, kernel = 9000, call = 5000, launches = 50000, kernels_per_step = 1000 },
       saving = { claims = 4.5e8, confidence = 0.7 } },
+    { name = "most gaps are in the optimizer",
+      edges = { ["phase.optimizer.lost"] = 2.25e8 },
+      facts = { window = { device_time = 1e9 }, phase = { optimizer = { lost = 3e8 } },
+                launch = { count = 50000, queue_empty = 0.93, kernels_per_step = 1000, call = { median = 5000 },
+                           kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 56250 }, remedy = true } } },
+      expect = { share = 0.45, reason = "optimizer" }, saving = { claims = 4.5e8, confidence = 0.7 } },
     { name = "launches of a part of each step come late",
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.2, kernels_per_step = 1000, call = { median = 5000 },
