@@ -66,13 +66,15 @@ TEST_CASE("ncu details page: rule rows with and without an estimated speedup") {
       kLongHeader + LongRow("0", "Occupancy", "Block Limit Warps", "block", "4") + row +
       "\"UncoalescedGlobalAccess\",\"OPT\",\"Excessive sectors, "
       "\"\"many\"\".\",\"global\",\"74.14\"\n" +
-      row + "\"CPIStall\",\"INF\",\"A text.\",\"\",\"\"\n");
+      row + "\"CPIStall\",\"INF\",\"A text.\",\"\",\"\"\n" + row +
+      "\"HighPipeUtilization\",\"OPT\",\"Few warps.\",\"local\",\"98.86\"\n");
   REQUIRE(trace.counters.size() == 1);
-  REQUIRE(trace.counters[0].advice.size() == 2);
+  REQUIRE(trace.counters[0].advice.size() == 3);
   CHECK(trace.counters[0].advice[0].rule == "UncoalescedGlobalAccess");
   CHECK(trace.counters[0].advice[0].text == "Excessive sectors, \"many\".");
   CHECK(trace.counters[0].advice[0].speedup_percent == 74.14);
   CHECK(trace.counters[0].advice[1].speedup_percent == -1);
+  CHECK(trace.counters[0].advice[2].speedup_percent == -1);  // of a metric, not of the kernel
 }
 
 TEST_CASE("ncu details page: a European locale is told from the column") {

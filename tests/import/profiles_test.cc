@@ -37,7 +37,7 @@ const std::string kPage =
     "    Memory Throughput                  %        61.71\n"
     "    ----------------------- ------------ ------------\n"
     "\n"
-    "    OPT   Est. Local Speedup: 98.5%\n"
+    "    OPT   Est. Speedup: 98.5%\n"
     "          Memory is used more than compute. Look at\n"
     "          the next section.\n"
     "    ----- ------------------------------------------\n"
@@ -81,6 +81,12 @@ TEST_CASE("numbers that no whole number holds are cut to what one holds") {
 }
 
 }  // namespace
+
+TEST_CASE("an estimate of a section's own metric is none of the kernel") {
+  std::string page = kPage;
+  page.replace(page.find("Est. Speedup"), 12, "Est. Local Speedup");
+  CHECK(ImportedText(page).counters.at(0).advice.at(0).speedup_percent == -1);
+}
 
 TEST_CASE("the printed page of ncu: kernels, sizes, metrics in base units, and advice") {
   const Trace trace = ImportedText(kPage);

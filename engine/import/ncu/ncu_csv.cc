@@ -177,7 +177,9 @@ class NcuCsvReader {
     advice.section = Cell(record, "Section Name");
     advice.rule = rule;
     advice.text = Cell(record, "Rule Description");
-    advice.speedup_percent = style_.Read(Cell(record, "Estimated Speedup")).value_or(-1);
+    // A local estimate is of the section's own metric, not of the kernel.
+    if (Cell(record, "Estimated Speedup Type") != "local")
+      advice.speedup_percent = style_.Read(Cell(record, "Estimated Speedup")).value_or(-1);
     counters.advice.push_back(std::move(advice));
   }
 

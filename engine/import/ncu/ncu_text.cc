@@ -234,7 +234,9 @@ class NcuTextReader {
 
   void AddToMessage(std::string_view words) {
     if (const auto estimate = EstimateOf(words)) {
-      message_->speedup_percent = *estimate;
+      // A local estimate is of the section's own metric, not of the kernel.
+      const bool local = words.find("Local") != std::string_view::npos;
+      message_->speedup_percent = local ? -1 : *estimate;
     } else {
       message_->text += message_->text.empty() ? "" : " ";
       message_->text += words;
