@@ -1,7 +1,10 @@
 #include "engine/advice/audience.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 #include <string>
 
@@ -76,6 +79,20 @@ bool FitsProgram(const RunInfo& run, const std::vector<std::string>& programs) {
   });
 }
 
+// The program that what is said is for, in a report of one that nothing is said for; "" where it
+// may be for this one.
+std::string OtherProgram(const RunInfo& run, const std::vector<std::string>& programs) {
+  static const std::map<std::string, std::string> names = {
+      {"pytorch", "PyTorch"}, {"c++", "CUDA C++"}, {"vllm", "vLLM"}, {"sglang", "SGLang"},
+      {"cupy", "CuPy"},       {"jax", "JAX"},      {"mpi", "MPI"},   {"fortran", "Fortran"}};
+  if (FitsProgram(run, programs)) return "";
+  for (const std::string& program : programs) {
+    const auto found = names.find(program);
+    if (found != names.end()) return found->second;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
@@ -92,7 +109,13 @@ std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
     const bool fits = FitsProgram(run, fix.programs) && !IsForOtherKind(run, fix.programs);
     if (fits) fitting.push_back(fix);
   }
-  return fitting.empty() ? fixes : fitting;
+  if (!fitting.empty()) return fitting;
+  for (Fix& fix : fixes) {
+    const std::string other = OtherProgram(run, fix.programs);
+    if (!other.empty())
+      fix.action += fmt::format(" (for {}; find its equivalent in your program)", other);
+  }
+  return fixes;
 }
 
 }  // namespace advise

@@ -26,6 +26,8 @@ return {
     { action = "In CUDA C++, use NVTX: it is header-only",
       snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range step{\"step\"};", language = "cpp", ["for"] = { "c++" } },
     { action = "Record the ranges", snippet = "nsys profile --trace=cuda,nvtx,osrt -o report -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Put ranges around the steps (Python package nvtx)",
+      snippet = "import nvtx\nwith nvtx.annotate(\"step\"):\n    params, loss = train_step(params, batch)\n    loss.block_until_ready()   # only while profiling: the call returns early", language = "python", ["for"] = { "jax", "training" } },
   },
   false_positives = "Programs without phases, such as a benchmark of one kernel.",
   references = { "pytorch/nvtx", "nsys/pytorch", "nsys/user-guide" },

@@ -30,6 +30,8 @@ return {
     { action = "In C++, put small operations into one group, which launches one kernel",
       snippet = "ncclGroupStart();\nfor (auto& t : tensors) ncclAllReduce(t.in, t.out, t.count, ncclFloat, ncclSum, comm, stream);\nncclGroupEnd();",
       language = "cpp", ["for"] = { "c++" } },
+    { action = "Let XLA combine small collectives into larger ones",
+      snippet = "export XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 --xla_gpu_all_gather_combine_threshold_bytes=134217728\"", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Collectives of which each needs the result of the one before, without much compute between them.",
   references = { "pytorch/ddp", "pytorch/fsdp", "nccl/collectives", "deepspeed/zero" },

@@ -30,6 +30,8 @@ return {
     { reason = "eager", action = "Run each shape once before the loop" },
     { action = "In CUDA C++, keep modules loaded (no cuModuleLoad or NVRTC in the loop), and build for this GPU instead of PTX",
       snippet = "nvcc -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90 app.cu", language = "bash", ["for"] = { "c++", "nvidia" } },
+    { action = "Find out what makes jax.jit compile again, and keep shapes, types and static arguments fixed",
+      snippet = "jax.config.update(\"jax_explain_cache_misses\", True)   # then pad batches to a few sizes", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "A capture whose first steps could not be separated from steady ones.",
   references = { "pytorch/compile", "cuda-programming/lazy-loading" },

@@ -21,9 +21,11 @@ return {
   fixes   = {
     { action  = "Wait for the event itself instead of polling",
       snippet = "event.synchronize()                        # instead of: while not event.query(): time.sleep(0.001)",
-      language = "python", ["for"] = { "python" } },
+      language = "python", ["for"] = { "pytorch", "cupy" } },
     { action = "Poll on another thread, and queue work for the GPU meanwhile" },
     { action = "Shorten the pause; on Linux, a sleep lasts at least about 50 µs longer than requested" },
+    { action = "Wait for the result itself instead of polling",
+      snippet = "jax.block_until_ready(out)   # instead of: while not out.is_ready(): time.sleep(0.001)", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Servers that have no request to work on.",
   references = { "cuda-runtime/sync-behavior" },

@@ -30,6 +30,8 @@ for i in range(steps):
     { action = "Remove waits for the GPU (.item(), synchronize) from the end of the step, so that the host runs ahead and requests data sooner", ["for"] = { "pytorch" } },
     { action = "Outside PyTorch, read the next batch on another thread while the GPU works on the current one",
       snippet = "auto next = std::async(std::launch::async, load, i + 1);\nprocess(batch, stream);\nbatch = next.get();", language = "cpp", ["for"] = { "c++" } },
+    { action = "Have batches prepared ahead (tf.data: prefetch; Grain: worker_count)",
+      snippet = "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)", language = "python", ["for"] = { "jax", "tensorflow" } },
   },
   false_positives = "A batch that depends on the result of the last step, as in reinforcement learning, cannot be loaded ahead.",
   references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },

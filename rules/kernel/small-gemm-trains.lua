@@ -27,6 +27,8 @@ return {
       language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, call the batched form of cuBLAS",
       snippet = "cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, a, m, m * k, b, k, k * n, &beta, c, m, m * n, batches);", language = "cpp", ["for"] = { "c++", "fortran" } },
+    { action = "Multiply equal shapes in one call",
+      snippet = "out = jax.vmap(jax.numpy.matmul)(inputs, weights)", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Products that depend on each other.",
   references = { "pytorch/compile", "nvidia/gpu-background" },

@@ -29,6 +29,7 @@ return {
     { action = "Do the same for the code around it: clip with foreach=True, and set gradients to None instead of zero",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)\noptimizer.zero_grad(set_to_none=True)",
       language = "python", ["for"] = { "pytorch", "training" } },
+    { action = "Update the weights inside the compiled function, so that XLA fuses the update of all tensors", ["for"] = { "jax" } },
   },
   false_positives = "Models with few, large tensors, where each kernel runs for long.",
   references = { "pytorch/optimizer-implementations", "pytorch/tuning-guide" },

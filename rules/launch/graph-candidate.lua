@@ -42,6 +42,8 @@ cudaStreamEndCapture(stream, &graph);
 cudaGraphInstantiate(&executable, graph, 0);
 cudaGraphLaunch(executable, stream);       // each step]],
       language = "cpp", ["for"] = { "c++" } },
+    { action = "Let XLA launch series of kernels as CUDA graphs (command buffers)",
+      snippet = "export XLA_FLAGS=\"--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUDNN --xla_gpu_graph_min_graph_size=1\"", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Identical kernels may still read values that change on the host (a learning rate, a length). Put these into GPU tensors first.",
   references = { "pytorch/cuda-graphs", "cuda-programming/graphs", "pytorch/compile" },

@@ -42,6 +42,8 @@ cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
 cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]],
       language = "cpp", ["for"] = { "c++" } },
     { action = "Pin host buffers once; pinning for each copy costs more than the copy" },
+    { action = "Let JAX keep the memory that it has: the platform allocator asks the driver for each array",
+      snippet = "unset XLA_PYTHON_CLIENT_ALLOCATOR", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Caches that still grow in the first steps.",
   references = { "cuda-best-practices/allocation", "cuda-programming/stream-ordered-allocator", "pytorch/memory-management" },

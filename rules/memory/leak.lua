@@ -34,6 +34,8 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
     { action = "Look for lists, caches and hooks that keep outputs, for retain_graph=True, and for a missing cudaFree in your own code", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, let compute-sanitizer list allocations that are never freed",
       snippet = "compute-sanitizer --leak-check full ./program", language = "bash", ["for"] = { "c++", "fortran", "openacc", "openmp" } },
+    { action = "Find out which arrays are kept",
+      snippet = "jax.profiler.save_device_memory_profile(\"memory.prof\")   # open it with pprof", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Caches that grow by design, such as the keys and values of a sequence that is being generated, or a replay buffer.",
   references = { "pytorch/memory-snapshot", "pytorch/memory-management" },

@@ -34,6 +34,7 @@ start.record(); step(batch); end.record()
 # some steps later, once: end.synchronize(); start.elapsed_time(end)]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "With OpenACC or OpenMP, queue regions with async or nowait, and wait once at the end of the step", ["for"] = { "openacc", "openmp", "fortran" } },
+    { action = "Leave block_until_ready() out of the loop: JAX orders work by the data that it needs", ["for"] = { "jax" } },
   },
   false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can continue.",
   references = { "cuda-runtime/sync-behavior", "cuda-best-practices/timing", "cuda-programming/streams" },

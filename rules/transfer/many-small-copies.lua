@@ -30,6 +30,7 @@ parts = packed.to(device, non_blocking=True).split([t.numel() for t in pieces])]
     { action  = "In CUDA C++, pack the pieces into one pinned buffer, copy it, and let a kernel spread them",
       snippet = "cudaMemcpyAsync(packed_device, packed_host, bytes, cudaMemcpyHostToDevice, stream);\nunpack<<<blocks, threads, 0, stream>>>(packed_device, offsets, parts);",
       language = "cpp", ["for"] = { "c++" } },
+    { action = "Send one NumPy array with all pieces, and split it inside the compiled function", ["for"] = { "jax" } },
   },
   false_positives = "Pieces that are produced one after the other, such as results that other code waits for.",
   references = { "cuda-best-practices/transfers", "pytorch/pinned-memory" },

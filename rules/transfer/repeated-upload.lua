@@ -22,7 +22,7 @@ return {
   thresholds     = { "min_share", "min_per_step" },
 
   symptom = "{per_step:count} uploads of the same sizes repeat {per:text}: {bytes:bytes} from {memory:text} memory at {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
-  cause   = "The host sends data that the GPU has seen before, such as weights, again and again.",
+  cause   = "The host probably sends the same data again and again, such as weights that do not stay on the GPU. A trace shows sizes, not contents.",
   fixes   = {
     { action  = "Keep weights and constants on the GPU: turn CPU offloading off if memory suffices",
       snippet = [[model.to(device)                                  # once, before the loop
@@ -36,6 +36,8 @@ pipe.to("cuda")                                   # diffusers, instead of enable
     { action = "If the data must stay on the host, use each upload for more work: a larger batch, or several requests at a time" },
     { action = "With OpenACC or OpenMP, put a data region around the loop, so that arrays stay on the GPU",
       snippet = "#pragma acc data copyin(weights[0:n]) copy(state[0:m])      // Fortran: !$acc data\nfor (int step = 0; step < steps; ++step) advance(state, weights);", language = "cpp", ["for"] = { "openacc", "openmp", "fortran" } },
+    { action = "Put constants on the GPU once: NumPy arrays are sent again with each call of a compiled function",
+      snippet = "table = jax.device_put(table)   # once, before the loop", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "A batch of many tensors of fixed size looks alike. Compare the volume with what a batch should be.",
   references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },

@@ -113,7 +113,11 @@ TEST_CASE("a maker's name makes nobody else's fix fit") {
 
 TEST_CASE("nothing is left out where nothing is known, or where nothing would be left") {
   CHECK(Fitting("", {}).size() == kFixes.size());
-  CHECK(Fitting("PyTorch", {"Python"}, {kFixes[2]}) == std::vector<std::string>{"for CUDA"});
+  // Then each says whom it is for: nobody takes another program's call for one of their own.
+  CHECK(Fitting("PyTorch", {"Python"}, {kFixes[2]}) ==
+        std::vector<std::string>{"for CUDA (for CUDA C++; find its equivalent in your program)"});
+  CHECK(Fitting("JAX", {"Python"}, {kFixes[1], kFixes[2]}).front() ==
+        "for PyTorch (for PyTorch; find its equivalent in your program)");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ def snippets():
 
 # What a snippet may use without importing it: a reader knows where these come from.
 IMPORTED = """
-    torch dist nn F os gc time contextlib concurrent jax wds monai profile schedule checkpoint
+    torch dist nn F os gc time contextlib concurrent jax tf wds monai profile schedule checkpoint
     DataLoader DistributedSampler DistributedDataParallel DDP ProfilerActivity fully_shard init_device_mesh
     PipelineModule AutoModelForCausalLM DataCollatorWithPadding EmbeddingBagCollection
     LigerFusedLinearCrossEntropyLoss flash_attn_varlen_func load_balancing_loss
@@ -62,7 +62,7 @@ OF_THE_PROGRAM = """
     grad grads layout nodes gpus_per_node micro_batches ranks_on_this_node correct total out shard shape dim hidden
     labels lm_head training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor vocab_size
     router_logits cu_seqlens_q cu_seqlens_k max_q max_k name path state values norms capacity pieces to_one_tensor pipe
-    array items transforms images_uint8 event copied pinned staging copy_stream following_host
+    array items transforms images_uint8 event copied pinned staging copy_stream following_host batches
 """.split()
 
 
@@ -138,7 +138,7 @@ NEWER = {
 }
 
 # Packages that are not PyTorch: their snippets run where somebody installs them, which nobody does for this test.
-OTHER_PACKAGES = re.compile(r"\b(jax|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
+OTHER_PACKAGES = re.compile(r"\b(jax|tf|nvtx|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
                             r"|EmbeddingBagCollection|LigerFused\w+|flash_attn_varlen_func|PipelineModule"
                             r"|load_balancing_loss)\b|\bkernel\[grid\]|gradient_checkpointing_disable")
 
@@ -149,6 +149,7 @@ NEEDS_GPU = {
     "all_gather_into_tensor": "NCCL",
     "init_process_group": "NCCL",
     "batch_isend_irecv": "several ranks",
+    "all_to_all_single": "several ranks",
     "distributed.send": "several ranks",
     "init_device_mesh": "several GPUs",
     "new_subgroups": "GPUs, whose number it asks for",
