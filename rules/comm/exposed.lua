@@ -1,7 +1,8 @@
 -- Communication kernels run with no compute beside them. Why (late ranks, order, size, path) other rules say.
 -- What the exposed time waits for decides what helps: sums of gradients can be sent later and less often, the messages of
 -- a pipeline, of tokens or of a layer cannot.
-local function reason_of(worst, trains)
+local function reason_of(worst, trains, exchanges)
+  if exchanges and (worst == "sendrecv" or worst == "alltoall") then return "exchange" end
   if worst == "allreduce" and trains == false then return "layers" end
   if worst == "allreduce" or worst == "reducescatter" then return "sums" end
   return worst == "allgather" and "weights" or "messages"
@@ -33,7 +34,7 @@ return {
 
   needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "comm.beside.remedy",
                  "window.device_time" },
-  optional   = { "run.trains", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes" },
+  optional   = { "run.trains", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count" },
   thresholds = { "min_share" },
 
   symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.{traffic:text}",
@@ -52,11 +53,16 @@ return {
       snippet = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --sequence-parallel --tp-comm-overlap   # Megatron-LM", language = "bash", ["for"] = { "pytorch" } },
     { reason = "messages", action = "Post all messages of a step at once and early, compute what does not need them, and wait where they are used",
       snippet = "requests = dist.batch_isend_irecv([dist.P2POp(dist.irecv, received, source), dist.P2POp(dist.isend, sent, target)])\n...            # compute that does not need the data\nfor request in requests:\n    request.wait()", language = "python", ["for"] = { "pytorch" } },
+    { reason = "exchange", action = "Start each exchange as soon as its data is ready, and compute meanwhile what does not need the result",
+      snippet = "work = dist.all_to_all_single(received, sent, async_op=True)\n...            # compute that does not need received, such as the dense layers\nwork.wait()", language = "python", ["for"] = { "pytorch" } },
+    { reason = "exchange", action = "Split the batch, so that one part is exchanged while the other computes", ["for"] = { "python" } },
     { reason = "messages", action = "Split the batch, so that one part is exchanged while the other computes", ["for"] = { "python" } },
     { action = "With NCCL, launch collectives on a separate stream, and let only the kernels that need the result wait for an event",
       snippet = "cudaEventRecord(produced, compute_stream);     // after the kernels that write in\ncudaStreamWaitEvent(comm_stream, produced, 0);\nncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, comm_stream);\ncudaEventRecord(reduced, comm_stream);\nindependent<<<grid, block, 0, compute_stream>>>(data);\ncudaStreamWaitEvent(compute_stream, reduced, 0);", language = "cpp", ["for"] = { "c++" } },
     { action = "With MPI, start non-blocking exchanges, compute what does not need them, then wait",
       snippet = "MPI_Irecv(halo_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);\nMPI_Isend(halo_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);\ninterior<<<grid, block, 0, stream>>>(field);\nMPI_Waitall(2, requests, MPI_STATUSES_IGNORE);\nboundary<<<edge, block, 0, stream>>>(field, halo_in);", language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
+    { action = "Let XLA order collectives so that compute hides them",
+      snippet = "export XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Inference with tensor parallelism, where each layer needs the result of the collective before it.",
   references = { "pytorch/ddp", "pytorch/fsdp", "nccl/collectives" },
@@ -68,7 +74,7 @@ return {
     if not at_least(exposed, t.min_share) then return nil end
     local rows = top(f.comm.kinds, "exposed", 5)
     return { share = exposed, overlap = f.comm.overlap, time = f.comm.time, count = f.comm.count,
-             traffic = traffic(f), reason = reason_of(rows[1] and rows[1].kind or "", f.run.trains), rows = rows }
+             traffic = traffic(f), reason = reason_of(rows[1] and rows[1].kind or "", f.run.trains, (f.ranges.all_to_all.count or 0) > 0), rows = rows }
   end,
 
   -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute.
@@ -87,6 +93,11 @@ return {
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "sendrecv", count = 200, time = 1.2e9, exposed = 1e9 } } } },
       expect = { reason = "messages" } },
+    { name = "ranges say that the sends are an exchange among all ranks",
+      facts = { window = { device_time = 4e9 }, ranges = { all_to_all = { count = 42 } },
+                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
+                         kinds = { { kind = "sendrecv", count = 200, time = 1.2e9, exposed = 1e9 } } } },
+      expect = { reason = "exchange" } },
     { name = "a model that is served sums the parts of its layers",
       facts = { window = { device_time = 4e9 }, run = { trains = false },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,

@@ -47,7 +47,7 @@ return {
   effort    = "design",
 
   needs      = { "comm.count", "comm.per_step", "comm.kinds" },
-  optional   = { "strategy.name", "strategy.evidence" },
+  optional   = { "strategy.name", "strategy.evidence", "ranges.all_to_all.count" },
   thresholds = { "min_count", "gathers_per_scatter" },
 
   symptom = "The collectives look like {strategy:text}. Collectives on each GPU: {per_step:count} {per:text} ({kinds:text}){evidence:text}.",
@@ -79,12 +79,18 @@ return {
     elseif reduces > 0 then
       table.insert(found, "data parallelism (DDP), or tensor parallelism if there are several per layer")
     end
-    if exchanges > 0 then table.insert(found, "expert or sequence parallelism (all-to-all)") end
+    -- NCCL makes an exchange among all ranks of sends: what the program asked for is in its ranges.
+    local asked = (f.ranges.all_to_all.count or 0) > 0
+    if sends > 0 and asked then exchanges, sends = exchanges + sends, 0 end
+    if exchanges > 0 then table.insert(found, "expert or sequence parallelism, or embedding tables split across ranks (all-to-all)") end
     if sends > 0 then table.insert(found, "pipeline parallelism, or an all-to-all made of sends") end
     local evidence = ""
     -- Groups and phases tell more than counts of kinds.
     if f.strategy.name and f.strategy.name ~= "" then
       found = { in_words(f.strategy.name) }
+      if f.strategy.name == "pipeline" and contains(f.strategy.evidence, "chains of 2 ranks") then
+        found = asked and { "expert or sequence parallelism (all-to-all)" } or { "pipeline parallelism, or an exchange of two ranks (all-to-all)" }
+      end
       evidence = ". Inferred from " .. f.strategy.evidence
     end
     if #found == 0 then return nil end
@@ -114,6 +120,16 @@ return {
                                                               { kind = "allreduce", count = 26, time = 2e8, exposed = 1e8 } } } },
       expect = { strategy = "data parallelism (DDP), or tensor parallelism if there are several per layer; also pipeline parallelism, " ..
                             "or an all-to-all made of sends" } },
+    { name = "ranges say that the sends are an exchange among all ranks",
+      facts = { ranges = { all_to_all = { count = 5 } },
+                comm = { count = 8, per_step = 8, kinds = { { kind = "sendrecv", count = 5, time = 3e6, exposed = 1e6 },
+                                                            { kind = "allreduce", count = 3, time = 2e6, exposed = 1e6 } } } },
+      expect = { strategy = "data parallelism (DDP), or tensor parallelism if there are several per layer; also expert or sequence " ..
+                            "parallelism, or embedding tables split across ranks (all-to-all)" } },
+    { name = "two ranks that send to each other may exchange, too",
+      facts = { strategy = { name = "pipeline", evidence = "33 sends and receives in the window along chains of 2 ranks" },
+                comm = { count = 66, per_step = 33, kinds = { { kind = "sendrecv", count = 66, time = 3e8, exposed = 1e8 } } } },
+      expect = { strategy = "pipeline parallelism, or an exchange of two ranks (all-to-all)" } },
     { name = "near miss: a broadcast and a barrier at the start",
       facts = { comm = { count = 2, per_step = 2, kinds = { { kind = "broadcast", count = 1, time = 1e5, exposed = 1e5 },
                                                             { kind = "allreduce", count = 1, time = 1e5, exposed = 1e5 } } } },
