@@ -16,13 +16,13 @@ return {
   explains  = { "sync/host-busy-wait", "launch/host-op-overhead", "host/cpu-bound", "transfer/exposed-copy", "host/tensor-conversions" },
   knowledge = { "K-C6", "K-A5" },
 
-  needs_loop     = true,
   loss           = "sync.item",
   not_applicable = "the host waits for no tiny copies",
   evidence       = { "count", "per_step", "operator", "source", bytes = "median_bytes" },
   needs          = { "sync.item.direction" },
-  optional       = { "sync.item.operator", "sync.item.source", "run.decode", "run.framework" },
-  thresholds     = { "min_share", "min_per_step", "per_token" },
+  optional       = { "sync.item.operator", "sync.item.source", "run.decode", "run.framework", "window.supports_verdict", "run.kind",
+                     "startup.time" },
+  thresholds     = { "min_share", "min_per_step", "per_token", "min_count_of_pass", "max_start_up" },
 
   symptom = "The host waits for a copy of {bytes:bytes} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each wait empties the queue, and the GPU is idle until the host has launched enough work again.",
@@ -59,9 +59,24 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     { reason = "read", action = "In CUDA C++, keep the value on the device, and read it every N steps from pinned memory",
       snippet = "if (step % 100 == 0) {\n  cudaMemcpyAsync(host_value, value, sizeof(float), cudaMemcpyDeviceToHost, stream);   // host_value: pinned\n  cudaEventRecord(copied, stream);                                                     // read it after this event\n}", language = "cpp", ["for"] = { "c++" } },
     { action = "With OpenACC or OpenMP, keep scalars on the device, and update the host copy every N steps", ["for"] = { "openacc", "openmp", "fortran" } },
+    { reason = "read", action = "Leave results on the GPU, and read many of them at once: float(), print() and numpy.asarray() wait",
+      snippet = "losses.append(loss)                  # a JAX array: no float(loss) here\nif len(losses) == 100:\n    print(jax.device_get(losses)); losses.clear()", language = "python", ["for"] = { "jax", "training" } },
   },
   false_positives = "A loop that needs the value on the host to continue, such as token-by-token generation with a stop test. Test only every few tokens there.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
+
+  applies = function(f, t)
+    if f.window.supports_verdict == false then
+      -- The layers of one warm pass wait again and again, and so will those of the next.
+      if f.run.kind == "kernels" or f.run.kind == "start-up" or not at_least(f.sync.item.count, t.min_count_of_pass) then
+        return false, "the capture shows no loop: it is a start, a single pass or too short"
+      end
+      if f.startup.time and at_least(share(f.startup.time, f.window.device_time), t.max_start_up) then
+        return false, "the only pass loads code or allocates memory, as first passes do"
+      end
+    end
+    return f.sync.item.count > 0, "the host waits for no tiny copies"
+  end,
 
   detect = function(f, t, e)
     local direction = f.sync.item.direction
@@ -84,7 +99,16 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
   saving = { confidence = 0.85, basis = "the host does not wait and stays ahead of the GPU" },
 
   tests = {
-    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false }, run = { kind = "start-up" } }, expect = "not_applicable" },
+    { name = "the layers of one pass send a number each",
+      edges = { ["sync.item.count"] = 15, ["startup.time"] = 3e7 },
+      facts = { window = { device_time = 6e8, supports_verdict = false }, run = { kind = "one-pass" }, startup = { time = 0 },
+                sync = { item = { count = 33, per_step = 33, median_bytes = 8, direction = "host to device", lost = 5.6e7, remedy = true } } },
+      expect = { way = "to the GPU", ways = { { reason = "sent" } } }, saving = { claims = 5.6e7 } },
+    { name = "the first pass loads code",
+      facts = { window = { device_time = 6e8, supports_verdict = false }, run = { kind = "one-pass" }, startup = { time = 1e8 },
+                sync = { item = { count = 33, per_step = 33, median_bytes = 8, direction = "host to device", lost = 5.6e7, remedy = true } } },
+      expect = "not_applicable" },
     { name = "a loop of one's own reads each token",
       edges = { ["sync.item.lost"] = 2e7, ["sync.item.per_step"] = 1 },
       facts = { window = { device_time = 1e9 }, run = { decode = true },
