@@ -3,6 +3,17 @@
 -- make up most of the idle time that loading causes. With workers that are ahead, only the slow loads show at all: then
 -- few steps wait for data, and those wait long. Workers that cannot keep up hold the loop at least once per round of
 -- as many steps as there are workers; slow samples do so less often, even where they keep every worker busy.
+
+-- Whether slow steps are whole rounds of the workers apart. They come once a round from the moment on at which the batches that
+-- were ready at the start are used up: before that nothing waits.
+local function slow_once_a_round(slow, workers)
+  if slow == nil or #slow <= 1 then return false end
+  for _, row in ipairs(slow) do
+    if (row.index - slow[1].index) % workers ~= 0 then return false end
+  end
+  return true
+end
+
 return {
   id        = "input/slow-batches",
   title     = "Find the samples that load far more slowly than the rest",
@@ -16,8 +27,10 @@ return {
 
   needs      = { "window.device_time", "input.lost", "input.remedy", "input.load.count", "input.load.median",
                  "input.load.max", "input.load.slow_count", "input.load.slow_lost", "input.load.slow_remedy" },
-  optional   = { "input.workers", "input.workers_busy", "input.steps_affected", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what" },
-  thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "max_per_round", "min_of_step" },
+  optional   = { "input.workers", "input.workers_busy", "input.steps_affected", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what",
+                     "steps.outliers.rows" },
+  thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "max_per_round", "min_of_step",
+                     "always_busy" },
 
   symptom = "{count:count} of {loads:count} loads delay the loop far longer than the rest, by up to {max:time}. Around them, the GPU is idle for {share:pct} of the time.",
   cause   = "A few samples are larger or harder to decode than the rest: another format, resolution, length or compression.",
@@ -43,6 +56,8 @@ print(sorted(cost)[-20:])]],
   detect = function(f, t)
     local workers, affected = f.input.workers or 0, f.input.steps_affected
     local seldom = workers >= 1 and affected and f.steps.count and at_most(affected * workers, t.max_per_round)
+    -- Workers that never rest, and one wait per round: the pool is too small.
+    if f.input.workers_busy and at_least(f.input.workers_busy, t.always_busy) and workers > 1 and slow_once_a_round(f.steps.outliers.rows, workers) then return nil end
     if f.input.workers_busy and not seldom and not at_most(f.input.workers_busy, t.max_busy) then return nil end
     local all, slow = f.input.lost.time, f.input.load.slow_lost.time
     local function found(lost, count, of, rare)
@@ -99,6 +114,17 @@ print(sorted(cost)[-20:])]],
                           load = { count = 4, median = 5e8, max = 6e8, slow_count = 0, slow_lost = 0,
                                    slow_remedy = true } } },
       expect = { share = 0.4, count = 4, loads = 20, rare = "yes" }, saving = { claims = 2e9 } },
+    { name = "near miss: workers that never rest, and one wait per round once the reserve is used up",
+      edges = { ["input.workers_busy"] = 0.95 },
+      facts = { window = { device_time = 2e8 }, steps = { count = 32, median = 5e6, outliers = { rows = { { index = 23 }, { index = 31 } } } },
+                input = { lost = 3e7, remedy = true, workers = 8, workers_busy = 1, steps_affected = 0.06,
+                          load = { count = 2, median = 2.8e7, max = 2.8e7, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
+      expect = "silent" },
+    { name = "slow samples at other distances than rounds",
+      facts = { window = { device_time = 2e8 }, steps = { count = 32, median = 5e6, outliers = { rows = { { index = 23 }, { index = 29 } } } },
+                input = { lost = 3e7, remedy = true, workers = 8, workers_busy = 1, steps_affected = 0.06,
+                          load = { count = 2, median = 2.8e7, max = 2.8e7, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
+      expect = { rare = "yes" }, saving = { claims = 3e7 } },
     { name = "near miss: two busy workers, and every other step waits",
       facts = { window = { device_time = 5e9 }, steps = { count = 20, median = 1e8 },
                 input = { lost = 2e9, remedy = true, workers = 2, workers_busy = 0.97, steps_affected = 0.5,
