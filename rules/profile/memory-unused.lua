@@ -10,10 +10,11 @@ return {
   effort    = "flag",
 
   needs      = { "allocator.given" },
-  optional   = { "allocator.tensors.peak", "allocator.reserved.peak", "memory.reserved_peak", "memory.allocated_peak", "environment.allocator" },
+  optional   = { "allocator.tensors.peak", "allocator.reserved.peak", "memory.reserved_peak", "memory.allocated_peak", "environment.allocator",
+                 "allocator.unusable.peak" },
   thresholds = { "min_share", "min_bytes" },
 
-  symptom = "By {source:text}, up to {reserved:bytes} were reserved, and tensors held at most {tensors:bytes} at once: {share:pct} were never used.",
+  symptom = "By {source:text}, up to {reserved:bytes} were reserved, and tensors held at most {tensors:bytes} at once: {share:pct} were never used.{split_text:text}",
   cause   = "Blocks of the cache that no tensor fits into stay reserved. Sizes that change from step to step leave many of them.",
   fixes   = {
     { reason = "!set", action = "Let the allocator grow its segments (PyTorch 2.1 and later)",
@@ -39,13 +40,22 @@ return {
     -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
     local options = f.environment.allocator or ""
     local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil
-    return { source = source, reason = reason, reserved = reserved, tensors = tensors, share = part }
+    -- Blocks that are split stay until all of their parts are free: emptying the cache does not give them back.
+    local split = f.allocator.given and f.allocator.unusable.peak or nil
+    local split_text = ""
+    if split and at_least(split, t.min_bytes) then
+      split_text = " Blocks that are split, and cannot be given back, held up to " .. math.floor(split / 1e8 + 0.5) / 10 .. " GB."
+    end
+    return { split_text = split_text, source = source, reason = reason, reserved = reserved, tensors = tensors, share = part }
   end,
 
   tests = {
     { name = "half of 40 GB",
       edges = { ["allocator.reserved.peak"] = 2.86e10 }, facts = { allocator = { given = true, tensors = { peak = 2e10 }, reserved = { peak = 4e10 } } },
-      expect = { share = 0.5, reserved = 4e10, tensors = 2e10 } },
+      expect = { split_text = "", share = 0.5, reserved = 4e10, tensors = 2e10 } },
+    { name = "most of it in blocks that are split",
+      facts = { allocator = { given = true, tensors = { peak = 2e10 }, reserved = { peak = 4e10 }, unusable = { peak = 1.24e10 } } },
+      expect = { split_text = " Blocks that are split, and cannot be given back, held up to 12.4 GB." } },
     { name = "half of 40 GB, by the profiler",
       facts = { allocator = { given = false }, memory = { reserved_peak = 4e10, allocated_peak = 2e10 } },
       expect = { share = 0.5, source = "PyTorch's profile of memory" } },
