@@ -88,7 +88,7 @@ void DeclareLosses(Catalog* catalog) {
 
 void DeclareSequence(Catalog* catalog) {
   catalog->Of(&Analysis::launches)
-      .Needs(HasLaunchSteps, "no steps were found", "steps")
+      .Needs(HasLaunchSteps, "too few steps were found", "steps")
       .Add("launch.sequence.length", "count",
            "Kernels in the sequence of kernels that repeats every step.",
            &Launches::sequence_length)

@@ -3,6 +3,7 @@
 // kernels that nobody here knows.
 #include <algorithm>
 
+#include "engine/base/text.h"
 #include "engine/facts/declare.h"
 #include "engine/metrics/kernels/kernel_table.h"
 
@@ -27,6 +28,15 @@ Rows UnmeasuredRows(const KernelEfficiency& efficiency) {
   return rows;
 }
 
+// Where the calls come from tells more than the end of a long name.
+std::string PlaceOf(const std::string& kernel, const std::string& source) {
+  constexpr std::size_t kEnough = 36;  // layout only
+  if (source.empty()) return kernel;
+  const std::string name =
+      kernel.size() <= kEnough ? kernel : SafeText(kernel.substr(0, kEnough - 1)) + "…";
+  return name + ", called from " + source;
+}
+
 Row RoofRow(const ShapeRow& row, const Analysis& a) {
   const std::string kernel = ShortKernelName(row.kernel);
   const std::string source =
@@ -38,7 +48,7 @@ Row RoofRow(const ShapeRow& row, const Analysis& a) {
           {"kernel", kernel},
           {"kernel_name", row.kernel},
           {"source", source},
-          {"place", source.empty() ? kernel : kernel + ", called from " + source},
+          {"place", PlaceOf(kernel, source)},
           {"kind", WorkKindName(row.kind)},
           {"count", static_cast<double>(row.count)},
           {"time", row.time_ns},

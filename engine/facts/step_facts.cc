@@ -7,7 +7,7 @@
 namespace advise::facts {
 namespace {
 
-constexpr const char* kNoSteps = "no steps were found";
+constexpr const char* kNoSteps = "too few steps were found";
 
 bool HasSteps(const Analysis& a) { return a.run.steps.known(); }
 

@@ -14,7 +14,7 @@ constexpr std::size_t kMostKernels = 200;
 constexpr std::size_t kMostUploads = 50;
 constexpr std::size_t kMostOrigins = 400;
 
-constexpr const char* kNoWorkSteps = "no steps were found";
+constexpr const char* kNoWorkSteps = "too few steps were found";
 
 double Devices(const Analysis& a) { return static_cast<double>(a.run.active_devices.size()); }
 double Steps(const Work& work) { return static_cast<double>(work.steps.size()); }

@@ -65,7 +65,7 @@ return {
                  "run.kind", "launch.count", "startup.time" },
   thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads" },
 
-  symptom = "The launching thread runs CPU code for {code:pct} of the time{where:text}. The GPU waits for it for {share:pct} of the time.",
+  symptom = "The GPU waits for CPU code on the launching thread for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
   fixes   = {
     { reason = "model", action = "Compile the model, so that its layers run without Python between the kernels",
@@ -113,7 +113,12 @@ return {
     for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
     local code = math.max(lost, share(f.host.compute.code or 0, f.window.device_time))
-    return { share = lost, code = code, where = where, count = f.host.compute.lost.count, rows = rows, ways = ways }
+    local percent = math.floor(100 * code + 0.5)
+    local all_text = ""
+    if percent > math.floor(100 * lost + 0.5) then
+      all_text = " The launching thread runs such code for " .. percent .. " % of the time, part of it while the GPU works."
+    end
+    return { share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = ways }
   end,
 
   saving = function(f, t)
@@ -133,13 +138,13 @@ return {
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "logging", time = 1e8 }, { name = "metrics", time = 4e8 } } } } },
-      expect = { share = 0.5, where = ", most of it in the range metrics", count = 10, rows = { { name = "metrics" }, { name = "logging" } } },
+      expect = { share = 0.5, where = ", most of it in the range metrics", all_text = "", count = 10, rows = { { name = "metrics" }, { name = "logging" } } },
       saving = { claims = 5e8, confidence = 0.3 } },
     { name = "the GPU has work left for most of the code",
       edges = { ["host.compute.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
                 host = { compute = { remedy = true, code = 6e8, lost = { time = 8e7, count = 10 }, ranges = {} } } },
-      expect = { share = 0.08, code = 0.6 } },
+      expect = { share = 0.08, code = 0.6, all_text = " The launching thread runs such code for 60 % of the time, part of it while the GPU works." } },
     { name = "one pass that launches a lot",
       edges = { ["startup.time"] = 5e7, ["launch.count"] = 50 },
       facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "training" }, launch = { count = 1100 }, startup = { time = 0 },

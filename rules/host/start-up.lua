@@ -3,7 +3,11 @@
 -- training job runs for hours after it, so there it is only said.
 
 -- "24.6 s", "0.35 s"
-local function in_seconds(ns) return math.floor(ns / 1e7 + 0.5) / 100 .. " s" end
+-- Three digits, as other times of the report have.
+local function in_seconds(ns)
+  local digits = math.max(0, 3 - string.len(tostring(math.floor(ns / 1e9))))
+  return math.floor(ns / 1e9 * 10 ^ digits + 0.5) / 10 ^ digits .. " s"
+end
 
 return {
   id        = "host/start-up",

@@ -4,7 +4,7 @@ local why = {
   ["short-sequence"] = "Sequences are so short that each block ends soon after it starts.",
   ["fp32-units"] = "It computes in FP32 without the matrix units, which are many times faster.",
   ["few-tiles"] = "Batch, heads and queries together give fewer tiles than the GPU has SMs.",
-  [""] = "The sizes do not explain it. The implementation may be made for an older GPU, or for another head size.",
+  [""] = "The implementation may be made for an older GPU, or for another head size: these sizes allow more.",
 }
 
 return {

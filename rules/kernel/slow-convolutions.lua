@@ -9,7 +9,7 @@ local why = {
   ["grouped"] = "Each group has few channels, so the matrix units are half empty.",
   ["few-tiles"] = "The result is too small to give each SM a tile.",
   ["few-uses"] = "There is little arithmetic per byte here, so memory is the limit.",
-  [""] = "The sizes do not explain it. The library may have chosen a poor algorithm, or it converts the layout before and after.",
+  [""] = "The library may have chosen a poor algorithm, or it converts the layout before and after: these sizes allow more.",
 }
 
 return {

@@ -2,7 +2,7 @@
 local why = {
   ["few-tiles"] = "The tokens, spread over the experts, give fewer tiles than the GPU has SMs.",
   ["few-uses"] = "Few tokens reach each expert, so its weights are read for little work.",
-  [""] = "The sizes do not explain it. Experts may get unequal numbers of tokens, or the kernel was not tuned for these sizes.",
+  [""] = "Experts may get unequal numbers of tokens, or the kernel was not tuned: these sizes allow more.",
 }
 
 return {

@@ -7,7 +7,7 @@ local why = {
   ["not-vectorized"] = "The kernel moves one element at a time: addresses, types or strides do not allow wide loads.",
   ["compiled"] = "A compiler made this kernel. Its block sizes may not fit this GPU, or other kernels compete for memory.",
   ["small"] = "Each kernel moves little data and ends before memory reaches its full rate.",
-  [""] = "The sizes do not explain it. Possible reasons: too many passes over the data, atomic updates, or other kernels that compete for memory.",
+  [""] = "The kernel may pass over the data too often or update it atomically, or other kernels compete for memory: these sizes allow more.",
 }
 
 return {

@@ -8,7 +8,7 @@ local why = {
   ["short-sums"] = "Each sum has few terms, so most of the time goes into writing the result. Memory is the limit, and the kernel does not keep it busy.",
   ["few-uses"] = "One side of the result has few rows, so the weights are read for little work. Memory is the limit, and the kernel does not keep it busy.",
   ["grouped"] = "The rows are split among groups, and small groups leave tiles half empty.",
-  [""] = "The sizes do not explain it. The library may have chosen a poor kernel, or other kernels compete for the GPU.",
+  [""] = "The library may have chosen a poor kernel, or other kernels compete for the GPU: these sizes allow more.",
 }
 
 return {
