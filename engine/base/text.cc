@@ -236,6 +236,21 @@ std::string_view WithoutParameters(std::string_view name) {
   return name;
 }
 
+// A name that a profiler cut within its parameters, without them: "f<int>(T2, cudnnTen…".
+std::string_view WithoutCutParameters(std::string_view name) {
+  if (!name.ends_with("…") && !name.ends_with("...")) return name;
+  int arguments = 0;
+  int parentheses = 0;
+  std::size_t open = std::string_view::npos;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (parentheses == 0 && name[at] == '<') ++arguments;
+    if (parentheses == 0 && name[at] == '>') --arguments;
+    if (name[at] == '(' && parentheses++ == 0) open = arguments == 0 ? at : std::string_view::npos;
+    if (name[at] == ')' && parentheses > 0 && --parentheses == 0) open = std::string_view::npos;
+  }
+  return open == std::string_view::npos || open == 0 ? name : name.substr(0, open);
+}
+
 // What stands in <> and [], as "…".
 std::string WithoutArguments(std::string_view name) {
   std::string words;
@@ -257,7 +272,7 @@ std::string KernelInWords(std::string_view name) {
   constexpr std::string_view kVoid = "void ";
   if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
   while (name.ends_with(' ')) name.remove_suffix(1);
-  name = WithoutParameters(name);
+  name = WithoutCutParameters(WithoutParameters(name));
   while (name.ends_with(' ')) name.remove_suffix(1);
   return SafeText(name.size() <= kLong ? std::string(name) : WithoutArguments(name));
 }

@@ -168,7 +168,7 @@ Sorted SortFindings(const Report& report) {
 std::string Ranked(const Report& report, const Sorted& sorted) {
   std::string html =
       "<section aria-labelledby=\"ranked-title\" class=\"panel first\">\n"
-      "<h2 id=\"ranked-title\">What to fix, in this order</h2>\n";
+      "<h2 id=\"ranked-title\">What to fix</h2>\n";
   if (sorted.advice.empty()) {
     return html + (report.healthy ? "<p>Nothing to fix was found.</p>\n</section>\n"
                                   : "<p>This capture does not show what to fix.</p>\n</section>\n");

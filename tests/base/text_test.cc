@@ -72,6 +72,9 @@ TEST_CASE("a kernel's name loses what a sentence cannot bear") {
   CHECK(KernelInWords("void f<int>(float*, int)") == "f<int>");
   CHECK(KernelInWords("(anonymous namespace)::f(int)") == "(anonymous namespace)::f");
   CHECK(KernelInWords("foo") == "foo");
+  CHECK(KernelInWords("void f<float, 1>(T2, cudnnTen...") == "f<float, 1>");
+  CHECK(KernelInWords("(anonymous namespace)::f(int, co…") == "(anonymous namespace)::f");
+  CHECK(KernelInWords("void f<(anonymous n…") == "f<(anonymous n…");
   CHECK(KernelInWords("(a CUDA graph as a whole)") == "(a CUDA graph as a whole)");
   const std::string arguments = "float, 512, 6, 5, 3, 3, 3, false, std::pair<int, unsigned long>";
   CHECK(KernelInWords("void lib::g<" + arguments + ">::h<" + arguments + ">(int)") ==
