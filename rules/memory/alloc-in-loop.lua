@@ -33,6 +33,8 @@ unset PYTORCH_NO_CUDA_MEMORY_CACHING]],
       snippet = [[# remove torch.cuda.empty_cache() from the loop
 unset PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING]],
       language = "bash", ["for"] = { "pytorch", "amd" } },
+    { action = "Let JAX keep the memory that it has: the platform allocator asks the driver for each array",
+      snippet = "unset XLA_PYTHON_CLIENT_ALLOCATOR", language = "bash", ["for"] = { "jax" } },
     { action  = "Allocate once before the loop and reuse the buffers" },
     { action  = "In CUDA C++, allocate in stream order from a pool that keeps its memory",
       snippet = [[cudaMemPool_t pool;
@@ -42,8 +44,6 @@ cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
 cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]],
       language = "cpp", ["for"] = { "c++" } },
     { action = "Pin host buffers once; pinning for each copy costs more than the copy" },
-    { action = "Let JAX keep the memory that it has: the platform allocator asks the driver for each array",
-      snippet = "unset XLA_PYTHON_CLIENT_ALLOCATOR", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Caches that still grow in the first steps.",
   references = { "cuda-best-practices/allocation", "cuda-programming/stream-ordered-allocator", "pytorch/memory-management" },

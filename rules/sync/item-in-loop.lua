@@ -30,6 +30,8 @@ return {
     { reason = "token", action = "Give generate() a static cache: it then compiles the decoding step, and less work waits behind each check for the end",
       snippet = 'model.generation_config.cache_implementation = "static"\nout = model.generate(**inputs, max_new_tokens=200)',
       language = "python", ["for"] = { "hugging face transformers" } },
+    { reason = "read", action = "Leave results on the GPU, and read many of them at once: float(), print() and numpy.asarray() wait",
+      snippet = "losses.append(loss)                  # a JAX array: no float(loss) here\nif len(losses) == 100:\n    print(jax.device_get(losses)); losses.clear()", language = "python", ["for"] = { "jax", "training" } },
     { reason = "token", action = "Test for the end of the text only every few tokens, and choose the next token on the GPU" },
     { reason = "moved", action = "Keep the tensor on the GPU, or copy it to pinned memory and read it one step later",
       snippet = [[staging.copy_(values, non_blocking=True); copied.record()     # instead of: values.to("cpu"); staging: pinned
@@ -59,8 +61,6 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     { reason = "read", action = "In CUDA C++, keep the value on the device, and read it every N steps from pinned memory",
       snippet = "if (step % 100 == 0) {\n  cudaMemcpyAsync(host_value, value, sizeof(float), cudaMemcpyDeviceToHost, stream);   // host_value: pinned\n  cudaEventRecord(copied, stream);                                                     // read it after this event\n}", language = "cpp", ["for"] = { "c++" } },
     { action = "With OpenACC or OpenMP, keep scalars on the device, and update the host copy every N steps", ["for"] = { "openacc", "openmp", "fortran" } },
-    { reason = "read", action = "Leave results on the GPU, and read many of them at once: float(), print() and numpy.asarray() wait",
-      snippet = "losses.append(loss)                  # a JAX array: no float(loss) here\nif len(losses) == 100:\n    print(jax.device_get(losses)); losses.clear()", language = "python", ["for"] = { "jax", "training" } },
   },
   false_positives = "A loop that needs the value on the host to continue, such as token-by-token generation with a stop test. Test only every few tokens there.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
