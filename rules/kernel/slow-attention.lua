@@ -4,7 +4,7 @@ local why = {
   ["short-sequence"] = "Sequences are so short that each block ends soon after it starts.",
   ["fp32-units"] = "It computes in FP32 without the matrix units, which are many times faster.",
   ["few-tiles"] = "Batch, heads and queries together give fewer tiles than the GPU has SMs.",
-  [""] = "The implementation may be made for an older GPU, or for another head size: these sizes allow more.",
+  [""] = "The implementation may be made for an older GPU or another head size. These sizes allow more.",
 }
 
 return {
@@ -23,7 +23,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow attention takes {share:pct} of the time beyond what good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such calls waste {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "one-query", action = "Where a sequence has one query, use a decode kernel that splits the keys across blocks (Flash-Decoding, FlashInfer, FlashMLA), and share keys between heads (GQA)" },

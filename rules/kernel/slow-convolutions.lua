@@ -9,7 +9,7 @@ local why = {
   ["grouped"] = "Each group has few channels, so the matrix units are half empty.",
   ["few-tiles"] = "The result is too small to give each SM a tile.",
   ["few-uses"] = "There is little arithmetic per byte here, so memory is the limit.",
-  [""] = "The library may have chosen a poor algorithm, or it converts the layout before and after: these sizes allow more.",
+  [""] = "The library may have chosen a poor algorithm, or converts layouts. These sizes allow more.",
 }
 
 return {
@@ -28,7 +28,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow convolutions take {share:pct} of the time beyond what good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such convolutions waste {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "depthwise", action = "Where convolutions are depthwise, fuse them with their neighbors (torch.compile), and use channels-last layout and 16-bit types: each moves fewer bytes",

@@ -2,7 +2,7 @@
 local why = {
   ["few-tiles"] = "The tokens, spread over the experts, give fewer tiles than the GPU has SMs.",
   ["few-uses"] = "Few tokens reach each expert, so its weights are read for little work.",
-  [""] = "Experts may get unequal numbers of tokens, or the kernel was not tuned: these sizes allow more.",
+  [""] = "Experts may get unequal numbers of tokens, or tuning is missing. These sizes allow more.",
 }
 
 return {
@@ -21,7 +21,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow mixtures of experts take {share:pct} of the time beyond what good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such layers waste {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { action = "Tune the kernel for these sizes: serving engines keep a table of tile sizes per GPU, and warn when it has no entry",

@@ -7,7 +7,7 @@ local why = {
   ["not-vectorized"] = "The kernel moves one element at a time: addresses, types or strides do not allow wide loads.",
   ["compiled"] = "A compiler made this kernel. Its block sizes may not fit this GPU, or other kernels compete for memory.",
   ["small"] = "Each kernel moves little data and ends before memory reaches its full rate.",
-  [""] = "The kernel may pass over the data too often or update it atomically, or other kernels compete for memory: these sizes allow more.",
+  [""] = "The kernel may read its data too often, or others compete for memory. Atomic updates are slow, too. These sizes allow more.",
 }
 
 return {
@@ -26,7 +26,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow operators of this kind take {share:pct} of the time beyond what good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such operators waste {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "strided", action = "Where layouts differ, keep one throughout, and copy once where it must change",

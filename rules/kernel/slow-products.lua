@@ -8,7 +8,7 @@ local why = {
   ["short-sums"] = "Each sum has few terms, so most of the time goes into writing the result. Memory is the limit, and the kernel does not keep it busy.",
   ["few-uses"] = "One side of the result has few rows, so the weights are read for little work. Memory is the limit, and the kernel does not keep it busy.",
   ["grouped"] = "The rows are split among groups, and small groups leave tiles half empty.",
-  [""] = "The library may have chosen a poor kernel, or other kernels compete for the GPU: these sizes allow more.",
+  [""] = "The library may have chosen a poor kernel, or other kernels compete. These sizes allow more.",
 }
 
 return {
@@ -27,7 +27,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Slow matrix products take {share:pct} of the time beyond what good libraries need.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such products waste {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "odd-sizes", action = "Where a size is odd, pad it to a multiple of 64: vocabulary, classes, hidden sizes",
