@@ -209,7 +209,8 @@ std::optional<ShapeWork> ConvolutionWork(const Call& call) {
     return Gradients(work, large, weight, *window, both || mask.starts_with("[True"),
                      both || mask.find(", True") != std::string_view::npos);
   }
-  const std::string_view mask = call.Value(10);
+  // The mask stands behind `transposed`, the padding of the result and the groups.
+  const std::string_view mask = call.Value(formula.transposed + 3);
   return Gradients(work, large, weight, *window, mask.starts_with("[True"),
                    mask.find(", True,") != std::string_view::npos);
 }

@@ -14,7 +14,7 @@ namespace {
 struct Formula {
   std::string_view name;
   int first = 0;  // operand; the second is next to it
-  enum { kMatrices, kVector, kAny, kLinear, kGrouped } form = kMatrices;
+  enum { kMatrices, kSummed, kVector, kAny, kLinear, kGrouped } form = kMatrices;
 };
 
 constexpr auto kFormulas = std::to_array<Formula>({
@@ -25,7 +25,7 @@ constexpr auto kFormulas = std::to_array<Formula>({
     {"aten::bmm", 0},
     {"aten::baddbmm", 1},
     {"aten::baddbmm_", 1},
-    {"aten::addbmm", 1},
+    {"aten::addbmm", 1, Formula::kSummed},
     {"aten::_scaled_mm", 0},
     {"aten::_scaled_mm_v2", 0},
     {"aten::_int_mm", 0},
@@ -132,6 +132,16 @@ std::optional<ShapeWork> Matrices(const Call& call, int a) {
   return work;
 }
 
+// One result: the sum of the products of a batch.
+std::optional<ShapeWork> Summed(const Call& call, int a) {
+  auto work = Matrices(call, a);
+  const Sizes& left = call.Tensor(a).sizes;
+  if (!work || left.size() != 3) return {};
+  const Sizes one = {left[1], call.Tensor(a + 1).sizes[2]};
+  work->bytes -= static_cast<double>(left[0] - 1) * Product(one) * ResultBytes(call, work->type);
+  return work;
+}
+
 std::optional<ShapeWork> Vector(const Call& call, int a) {
   const Sizes& matrix = call.Tensor(a).sizes;
   const Sizes& vector = call.Tensor(a + 1).sizes;
@@ -220,6 +230,8 @@ std::optional<ShapeWork> ProductWork(const Call& call) {
   switch (formula.form) {
     case Formula::kMatrices:
       return Matrices(call, a);
+    case Formula::kSummed:
+      return Summed(call, a);
     case Formula::kVector:
       return Vector(call, a);
     case Formula::kLinear:
