@@ -170,6 +170,55 @@ TEST_CASE("what a rank idles for another one is not won on its own compute") {
   CHECK(cuts.other[1][3] == 50_us);  // of its compute
 }
 
+TEST_CASE("time that does not fit into its step is taken off all of them, each by its length") {
+  const Cluster cluster = TwoRanks();
+  const RuleInfo stall = Rule("step/stall");
+  // 150 us are claimed in step 3, which has 100 us: 50 us remain for ten steps.
+  Finding finding = Saves(stall, 0.15, 0);
+  finding.step_parts = {{300_us, 0.15}};
+  Cuts cuts;
+  const CutsOfJob job(cluster);
+  job.Size(&cuts);
+  job.Add(finding, 0, finding.saving_share, &cuts);
+  REQUIRE(cuts.other[0].size() == kSteps);
+  for (std::size_t s = 0; s < kSteps; ++s) CHECK(cuts.other[0][s] == (s == 3 ? 105_us : 5_us));
+  CHECK(cuts.other[1].empty());
+  CHECK(cuts.comm[0].empty());
+  job.Bound(&cuts);
+  CHECK(cuts.other[0][3] == 100_us);
+}
+
+TEST_CASE("communication that shared layers need at once cannot be hidden") {
+  Cluster cluster = TwoRanks();
+  cluster.strategy.needed.assign(kRanks, std::vector<Nanos>(kSteps, 25_us));
+  cluster.strategy.exchanged.assign(kRanks, std::vector<Nanos>(kSteps, 5_us));
+  const CutsOfJob job(cluster);
+  const auto taken = [&](const std::string& id) {
+    const RuleInfo rule = Rule(id);
+    Cuts cuts;
+    job.Size(&cuts);
+    job.Add(Saves(rule, 0.35, 1), 0, 0.35, &cuts);
+    return cuts.comm[0].empty() ? 0 : cuts.comm[0][4];
+  };
+  CHECK(taken("comm/hide") == 10_us);     // of 40 us, 25 are needed and 5 exchanged
+  CHECK(taken("comm/exposed") == 15_us);  // other compute hides exchanges, too
+  cluster.strategy.needed.assign(kRanks, std::vector<Nanos>(kSteps, 40_us));
+  CHECK(taken("comm/exposed") == 0);
+}
+
+TEST_CASE("a fix has what those before it in the plan leave of the same time") {
+  const Cluster cluster = TwoRanks();
+  RuleInfo specific = Rule("host/specific");
+  specific.priority = 60;
+  const RuleInfo large = Rule("kernel/large");
+  // Of 100 us a step: 80 us by the larger one, so that 20 us are left.
+  const auto findings = RankRun({}, OnBothRanks({Saves(specific, 0.3, 0), Saves(large, 0.8, 0)}),
+                                cluster, ShippedKnowledge());
+  REQUIRE(Named(findings, "kernel/large")->turn == 1);
+  CHECK(ShareOf(findings, "kernel/large") == Approx(0.7));  // the specific one is sure of 30
+  CHECK(ShareOf(findings, "host/specific") == Approx(0.2));
+}
+
 TEST_CASE("what all ranks suffer from comes before the rank that suffers most") {
   // Rank 1 computes 20 us longer in each step, and rank 0 waits for it so long.
   std::vector<RankSummary> ranks = TwoRanks().ranks;
@@ -226,8 +275,10 @@ TEST_CASE("ranks that wait for their data beside the collectives would wait for 
     const RuleInfo workers = Rule("input/workers");
     Finding finding = Saves(workers, 1.0 / 3, 0);
     finding.batches_ready = batches_ready;
+    finding.alone_share = finding.saving_share;
     const auto findings = RankRun({}, {{{finding}, {0}}, {{}, {1}}}, cluster, ShippedKnowledge());
     CHECK(cluster.job.Own(1, 0) == 100_us + ranks[1].steps[0].time.loading_beside_comm);
+    if (batches_ready) CHECK(findings.front().alone_share == Approx(1.0 / 3).margin(1e-3));
     return ShareOf(findings, "input/workers");
   };
   // A faster rank 0 wins nothing as long as rank 1 waits for its own data; one change to the

@@ -60,6 +60,51 @@ TEST_CASE("the step in which ranks wait most: sums above, collectives with their
   CHECK(At(excerpt.rows[2], 1).size() == 1);  // the last to come waits for nobody
 }
 
+TEST_CASE("collectives that run at the same time lie in rows of their own") {
+  std::vector<RankSummary> ranks = OneLongStep().Tell();
+  // Beside each all-reduce another one on a second stream, half a millisecond later.
+  for (RankSummary& rank : ranks) {
+    RankCollectives& list = rank.collectives;
+    const std::size_t steps = list.start.size();
+    RankCollectives both;
+    for (std::size_t i = 0; i < steps; ++i) {
+      for (const std::uint16_t lane : {std::uint16_t{0}, std::uint16_t{1}}) {
+        both.start.push_back(list.start[i] + lane * 500'000);
+        both.end.push_back(list.end[i]);
+        both.exposed.push_back(lane == 0 ? list.exposed[i] : 0);
+        both.kind.push_back(0);
+        both.phase.push_back(list.phase[i]);
+        both.lane.push_back(lane);
+        both.group.push_back(-1);
+        both.bytes.push_back(-1);
+        both.peer.push_back(-1);
+      }
+    }
+    list = both;
+  }
+  const auto timeline = RankTimeline(Cluster(ranks, ShippedKnowledge()), Finding());
+  REQUIRE(timeline);
+  const ExcerptRow& row = timeline->excerpt.rows[2];
+  CHECK(row.depth == 3);
+  const auto first = At(row, 1);
+  const auto second = At(row, 2);
+  REQUIRE(first.size() >= 1);
+  REQUIRE(second.size() >= 1);
+  CHECK(second.front().start == first.front().start + 500_us);
+}
+
+TEST_CASE("sums of a step are named from the longest on") {
+  JobStory story = OneLongStep();
+  story.extra_loading.assign(4, {});
+  story.extra_loading[1].assign(10, 0);
+  story.extra_loading[1][5] = 2_ms;
+  const auto timeline = RankTimeline(Cluster(story.Tell(), ShippedKnowledge()), Finding());
+  REQUIRE(timeline);
+  CHECK_THAT(timeline->excerpt.rows[1].name,
+             Contains("rank 1: compute 8.00 ms, waiting 4.00 ms, loading 2.00 ms, "
+                      "communication 1.00 ms"));
+}
+
 TEST_CASE("clocks that differ draw the same picture") {
   JobStory story = OneLongStep();
   const Cluster same(story.Tell(), ShippedKnowledge());

@@ -379,9 +379,11 @@ TEST_CASE("common causes come first only where all else is equal") {
 
 TEST_CASE("a confidence says what it rests on, and what lowered it") {
   const Analysed run(HalfIdleSteps(), kAuto);
+  const double recorded = ShippedKnowledge().Number("ranking.recorded_confidence");
+  const double inferred = ShippedKnowledge().Number("ranking.inferred_confidence");
   Verdicts verdicts;
-  verdicts.Add({.id = "a/sure", .claims = {Percent(run, 0, 10)}, .confidence = 0.9});
-  verdicts.Add({.id = "a/likely", .claims = {Percent(run, 10, 20)}, .confidence = 0.6});
+  verdicts.Add({.id = "a/sure", .claims = {Percent(run, 0, 10)}, .confidence = recorded});
+  verdicts.Add({.id = "a/likely", .claims = {Percent(run, 10, 20)}, .confidence = inferred});
   verdicts.Add({.id = "a/maybe", .claims = {Percent(run, 20, 30)}, .confidence = 0.3});
   verdicts.Add({.id = "a/own", .claims = {Percent(run, 30, 40)}, .confidence = 0.3})
       .saving.confidence_from = "recorded memory kind";

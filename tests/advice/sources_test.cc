@@ -14,7 +14,8 @@ struct Frame {
 };
 
 // A gap from 20 to 80 us in which `frames` were open on the launching thread; a finding claims it.
-std::vector<FindingSource> SourcesOf(const std::vector<Frame>& frames) {
+std::vector<FindingSource> SourcesOf(const std::vector<Frame>& frames,
+                                     Interval claimed = {20_us, 80_us}) {
   Trace trace = TraceBuilder()
                     .Launch("a", {0, 5_us}, {10_us, 20_us})
                     .Launch("b", {70_us, 75_us}, {80_us, 90_us})
@@ -33,7 +34,7 @@ std::vector<FindingSource> SourcesOf(const std::vector<Frame>& frames) {
   verdict.rule = &rule;
   verdict.outcome = Outcome::kFired;
   Spans spans;
-  spans.by_device = {IntervalSet::Of({{20_us, 80_us}})};
+  spans.by_device = {IntervalSet::Of({claimed})};
   verdict.saving.claims = std::make_shared<const Spans>(spans);
   Report report;
   report.verdicts = {verdict};
@@ -55,6 +56,21 @@ TEST_CASE("the innermost function of the user's own code is named") {
   CHECK(sources[0].file == "data/set (1).py");
   CHECK(sources[0].line == 42);
   CHECK(sources[0].function == "load");
+}
+
+TEST_CASE("of a kernel the line that launched it is named, from its first instant on") {
+  const std::vector<Frame> frames = {{"train.py(3): main", 0, 100_us},
+                                     {"model.py(7): first", 0, 6_us},
+                                     {"model.py(8): second", 69_us, 76_us}};
+  for (const Interval claimed :
+       {Interval{80_us, 90_us}, Interval{79_us, 81_us}, Interval{88_us, 91_us}}) {
+    const auto sources = SourcesOf(frames, claimed);
+    REQUIRE(sources.size() == 1);
+    CHECK(sources[0].line == 8);
+  }
+  const auto first = SourcesOf(frames, {12_us, 16_us});
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].line == 7);
 }
 
 TEST_CASE("library code is named when nothing else was open") {
