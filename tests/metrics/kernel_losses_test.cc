@@ -1,0 +1,201 @@
+// What kernels lose, and what the fix of each loss changes: all of it, on stories of a few kernels.
+#include "engine/metrics/losses/kernel.h"
+#include "tests/metrics/loss_words.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+// Kernels back to back, each launched in time; a call a kernel, so that rows of calls and ops
+// agree.
+TraceBuilder BackToBack(const std::vector<std::pair<std::string, Nanos>>& kernels,
+                        const std::string& gpu = "Test GPU") {
+  TraceBuilder story;
+  story.Device(gpu, 100);
+  Nanos at = 1_ms;
+  Nanos call = 0;
+  for (const auto& [name, length] : kernels) {
+    story.Launch(name, {call, call + 1_us}, {at, at + length});
+    at += length;
+    call += 2_us;
+  }
+  return story;
+}
+
+const char* const kLayout = "void cudnn::nchwToNhwcKernel<float, float, float, false, true>(int)";
+const char* const kSpin = "at::cuda::(anonymous namespace)::spin_kernel(long)";
+const char* const kAlign1 =
+    "void cutlass::Kernel<cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_32x6_tn_align1>(int)";
+
+TEST_CASE("changes of layout vanish, kernels that wait vanish as far as the GPU's other work") {
+  const Analysed run(
+      BackToBack({{kLayout, 30_us}, {"work", 50_us}, {kSpin, 20_us}, {kSpin, 7_us}}));
+  CHECK(Told(run->kernels.layout) == "1 times, 0 bytes, 30000 ns in all, 30000 ns lost");
+  CHECK(Changes(run->kernels.layout) == "scales 0 to 0");
+  CHECK(Told(run->kernels.waiting) == "2 times, 0 bytes, 27000 ns in all, 27000 ns lost");
+  CHECK(Changes(run->kernels.waiting) == "scales 2 to 0, scales 3 to 0");
+  CHECK(run->kernels.waiting.remedy->reach_ns == 27_us);
+  CHECK(run->kernels.waiting.remedy->reach_reason == std::string("the GPU's other work"));
+  CHECK(run->kernels.layout.remedy->reach_ns == 0);
+}
+
+TEST_CASE("products in FP32 get as much faster as tensor cores are, within what is reached") {
+  const std::vector<std::pair<std::string, Nanos>> kernels = {
+      {kMatrixFp32, 30_us}, {"ampere_sgemm_64x32_nn", 50_us}, {kMatrixBf16, 10_us}, {"x", 5_us}};
+  const Analysed a100(BackToBack(kernels, "NVIDIA A100-SXM4-80GB"));
+  CHECK(Told(a100->kernels.fp32) == "2 times, 0 bytes, 80000 ns in all, 80000 ns lost");
+  CHECK(Changes(a100->kernels.fp32) == "scales 0 to 0.0833, scales 1 to 0.0833");  // 16 * 0.75 = 12
+  CHECK(a100->kernels.fp32_top == "ampere_sgemm_64x32_nn");
+  CHECK(a100->kernels.matrix_ns == 90e3);
+  CHECK(a100->kernels.tensor_ns == 10e3);
+  CHECK(a100->hardware.tensor_ratio == 16);
+  // V100: 125 over 15.7 TFLOP/s, of which three quarters are reached.
+  const Analysed v100(BackToBack(kernels, "Tesla V100-SXM2-32GB"));
+  const double ratio = v100->hardware.peak_tensor_flops / v100->hardware.peak_fp32_flops;
+  CHECK(v100->hardware.tensor_ratio == ratio);
+  CHECK(v100->kernels.fp32.remedy->scaled_ops[0].second == Approx(1 / (0.75 * ratio)));
+  // Of unknown tensor cores nothing is promised.
+  CHECK(Changes(Analysed(BackToBack(kernels))->kernels.fp32) == "scales 0 to 1, scales 1 to 1");
+}
+
+TEST_CASE("products on sizes that are not aligned take half of their time when they are") {
+  const Analysed run(BackToBack({{kAlign1, 40_us}, {kMatrixBf16, 60_us}}));
+  CHECK(Told(run->kernels.unaligned) == "1 times, 0 bytes, 40000 ns in all, 40000 ns lost");
+  CHECK(Changes(run->kernels.unaligned) == "scales 0 to 0.5");
+  CHECK(run->kernels.tensor_ns == 100e3);
+}
+
+TEST_CASE(
+    "of a run of element-wise kernels the first stays, the others shrink and are not launched") {
+  const Analysed run(BackToBack({{kElementwise, 10_us},
+                                 {kElementwise, 20_us},
+                                 {kElementwise, 30_us},
+                                 {"work", 50_us},
+                                 {kElementwise, 5_us}}));
+  CHECK(Told(run->kernels.elementwise) == "3 times, 0 bytes, 60000 ns in all, 60000 ns lost");
+  CHECK(Changes(run->kernels.elementwise) == "drops 1 2, scales 1 to 0.3, scales 2 to 0.3");
+  CHECK(run->kernels.elementwise_runs == 1);
+}
+
+TEST_CASE("an attention that is fused keeps its two products") {
+  const Analysed run(BackToBack({{kMatrixBf16, 20_us},
+                                 {kElementwise, 5_us},
+                                 {kSoftmax, 10_us},
+                                 {kElementwise, 4_us},
+                                 {kMatrixBf16, 20_us},
+                                 {"x", 1_us}}));
+  CHECK(Told(run->kernels.attention) == "1 times, 0 bytes, 0 ns in all, 59000 ns lost");
+  CHECK(Changes(run->kernels.attention) == "scales 1 to 0, scales 2 to 0, scales 3 to 0");
+}
+
+TEST_CASE("a softmax is of an attention when its products are near enough, on both sides") {
+  const auto count = [](int before, int after) {
+    std::vector<std::pair<std::string, Nanos>> kernels = {{kMatrixBf16, 20_us}};
+    for (int i = 0; i < before; ++i) kernels.emplace_back(kElementwise, 5_us);
+    kernels.emplace_back(kSoftmax, 10_us);
+    for (int i = 0; i < after; ++i) kernels.emplace_back(kElementwise, 5_us);
+    kernels.emplace_back(kMatrixBf16, 20_us);
+    return Analysed(BackToBack(kernels))->kernels.attention.count;
+  };
+  CHECK(count(0, 0) == 1);
+  CHECK(count(7, 0) == 1);
+  CHECK(count(8, 0) == 0);
+  CHECK(count(0, 7) == 1);
+  CHECK(count(0, 8) == 0);
+  CHECK(Analysed(BackToBack({{kSoftmax, 9_us}, {kMatrixBf16, 9_us}}))->kernels.attention.count ==
+        0);
+  CHECK(Analysed(BackToBack({{kMatrixBf16, 9_us}, {kSoftmax, 9_us}}))->kernels.attention.count ==
+        0);
+  CHECK(Analysed(BackToBack({{"x", 9_us}, {kSoftmax, 9_us}, {kMatrixBf16, 9_us}}))
+            ->kernels.attention.count == 0);
+  CHECK(Analysed(BackToBack({{kMatrixBf16, 9_us}, {kSoftmax, 9_us}, {"x", 9_us}}))
+            ->kernels.attention.count == 0);
+}
+
+TEST_CASE("tails: the part of the last wave that is empty, of the kernel's time") {
+  // A block of 1024 threads an SM: 101 of them need two waves, of which 99 / 200 are empty.
+  TraceBuilder story;
+  story.Launch("tail", {0, 1_us}, {1_ms, 1_ms + 100_us}, {.blocks = 101, .threads = 1024});
+  const Analysed run(story);
+  CHECK(Told(run->kernels.tail) == "1 times, 0 bytes, 100000 ns in all, 100000 ns lost");
+  REQUIRE(run->kernels.tail_rows.size() == 1);
+  CHECK(run->kernels.tail_rows[0].waves == Approx(1.01));
+  CHECK(run->kernels.tail_waste_ns == Approx(100e3 * 0.99 / 2));
+  CHECK(run->kernels.tail_counted_ns == 0);
+  const auto tail = [](std::uint32_t blocks, std::uint32_t threads) {
+    TraceBuilder one;
+    one.Launch("tail", {0, 1_us}, {1_ms, 1_ms + 100_us}, {.blocks = blocks, .threads = threads});
+    return Analysed(one)->kernels.tail_waste_ns / 100e3;
+  };
+  CHECK(tail(100, 1024) == 0);                 // one full wave
+  CHECK(tail(200, 1024) == 0);                 // two
+  CHECK(tail(201, 512) == Approx(1.99 / 4));   // of blocks of 512 an SM holds two
+  CHECK(tail(3201, 1) == Approx(31.99 / 64));  // of the smallest it holds 32
+  CHECK(tail(3200, 1) == 0);
+}
+
+TEST_CASE("small grids that run side by side for a part of their time") {
+  // 100 us alone, then 100 us with another one: half of its time.
+  const auto counted = [](Nanos beside) {
+    TraceBuilder story;
+    story.OnStream(7).Launch("narrow", {0, 1_us}, {1_ms, 1_ms + 200_us}, {.blocks = 10});
+    story.OnStream(8).Launch("wide", {2_us, 3_us}, {1_ms + 200_us - beside, 1_ms + 400_us},
+                             {.blocks = 5000});
+    return Analysed(story)->kernels.small_grid.count;
+  };
+  const auto share = ShippedKnowledge().Number("kernel.alone_share");
+  const auto most = static_cast<Nanos>((1 - share) * 200e3);
+  CHECK(counted(0) == 1);
+  CHECK(counted(most) == 1);
+  CHECK(counted(most + 1_us) == 0);
+  TraceBuilder story;
+  story.OnStream(7).Launch("a", {0, 1_us}, {1_ms, 1_ms + 100_us});
+  story.OnStream(8).Launch("b", {2_us, 3_us}, {1_ms + 50_us, 1_ms + 200_us});
+  const Analysed run(story);
+  CHECK(run->kernels.concurrency == Approx(250.0 / 200));
+  CHECK(run->kernels.streams == 2);
+}
+
+TEST_CASE("blocks that fill no warp, and blocks of a single one") {
+  const auto shapes = [](std::uint32_t blocks, std::uint32_t threads) {
+    TraceBuilder story;
+    story.Launch("k", {0, 1_us}, {1_ms, 1_ms + 100_us}, {.blocks = blocks, .threads = threads});
+    return Analysed(story);
+  };
+  const Analysed partial = shapes(1000, 48);
+  CHECK(Told(partial->block_shapes.partial_warps) ==
+        "1 times, 0 bytes, 100000 ns in all, 100000 ns lost");
+  CHECK(Changes(partial->block_shapes.partial_warps) == "scales 0 to 0.75");
+  CHECK(partial->block_shapes.partial_warp_waste_ns == Approx(25e3));
+  REQUIRE(partial->block_shapes.partial_warp_rows.size() == 1);
+  CHECK(partial->block_shapes.partial_warp_rows[0].blocks == 48);
+  CHECK(partial->block_shapes.tiny_blocks.count == 0);
+  CHECK(shapes(100, 48)->block_shapes.partial_warps.count == 1);
+  CHECK(shapes(99, 48)->block_shapes.partial_warps.count == 0);  // the grid is the cause
+  CHECK(shapes(1000, 64)->block_shapes.partial_warps.count == 0);
+  CHECK(shapes(1000, 65)->block_shapes.partial_warps.count == 1);
+  CHECK(Changes(shapes(1000, 65)->block_shapes.partial_warps) == "scales 0 to 0.677");  // 65 of 96
+  CHECK(shapes(1000, 32)->block_shapes.partial_warps.count == 0);
+  CHECK(shapes(1000, 32)->block_shapes.tiny_blocks.count == 1);
+  CHECK(shapes(1000, 33)->block_shapes.tiny_blocks.count == 0);
+  CHECK(shapes(101, 32)->block_shapes.tiny_blocks.count == 1);
+  CHECK(shapes(100, 32)->block_shapes.tiny_blocks.count == 0);
+}
+
+TEST_CASE("formats of numbers: double precision, and sixteen and eight bits of products") {
+  const Analysed run(
+      BackToBack({{"ampere_dgemm_128x64_nn", 10_us},
+                  {kMatrixBf16, 20_us},
+                  {"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x3_tn", 30_us},
+                  {"sm90_xmma_gemm_e4m3e4m3_e4m3f32_f32_tn_n_tilesize128x128", 40_us},
+                  {"turing_int8_i8816gemm_int8_128x128_ldg16_relu_stages_64x1_tn", 7_us},
+                  {kMatrixFp32, 50_us}}));
+  CHECK(Told(run->number_formats.fp64) == "1 times, 0 bytes, 10000 ns in all, 10000 ns lost");
+  CHECK(Changes(run->number_formats.fp64) == "scales 0 to 0.5");
+  CHECK(run->number_formats.bf16.count == 0);
+  CHECK(run->number_formats.half_ns == 50e3);
+  CHECK(run->number_formats.fp8_ns == 47e3);
+}
+
+}  // namespace
+}  // namespace advise
