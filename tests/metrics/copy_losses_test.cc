@@ -1,0 +1,160 @@
+// What the fix of each kind of copy changes, and the edges of what counts as one.
+#include "engine/metrics/losses/copy.h"
+#include "tests/metrics/loss_words.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("slow copies come to the rate of the link with their fix") {
+  // Two at 25 GB/s, one at 5: 64 MiB in 2684 and in 13,422 us.
+  const Nanos fast = 2'684'355;
+  const Nanos slow = 5 * fast;
+  const Nanos first = 10_us + fast;
+  const Nanos second = first + fast;
+  const Analysed run(
+      TraceBuilder()
+          .CopyToGpu(64_MiB, MemoryKind::kPinned, {0_us, 5_us}, {10_us, first})
+          .CopyToGpu(64_MiB, MemoryKind::kPinned, {6_us, 8_us}, {first, second})
+          .CopyToGpu(64_MiB, MemoryKind::kPinned, {9_us, 12_us}, {second, second + slow})
+          .Launch("gemm", {13_us, 15_us}, {second + slow, second + slow + 1_ms}));
+  CHECK(run->copies.slow.count == 1);
+  CHECK(run->copies.slow.lost->Total() == slow);
+  CHECK(Changes(run->copies.slow) == "scales 2 to 0.2");
+}
+
+TEST_CASE("pinned copies: beside the kernels of another stream, or gone with their fix") {
+  const auto story = [](std::int64_t stream) {
+    TraceBuilder told;
+    told.OnStream(7).Launch("a", {0, 5_us}, {10_us, 100_us});
+    told.OnStream(stream).CopyToGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 180_us});
+    told.OnStream(7).Launch("b", {9_us, 12_us}, {180_us, 300_us});
+    return Analysed(told);
+  };
+  const Analysed serial = story(7);
+  CHECK(Told(serial->copies.serial) == "1 times, 2097152 bytes, 80000 ns in all, 80000 ns lost");
+  CHECK(Changes(serial->copies.serial) == "detaches 1");
+  CHECK(serial->copies.separate.count == 0);
+  const Analysed separate = story(8);
+  CHECK(Told(separate->copies.separate) ==
+        "1 times, 2097152 bytes, 80000 ns in all, 80000 ns lost");
+  CHECK(Changes(separate->copies.separate) == "scales 1 to 0");
+  CHECK(separate->copies.serial.count == 0);
+  // A stream that only communicates computes nothing.
+  TraceBuilder comm;
+  comm.OnStream(8).Launch(kAllReduce, {0, 5_us}, {10_us, 60_us});
+  comm.CopyToGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 180_us});
+  comm.OnStream(7).Launch("b", {9_us, 12_us}, {180_us, 300_us});
+  CHECK(Analysed(comm)->copies.separate.count == 1);
+}
+
+TEST_CASE("a pageable upload no longer holds the host, nor does the wait behind it") {
+  TraceBuilder story;
+  story.Launch("a", {0, 5_us}, {10_us, 50_us})
+      .CopyToGpu(2_MiB, MemoryKind::kPageable, {60_us, 170_us}, {80_us, 168_us})
+      .Sync({171_us, 173_us})
+      .Launch("b", {180_us, 185_us}, {190_us, 300_us});
+  const Analysed run(story);
+  CHECK(run->copies.pageable.count == 1);
+  CHECK(run->copies.pageable.bytes == 2_MiB);
+  // 20 us before the copy engine starts, the copy, and the 22 us until the GPU has work again.
+  CHECK(run->copies.pageable.lost->Total() == 20_us + 88_us + 22_us);
+  CHECK(Changes(run->copies.pageable) == "unblocks 1 2, scales 1 to 1");
+  // A download must come before the host reads it.
+  TraceBuilder down;
+  down.Launch("a", {0, 5_us}, {10_us, 50_us})
+      .CopyFromGpu(2_MiB, MemoryKind::kPageable, {60_us, 170_us}, {80_us, 168_us})
+      .Launch("b", {180_us, 185_us}, {190_us, 300_us});
+  CHECK(Changes(Analysed(down)->copies.pageable) == "scales 1 to 1");
+}
+
+TEST_CASE("of a train of small copies the first stays, the others join it") {
+  TraceBuilder story;
+  for (int i = 0; i < 8; ++i) {
+    const Nanos at = i * 20_us;
+    story.CopyToGpu(16_KiB, MemoryKind::kPinned, {at, at + 4_us}, {at + 8_us, at + 12_us});
+  }
+  story.Launch("gemm", {165_us, 170_us}, {175_us, 300_us});
+  const Analysed run(story);
+  const auto left = ShippedKnowledge().Number("copy.joined_left");
+  CHECK(run->copies.small.count == 8);
+  CHECK(run->copies.small.bytes == 8 * 16_KiB);
+  CHECK(run->copies.small.lost->Total() == 8 * 4_us + 7 * 16_us);
+  REQUIRE(run->copies.small.remedy->scaled_ops.size() == 7);
+  CHECK(run->copies.small.remedy->scaled_ops[0].first == 1);
+  CHECK(run->copies.small.remedy->scaled_ops[0].second == Approx(left));
+  CHECK(run->copies.small.remedy->vanished_calls ==
+        std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6, 7});
+  // Downloads among them part the train, and so does a large copy.
+  const auto least = static_cast<int>(ShippedKnowledge().Number("copy.train_length"));
+  const auto small = [](int ups, std::int64_t other, bool down) {
+    TraceBuilder parted;
+    Nanos at = 0;
+    const auto copy = [&](std::int64_t bytes, bool from) {
+      if (from) {
+        parted.CopyFromGpu(bytes, MemoryKind::kPinned, {at, at + 4_us}, {at + 8_us, at + 12_us});
+      } else {
+        parted.CopyToGpu(bytes, MemoryKind::kPinned, {at, at + 4_us}, {at + 8_us, at + 12_us});
+      }
+      at += 20_us;
+    };
+    for (int i = 0; i < ups; ++i) copy(16_KiB, false);
+    copy(other, down);
+    for (int i = 0; i < ups; ++i) copy(16_KiB, false);
+    parted.Launch("gemm", {at, at + 5_us}, {at + 8_us, at + 100_us});
+    return Analysed(parted)->copies.small.count;
+  };
+  CHECK(small(least - 1, 16_KiB, true) == 0);
+  CHECK(small(least - 1, 64_MiB, false) == 0);
+  CHECK(small(least - 1, 16_KiB, false) == 2 * least - 1);
+  CHECK(small(least, 16_KiB, true) == 2 * least);
+}
+
+TEST_CASE("a round trip goes with both copies, their waits and the code between them") {
+  TraceBuilder story;
+  story.Launch("make", {0_us, 5_us}, {10_us, 100_us})
+      .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 200_us})
+      .Sync({9_us, 205_us})
+      .CopyToGpu(2_MiB, MemoryKind::kPinned, {300_us, 405_us}, {305_us, 400_us}, "cudaMemcpy")
+      .Launch("use", {410_us, 415_us}, {420_us, 2000_us});
+  const Analysed run(story);
+  CHECK(run->copies.roundtrip.count == 1);
+  CHECK(run->copies.roundtrip.bytes == 2_MiB);
+  CHECK(run->copies.roundtrip.time_ns == 195e3);
+  CHECK(run->copies.roundtrip.lost->Total() == 300_us);
+  CHECK(Changes(run->copies.roundtrip) ==
+        "unblocks 1 2 3, scales 1 to 0, scales 2 to 0, cuts 100000 ns");
+  // The host could not have read the data in 10 us, and has not waited for it in the other story.
+  TraceBuilder soon;
+  soon.Launch("make", {0_us, 5_us}, {10_us, 100_us})
+      .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 200_us})
+      .Sync({9_us, 205_us})
+      .CopyToGpu(2_MiB, MemoryKind::kPinned, {206_us, 405_us}, {305_us, 400_us}, "cudaMemcpy")
+      .Launch("use", {410_us, 415_us}, {420_us, 2000_us});
+  const double rate = ShippedKnowledge().Number("copy.touch_rate");
+  CHECK(Analysed(soon)->copies.roundtrip.count ==
+        (6e-6 * rate >= static_cast<double>(2_MiB) ? 1 : 0));
+  TraceBuilder unread;
+  unread.Launch("make", {0_us, 5_us}, {10_us, 100_us})
+      .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 200_us})
+      .CopyToGpu(2_MiB, MemoryKind::kPinned, {300_us, 405_us}, {305_us, 400_us}, "cudaMemcpy")
+      .Launch("use", {410_us, 415_us}, {420_us, 2000_us});
+  CHECK(Analysed(unread)->copies.roundtrip.count == 0);
+}
+
+TEST_CASE("what is sent between the two ways is an exchange, and no round trip") {
+  TraceBuilder story;
+  story.Launch("make", {0_us, 5_us}, {10_us, 100_us})
+      .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 200_us})
+      .Sync({9_us, 205_us})
+      .Mpi("MPI_Sendrecv", {210_us, 290_us})
+      .CopyToGpu(2_MiB, MemoryKind::kPinned, {300_us, 405_us}, {305_us, 400_us}, "cudaMemcpy")
+      .Launch("use", {410_us, 415_us}, {420_us, 2000_us});
+  const Analysed run(story);
+  CHECK(run->copies.roundtrip.count == 0);
+  CHECK(run->copies.calls_to_exchange.size() == 1);
+  CHECK(run->syncs.loop.count == 0);  // the message needs the data
+}
+
+}  // namespace
+}  // namespace advise
