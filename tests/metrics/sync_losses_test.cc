@@ -1,0 +1,128 @@
+// Waits of the host, what their fixes change, and which of them are not the program's to leave out.
+#include "engine/metrics/losses/sync.h"
+#include "tests/metrics/loss_words.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("a wait in a loop, with what the GPU idles behind it") {
+  TraceBuilder story;
+  story.Launch("a", {0, 5_us}, {10_us, 100_us})
+      .Sync({20_us, 103_us}, "cudaDeviceSynchronize")
+      .Sync({104_us, 105_us})
+      .Launch("b", {120_us, 125_us}, {130_us, 300_us});
+  const Analysed run(story);
+  CHECK(run->syncs.count == 2);
+  CHECK(run->syncs.time_ns == 84e3);
+  CHECK(run->syncs.loop_name == "cudaDeviceSynchronize");
+  CHECK(Told(run->syncs.loop) == "2 times, 0 bytes, 84000 ns in all, 30000 ns lost");
+  CHECK(Changes(run->syncs.loop) == "unblocks 1 2");
+  // 3 us after the kernel and the microsecond of the second call.
+  CHECK(run->syncs.busy_wait_ns == 4e3);
+}
+
+TEST_CASE("a read-back is one wait with its copy and the synchronization behind it") {
+  TraceBuilder story;
+  story.Launch("a", {0, 5_us}, {10_us, 100_us})
+      .CopyFromGpu(8, MemoryKind::kPinned, {6_us, 8_us}, {101_us, 103_us})
+      .Sync({9_us, 105_us})
+      .Launch("b", {120_us, 125_us}, {130_us, 300_us});
+  const Analysed run(story);
+  CHECK(run->syncs.item.count == 1);
+  CHECK(run->syncs.item.bytes == 8);
+  CHECK(run->syncs.item_median_bytes == 8);
+  CHECK(run->syncs.item_direction == "device to host");
+  CHECK(Changes(run->syncs.item) == "unblocks 1 2");
+  CHECK(run->syncs.item.lost->Total() == 29_us);  // from the copy on
+  CHECK(run->syncs.loop.count == 0);
+  TraceBuilder up;
+  up.Launch("a", {0, 5_us}, {10_us, 100_us})
+      .CopyToGpu(8, MemoryKind::kPinned, {6_us, 8_us}, {101_us, 103_us})
+      .Sync({9_us, 105_us})
+      .Launch("b", {120_us, 125_us}, {130_us, 300_us});
+  CHECK(Analysed(up)->syncs.item_direction == "host to device");
+  up.CopyFromGpu(16, MemoryKind::kPageable, {140_us, 303_us}, {301_us, 302_us});
+  CHECK(Analysed(up)->syncs.item_direction == "both ways");
+  CHECK(Analysed(up)->syncs.item.bytes == 24);
+}
+
+TEST_CASE("memsets that hold the host") {
+  TraceBuilder story;
+  story.Launch("a", {0, 5_us}, {10_us, 100_us})
+      .Memset(1_KiB, {6_us, 104_us}, {100_us, 103_us}, "cudaMemset")
+      .Launch("b", {120_us, 125_us}, {130_us, 300_us});
+  const Analysed run(story);
+  CHECK(run->syncs.memset.count == 1);
+  CHECK(run->syncs.memset.bytes == 1024);
+  CHECK(run->syncs.memset.time_ns == 3e3);
+  CHECK(run->syncs.memset.lost->Total() == 30_us);
+  CHECK(Changes(run->syncs.memset) == "unblocks 1");
+  TraceBuilder returns;
+  returns.Launch("a", {0, 5_us}, {10_us, 100_us})
+      .Memset(1_KiB, {6_us, 102_us}, {100_us, 103_us}, "cudaMemset")
+      .Launch("b", {120_us, 125_us}, {130_us, 300_us});
+  CHECK(Analysed(returns)->syncs.memset.count == 0);
+}
+
+TEST_CASE("waits inside the backward pass and the optimizer") {
+  TraceBuilder story;
+  Repeat(6, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 990_us});
+    story.Range("backward", {at, at + 210_us});
+    story.Launch("a", {at, at + 5_us}, {at + 10_us, at + 200_us});
+    story.Sync({at + 6_us, at + 202_us});
+    story.Range("optimizer_step", {at + 220_us, at + 520_us});
+    story.Launch("b", {at + 230_us, at + 235_us}, {at + 240_us, at + 500_us});
+    story.Sync({at + 236_us, at + 502_us});
+    story.Call("cudaFree", {at + 503_us, at + 505_us});
+  });
+  const Analysed run(story, kAuto);
+  const auto steps = static_cast<std::int64_t>(run->run.steps.steady_count());
+  CHECK(run->syncs.backward.count >= steps - 1);
+  CHECK(run->syncs.backward.count <= steps);
+  CHECK(run->syncs.optimizer.count == run->syncs.backward.count);
+  CHECK(run->syncs.optimizer.time_ns == static_cast<double>(run->syncs.optimizer.count) * 266e3);
+  CHECK(run->syncs.optimizer.remedy->unblocked_calls.size() ==
+        static_cast<std::size_t>(run->syncs.optimizer.count));
+  CHECK(run->syncs.forward.count == 0);
+}
+
+TEST_CASE("the share of the default stream in the compute time") {
+  TraceBuilder story;
+  story.OnDefaultStream().Launch("a", {0, 1_us}, {1_ms, 1_ms + 300_us});
+  story.OnStream(7).Launch("b", {2_us, 3_us}, {1_ms + 300_us, 1_ms + 400_us});
+  const Analysed run(story);
+  CHECK(run->syncs.default_share == Approx(0.75));
+  TraceBuilder none;
+  none.Memset(64, {0, 1_us}, {10_us, 20_us});
+  CHECK(Analysed(none)->syncs.default_share == 0);
+}
+
+TEST_CASE("small kernels of two streams that a stream wait ties could run side by side") {
+  const auto run_of = [](std::uint32_t blocks, bool waits, bool by_default) {
+    TraceBuilder story;
+    const Look small{.blocks = blocks};
+    story.OnStream(7).Launch("a", {0, 1_us}, {1_ms, 1_ms + 100_us}, small);
+    if (waits) story.Call("cudaStreamWaitEvent", {2_us, 3_us});
+    story.OnStream(by_default ? 0 : 8);
+    story.Launch("b", {4_us, 5_us}, {1_ms + 101_us, 1_ms + 200_us}, small);
+    return Analysed(story);
+  };
+  const Analysed tied = run_of(10, true, false);
+  CHECK(Told(tied->syncs.event_chain) == "1 times, 0 bytes, 99000 ns in all, 199000 ns lost");
+  CHECK(Changes(tied->syncs.event_chain) == "frees 1");
+  CHECK(tied->syncs.chain_streams == 2);
+  CHECK(tied->syncs.other_streams == 0);
+  CHECK(tied->syncs.default_stream.count == 0);
+  CHECK(run_of(1000, true, false)->syncs.event_chain.count == 0);  // the GPU is full
+  CHECK(run_of(10, false, false)->syncs.event_chain.count == 0);   // they meet by chance
+  const Analysed null = run_of(10, false, true);
+  CHECK(null->syncs.default_stream.count == 1);
+  CHECK(Changes(null->syncs.default_stream) == "frees 1");
+  CHECK(null->syncs.other_streams == 1);
+  CHECK(null->syncs.event_chain.count == 0);
+}
+
+}  // namespace
+}  // namespace advise
