@@ -145,6 +145,94 @@ TEST_CASE("only the rows of the wanted device, and of threads of its processes, 
   CHECK(excerpt.rows.size() == 2);
 }
 
+TEST_CASE("GPU work says what it is: kernels, copies, memsets, graphs, communication, migration") {
+  const Analysed run(TraceBuilder()
+                         .Launch("a", {0, 5_us}, {8_us, 20_us}, {.blocks = 108, .threads = 128})
+                         .CopyToGpu(512, MemoryKind::kPinned, {20_us, 22_us}, {23_us, 25_us})
+                         .Memset(64, {23_us, 24_us}, {25_us, 26_us})
+                         .Graph(4, {25_us, 27_us}, {30_us, 40_us})
+                         .Launch(kAllReduce, {28_us, 29_us}, {40_us, 45_us})
+                         .MigrateToGpu(4_KiB, {50_us, 52_us}));
+  const Excerpt excerpt = Cut(run, 0, 100_us);
+  const ExcerptRow* stream = Row(excerpt, "GPU 0, stream 7");
+  REQUIRE(stream != nullptr);
+  CHECK(stream->number == 7);
+  CHECK(stream->device == 0);
+  REQUIRE(stream->events.size() == 5);
+  const auto& events = stream->events;
+  CHECK(events[0].kind == ExcerptKind::kKernel);
+  CHECK(events[0].detail == "108 blocks of 128 threads");
+  CHECK(events[0].bytes == -1);
+  CHECK(events[1].kind == ExcerptKind::kCopy);
+  CHECK(events[1].name == "copy host to device");
+  CHECK(events[1].bytes == 512);
+  CHECK(events[1].detail == "pinned to device memory");
+  CHECK(events[2].kind == ExcerptKind::kMemset);
+  CHECK(events[2].name == "memset");
+  CHECK(events[2].bytes == 64);
+  CHECK(events[3].kind == ExcerptKind::kGraph);
+  CHECK(events[3].name == "graph 4");
+  CHECK(events[4].kind == ExcerptKind::kCommunication);
+  for (std::size_t i = 0; i < events.size(); ++i) CHECK(events[i].op == i);
+  const ExcerptRow* migration = Row(excerpt, "GPU 0, memory migration");
+  REQUIRE(migration != nullptr);
+  CHECK(migration->number == -1);
+  CHECK(migration->events[0].bytes == 4096);
+}
+
+TEST_CASE("idle time is one event for each cause, however many pieces it has") {
+  const Analysed run(Story());
+  const Excerpt excerpt = Cut(run, 15_us, 70_us);
+  const ExcerptRow* gaps = Row(excerpt, "GPU 0, idle because of");
+  REQUIRE(gaps != nullptr);
+  for (std::size_t i = 1; i < gaps->events.size(); ++i) {
+    const bool touch = gaps->events[i - 1].end == gaps->events[i].start;
+    CHECK((!touch || gaps->events[i - 1].name != gaps->events[i].name));
+  }
+  CHECK(gaps->events.front().start == 20_us);
+  CHECK(gaps->device == 0);
+}
+
+TEST_CASE("ranges and calls of MPI share rows, in order of time") {
+  TraceBuilder story = Story();
+  story.Mpi("MPI_Send", {5_us, 8_us}).Mpi("MPI_Recv", {20_us, 30_us});
+  const Analysed run(story);
+  const Excerpt excerpt = Cut(run, 0, 100_us);
+  const ExcerptRow* ranges = Row(excerpt, "main: ranges");
+  REQUIRE(ranges != nullptr);
+  REQUIRE(ranges->events.size() == 4);
+  CHECK(ranges->events[0].name == "step");
+  CHECK(ranges->events[1].name == "MPI_Send");
+  CHECK(ranges->events[1].depth == 1);
+  CHECK(ranges->events[2].name == "forward");
+  CHECK(ranges->events[3].name == "MPI_Recv");
+  CHECK(ranges->events[3].depth == 2);
+  CHECK(ranges->launches);
+  TraceBuilder only;
+  only.Launch("a", {0, 5_us}, {8_us, 20_us}).Mpi("MPI_Send", {10_us, 15_us});
+  const Analysed mpi(only);
+  const Excerpt other = Cut(mpi, 0, 100_us);
+  REQUIRE(Row(other, "main: ranges") != nullptr);
+  CHECK(Row(other, "main: ranges")->events.size() == 1);
+}
+
+TEST_CASE("neighbours become one event only when both are short, near and alike") {
+  const auto events = [](Nanos first, Nanos between, const char* second) {
+    const Analysed run(
+        TraceBuilder()
+            .Launch("a", {0, 1_us}, {10_us, 10_us + first})
+            .Launch(second, {2_us, 3_us}, {10_us + first + between, 15_us + first + between}));
+    ExcerptOptions options;
+    options.merge_below = 6_us;
+    const Excerpt excerpt = Cut(run, 0, 200_us, options);
+    return Row(excerpt, "GPU 0, stream 7")->events.size();
+  };
+  CHECK(events(5_us, 1_us, "a") == 1);
+  CHECK(events(6_us, 1_us, "a") == 2);
+  CHECK(events(5_us, 6_us, "a") == 2);
+  CHECK(events(5_us, 5_us, "a") == 1);
+}
+
 TEST_CASE("operators have rows of their own; Python functions when asked for") {
   Trace trace = Story().Build();
   for (auto* table : {&trace.operators, &trace.python_frames}) {

@@ -42,6 +42,55 @@ std::vector<double> Values(double compute, double comm, double idle) {
   return values;
 }
 
+TEST_CASE("samples: names of counters, directions that add up, and the busier way of a link") {
+  const auto constant = [](const char* name, double value) {
+    return Sampled(name, std::vector<double>(30, value));
+  };
+  const Samples samples =
+      Of({constant("GR Active", 90), constant("SM Issue", 30), constant("Tensor Active", 40),
+          constant("DRAM Read Bandwidth", 20), constant("DRAM Write Bandwidth", 15),
+          constant("PCIe RX Throughput", 5), constant("PCIe TX Throughput", 9),
+          constant("NVLink RX Bandwidth", 11), constant("NVLink TX Bandwidth", 7),
+          constant("NVLink RX Protocol Bandwidth", 50)});
+  CHECK(samples.window.gr_active == Approx(0.9));
+  CHECK(samples.window.sm_issue == Approx(0.3));
+  CHECK(samples.window.tensor == Approx(0.4));
+  CHECK(samples.window.dram == Approx(0.35));
+  CHECK(samples.window.pcie == Approx(0.09));
+  CHECK(samples.window.nvlink == Approx(0.11));
+  CHECK(samples.window.samples == 30);
+  CHECK(samples.window.sm_active == -1);
+  const Samples full =
+      Of({constant("VRAM Read Bandwidth", 80), constant("VRAM Write Bandwidth", 70)});
+  CHECK(full.window.dram == 1);  // rounding and clocks of the tool
+}
+
+TEST_CASE("samples: tensor pipes while products run") {
+  Trace trace = TraceBuilder().Kernel(kMatrixBf16, {0, 100}).Kernel("x", {100, 300}).Build();
+  trace.gpu_series = {Sampled("Tensor Active", Values(80, 10, 10)),
+                      Sampled("SMs Active", Values(99, 99, 99))};
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  const Samples samples = Analysis(trace, ShippedKnowledge(), options).samples;
+  CHECK(samples.tensor_samples == 9);  // at 10 to 90; the one at 100 lies behind the product
+  CHECK(samples.tensor_in_matrix == Approx(0.8));
+  trace.gpu_series.resize(1);
+  trace.gpu_series[0].device = 7;  // of no device of the report
+  CHECK(Analysis(trace, ShippedKnowledge(), options).samples.tensor_in_matrix == -1);
+}
+
+TEST_CASE("samples: without memory the efficiency is taken from them") {
+  Trace trace = TraceBuilder().Kernel("unknown", {0, 300}).Build();
+  trace.gpu_series = {Sampled("Tensor Active", std::vector<double>(30, 30)),
+                      Sampled("DRAM Read Bandwidth", std::vector<double>(30, 50))};
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  const Analysis run(trace, ShippedKnowledge(), options);
+  CHECK(run.efficiency.source == "samples");
+  CHECK(run.efficiency.mfu == Approx(0.3));
+  CHECK(run.efficiency.bandwidth == Approx(0.5));
+}
+
 TEST_CASE("samples: each speaks of the period before it") {
   const Samples samples = Of({Sampled("SMs Active", Values(80, 20, 0))});
   CHECK(samples.compute.sm_active == Approx(0.8));
