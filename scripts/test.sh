@@ -3,6 +3,7 @@
 # unit tests again under AddressSanitizer and UndefinedBehaviorSanitizer.
 #   --quick    without the sanitizers
 #   --all      the sanitizers on the tests of every room, not only those that read reports and measure
+#   --threads  the unit tests under ThreadSanitizer, too
 #   --tidy     clang-tidy, too
 #   --fuzz     a minute of fuzzing, too, where clang has libFuzzer
 #   --accept   rewrite the golden files from what the program says now; read the diff
@@ -12,6 +13,7 @@ source "$(dirname "$0")/common.sh"
 quick=no
 all=no
 fuzz=no
+threads=no
 tidy=no
 for option in "$@"; do
   case "$option" in
@@ -19,9 +21,10 @@ for option in "$@"; do
     --all) all=yes ;;
     --tidy) tidy=yes ;;
     --fuzz) fuzz=yes ;;
+    --threads) threads=yes ;;
     --accept) export ADVISE_ACCEPT=1 ;;
     *)
-      echo "usage: scripts/test.sh [--quick] [--all] [--tidy] [--fuzz] [--accept]" >&2
+      echo "usage: scripts/test.sh [--quick] [--all] [--threads] [--tidy] [--fuzz] [--accept]" >&2
       exit 2
       ;;
   esac
@@ -40,6 +43,10 @@ if [ $quick = no ]; then
     configure_and_build asan base_test trace_test knowledge_test import_test timeline_test replay_test metrics_test smoke_readers
     ctest --preset asan -R '^(base|trace|knowledge|import|timeline|replay|metrics|fuzz-readers)$'
   fi
+fi
+if [ $threads = yes ]; then
+  configure_and_build tsan unit_tests
+  ctest --preset tsan
 fi
 if [ $tidy = yes ]; then configure_and_build tidy advise; fi
 if [ $fuzz = yes ]; then scripts/fuzz.sh --ci || [ $? -eq 77 ]; fi

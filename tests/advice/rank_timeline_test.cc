@@ -105,6 +105,71 @@ TEST_CASE("sums of a step are named from the longest on") {
                       "communication 1.00 ms"));
 }
 
+TEST_CASE(
+    "without a finding's example the step in which the ranks wait most is shown, with names") {
+  JobStory story = OneLongStep();
+  story.extra_compute[1].assign(10, 0);
+  story.extra_compute[1][7] = 6_ms;  // as long as in step 5: the first of them
+  const Cluster cluster(story.Tell(), ShippedKnowledge());
+  const auto timeline = RankTimeline(cluster, Finding());
+  REQUIRE(timeline);
+  CHECK_THAT(timeline->note, Contains("Step 5 of 10"));
+  CHECK(timeline->what == "the step in which the ranks wait most");
+  CHECK(timeline->start_ns == timeline->excerpt.start);
+  CHECK(timeline->end_ns == timeline->excerpt.end);
+  const auto sums = At(timeline->excerpt.rows[0], 0);
+  REQUIRE(sums.size() == 3);
+  CHECK(sums[0].name == "compute");
+  CHECK(sums[1].name == "waiting");
+  CHECK(sums[2].name == "communication");
+  CHECK(sums[0].detail == "in sum over the step");
+  CHECK(sums[1].start == sums[0].end);
+  CHECK(sums[2].start == sums[1].end);
+  CHECK(timeline->excerpt.rows[0].kind == ExcerptRow::Kind::kRank);
+  CHECK(timeline->excerpt.rows[0].depth == 2);
+  // Collectives of the steps before and behind are no part of it.
+  for (const ExcerptRow& row : timeline->excerpt.rows) {
+    for (const ExcerptEvent& event : row.events) {
+      CHECK(event.start >= timeline->excerpt.start);
+      CHECK(event.end <= timeline->excerpt.end);
+    }
+  }
+}
+
+TEST_CASE("of very many collectives in a step the longest are shown, in order of time") {
+  std::vector<RankSummary> ranks = OneLongStep().Tell();
+  for (RankSummary& rank : ranks) {
+    const Nanos start = rank.steps[5].start;
+    RankCollectives& list = rank.collectives;
+    RankCollectives many;
+    const auto add = [&](Nanos from, Nanos to) {
+      many.start.push_back(from);
+      many.end.push_back(to);
+      many.exposed.push_back(0);
+      many.kind.push_back(0);
+      many.phase.push_back(0);
+      many.lane.push_back(0);
+      many.group.push_back(-1);
+      many.bytes.push_back(64);
+      many.peer.push_back(-1);
+    };
+    for (std::size_t i = 0; i < list.start.size(); ++i) {
+      for (Nanos k = 0; i == 5 && k < 100; ++k) {
+        add(start + k * 20_us, start + k * 20_us + (k < 90 ? 10_us : 5_us));
+      }
+      add(list.start[i], list.end[i]);
+    }
+    list = many;
+  }
+  const auto timeline = RankTimeline(Cluster(ranks, ShippedKnowledge()), Finding());
+  REQUIRE(timeline);
+  CHECK(timeline->excerpt.left_out == 4 * 21);  // 101 of each rank, 80 are shown
+  const ExcerptRow& row = timeline->excerpt.rows[0];
+  for (std::size_t i = 1; i < row.events.size(); ++i) {
+    CHECK(row.events[i - 1].start <= row.events[i].start);
+  }
+}
+
 TEST_CASE("clocks that differ draw the same picture") {
   JobStory story = OneLongStep();
   const Cluster same(story.Tell(), ShippedKnowledge());

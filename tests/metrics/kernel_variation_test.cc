@@ -1,4 +1,5 @@
 // The same kernel that takes different times.
+#include "tests/metrics/loss_words.h"
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
 
@@ -20,6 +21,51 @@ TEST_CASE("a launch that takes three times what its place in the step usually ta
   const Analysed run(KernelSteps(20, [](int i) { return i == 12 ? 300_us : 100_us; }));
   CHECK(run->kernel_variation.varying.count == 1);
   CHECK(run->kernel_variation.varying.lost->Total() == 200_us);
+}
+
+TEST_CASE("what varies comes to its usual length, what slows to that of before") {
+  const Analysed run(KernelSteps(20, [](int i) { return i == 12 ? 300_us : 100_us; }));
+  CHECK(Told(run->kernel_variation.varying) ==
+        "1 times, 0 bytes, 200000 ns in all, 200000 ns lost");
+  CHECK(Changes(run->kernel_variation.varying) == "scales 12 to 0.333");
+  REQUIRE(run->kernel_variation.varying_rows.size() == 1);
+  CHECK(run->kernel_variation.varying_rows[0].name == "kernel");
+  CHECK(run->kernel_variation.varying_rows[0].time_ns == 200e3);
+  CHECK(run->kernel_variation.varying_rows[0].median_ns == 100e3);
+  const double factor = ShippedKnowledge().Number("kernel.slow_factor");
+  const auto edge = static_cast<Nanos>(factor * 100e3);
+  CHECK(Analysed(KernelSteps(20, [&](int i) {
+          return i == 12 ? edge : 100_us;
+        }))->kernel_variation.varying.count == 0);
+  CHECK(Analysed(KernelSteps(20, [&](int i) {
+          return i == 12 ? edge + 1_us : 100_us;
+        }))->kernel_variation.varying.count == 1);
+  const Analysed slower(KernelSteps(20, [](int i) { return i < 10 ? 100_us : 125_us; }));
+  CHECK(Told(slower->kernel_variation.slowing) ==
+        "10 times, 0 bytes, 250000 ns in all, 250000 ns lost");
+  CHECK(slower->kernel_variation.slowing.remedy->scaled_ops.size() == 10);
+  CHECK(slower->kernel_variation.slowing.remedy->scaled_ops[0] == std::pair(10U, 0.8F));
+  CHECK(slower->kernel_variation.slowing_share == 1);
+}
+
+TEST_CASE("kernels that are called seldom do not compare") {
+  const auto enough = static_cast<int>(ShippedKnowledge().Number("kernel.like_calls"));
+  const auto count = [](int steps) {
+    return Analysed(KernelSteps(steps, [&](int i) { return i == steps - 2 ? 300_us : 100_us; }))
+        ->kernel_variation.varying.count;
+  };
+  CHECK(count(enough + 1) == 1);
+  CHECK(count(enough - 1) == 0);
+}
+
+TEST_CASE("how sure the slowing is: the distance of the halves over what the steps vary") {
+  // 100 and 104 us in turn, then 110 and 114: means 102 and 112, and each half of 10 steps varies
+  // by 4 * 10 / 9 us^2, so that a mean errs by 4 / 9 of it.
+  const Analysed run(
+      KernelSteps(20, [](int i) { return (i < 10 ? 100_us : 110_us) + (i % 2 == 0 ? 0 : 4_us); }));
+  const double error = std::sqrt(2 * 4.0 / 9);
+  CHECK(run->kernel_variation.slowing_sigma == Approx(10 / error).epsilon(0.02));
+  CHECK(run->kernel_variation.slowing_ratio == Approx(1.1).epsilon(0.02));
 }
 
 TEST_CASE("two products with one grid and different depths do not vary") {

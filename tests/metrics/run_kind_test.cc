@@ -190,6 +190,46 @@ TEST_CASE("weights on their way before the first kernel are start-up; later copi
   CHECK(run->start_up.upload_ns == Approx(2.99e6).epsilon(0.001));
 }
 
+TEST_CASE("inputs without a timeline say what they cannot answer") {
+  const auto why = [](const std::function<void(Trace*)>& fill) {
+    Trace trace;
+    fill(&trace);
+    return Analysis(trace, ShippedKnowledge(), {}).support.reason;
+  };
+  CHECK(why([](Trace* trace) {
+          trace->counters.emplace_back();
+        }).starts_with("kernel counters show"));
+  CHECK(why([](Trace* trace) {
+          trace->monitor.gpus.emplace_back();
+        }).starts_with("monitor samples show"));
+}
+
+TEST_CASE("what the kind rests on is said") {
+  const Analysed training(
+      Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, kFlashBackward}), kAuto);
+  CHECK(training->kind.why.find("ran") != std::string::npos);
+  CHECK(training->kind.trains);
+  CHECK(training->kind.kernels == 5);
+  CHECK(training->kind.launches == 200);
+  CHECK(training->kind.units == training->run.steps.steady_count());
+  const Analysed kernels(Loop(10, {kMatrixBf16}), kAuto);
+  CHECK(kernels->kind.why == "1 different kernel ran");
+  CHECK(kernels->kind.units == 10);
+  const Analysed two(Loop(10, {kMatrixBf16, kSoftmax}), kAuto);
+  CHECK(two->kind.why == "2 different kernels ran");
+  const Analysed solver(Loop(60, {"advance(double*)", "flux(double*)", "boundary(double*)",
+                                  "reduce_dt(double*)", "update(double*)"}),
+                        kAuto);
+  CHECK(solver->kind.why == "the same kernels repeat, and none belongs to a framework");
+  const Analysed inference(Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, "topk"}),
+                           kAuto);
+  CHECK(inference->kind.why == "passes repeat, and no backward pass or optimizer ran");
+  const Analysed pass(Loop(1, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, "topk"}), kAuto);
+  CHECK(pass->kind.why == "nothing repeats often enough to be a loop");
+  CHECK(pass->kind.unit == "pass");
+  CHECK(pass->kind.units == 1);
+}
+
 TEST_CASE("nothing on the GPU is said as such") {
   TraceBuilder story;
   story.Call("cudaMalloc", {0_us, 10_us});

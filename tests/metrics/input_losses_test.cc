@@ -1,0 +1,124 @@
+// Loading on the launching thread and by workers: all figures of it, and what the fix changes.
+#include "engine/metrics/losses/input.h"
+#include "tests/metrics/loss_words.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+// Steps of 2 ms: 900 us of work, then loading from 1000 us on for as long as `length` says.
+TraceBuilder Loading(int steps, const std::function<Nanos(int)>& length,
+                     const char* range = "load_batch") {
+  TraceBuilder story;
+  Repeat(steps, 2_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 1990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 910_us});
+    story.Range(range, {at + 1000_us, at + 1000_us + length(i)});
+  });
+  return story;
+}
+
+TEST_CASE("loading by the launching thread: how often, how long, and in which steps") {
+  const Analysed run(Loading(10, [](int) { return 900_us; }));
+  // Nothing ends the gap behind the last step.
+  CHECK(run->input.loads == 9);
+  CHECK(run->input.load_median_ns == 900e3);
+  CHECK(run->input.load_max_ns == 900e3);
+  CHECK(run->input.own_ns == 9 * 900e3);
+  CHECK(run->input.waiting_ns == 0);
+  CHECK(run->input.workers == 0);
+  CHECK(run->input.workers_busy == -1);
+  CHECK_FALSE(run->input.background);
+  CHECK(run->input.steps_affected == Approx(0.9));
+  CHECK(run->input.file_share == 0);
+  CHECK(Told(run->input.loss) == "9 times, 0 bytes, 8100000 ns in all, 8100000 ns lost");
+  CHECK(Changes(run->input.loss) == "cuts 8100000 ns, readies data");
+  // On a machine of unknown size so many workers share the loading.
+  const double workers = ShippedKnowledge().Number("input.workers");
+  CHECK(run->input.loss.remedy->floor_ns == static_cast<Nanos>(9 * 900e3 / workers));
+  CHECK(run->input.loss.remedy->floor_reason == std::string("loading, now done in parallel,"));
+  TraceBuilder small = Loading(10, [](int) { return 900_us; });
+  CHECK(Analysed(small.Cores(3))->input.loss.remedy->floor_ns == 9 * 450_us);
+  CHECK(Analysed(small.Cores(1))->input.loss.remedy->floor_ns == 9 * 900_us);
+}
+
+TEST_CASE("loads that take far longer: what they take beyond the usual") {
+  const double factor = ShippedKnowledge().Number("input.slow_factor");
+  const auto edge = static_cast<Nanos>(factor * 100e3);
+  REQUIRE(edge < 900_us);
+  const auto slow = [&](Nanos length) {
+    return Analysed(Loading(12, [&](int i) { return i == 5 ? length : 100_us; }));
+  };
+  CHECK(slow(edge)->input.slow.count == 0);
+  const Analysed run = slow(edge + 100_us);
+  CHECK(run->input.slow.count == 1);
+  CHECK(run->input.slow.time_ns == static_cast<double>(edge + 100_us));
+  CHECK(run->input.slow_excess_ns == static_cast<double>(edge));
+  CHECK(run->input.slow.lost->Total() == edge);
+  CHECK(Changes(run->input.slow) == "cuts " + std::to_string(edge) + " ns");
+  CHECK(run->input.load_max_ns == static_cast<double>(edge + 100_us));
+}
+
+TEST_CASE("files: what the loading thread reads of its own loading") {
+  TraceBuilder story = Loading(10, [](int) { return 800_us; });
+  Repeat(10, 2_ms, [&](int, Nanos at) { story.OsCall("read", {at + 1100_us, at + 1300_us}); });
+  const Analysed run(story);
+  CHECK(run->input.file_share == Approx(0.25));
+  CHECK(run->input.own_ns == 9 * 800e3);
+}
+
+TEST_CASE("mapping memory in gaps") {
+  TraceBuilder story;
+  Repeat(10, 2_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 1990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 910_us});
+    story.OsCall("mmap", {at + 1000_us, at + 1900_us});
+  });
+  const Analysed run(story);
+  CHECK(Told(run->input.map) == "9 times, 0 bytes, 8100000 ns in all, 8100000 ns lost");
+  CHECK(Changes(run->input.map) == "cuts 8100000 ns");
+}
+
+// Workers that read for `reading` from `from` of each step on and else wait.
+TraceBuilder WithWorkers(Nanos from, Nanos reading) {
+  TraceBuilder story;
+  Repeat(10, 2_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 1990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 910_us});
+    story.Range("load_batch", {at + 1000_us, at + 1900_us});
+    story.OsCall("sem_wait", {at + 1000_us, at + 1900_us});
+  });
+  for (int w = 0; w < 2; ++w) {
+    story.Process("worker " + std::to_string(w)).Thread("pt_data_worker");
+    Repeat(10, 2_ms, [&](int, Nanos at) {
+      story.OsCall("read", {at + from, at + from + reading});
+      story.OsCall("sem_wait", {at + from + reading, at + from + 2_ms});
+    });
+  }
+  return story;
+}
+
+TEST_CASE("waiting for workers: how many there are, how busy, and what they read") {
+  const Analysed run(WithWorkers(1000_us, 600_us));
+  CHECK(run->input.workers == 2);
+  CHECK(run->input.background);
+  CHECK(run->input.own_ns == 0);
+  CHECK(run->input.waiting_ns == 9 * 900e3);
+  CHECK(run->input.workers_busy == Approx(0.3).epsilon(0.05));
+  CHECK(run->input.file_share == Approx(1).epsilon(0.01));
+  CHECK(run->input.loss.remedy->data_ready);
+  Nanos cut = 0;
+  for (const auto& [thread, when] : CutsByThread(run->input.loss.remedy->host_cuts)) {
+    cut += when.Total();
+  }
+  CHECK(cut >= 9 * 900_us);  // the whole of each loading range
+}
+
+TEST_CASE("loaders that begin only when the GPU is done") {
+  CHECK(Analysed(WithWorkers(1000_us, 850_us))->input.after_gpu == 1);
+  // Half of it while the GPU works.
+  CHECK(Analysed(WithWorkers(500_us, 1300_us))->input.after_gpu == 0);
+}
+
+}  // namespace
+}  // namespace advise
