@@ -66,7 +66,7 @@ bill_of_materials() {
 make_release() {
   local tree=$1 out=$2
   mkdir -p "$tree/build" "$out"
-  git archive HEAD | tar -x -C "$tree"
+  git archive "$commit" | tar -x -C "$tree"
   cp -r build/static "$tree/build/static"
   (
     cd "$tree"
