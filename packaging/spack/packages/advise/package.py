@@ -15,6 +15,7 @@ class Advise(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("d3@5.16", type="build")
     depends_on("cli11@2.1:")
     depends_on("fmt@9")
     depends_on("isa-l")
@@ -38,5 +39,7 @@ class Advise(CMakePackage):
             self.define("ADVISE_TESTS", False),
             self.define("ADVISE_SIMULATOR", False),
             self.define("ADVISE_STATIC", "OFF"),
+            self.define("ADVISE_D3", self.spec["d3"].prefix.join("d3.min.js")),
+            self.define("ADVISE_D3_LICENCE", self.spec["d3"].prefix.join("LICENSE")),
             self.define_from_variant("ADVISE_MPI", "mpi"),
         ]
