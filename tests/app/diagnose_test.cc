@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 #include "tests/report/schema.h"
 
 using Catch::Matchers::Contains;
@@ -140,6 +141,23 @@ TEST_CASE("with a baseline, --fail-on slower looks at the time of a step") {
   folder.Write("base.json", base.dump());
   CHECK(RunAdvise(folder, gate).status == 3);
   CHECK(RunAdvise(folder, slow + " --fail-on slower:3%").status == 2);
+}
+
+TEST_CASE("a run that became slower fails against its own better days, and not the other way") {
+  const Folder folder;
+  const std::string slow = Simulated(kPair);
+  const std::string fast = Simulated(kPair, "--without all");
+  REQUIRE(RunAdvise(folder, fast + " --format json -o fast.json").status == 0);
+  REQUIRE(RunAdvise(folder, slow + " --format json -o slow.json").status == 0);
+  const auto judged = [&](const std::string& run, const char* baseline) {
+    return RunAdvise(folder,
+                     run + " --baseline " + baseline + " --fail-on critical --fail-on slower:5%");
+  };
+  const Ran slower = judged(slow, "fast.json");
+  CHECK(slower.status == 1);
+  CHECK_THAT(slower.err, Contains("a step takes") && Contains("longer than in the baseline"));
+  CHECK(judged(fast, "fast.json").status == 0);
+  CHECK_THAT(judged(fast, "slow.json").err, !Contains("a step takes"));
 }
 
 TEST_CASE("GPUs that mostly communicate are not called healthy, also when no fix is known") {

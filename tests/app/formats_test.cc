@@ -93,6 +93,35 @@ std::string Simulate(const Folder& folder, const std::string& scenario) {
   return "run.sqlite";
 }
 
+// GitHub refuses a whole log for one result without a place, or with one outside of the checkout.
+TEST_CASE("every result of a SARIF log stands in one of the reports") {
+  const Folder folder;
+  const auto simulate = [&](const char* scenario, const std::string& options) {
+    const Ran made = RunAdvise(
+        folder, ADVISE_SOURCE_DIR "/fixtures/scenarios/" + (scenario + (".toml " + options)),
+        ADVISE_SIM_PROGRAM);
+    INFO(made.err);
+    REQUIRE(made.status == 0);
+  };
+  simulate("pairs/loading-over-pageable", "-o nsys.sqlite");
+  simulate("pairs/loading-over-pageable", "--format kineto -o kineto.json");
+  simulate("one-pass/forward-transformer-a100", "-o pass.sqlite");
+  simulate("pairs/loading-over-pageable", "--ranks 2 --per-rank job");
+  for (const std::string input : {"nsys.sqlite", "kineto.json", "pass.sqlite", "job"}) {
+    const Json run = Json::parse(RunAdvise(folder, input + " --format sarif").out)["runs"][0];
+    REQUIRE_FALSE(run["results"].empty());
+    for (const Json& result : run["results"]) {
+      INFO(input << " " << result["ruleId"]);
+      REQUIRE(result["locations"].size() == 1);
+      const Json& place = result["locations"][0]["physicalLocation"];
+      const std::string uri = place["artifactLocation"]["uri"];
+      CHECK((uri == input || uri.starts_with(input + "/rank_")));
+      CHECK(std::filesystem::is_regular_file(folder / uri));
+      CHECK(place["region"]["startLine"] == 1);
+    }
+  }
+}
+
 TEST_CASE("every format says the same findings") {
   const Folder folder;
   const std::string run = Simulate(folder, "pairs/loading-over-pageable");

@@ -211,12 +211,12 @@ std::optional<ShapeWork> Any(const Call& call, int a, int b) {
   const std::size_t left = call.Tensor(a).sizes.size();
   const std::size_t right = call.Tensor(b).sizes.size();
   if (left == 2 && right == 3) {
-    if (const auto work = Grouped(call, a, b, true)) return work;
+    if (auto work = Grouped(call, a, b, true)) return work;
     return Grouped(call, a, b, false);
   }
   if (left == right && left > 2) return Flattened(call, a, b, false);
   // Libraries keep weights as rows of results; PyTorch's operators by columns.
-  if (const auto work = Flattened(call, a, b, true)) return work;
+  if (auto work = Flattened(call, a, b, true)) return work;
   return Flattened(call, a, b, false);
 }
 
