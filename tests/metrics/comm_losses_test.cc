@@ -140,6 +140,7 @@ TEST_CASE("kernels beside collectives take longer than alone: the excess is cont
   CHECK(run->contention.loss.count == 8);
   CHECK(run->contention.loss.lost->Total() == 8 * 50_us);
   CHECK(run->contention.slowdown == Approx(1.5));
+  CHECK(run->contention.compared == 8);
 }
 
 }  // namespace

@@ -56,6 +56,23 @@ TEST_CASE("convolutions take their options from where the schema has them") {
   CHECK(work->shape == "[8, 32, 28, 40] * [64, 32, 3, 3] to [14, 14]");
 }
 
+TEST_CASE("convolutions of sound: one dimension") {
+  // (100 + 2 * 1 - 2 * 2 - 1) / 2 + 1 = 49.
+  const auto work =
+      WorkOf("aten::convolution",
+             CallOf("input weight bias stride padding dilation transposed output_padding groups",
+                    {{"input", {{8, 32, 100}}},
+                     {"weight", {{64, 32, 3}}},
+                     {"stride", {{}, "[2]"}},
+                     {"padding", {{}, "[1]"}},
+                     {"dilation", {{}, "[2]"}},
+                     {"transposed", {{}, "False"}}}));
+  REQUIRE(work);
+  CHECK(work->flops == 2.0 * 8 * 64 * 49 * 32 * 3);
+  CHECK_FALSE(WorkOf("aten::convolution",
+                     CallOf("input weight", {{"input", {{8, 32}}}, {"weight", {{64, 32}}}})));
+}
+
 TEST_CASE("convolutions without a dilation, and of three dimensions") {
   std::map<std::string, Argument> arguments = Options();
   arguments["input"].sizes = kImage;

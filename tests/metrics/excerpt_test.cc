@@ -113,6 +113,19 @@ TEST_CASE("above the limit the shortest events go, and are counted") {
   CHECK(shortest >= 22_us);
 }
 
+TEST_CASE("of events of one length the first stay, as many as there is room for") {
+  TraceBuilder story;
+  for (Nanos i = 0; i < 6; ++i) story.Kernel("k", {i * 10_us, (i + 1) * 10_us});
+  const Analysed run(story);
+  ExcerptOptions options;
+  options.most_events = 4;
+  const Excerpt excerpt = Cut(run, 0, 100_us, options);
+  REQUIRE(excerpt.rows.size() == 1);
+  REQUIRE(excerpt.rows[0].events.size() == 4);
+  CHECK(excerpt.rows[0].events.back().start == 30_us);
+  CHECK(excerpt.left_out == 2);
+}
+
 TEST_CASE("where there is no room for all, threads that launch are shown first") {
   TraceBuilder story = Story();
   for (const char* name : {"pt_data_worker", "other"}) {

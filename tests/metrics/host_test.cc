@@ -47,6 +47,26 @@ TEST_CASE("launches that wait keep small kernels of several streams apart") {
   };
   CHECK(alone(20) == 19 * 300e3);
   CHECK(alone(80) == 0);
+  TraceBuilder story;
+  Repeat(20, 350_us, [&](int i, Nanos at) {
+    story.OnStream(7 + i % 3).Launch("kernel", {at, at + 310_us}, {at + 5_us, at + 305_us},
+                                     {.blocks = 20});
+  });
+  // All but the last kernel, and the pauses between them.
+  const Analysed run(story);
+  CHECK(run->launches.waiting.lost->Total() == run.Window() - 300_us);
+}
+
+TEST_CASE("a launch waits when it returns with its kernel, not when it returns before") {
+  const auto share = [](Nanos early) {
+    TraceBuilder story;
+    Repeat(20, 200_us, [&](int, Nanos at) {
+      story.Launch("kernel", {at, at + 110_us - early}, {at + 10_us, at + 110_us});
+    });
+    return Analysed(story)->launches.waiting_share;
+  };
+  CHECK(share(0) == 1);
+  CHECK(share(1_ns) == 0);
 }
 
 TEST_CASE("a short kernel that ends before its call returns does not count as waiting") {

@@ -114,6 +114,21 @@ TEST_CASE("waiting for workers: how many there are, how busy, and what they read
   CHECK(cut >= 9 * 900_us);  // the whole of each loading range
 }
 
+TEST_CASE("a thread that names its loading loads in the background") {
+  TraceBuilder story;
+  Repeat(10, 2_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 1990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 910_us});
+    story.Range("load_batch", {at + 1000_us, at + 1900_us});
+  });
+  CHECK_FALSE(Analysed(story)->input.background);
+  TraceBuilder other = story;
+  other.Thread("reader").Range("something", {100_us, 200_us});
+  CHECK_FALSE(Analysed(other)->input.background);
+  story.Thread("reader").Range("load_batch", {100_us, 200_us});
+  CHECK(Analysed(story)->input.background);
+}
+
 TEST_CASE("loaders that begin only when the GPU is done") {
   CHECK(Analysed(WithWorkers(1000_us, 850_us))->input.after_gpu == 1);
   // Half of it while the GPU works.

@@ -23,6 +23,14 @@ MonitorSummary Summary(std::vector<MonitoredGpu> gpus) {
   return SummariseMonitor(trace, ShippedKnowledge());
 }
 
+TEST_CASE("an analysis holds what monitors saw") {
+  Trace trace;
+  trace.monitor.gpus = {{"0", "", "", {SeriesOf("utilization", {1, 1})}}};
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  REQUIRE(analysis.monitor.gpus.size() == 1);
+  CHECK(analysis.monitor.gpus[0].utilization == 1);
+}
+
 TEST_CASE("idle time before the job and after it does not count, pauses inside do") {
   const MonitorSummary summary =
       Summary({{"0", "", "", {SeriesOf("utilization", {0, 0, 0.9, 0, 0.9, 0.6, 0, 0.02, 0})}}});

@@ -89,6 +89,13 @@ TEST_CASE("samples: without memory the efficiency is taken from them") {
   CHECK(run.efficiency.source == "samples");
   CHECK(run.efficiency.mfu == Approx(0.3));
   CHECK(run.efficiency.bandwidth == Approx(0.5));
+  // Of one quantity alone, also of one that stays at nothing.
+  trace.gpu_series = {Sampled("DRAM Read Bandwidth", std::vector<double>(30, 0))};
+  CHECK(Analysis(trace, ShippedKnowledge(), options).efficiency.source == "samples");
+  trace.gpu_series = {Sampled("Tensor Active", std::vector<double>(30, 0))};
+  CHECK(Analysis(trace, ShippedKnowledge(), options).efficiency.source == "samples");
+  trace.gpu_series = {Sampled("SMs Active", std::vector<double>(30, 80))};
+  CHECK(Analysis(trace, ShippedKnowledge(), options).efficiency.source == "none");
 }
 
 TEST_CASE("samples: each speaks of the period before it") {

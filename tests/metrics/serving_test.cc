@@ -32,6 +32,33 @@ TEST_CASE("the GPU of a server waits while the host samples tokens") {
   CHECK(run->serving.tokenizer.lost->Total() == 0);
 }
 
+// Each step of 2 ms: 400 us of work, host code in the engine until 900 us, text of tokens from 950
+// to 1150 us, a wait for requests from 1200 to 1800 us.
+TEST_CASE("the time of a server is divided: requests, scheduler, tokens to text, launches") {
+  TraceBuilder story;
+  Repeat(20, 2_ms, [&](int i, Nanos at) {
+    story.Range("execute_model", {at, at + 900_us});
+    story.Launch("void vllm::reshape_and_cache_kernel<float>(int)", {at, at + 5_us},
+                 {at + 10_us, at + 110_us});
+    story.Launch(kMatrixBf16, {at + 5_us, at + 9_us}, {at + 110_us, at + 400_us});
+    story.Range("detokenize", {at + 950_us, at + 1150_us});
+    story.OsCall("poll", {at + 1200_us, at + 1800_us});
+    if (i == 19) story.Launch("end", {at + 1990_us, at + 1992_us}, {at + 1995_us, at + 1999_us});
+  });
+  const Analysed run(story);
+  REQUIRE(run->serving.known);
+  CHECK(run->serving.steps_named);
+  CHECK(run->serving.tokenizer_named);
+  CHECK_FALSE(run->serving.sampling_named);
+  CHECK(run->serving.tokenizer.lost->Total() == 20 * 200_us);
+  CHECK(run->serving.no_request.lost->Total() == 20 * 600_us);
+  // 500 us behind the work, and 10 us before that of all steps but the first.
+  CHECK(run->serving.launch.lost->Total() == 20 * 500_us + 19 * 10_us);
+  // 50 us on both sides of the text, 200 us behind the wait, the last time until the last launch.
+  CHECK(run->serving.scheduler.lost->Total() == 20 * 300_us - 10_us);
+  CHECK(run->serving.load == Approx(1 - 20 * 600e3 / static_cast<double>(run.Window())));
+}
+
 TEST_CASE("code behind a copy of logits samples tokens, also where no range says so") {
   const auto generator = [](std::int64_t bytes) {
     TraceBuilder story;

@@ -44,6 +44,12 @@ TEST_CASE("a slightly slow step does not break the rhythm of the slow ones") {
   CHECK(run->step_stats.outlier_excess_ns == Approx(15e6).epsilon(0.05));
 }
 
+TEST_CASE("slow steps one behind the other are no rhythm") {
+  const Analysed run(Steps(30, [](int n) { return n == 12 || n == 13 ? 20_ms : Nanos{0}; }), kAuto);
+  CHECK(run->step_stats.stall_every == 0);
+  CHECK(run->step_stats.outliers.size() == 2);
+}
+
 TEST_CASE("two slow steps that differ much are no rhythm") {
   const Analysed run(Steps(30, [](int n) { return n == 9    ? 20_ms
                                                   : n == 19 ? 200_ms

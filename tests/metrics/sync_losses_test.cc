@@ -47,6 +47,17 @@ TEST_CASE("a read-back is one wait with its copy and the synchronization behind 
   CHECK(Analysed(up)->syncs.item.bytes == 24);
 }
 
+TEST_CASE("a read-back that is the first work of the GPU counts, too") {
+  TraceBuilder story;
+  story.CopyFromGpu(8, MemoryKind::kPageable, {0, 12_us}, {5_us, 10_us})
+      .Launch("b", {20_us, 25_us}, {30_us, 300_us});
+  CHECK(Analysed(story)->syncs.item.count == 1);
+  TraceBuilder memset;
+  memset.Memset(8, {0, 12_us}, {5_us, 10_us}, "cudaMemset")
+      .Launch("b", {20_us, 25_us}, {30_us, 300_us});
+  CHECK(Analysed(memset)->syncs.memset.count == 1);
+}
+
 TEST_CASE("memsets that hold the host") {
   TraceBuilder story;
   story.Launch("a", {0, 5_us}, {10_us, 100_us})

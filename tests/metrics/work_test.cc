@@ -99,6 +99,13 @@ TEST_CASE("phases: how often, on the host, on the GPU, and idle under them") {
   CHECK(run->work.range_coverage == Approx(700.0 / 920));
 }
 
+TEST_CASE("without calls or ranges nothing is covered by them") {
+  const Analysed run(TraceBuilder().Kernel("a", {0, 100_us}));
+  CHECK(run->work.range_coverage == 0);
+  CHECK(run->work.phases.empty());
+  CHECK(run->work.driver == kNone);
+}
+
 TEST_CASE("rates of cards and links, in the words of several tools") {
   Trace trace = TwoRanksOfPhases().Build();
   const auto series = [](const char* name, const char* unit, std::vector<double> values) {
