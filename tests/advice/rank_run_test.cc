@@ -206,6 +206,15 @@ TEST_CASE("communication that shared layers need at once cannot be hidden") {
   CHECK(taken("comm/exposed") == 0);
 }
 
+TEST_CASE("a finding of several ranks is as sure as the surest of them") {
+  const Cluster cluster = TwoRanks();
+  const RuleInfo kernels = Rule("kernel/slow");
+  std::vector<ReportFindings> reports = OnBothRanks({Saves(kernels, 0.3, 0)});
+  reports[0].findings.front().confidence = 0.4;
+  reports[1].findings.front().confidence = 0.9;
+  CHECK(RankRun({}, reports, cluster, ShippedKnowledge()).front().confidence == 0.9);
+}
+
 TEST_CASE("a fix has what those before it in the plan leave of the same time") {
   const Cluster cluster = TwoRanks();
   RuleInfo specific = Rule("host/specific");

@@ -404,6 +404,18 @@ TEST_CASE("a confidence says what it rests on, and what lowered it") {
   CHECK(finding.confidence_from.find("launching calls of 50 %") != std::string::npos);
 }
 
+TEST_CASE("a fix that has the batches ready says so") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  auto ready = std::make_shared<Remedy>();
+  ready->data_ready = true;
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/ready", .claims = {Percent(run, 0, 10)}, .remedy = ready});
+  verdicts.Add({.id = "a/other", .claims = {Percent(run, 20, 30)}});
+  const auto findings = verdicts.Rank(run);
+  CHECK(Named(findings, "a/ready")->batches_ready);
+  CHECK_FALSE(Named(findings, "a/other")->batches_ready);
+}
+
 TEST_CASE("claims outside the window save nothing") {
   const Analysed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;

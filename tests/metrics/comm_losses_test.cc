@@ -141,6 +141,8 @@ TEST_CASE("kernels beside collectives take longer than alone: the excess is cont
   CHECK(run->contention.loss.lost->Total() == 8 * 50_us);
   CHECK(run->contention.slowdown == Approx(1.5));
   CHECK(run->contention.compared == 8);
+  REQUIRE(run->contention.loss.remedy->scaled_ops.size() == 8);
+  CHECK(run->contention.loss.remedy->scaled_ops[0].second == Approx(100.0 / 150));
 }
 
 }  // namespace
