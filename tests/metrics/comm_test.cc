@@ -81,6 +81,7 @@ TEST_CASE("collectives are listed by kind, in order of time") {
   CHECK(run->comm.kinds[0].kind == "allgather");
   CHECK(run->comm.kinds[1].kind == "allreduce");
   CHECK(run->comm.kinds[1].count == 2);
+  CHECK(run->comm.median_ns == 20e3);  // of 20, 20 and 100 us
 }
 
 TEST_CASE("short collectives with compute between them cannot be sent together") {
