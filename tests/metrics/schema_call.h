@@ -1,5 +1,6 @@
-// Calls whose arguments are laid out as PyTorch's schemas say. The schemas stand in tests as PyTorch
-// prints them (names of arguments only), so that a test does not repeat the positions of the program.
+// Calls whose arguments are laid out as PyTorch's schemas say. The schemas stand in tests as
+// PyTorch prints them (names of arguments only), so that a test does not repeat the positions of
+// the program.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -17,7 +18,8 @@ struct Argument {
 };
 
 // A call with these arguments, by name; "" and no sizes for all others.
-inline OperatorInputs CallOf(const std::string& schema, const std::map<std::string, Argument>& arguments) {
+inline OperatorInputs CallOf(const std::string& schema,
+                             const std::map<std::string, Argument>& arguments) {
   OperatorInputs inputs;
   std::istringstream names(schema);
   std::size_t used = 0;
