@@ -110,13 +110,14 @@ void FixList::Plan() {
   for (Candidate& candidate : candidates_) {
     if (candidate.priced) open.push_back({&candidate, candidate.own});
   }
-  // A setting before a change of code or design that wins little more.
+  // A setting before a change of code or design that wins little more and is no surer.
   const double easier_lead = knowledge_.Number("ranking.easier_lead");
   const auto easiest = [&](std::vector<Open>::iterator chosen) {
     if (chosen->candidate->rule->effort == "flag") return chosen;
     const auto setting = std::find_if(open.begin(), open.end(), [&](const Open& one) {
       return one.candidate->rule->effort == "flag" && !one.candidate->indirect &&
-             static_cast<double>(one.worth) * easier_lead >= static_cast<double>(chosen->worth);
+             static_cast<double>(one.worth) * easier_lead >= static_cast<double>(chosen->worth) &&
+             Describe(*one.candidate).confidence >= Describe(*chosen->candidate).confidence;
     });
     return setting != open.end() && setting->worth > 0 ? setting : chosen;
   };

@@ -377,6 +377,21 @@ TEST_CASE("common causes come first only where all else is equal") {
   CHECK(larger.Rank(run)[0].rule->id == "host/other");
 }
 
+TEST_CASE("a setting comes before a change of code that wins little more and is no surer") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  const auto first = [&](Nanos code_percent, double confidence) {
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/setting", .claims = {Percent(run, 60, 80)}});
+    verdicts.rule(0).effort = "flag";
+    verdicts.Add(
+        {.id = "a/code", .claims = {Percent(run, 0, code_percent)}, .confidence = confidence});
+    return verdicts.Rank(run)[0].rule->id;
+  };
+  CHECK(first(24, 0.8) == "a/setting");
+  CHECK(first(24, 0.9) == "a/code");  // which is surer
+  CHECK(first(27, 0.8) == "a/code");  // which wins a third more
+}
+
 TEST_CASE("a confidence says what it rests on, and what lowered it") {
   const Analysed run(HalfIdleSteps(), kAuto);
   const double recorded = ShippedKnowledge().Number("ranking.recorded_confidence");
