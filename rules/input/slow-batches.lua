@@ -16,7 +16,7 @@ end
 
 return {
   id        = "input/slow-batches",
-  title     = "Find the samples that load far more slowly than the rest",
+  title     = "Find out why a few batches load far more slowly than the rest",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -33,22 +33,23 @@ return {
                      "always_busy" },
 
   symptom = "{count:count} of {loads:count} loads delay the loop far longer than the rest, by up to {max:time}. Around them, the GPU is idle for {share:pct} of the time.",
-  cause   = "A few samples are larger or harder to decode than the rest: another format, resolution, length or compression.",
+  cause   = "A few samples are larger or harder to decode than the rest, or the storage stalls now and then.",
   fixes   = {
-    { action  = "Time each sample once, look at the slowest, and convert them to the format of the rest",
+    { action  = "Time each sample twice. Convert those that are slow both times to the format of the rest; those that are slow once waited for storage",
       snippet = [[import time
-cost = []
-for i in range(len(dataset)):
-    t = time.perf_counter(); dataset[i]; cost.append((time.perf_counter() - t, i))
+def seconds(i):
+    t = time.perf_counter(); dataset[i]; return time.perf_counter() - t
+cost = [(seconds(i), seconds(i), i) for i in range(len(dataset))]   # the second time, files come from memory
 print(sorted(cost)[-20:])]],
       language = "python", ["for"] = { "python" } },
     { action  = "Keep more batches in reserve, so that a slow one is ready in time; if order does not matter, do not wait for it",
       snippet = [[loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True,
                     in_order=False)   # in_order: PyTorch 2.6 or newer]],
       language = "python", ["for"] = { "pytorch" } },
+    { action = "If storage is slow now and then, copy the data to a local disk before the run" },
     { action = "Spread the expensive samples evenly over batches and ranks, or bucket them by size" },
   },
-  false_positives = "Storage that is slow at times for its own reasons, a shuffle buffer that fills up, or the start of an epoch.",
+  false_positives = "A shuffle buffer that fills up, or the start of an epoch.",
   references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },
 
   applies = function(f) return f.input.load.count > 0, "the GPU never waits for data" end,
