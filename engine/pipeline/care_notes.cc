@@ -123,8 +123,7 @@ std::vector<std::string> ReadWithCare(const Analysis& analysis) {
   if (kWorthSaying * inside > analysis.run.window.Length()) {
     notes.emplace_back(
         fmt::format("for {}, the GPU seems idle inside CUDA graphs that were launched long before: "
-                    "the profiler "
-                    "probably lost kernels there",
+                    "the profiler probably lost kernels there",
                     FormatQuantity(static_cast<double>(inside), "ns")));
   }
   if (launched > 0 && unknown == launched) {

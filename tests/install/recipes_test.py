@@ -140,7 +140,9 @@ def spack():
     check(elsewhere <= set(options), f"Spack: nobody names {elsewhere - set(options)}")
     d3 = {}
     exec((PACKAGING / "spack/packages/d3/package.py").read_text(), d3)  # noqa: S102
-    d3["D3"]().install(None, "/spack/d3")
+    package = d3["D3"]()
+    check(package.url_for_version("5.16.0") == f"file://{os.getcwd()}/d3-5.16.0.tgz", "Spack: D3 is looked for elsewhere")
+    package.install(None, "/spack/d3")
     for name in elsewhere:
         check(options[name] in {f"/spack/d3/{pathlib.Path(file).name}" for file in installed}, f"Spack: {name} is not installed")
     packages = {re.split(r"[@ ]", what)[0] for what, _ in seen["depends_on"]}
