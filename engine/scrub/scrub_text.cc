@@ -193,11 +193,13 @@ std::string TextScrubber::CleanWord(std::string_view word) {
 
 std::string TextScrubber::Clean(std::string_view text) {
   std::string source(text);
-  // Secrets may hold any character: they go first, as they stand.
+  // Secrets may hold any character: they go first, as they stand. What stands for one may make up
+  // the next with what follows it.
   for (const std::string& secret : secrets_) {
     for (std::size_t at = source.find(secret); at != std::string::npos;
-         at = source.find(secret, at + 3)) {
+         at = source.find(secret, at)) {
       source.replace(at, secret.size(), "key");
+      at -= std::min(at, secret.size());
     }
   }
   keys_ += MaskSecretShapes(&source);
