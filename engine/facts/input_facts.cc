@@ -26,6 +26,10 @@ void DeclareInputFacts(Catalog* catalog) {
             "Share of the steps with idle time, or a wait for another GPU, in which data is "
             "loaded or waited for.",
             &Input::steps_affected);
+  input.Add("input.steps_affected_later", "share",
+            "Share of the steps after the first one that waits for data that wait, too; 0 where "
+            "none follows it.",
+            &Input::steps_affected_later);
   input.Add("input.load.count", "count", "Loads of a batch on the launching thread, one per step.",
             &Input::loads);
   input.Add("input.load.median", "ns", "Median time of a load or of a wait for one.",

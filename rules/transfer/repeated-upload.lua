@@ -1,4 +1,4 @@
--- The same set of uploads comes back in every step, and it is more than a batch explains: weights, constants or
+-- The same set of uploads comes back in every step, and it is more than a batch explains (a solver takes none): weights, constants or
 -- optimizer state that live on the host and travel to the GPU each time. The link is then the limit, and overlapping
 -- helps only as far as there is compute to hide the copies behind.
 return {
@@ -18,11 +18,11 @@ return {
   not_applicable = "no uploads repeat beyond what a batch explains",
   evidence       = { "per_step", "memory", bytes = "bytes_per_step", rate = "bandwidth", peak = "memory.peak",
                      capacity = "memory.capacity" },
-  optional       = { "memory.peak", "memory.capacity" },
-  thresholds     = { "min_share", "min_per_step" },
+  optional       = { "memory.peak", "memory.capacity", "copy.repeated.remedy" },
+  thresholds     = { "min_share", "many_per_step" },
 
-  symptom = "{per_step:count} uploads of the same sizes repeat {per:text}: {bytes:bytes} from {memory:text} memory at {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
-  cause   = "The host probably sends the same data again and again, such as weights that do not stay on the GPU. A trace shows sizes, not contents.",
+  symptom = "Uploads of the same sizes repeat, {per_step:count} {per:text}: {bytes:bytes} from {memory:text} memory at {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  cause   = "{same:text} A trace shows sizes, not contents.",
   fixes   = {
     { action  = "Keep weights and constants on the GPU: turn CPU offloading off if memory suffices",
       snippet = [[model.to(device)                                  # once, before the loop
@@ -34,6 +34,11 @@ pipe.to("cuda")                                   # diffusers, instead of enable
       language = "python", ["for"] = { "pytorch" } },
     { action = "Put constants on the GPU once: NumPy arrays are sent again with each call of a compiled function",
       snippet = "table = jax.device_put(table)   # once, before the loop", language = "python", ["for"] = { "jax" } },
+    { action  = "Copy what does not change to the GPU before the loop, and what changes only when it does",
+      snippet = [[cudaMemcpyAsync(d_table, table, bytes, cudaMemcpyHostToDevice, stream);   // once
+for (int step = 0; step < steps; ++step)
+    advance<<<grid, block, 0, stream>>>(d_state, d_table);]],
+      language = "cpp", ["for"] = { "c++" } },
     { action = "Make room so that the data fits: 16-bit or 8-bit weights, sharding over more GPUs, activation checkpointing" },
     { action = "If the data must stay on the host, use each upload for more work: a larger batch, or several requests at a time" },
     { action = "With OpenACC or OpenMP, put a data region around the loop, so that arrays stay on the GPU",
@@ -42,22 +47,31 @@ pipe.to("cuda")                                   # diffusers, instead of enable
   false_positives = "A batch of many tensors of fixed size looks alike. Compare the volume with what a batch should be.",
   references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },
 
-  saving = { confidence = 0.75,
-             basis = "these uploads are gone" },
+  detect = function(f, t, e)
+    e.same = at_least(e.per_step, t.many_per_step) and "The host probably sends the same data again and again, such as weights that do not stay on the GPU."
+             or "If the data does not change, it is sent again for nothing."
+    return e
+  end,
+
+  saving = function(f, t, e)
+    return { claims = f.copy.repeated.lost, remedy = f.copy.repeated.remedy, basis = "these uploads are gone",
+             confidence = at_least(e.per_step, t.many_per_step) and 0.75 or 0.5 }
+  end,
 
   tests = {
     { name = "weights travel each step",
-      edges = { ["copy.repeated.lost"] = 4e7, ["copy.repeated.per_step"] = 4 },
+      edges = { ["copy.repeated.lost"] = 4e7 },
       facts = { window = { device_time = 2e9 },
                 copy = { repeated = { per_step = 223, bytes_per_step = 2.55e10, bandwidth = 2.77e10, memory = "pinned",
                                       lost = 1.8e9, remedy = true } } },
       expect = { share = 0.9, per_step = 223, bytes = 2.55e10, rate = 2.77e10, memory = "pinned" },
       saving = { claims = 1.8e9, confidence = 0.75 } },
-    { name = "near miss: a few tensors a step",
+    { name = "one array in each iteration of a solver",
+      edges = { ["copy.repeated.per_step"] = 4 },
       facts = { window = { device_time = 2e9 },
-                copy = { repeated = { per_step = 2, bytes_per_step = 1e8, bandwidth = 2e10, memory = "pinned", lost = 1e8,
+                copy = { repeated = { per_step = 1, bytes_per_step = 1e8, bandwidth = 2e10, memory = "pinned", lost = 1e8,
                                       remedy = true } } },
-      expect = "silent" },
+      expect = { per_step = 1 }, saving = { claims = 1e8, confidence = 0.5 } },
     { name = "near miss: offloading, prefetched behind kernels",
       facts = { window = { device_time = 2e9 },
                 copy = { repeated = { per_step = 48, bytes_per_step = 8e8, bandwidth = 2e10, memory = "pinned", lost = 1e7,

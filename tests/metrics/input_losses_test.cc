@@ -30,6 +30,7 @@ TEST_CASE("loading by the launching thread: how often, how long, and in which st
   CHECK(run->input.workers_busy == -1);
   CHECK_FALSE(run->input.background);
   CHECK(run->input.steps_affected == Approx(0.9));
+  CHECK(run->input.steps_affected_later == Approx(8 / 9.0));
   CHECK(run->input.file_share == 0);
   CHECK(Told(run->input.loss) == "9 times, 0 bytes, 8100000 ns in all, 8100000 ns lost");
   CHECK(Changes(run->input.loss) == "cuts 8100000 ns, readies data");
@@ -40,6 +41,14 @@ TEST_CASE("loading by the launching thread: how often, how long, and in which st
   TraceBuilder small = Loading(10, [](int) { return 900_us; });
   CHECK(Analysed(small.Cores(3))->input.loss.remedy->floor_ns == 9 * 450_us);
   CHECK(Analysed(small.Cores(1))->input.loss.remedy->floor_ns == 9 * 900_us);
+}
+
+TEST_CASE("batches in reserve do not count for how often the GPU waits once they are used up") {
+  const Analysed late(Loading(12, [](int i) { return i < 6 ? 0_us : 900_us; }));
+  CHECK(late->input.steps_affected == Approx(5 / 12.0));
+  CHECK(late->input.steps_affected_later == Approx(4 / 5.0));  // behind the last step nothing waits
+  const Analysed once(Loading(12, [](int i) { return i == 6 ? 900_us : 0_us; }));
+  CHECK(once->input.steps_affected_later == 0);
 }
 
 TEST_CASE("loads that take far longer: what they take beyond the usual") {

@@ -75,10 +75,59 @@ TEST_CASE("weights say in which memory they lie, also where they lie in both") {
   CHECK(mixed->copies.repeated_memory == "mixed");
 }
 
-TEST_CASE("uploads that are computed on for longer than they take are no weights when few") {
-  CHECK(Offloaded(1'000'000, 3'000'000).Build().copies.size() > 0);
-  const Analysed run(Offloaded(1'000'000, 3'000'000));
-  CHECK(run->copies.repeated.count == 0);
+// The same work is a model's, or nobody's who takes batches.
+TEST_CASE("few uploads that are computed on for longer than they take tell in a solver only") {
+  const auto repeated = [](const char* also) {
+    TraceBuilder trace = Offloaded(1'000'000, 3'000'000);
+    trace.OnStream(7).Launch(also, {100'000, 101'000}, {19'000'000, 19'100'000});
+    return Analysed(trace)->copies.repeated.per_step;
+  };
+  CHECK(repeated("multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>") == 0);
+  CHECK(repeated("stencil27_kernel") == 4);
+}
+
+TEST_CASE("a solver that sends what it received from the GPU passes on halos") {
+  for (const std::int64_t down : {1_MiB, 2_MiB}) {
+    TraceBuilder trace;
+    for (int s = 0; s < kSteps; ++s) {
+      const Nanos begin = s * kStep;
+      trace.Range("iteration " + std::to_string(s), {begin, begin + kStep});
+      trace.CopyFromGpu(down, MemoryKind::kPinned, {begin, begin + 1'000},
+                        {begin + 2'000, begin + 100'000});
+      trace.CopyToGpu(1_MiB, MemoryKind::kPinned, {begin + 200'000, begin + 201'000},
+                      {begin + 202'000, begin + 300'000});
+      trace.Launch("stencil27_kernel", {begin + 202'000, begin + 203'000},
+                   {begin + 301'000, begin + 9'000'000});
+    }
+    CHECK(Analysed(trace)->copies.repeated.per_step == (down == 1_MiB ? 0 : 1));
+  }
+}
+
+// Eight passes of a step, each with a batch of its own and a loss.
+TEST_CASE("each pass of accumulated gradients takes a batch") {
+  for (const char* loss : {"nll_loss_forward_reduce_cuda_kernel_2d", "layer_end"}) {
+    TraceBuilder trace;
+    for (int s = 0; s < kSteps; ++s) {
+      const Nanos begin = s * kStep;
+      trace.Range("train_step " + std::to_string(s), {begin, begin + kStep});
+      for (int pass = 0; pass < 8; ++pass) {
+        const Nanos call = begin + pass * 20'000;
+        const Nanos at = begin + 10'000 + pass * 2'000'000;
+        trace.CopyToGpu(8_MiB, MemoryKind::kPinned, {call, call + 1'000}, {at, at + 900'000});
+        trace.Launch("layer", {call + 2'000, call + 3'000}, {at + 901'000, at + 1'000'000});
+        trace.Launch(loss, {call + 4'000, call + 5'000}, {at + 1'001'000, at + 1'100'000});
+        trace.Launch("layer", {call + 6'000, call + 7'000}, {at + 1'101'000, at + 1'200'000});
+      }
+      const Nanos call = begin + 300'000;
+      trace.Launch("multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>",
+                   {call, call + 3'000}, {begin + 17'000'000, begin + 17'500'000});
+      trace.OnStream(13).CopyToGpu(64_MiB, MemoryKind::kPinned, {call + 4'000, call + 5'000},
+                                   {begin + 18'000'000, begin + 18'500'000});
+      trace.OnStream(7);
+    }
+    const bool passes = std::string(loss) != "layer_end";
+    CHECK((Analysed(trace)->copies.repeated.per_step == 0) == passes);
+  }
 }
 
 // Four large tensors per step, for longer than the step computes: over a link of 1 GB/s beside one

@@ -67,6 +67,38 @@ TEST_CASE("two slow steps are no rhythm when the third that it asks for is not s
   CHECK(Analysed(steps(31), kAuto)->step_stats.stall_every == 11);
 }
 
+TEST_CASE("pauses that are evenly apart for a third of the run are no rhythm of the program") {
+  const auto every = [](int from) {
+    return Analysed(Steps(60, [from](int n) { return n >= from && n % 5 == 4 ? 20_ms : Nanos{0}; }),
+                    kAuto)
+        ->step_stats.stall_every;
+  };
+  CHECK(every(40) == 0);
+  CHECK(every(25) == 5);
+}
+
+// The host reads a number back in every 13th step, and then sends the batches of 13 steps at once.
+TEST_CASE("batches that come in bursts are no copies that a stall adds") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 40; ++n) {
+    const bool read = n % 13 == 12;
+    story.Range("step", {at, at + 10_ms + (read ? 3_ms : 0)});
+    if (read) {
+      for (int batch = 0; batch < 13; ++batch) {
+        const Nanos from = at + batch * 230_us;
+        story.OnStream(13).CopyToGpu(1 << 20, MemoryKind::kPinned, {from, from + 2_us},
+                                     {from + 3_us, from + 220_us});
+      }
+      at += 3_ms;
+    }
+    story.OnStream(7).Launch("work", {at, at + 5_us}, {at + 10_us, at + 9_ms});
+    at += 10_ms;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->step_stats.stall_what != "copies that other steps do not make");
+}
+
 TEST_CASE("a slow step claims the idle time that others do not have, not its own work") {
   TraceBuilder story;
   Nanos at = 0;

@@ -39,6 +39,7 @@ class CopyFinder {
     result_.repeated = std::move(repeated.loss);
     result_.repeated_memory = std::move(repeated.memory);
     result_.repeated_is_all = repeated.all_there_is;
+    result_.repeated_may_be_batch = repeated.like_a_batch;
     RoundTrips();
     result_.migration = FindMigrations(basis_);
     Asynchronous();

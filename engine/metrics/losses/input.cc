@@ -281,8 +281,11 @@ class InputFinder {
         if (waited >= real * static_cast<double>(step.end - step.start)) affected[i] = 1;
       }
     }
-    result_.steps_affected = static_cast<double>(std::count(affected.begin(), affected.end(), 1)) /
-                             static_cast<double>(steps.steady_count());
+    const auto count = static_cast<double>(std::count(affected.begin(), affected.end(), 1));
+    result_.steps_affected = count / static_cast<double>(steps.steady_count());
+    const auto first = std::find(affected.begin(), affected.end(), 1);
+    const auto later = static_cast<double>(affected.end() - first) - 1;
+    if (later > 0) result_.steps_affected_later = (count - 1) / later;
   }
 
   // Loading moves off the launching thread and is shared by workers: it cannot be faster than load

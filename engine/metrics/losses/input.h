@@ -16,6 +16,9 @@ struct Input {
   std::size_t workers = 0;
   double workers_busy = -1;   // share of the time that they were seen; -1 never
   double steps_affected = 0;  // beside idle time or communication
+  // Of the steps after the first one affected. Batches that were ready when the capture began hold
+  // nobody up.
+  double steps_affected_later = 0;
   std::int64_t loads = 0;
   double load_median_ns = 0;
   double load_max_ns = 0;

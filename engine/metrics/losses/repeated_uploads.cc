@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace advise {
 namespace {
@@ -16,14 +17,18 @@ class UploadFinder {
         trace_(basis.run.trace),
         copies_(copies),
         sync_of_copy_(sync_of_copy),
-        link_(link_bytes_per_s) {}
+        link_(link_bytes_per_s),
+        losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })) {}
 
   RepeatedUploads Find() {
     LossBuilder loss(basis_);
     if (run_.steps.known()) {
       FindRecurring();
-      if (AreMany() || AreHeavy() || AreStoppedFor()) {
+      result_.like_a_batch = !(AreMany() || AreHeavy() || AreStoppedFor());
+      if (!result_.like_a_batch) {
         result_.all_there_is = !AreStoppedFor() && ComeInOneGo();
+        Tell(&loss);
+      } else if (!by_step_.empty() && !ComeBack()) {
         Tell(&loss);
       }
     }
@@ -71,22 +76,41 @@ class UploadFinder {
       std::vector<std::uint32_t>& ops = by_step_[key.first];
       ops.insert(ops.end(), list.begin(), list.end());
     }
-    std::vector<std::size_t> counts;
+    std::vector<double> counts;
+    std::uint32_t from = 0;
     for (auto& [step, ops] : by_step_) {
       std::sort(ops.begin(), ops.end());
-      counts.push_back(ops.size());
+      counts.push_back(static_cast<double>(ops.size()) / Batches(ops, &from));
       for (const std::uint32_t op : ops) upload_ns_ += TimeOnLink(op);
     }
-    per_step_ = static_cast<double>(Median(counts));
+    per_batch_ = Median(counts);
     for (const std::uint32_t d : run_.active_devices)
       compute_ns_ += static_cast<double>(basis_.times[d].ComputeNs());
   }
 
+  // How many batches these uploads of a step can be: where gradients are accumulated, a step takes
+  // one a pass, and a loss lies between two of them. `from`: an op before the first of them, moved
+  // on to the last.
+  double Batches(const std::vector<std::uint32_t>& uploads, std::uint32_t* from) const {
+    double batches = 1;
+    bool loss = false;
+    std::uint32_t op = std::max(*from, uploads.front());
+    for (const std::uint32_t upload : uploads) {
+      for (; op < upload; ++op) {
+        loss |= trace_.ops.kind[op] == OpKind::kKernel && losses_.Has(trace_.ops.detail[op]);
+      }
+      batches += loss ? 1 : 0;
+      loss = false;
+    }
+    *from = op;
+    return batches;
+  }
+
   bool AreMany() const {
-    return per_step_ >= run_.knowledge.Number("copy.repeated_count") * Devices();
+    return per_batch_ >= run_.knowledge.Number("copy.repeated_count") * Devices();
   }
   bool AreHeavy() const {
-    return 2 * per_step_ >= run_.knowledge.Number("copy.repeated_count") * Devices() &&
+    return 2 * per_batch_ >= run_.knowledge.Number("copy.repeated_count") * Devices() &&
            upload_ns_ >= run_.knowledge.Number("copy.heavy_upload") * compute_ns_;
   }
   // The computing stops for at least two of them in a step, and goes on when each has come; and
@@ -106,6 +130,21 @@ class UploadFinder {
       stops.push_back(count);
     }
     return static_cast<double>(Median(stops)) >= 2 * Devices();
+  }
+  // As much is sent to the host in most steps, in pieces of one of these sizes: the host passes on
+  // what it received, such as the halos of other ranks.
+  bool ComeBack() const {
+    std::set<std::int64_t> sizes;
+    for (const auto& [step, ops] : by_step_) {
+      for (const std::uint32_t op : ops) sizes.insert(Bytes(op));
+    }
+    std::set<std::uint32_t> steps;
+    for (const std::uint32_t op : copies_) {
+      if (IsUpload(op) || !sizes.contains(Bytes(op))) continue;
+      const std::uint32_t step = run_.steps.At(trace_.ops.start[op]);
+      if (step != kNone) steps.insert(step);
+    }
+    return 2 * steps.size() >= by_step_.size();
   }
   // All of them, of one size, come once a step without computing in between. The bounds of the
   // steps may divide them.
@@ -190,10 +229,11 @@ class UploadFinder {
   const Trace& trace_;
   const std::vector<std::uint32_t>& copies_;
   const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
-  double link_;                                                // bytes per second, 0 unknown
+  double link_;  // bytes per second, 0 unknown
+  ShapeSet losses_;
   std::map<std::size_t, std::vector<std::uint32_t>> by_step_;  // recurring uploads
   std::size_t others_ = 0;                                     // other uploads of the loop
-  double per_step_ = 0;
+  double per_batch_ = 0;                                       // uploads, median
   double upload_ns_ = 0;
   double compute_ns_ = 0;
   RepeatedUploads result_;

@@ -4,7 +4,8 @@
 // A batch is one to a few tensors that come in one go, and the step is computed from them. What
 // comes back is something else when there are many of them, when they take far longer than the
 // computing, or when the computing stops for one after the other: layers whose weights come one
-// layer ahead.
+// layer ahead. A loop that takes no batches needs no reason to send the same again; fewer uploads
+// tell there.
 #pragma once
 
 #include <string>
@@ -18,6 +19,9 @@ namespace advise {
 struct RepeatedUploads {
   Loss loss;
   std::string memory;  // "pinned", "pageable", "mixed"
+  // They are few, take no longer than what is computed from them, and may be sent for a purpose in
+  // each step: a batch, in a program that takes batches.
+  bool like_a_batch = false;
   // They are of one size and come in one go, and nothing else is uploaded: in a program that takes
   // batches this is the batch, in pieces.
   bool all_there_is = false;

@@ -111,13 +111,24 @@ class StepFinder {
     return {trace_.copies.direction[row], std::lround(std::log2(1.0 + bytes))};
   }
 
-  // The classes of copies that at least half of the steady steps make.
+  // The classes of copies that at least half of the steady steps make. Uploads that are as many as
+  // the steps count as well: a host that ran ahead sends the batches of many steps in one go.
   std::set<CopyClass> UsualCopies() const {
-    std::map<CopyClass, std::set<std::size_t>> steps_with;
-    for (const auto& [op, step] : CopiesOfSteps()) steps_with[ClassOfCopy(op)].insert(step);
+    struct Seen {
+      std::set<std::size_t> steps;
+      std::size_t copies = 0;
+    };
+    std::map<CopyClass, Seen> seen;
+    for (const auto& [op, step] : CopiesOfSteps()) {
+      Seen& of = seen[ClassOfCopy(op)];
+      of.steps.insert(step);
+      ++of.copies;
+    }
     std::set<CopyClass> usual;
-    for (const auto& [kind, steps] : steps_with) {
-      if (2 * steps.size() >= run_.steps.steady_count()) usual.insert(kind);
+    for (const auto& [kind, of] : seen) {
+      const bool upload = kind.first == CopyDirection::kHostToDevice;
+      const std::size_t times = upload ? of.copies : of.steps.size();
+      if (2 * times >= run_.steps.steady_count()) usual.insert(kind);
     }
     return usual;
   }
@@ -308,11 +319,14 @@ class StepFinder {
     }
     const std::size_t every = Median(apart);
     if (every < 2) return 0;
-    // Where the rhythm goes on, before the first and after the last of them, steps are slow, too:
-    // two that are alike may be chance, so that none may be missing.
+    // Where the rhythm goes on, before the first and after the last of them, steps are slow, too.
+    // Some may be hidden by work in reserve; two that are alike may be chance, so that none may be
+    // missing.
     const std::size_t due = (slow.front() - run_.steps.first_steady) / every + 1 +
                             (Steps().size() - 1 - slow.front()) / every;
     if (slow.size() == 2 && due > slow.size()) return 0;
+    const double seen = run_.knowledge.Number("step.periodic_seen");
+    if (static_cast<double>(slow.size()) < seen * static_cast<double>(due)) return 0;
     const auto even = static_cast<std::size_t>(std::count_if(
         apart.begin(), apart.end(), [every](std::size_t steps) { return steps % every == 0; }));
     const double least = run_.knowledge.Number("step.periodic_share");
