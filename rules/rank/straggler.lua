@@ -68,7 +68,7 @@ return {
 
   tests = {
     { name = "device 3 of 4 loads longer than the others",
-      edges = { ["rank.late.lost"] = 8e7, ["rank.late.share"] = 0.6 },
+      edges = { ["rank.late.lost"] = 4e7, ["rank.late.share"] = 0.6 },
       facts = { window = { device_time = 4e9 }, run = { devices = 4 },
                 rank = { late = { device = 3, share = 0.95, lateness = 12e6, cause = "loading", lost = 8e8, remedy = true } } },
       expect = { device = 3, late = 0.95, lateness = 12e6, share = 0.2, what = "loading", reason = "data" },

@@ -14,11 +14,12 @@ constexpr Nanos kStep = 20'000'000;
 // computes for `compute`; each layer waits for its weights. Launches run far ahead. The first
 // layer's weights may lie in other memory than those of the rest.
 TraceBuilder Offloaded(Nanos upload, Nanos compute, MemoryKind first = MemoryKind::kPinned,
-                       MemoryKind rest = MemoryKind::kPinned) {
+                       MemoryKind rest = MemoryKind::kPinned,
+                       const std::string& step = "train_step") {
   TraceBuilder trace;
   for (int s = 0; s < kSteps; ++s) {
     const Nanos begin = s * kStep;
-    trace.Range("train_step " + std::to_string(s), {begin, begin + kStep});
+    trace.Range(step + " " + std::to_string(s), {begin, begin + kStep});
     Nanos link = begin + 10'000, gpu = begin;
     for (int layer = 0; layer < 4; ++layer) {
       const Nanos call = begin + layer * 4'000;
@@ -75,15 +76,15 @@ TEST_CASE("weights say in which memory they lie, also where they lie in both") {
   CHECK(mixed->copies.repeated_memory == "mixed");
 }
 
-// The same work is a model's, or nobody's who takes batches.
 TEST_CASE("few uploads that are computed on for longer than they take tell in a solver only") {
-  const auto repeated = [](const char* also) {
-    TraceBuilder trace = Offloaded(1'000'000, 3'000'000);
+  const auto repeated = [](const char* step, const char* also) {
+    TraceBuilder trace =
+        Offloaded(1'000'000, 3'000'000, MemoryKind::kPinned, MemoryKind::kPinned, step);
     trace.OnStream(7).Launch(also, {100'000, 101'000}, {19'000'000, 19'100'000});
     return Analysed(trace)->copies.repeated.per_step;
   };
-  CHECK(repeated("multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>") == 0);
-  CHECK(repeated("stencil27_kernel") == 4);
+  CHECK(repeated("train_step", "layer") == 0);
+  CHECK(repeated("iteration", "stencil27_kernel") == 4);
 }
 
 TEST_CASE("a solver that sends what it received from the GPU passes on halos") {
@@ -101,6 +102,31 @@ TEST_CASE("a solver that sends what it received from the GPU passes on halos") {
     }
     CHECK(Analysed(trace)->copies.repeated.per_step == (down == 1_MiB ? 0 : 1));
   }
+}
+
+// While the step before computes, the next batch comes in eight pieces over a slow link; the next
+// step waits for the last of them.
+TEST_CASE("pieces of a batch that come beside the computing are a batch") {
+  TraceBuilder trace;
+  for (int s = 0; s < kSteps; ++s) {
+    const Nanos begin = s * kStep;
+    trace.Range("train_step " + std::to_string(s), {begin, begin + kStep});
+    for (int piece = 0; piece < 8; ++piece) {
+      const Nanos call = begin + piece * 4'000;
+      const Nanos at = begin + 50'000 + piece * 2'400'000;
+      trace.OnStream(13).CopyToGpu(8_MiB, MemoryKind::kPinned, {call, call + 1'000},
+                                   {at, at + 2'390'000});
+    }
+    trace.OnStream(7);
+    for (int layer = 0; layer < 4; ++layer) {
+      const Nanos call = begin + 40'000 + layer * 4'000;
+      const Nanos at = begin + 100'000 + layer * 2'000'000;
+      trace.Launch(
+          layer < 3 ? "layer" : "multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>",
+          {call, call + 3'000}, {at, at + 1'990'000});
+    }
+  }
+  CHECK(Analysed(trace)->copies.repeated.count == 0);
 }
 
 // Eight passes of a step, each with a batch of its own and a loss.

@@ -24,9 +24,11 @@ class UploadFinder {
     LossBuilder loss(basis_);
     if (run_.steps.known()) {
       FindRecurring();
+      stops_ = Stops();
       result_.like_a_batch = !(AreMany() || AreHeavy() || AreStoppedFor());
       if (!result_.like_a_batch) {
-        result_.all_there_is = !AreStoppedFor() && ComeInOneGo();
+        result_.all_there_is =
+            !AreStoppedFor() && AreAlike() && (stops_ <= Devices() || ComeInOneGo());
         Tell(&loss);
       } else if (!by_step_.empty() && !ComeBack()) {
         Tell(&loss);
@@ -113,10 +115,8 @@ class UploadFinder {
     return 2 * per_batch_ >= run_.knowledge.Number("copy.repeated_count") * Devices() &&
            upload_ns_ >= run_.knowledge.Number("copy.heavy_upload") * compute_ns_;
   }
-  // The computing stops for at least two of them in a step, and goes on when each has come; and
-  // they take longer than what is computed from them.
-  bool AreStoppedFor() const {
-    if (upload_ns_ < compute_ns_) return false;
+  // For how many of them the computing stops in a step, and goes on when each has come; median.
+  double Stops() const {
     const auto near = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
     std::vector<std::size_t> stops;
     for (const auto& [step, ops] : by_step_) {
@@ -129,8 +129,11 @@ class UploadFinder {
       }
       stops.push_back(count);
     }
-    return static_cast<double>(Median(stops)) >= 2 * Devices();
+    return static_cast<double>(Median(stops));
   }
+  // The computing stops for at least two of them in a step; and they take longer than what is
+  // computed from them.
+  bool AreStoppedFor() const { return upload_ns_ >= compute_ns_ && stops_ >= 2 * Devices(); }
   // As much is sent to the host in most steps, in pieces of one of these sizes: the host passes on
   // what it received, such as the halos of other ranks.
   bool ComeBack() const {
@@ -146,16 +149,22 @@ class UploadFinder {
     }
     return 2 * steps.size() >= by_step_.size();
   }
-  // All of them, of one size, come once a step without computing in between. The bounds of the
-  // steps may divide them.
+  // They are of one size, and hardly anything else is uploaded that may be the batch.
+  bool AreAlike() const {
+    if (2 * others_ >= run_.steps.steady_count()) return false;
+    const std::int64_t size = Bytes(by_step_.begin()->second.front());
+    return std::all_of(by_step_.begin(), by_step_.end(), [&](const auto& of_step) {
+      return std::all_of(of_step.second.begin(), of_step.second.end(),
+                         [&](std::uint32_t op) { return Bytes(op) == size; });
+    });
+  }
+  // All of them come once a step without computing in between. The bounds of the steps may divide
+  // them.
   bool ComeInOneGo() const {
-    if (2 * others_ >= run_.steps.steady_count()) return false;  // one of them may be the batch
     std::size_t breaks = 0;
     std::map<std::uint32_t, std::uint32_t> previous;  // by device
-    const std::int64_t size = Bytes(by_step_.begin()->second.front());
     for (const auto& [step, ops] : by_step_) {
       for (const std::uint32_t op : ops) {
-        if (Bytes(op) != size) return false;
         const std::uint32_t device = trace_.ops.device[op];
         const auto [before, first] = previous.try_emplace(device, op);
         if (first) continue;
@@ -234,6 +243,7 @@ class UploadFinder {
   std::map<std::size_t, std::vector<std::uint32_t>> by_step_;  // recurring uploads
   std::size_t others_ = 0;                                     // other uploads of the loop
   double per_batch_ = 0;                                       // uploads, median
+  double stops_ = 0;                                           // of the computing, a step
   double upload_ns_ = 0;
   double compute_ns_ = 0;
   RepeatedUploads result_;
