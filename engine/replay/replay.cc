@@ -70,6 +70,11 @@ class Replay::Pass {
     return static_cast<Nanos>(static_cast<double>(graph_.ops_[op].end - graph_.ops_[op].start) *
                               static_cast<double>(changes_.factor[op]));
   }
+  bool Vanishes(std::uint32_t call) const { return changes_.vanished[call] != 0; }
+  // When the stream's queue has a place for what the call submits: once the launch that is as many
+  // before it as the queue is deep is done. Of those that the recorded run had not begun by then,
+  // nothing is known: its queue was deeper.
+  Nanos PlaceInQueue(const HostCall& call);
   // Where an op that runs on its own follows the one before it in its stream.
   Nanos ChainEndBefore(const GpuOp& op) const {
     return op.previous == kNone ? graph_.from_ : chain_end_[op.previous];
@@ -82,7 +87,9 @@ class Replay::Pass {
   std::vector<Nanos> chain_end_;  // when the op's stream is free after it
   std::vector<Nanos> arrival_;
   std::vector<Nanos> reached_;  // per device: end of what has run so far, less what runs aside
-  std::vector<Nanos> device_busy_, link_busy_;  // per device
+  std::vector<Nanos> device_busy_, link_busy_;     // per device
+  std::vector<std::size_t> launches_;              // per stream: so far
+  std::vector<std::vector<std::uint32_t>> begun_;  // per stream: the ops of these, in order
   std::vector<double> wide_busy_;
   Nanos waited_for_data_ = 0;
   Nanos end_;  // of the GPU's work
@@ -102,6 +109,8 @@ Replay::Pass::Pass(const Replay& graph, const Remedy& remedy)
       reached_(graph.device_count_, graph.from_),
       device_busy_(graph.device_count_, 0),
       link_busy_(graph.device_count_, 0),
+      launches_(graph.stream_count_, 0),
+      begun_(graph.stream_count_),
       wide_busy_(graph.device_count_, 0),
       end_(graph.from_) {}
 
@@ -184,7 +193,16 @@ void Replay::Pass::EndCall(std::uint32_t i) {
     const bool aside = changes_.detached[call.awaited_op] != 0;
     done = std::max(done, (aside ? reached_[awaited.device] : op_end_[call.awaited_op]) + tail);
   }
+  if (call.stream != kNone && !Vanishes(i)) done = std::max(done, PlaceInQueue(call));
   call_end_[i] = done;
+}
+
+Nanos Replay::Pass::PlaceInQueue(const HostCall& call) {
+  const std::size_t before = launches_[call.stream]++;
+  const std::vector<std::uint32_t>& begun = begun_[call.stream];
+  if (before < graph_.queue_depth_ || before - graph_.queue_depth_ >= begun.size())
+    return graph_.from_;
+  return op_end_[begun[before - graph_.queue_depth_]] + graph_.nominal_call_ns_;
 }
 
 Nanos Replay::Pass::OpStart(std::uint32_t i) const {
@@ -219,6 +237,7 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
 void Replay::Pass::StartOp(std::uint32_t i) {
   const GpuOp& op = graph_.ops_[i];
   op_start_[i] = OpStart(i);
+  if (op.submitted && !Vanishes(op.call)) begun_[op.stream].push_back(i);
   op_end_[i] = op_start_[i] + DurationOf(i);
   const bool gone = changes_.factor[i] == 0.0F;
   const bool aside = changes_.detached[i] != 0 || gone;

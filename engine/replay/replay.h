@@ -63,6 +63,7 @@ class Replay {
     std::uint32_t awaited_op;  // whose end lets it return, kNone
     std::uint32_t paused_for;  // the op whose end the thread waited for before the call, kNone
     std::uint32_t arrival;     // batch it needed, kNone
+    std::uint32_t stream;      // that it submits to, kNone
     Nanos own;                 // its cost when nothing holds it
     bool long_pause;           // the code before it is more than what launching it takes
   };
@@ -75,9 +76,11 @@ class Replay {
     std::uint32_t event;     // op elsewhere that a recorded event made it wait for
     std::uint32_t group;     // collective, kNone
     std::uint32_t device;
-    bool early;     // launched before the window: ready whenever its turn comes
-    bool wide;      // a compute kernel that fills the device by itself
-    Nanos latency;  // from the start of the call
+    std::uint32_t stream;  // kNone: not recorded
+    bool submitted;        // the first op of its call: takes one place of the stream's queue
+    bool early;            // launched before the window: ready whenever its turn comes
+    bool wide;             // a compute kernel that fills the device by itself
+    Nanos latency;         // from the start of the call
     Nanos spacing;  // from the end of the previous op of its stream, when it was queued behind it
   };
   enum class Event : std::uint8_t { kGroupEnd, kCallEnd, kCallStart, kOpStart };
@@ -113,6 +116,8 @@ class Replay {
   std::vector<double>
       wide_union_;  // per device: union over sum of its wide kernels, 1 when they never overlap
   Nanos baseline_ns_ = 0;
+  std::size_t queue_depth_;  // of a stream: launches that may be outstanding
+  std::size_t stream_count_ = 0;
   double busy_share_, input_share_;  // what names the next bound
   double scale_ = 1;                 // the window over the part of it that is replayed
 };

@@ -70,6 +70,8 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
       to_(run.window.end),
       device_count_(std::max<std::size_t>(1, times.size())),
       latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
+      queue_depth_(static_cast<std::size_t>(run.knowledge.Number("replay.queue.depth"))),
+      stream_count_(run.trace.streams.size()),
       busy_share_(run.knowledge.Number("replay.busy_share")),
       input_share_(run.knowledge.Number("replay.input_share")) {
   const LaunchQueues queues = MeasureQueues(run);
@@ -124,7 +126,7 @@ void Replay::AddCalls(const Run& run) {
       call.thread = t;
       call.previous = previous;
       call.released_by = call.waited_for = kNone;
-      call.awaited_op = call.paused_for = call.arrival = kNone;
+      call.awaited_op = call.paused_for = call.arrival = call.stream = kNone;
       call.own = call.end - call.start;
       const Nanos since = previous == kNone ? from_ : calls_[previous].end;
       call.long_pause = call.start - since > long_pauses[t];
@@ -177,11 +179,13 @@ void Replay::AddOps(const Run& run) {
     const bool computes = table.kind[row] == OpKind::kKernel && !run.IsComm(row);
     op.wide = computes && !opens_next && !room.IsLeftBy(row);
     op.awaited = op.event = op.group = op.previous = kNone;
-    const std::uint32_t stream = table.stream[row];
+    op.stream = table.stream[row];
     const auto index = static_cast<std::uint32_t>(ops_.size());
-    if (stream != kNone) {
-      op.previous = last_of_stream[stream];
-      last_of_stream[stream] = index;
+    if (op.stream != kNone) {
+      op.previous = last_of_stream[op.stream];
+      last_of_stream[op.stream] = index;
+      op.submitted = op.call != kNone && calls_[op.call].stream == kNone;
+      if (op.submitted) calls_[op.call].stream = op.stream;
     }
     op_index_.resize(row + 1, kNone);
     op_index_[row] = index;

@@ -76,6 +76,32 @@ TEST_CASE("no fix loses time, and none wins more than the window") {
   }
 }
 
+// Each step computes on the host for 40 ms, launches 2000 kernels of 1 us within 20 ms, and then
+// one of 30 ms. Without the host's code it may queue 1024 of the small ones behind the long one;
+// the rest is launched once that has ended: 30 ms + 976 * 10 us per step.
+TEST_CASE("a host that is freed runs no further ahead than the queue is deep") {
+  constexpr int kSteps = 40;
+  TraceBuilder story;
+  Nanos host = 0;
+  Remedy remedy;
+  IntervalSet code;
+  for (int step = 0; step < kSteps; ++step) {
+    story.Range("step", {host, host + 60_ms});
+    code.Append(host + 1_us, host + 40_ms - 1_us);
+    host += 40_ms;
+    for (int n = 0; n < 2000; ++n) {
+      const bool last = n == 1999;
+      story.Launch("work", {host, host + 4_us}, {host + 6_us, host + (last ? 30_ms : 7_us)});
+      host += 10_us;
+    }
+  }
+  const Analysed run(story, kAuto);
+  remedy.host_cuts.push_back({0, code});
+  const double expected = 60e6 - (30e6 + 976 * 10e3);
+  CHECK(static_cast<double>(run->replay().Gain(remedy)) / static_cast<double>(run.Window()) ==
+        Approx(expected / 60e6).epsilon(0.025));
+}
+
 TEST_CASE("a call that is gone never lengthens the run") {
   Dice dice(3);
   for (int round = 0; round < 200; ++round) {
