@@ -93,7 +93,7 @@ class PathFinder {
   }
 
  private:
-  double PeakOf(const HardwareEntry& gpu, const char* fact) const {
+  static double PeakOf(const HardwareEntry& gpu, const char* fact) {
     const auto found = gpu.facts.find(fact);
     return found == gpu.facts.end() ? 0 : found->second.value;
   }

@@ -86,7 +86,7 @@ MatchedPart MatchByKey(const WorkLevel& level, Side* a, Side* b) {
   const std::set<std::string> of_b = b->OpenKeys(level.key);
   const auto in_both = [&](const WorkRow& row) {
     const std::string key = level.key(row);
-    return !key.empty() && of_a.count(key) > 0 && of_b.count(key) > 0;
+    return !key.empty() && of_a.contains(key) && of_b.contains(key);
   };
   const double share = a->Close(in_both);
   return {level.name, share, b->Close(in_both)};

@@ -48,7 +48,7 @@ const char* FactGroupOf(FamilyKind kind) {
 void KnowledgeLoader::ReadFamilies(TomlReader& reader, const TomlNode& root,
                                    const std::string& site) {
   reader.OnlyFields(root, {"kernel", "call", "range", "os", "variable"});
-  ReadFamiliesOf(reader, root, "kernel", site, &knowledge_.families_[0]);
+  ReadFamiliesOf(reader, root, "kernel", site, knowledge_.families_.data());
   ReadFamiliesOf(reader, root, "call", site, &knowledge_.families_[1]);
   ReadFamiliesOf(reader, root, "range", site, &knowledge_.families_[2]);
   ReadFamiliesOf(reader, root, "os", site, &knowledge_.families_[3]);

@@ -40,8 +40,8 @@ class KnowledgeLoader {
   void ReadCapture(TomlReader& reader, const TomlNode& root);
   void ReadKernels(TomlReader& reader, const TomlNode& root);
   void ReadNames(TomlReader& reader, const TomlNode& root);
-  void ReadFamiliesOf(TomlReader& reader, const TomlNode& root, const char* list,
-                      const std::string& site, std::vector<NameFamily>* families);
+  static void ReadFamiliesOf(TomlReader& reader, const TomlNode& root, const char* list,
+                             const std::string& site, std::vector<NameFamily>* families);
   void ReadVariables(TomlReader& reader, const TomlNode& root, const std::string& site);
   void ReadRuns(TomlReader& reader, const TomlNode& root);
 

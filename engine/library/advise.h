@@ -12,7 +12,7 @@
 // its next call.
 #pragma once
 
-#include <stddef.h>
+#include <stddef.h>  // NOLINT(modernize-deprecated-headers): C programs include this file
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,7 +27,7 @@ enum {
 };
 
 // Reports that are judged together: one, or those of the ranks of a job.
-typedef struct advise_run advise_run;
+typedef struct advise_run advise_run;  // NOLINT(modernize-use-using): C
 
 // "0.2.0".
 const char* advise_version(void);

@@ -21,8 +21,9 @@ return {
 
   needs      = { "run.devices", "rank.late.device", "rank.late.share", "rank.late.lateness", "rank.late.lost", "rank.late.remedy",
                  "window.device_time" },
-  optional   = { "rank.late.cause", "rank.late.at", "cluster.reports", "rank.imbalance.compute.behind" },
-  thresholds = { "min_behind", "min_late", "min_share" },
+  optional   = { "rank.late.cause", "rank.late.at", "cluster.reports", "rank.imbalance.compute.behind",
+                 "rank.imbalance.input.steps" },
+  thresholds = { "min_behind", "min_data_steps", "min_late", "min_share" },
 
   symptom = "{late:pct} of the waiting at {at:text} is for {who:text} {device:num}, which comes {lateness:time} after the others on average. This waiting takes {share:pct} of the time.",
   cause   = "Why it is late: {what:text}. Ranks that exchange data continue only when the last of them arrives.",
@@ -57,6 +58,9 @@ return {
     -- Ahead in some steps by much: its batches are longer now and then (rank/compute-imbalance).
     local reason, behind = reason_of(late.cause), f.rank.imbalance.compute.behind
     if (reason == "clock" or reason == "work") and behind and not at_least(behind, t.min_behind) then return nil end
+    -- One batch that loads slowly makes no slow rank.
+    local waits = f.rank.imbalance.input.steps
+    if reason == "data" and waits and not at_least(waits, t.min_data_steps) then return nil end
     local who = "device"
     if f.cluster.reports and f.cluster.reports > 1 then who = "rank" end
     return { who = who, at = late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
@@ -73,6 +77,12 @@ return {
                 rank = { late = { device = 3, share = 0.95, lateness = 12e6, cause = "loading", lost = 8e8, remedy = true } } },
       expect = { device = 3, late = 0.95, lateness = 12e6, share = 0.2, what = "loading", reason = "data" },
       saving = { claims = 8e8 } },
+    { name = "near miss: one slow batch in twenty steps",
+      edges = { ["rank.imbalance.input.steps"] = 0.1 },
+      facts = { window = { device_time = 4e9 }, run = { devices = 4 },
+                rank = { imbalance = { input = { steps = 0.05 } },
+                         late = { device = 3, share = 0.95, lateness = 12e6, cause = "it waits longer for data", lost = 8e8, remedy = true } } },
+      expect = "silent" },
     { name = "rank 5 of a job with a report a rank",
       facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
                 rank = { late = { device = 5, share = 0.9, lateness = 9e6, cause = "it waits longer for data", lost = 8e8, remedy = true } } },

@@ -72,7 +72,7 @@ Result<Arguments> Arguments::Read(const McpJson& given, const std::vector<Parame
     if (absent) continue;
     const std::string wanted = WantedInstead(*value, parameter.kind);
     if (!wanted.empty()) return Fail("wanted " + wanted, parameter.name, parameter.text);
-    const bool empty = parameter.required && (*value == "" || *value == McpJson::array());
+    const bool empty = parameter.required && (*value == "" || (value->is_array() && value->empty()));
     if (empty) return Fail("is empty", parameter.name, parameter.text);
   }
   for (const auto& [name, value] : given.items()) {

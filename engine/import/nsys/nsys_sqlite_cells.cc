@@ -33,7 +33,7 @@ Cells::Cells(const PageFile& file, std::span<const std::uint32_t> leaves,
     : file_(file), leaves_(leaves), columns_(columns), fields_(columns.size()) {
   block_.resize(std::max(kBlockBytes, file.page_size()) + kSlack);
   for (const CellColumn& column : columns) last_place_ = std::max(last_place_, column.place);
-  places_.resize(static_cast<std::size_t>(last_place_ + 1));
+  places_.resize(static_cast<std::size_t>(last_place_) + 1);
 }
 
 // Reads the next leaf and those near behind it; pages of other tables in between come along.

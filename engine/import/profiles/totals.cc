@@ -135,7 +135,6 @@ class TotalsReader {
     }
   }
 
- private:
   Trace* trace_;
   std::map<ProfileOf, std::size_t> tables_;
   std::size_t rows_ = 0;
@@ -202,12 +201,12 @@ std::optional<Error> ReadTotals(std::string_view text, const std::string& path, 
                   [](const PrintedTable& t) { return t.Has("type") || t.Has("correlation_id"); });
   trace->producer = nvprof ? "nvprof" : "nsys stats";
   TotalsReader reader(trace);
-  std::size_t rows = reader.Read(printed);
+  reader.Read(printed);
   for (const PrintedTable& table : printed.tables) {
     if (IsCallTrace(table)) AddCallTrace(table, printed.style, &reader);
   }
   if (nvprof) reader.ReadPrinted(text);
-  rows = 0;
+  std::size_t rows = 0;
   for (const ProfileTable& table : trace->profile.tables) rows += table.rows.size();
   if (printed.cut_short > 0) {
     trace->diagnostics.Add(Level::kWarning, "rows that were cut short were skipped", "",

@@ -64,7 +64,7 @@ KernelEfficiency FindEfficiency(const Basis& basis, const Hardware& hardware,
   double by_sizes = 0;
   double by_counters = 0;
   for (const auto& [name, total] : totals) {
-    if (counted.count(trace.strings[name]) > 0) {
+    if (counted.contains(trace.strings[name])) {
       by_counters += total.time_ns;
       continue;
     }

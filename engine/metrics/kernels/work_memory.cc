@@ -244,7 +244,8 @@ std::optional<ShapeWork> Pool(const Call& call, const MemoryFormula& formula) {
       if ((*stride)[d] <= 0 || size <= 0) return {};
       const std::int64_t room = size + 2 * (*padding)[d] - (*kernel)[d];
       if (room < 0) return {};
-      out *= static_cast<double>(room / (*stride)[d] + 1) / static_cast<double>(size);
+      const std::int64_t windows = room / (*stride)[d] + 1;
+      out *= static_cast<double>(windows) / static_cast<double>(size);
     }
   } else if (call.hints().output != nullptr) {
     out = Product(*call.hints().output);
@@ -291,7 +292,7 @@ std::optional<ShapeWork> Lists(const Call& call, Flow flow) {
     read += static_cast<double>(call.Tensor(i).list_elements);
     ++lists;
   }
-  double written = static_cast<double>(first.list_elements);
+  auto written = static_cast<double>(first.list_elements);
   if (flow == Flow::kFused) written *= std::max(1.0, lists - 1);  // all but the gradients
   if (flow == Flow::kNormOfList) written = 0;
   ShapeWork work;
@@ -360,7 +361,7 @@ std::optional<ShapeWork> MemoryWork(const Call& call) {
     case Flow::kTableGrad: {
       const auto table = call.Number(formula.at);
       if (!table || call.Tensor(0).sizes.empty()) return {};
-      const double row = static_cast<double>(call.Tensor(0).sizes.back());
+      const auto row = static_cast<double>(call.Tensor(0).sizes.back());
       return Made(call, formula.kind, 0, elements,
                   x + call.Bytes(1) + *table * row * ElementBytes(call.Type(0)));
     }

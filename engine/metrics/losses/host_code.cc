@@ -129,7 +129,7 @@ class HostCodeFinder {
     for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
       const Interval pause{calls.end[c - 1], calls.start[c]};
       if (pause.Length() <= long_pause || !basis_.InLoop(pause.start)) continue;
-      if (places.count(PlaceOf(c)) == 0) continue;
+      if (!places.contains(PlaceOf(c))) continue;
       for (const HostPiece& piece : activity.Pieces(pause.start, pause.end)) {
         if (CauseOf(piece) == IdleCause::kHostCompute) found.push_back({piece.start, piece.end});
       }
