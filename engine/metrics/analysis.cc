@@ -169,7 +169,11 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
 }
 
 const Replay& Analysis::replay() const {
-  if (!replay_) replay_ = std::make_unique<Replay>(run, times, idle, hand_overs);
+  if (!replay_) {
+    const bool on_demand = input.after_gpu >= run.knowledge.Number("replay.on_demand");
+    replay_ = std::make_unique<Replay>(run, times, idle, hand_overs,
+                                       LoaderPace{on_demand, input.needs_ns});
+  }
   return *replay_;
 }
 

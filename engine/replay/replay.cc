@@ -175,7 +175,9 @@ Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, N
       call.start - recorded[k] - changes_.CutWithin(call.thread, recorded[k], call.start), 0);
   const Nanos unhindered = ready + code;
   if (remedy_.data_ready) return unhindered;
-  const Nanos with_batch = arrival_[k] + code;
+  const Nanos loading =
+      std::max<Nanos>(recorded[k] - since - changes_.CutWithin(call.thread, since, recorded[k]), 0);
+  const Nanos with_batch = (graph_.loader_.on_demand ? ready + loading : arrival_[k]) + code;
   waited_for_data_ += std::max<Nanos>(0, with_batch - unhindered);
   return std::max(unhindered, with_batch);
 }
@@ -287,19 +289,26 @@ Nanos Replay::Pass::HostEnd() const {
 
 void Replay::Pass::Bound(Result* result) const {
   const Nanos link = *std::max_element(link_busy_.begin(), link_busy_.end());
-  const auto floor = static_cast<Nanos>(static_cast<double>(remedy_.floor_ns) / graph_.scale_);
+  const auto in_part = [&](Nanos time) {
+    return static_cast<Nanos>(static_cast<double>(time) / graph_.scale_);
+  };
+  const Nanos floor = in_part(remedy_.floor_ns);
+  const Nanos loading = remedy_.data_ready ? 0 : in_part(graph_.loader_.needs_ns);
   const Nanos busiest = *std::max_element(device_busy_.begin(), device_busy_.end());
   const double length = static_cast<double>(std::max<Nanos>(1, result->length_ns));
-  if (link > result->length_ns) {
+  if (link > std::max({result->length_ns, floor, loading})) {
     result->length_ns = link;
     result->next_bound = "the link that the copies use";
-  } else if (floor > result->length_ns) {
+  } else if (floor > std::max(result->length_ns, loading)) {
     result->length_ns = floor;
     result->next_bound = remedy_.floor_reason;
+  } else if (loading > result->length_ns) {
+    result->length_ns = loading;
+    result->next_bound = kBoundByLoader;
   } else if (static_cast<double>(busiest) > graph_.busy_share_ * length) {
     result->next_bound = kBoundByGpu;
   } else if (static_cast<double>(waited_for_data_) > graph_.input_share_ * length) {
-    result->next_bound = "the data loader";
+    result->next_bound = kBoundByLoader;
   } else {
     result->next_bound = "the launching thread";
   }

@@ -25,6 +25,15 @@ inline std::uint32_t At(const RowIndex& index, std::uint32_t row) {  // kNone: n
 
 struct LaunchQueues;
 
+// What is known of the loader beside the batches that a thread waited for.
+struct LoaderPace {
+  bool on_demand = false;  // it begins a batch only when it is asked for one
+  Nanos needs_ns = 0;      // all that is loaded in the window takes it so long; 0 unknown
+};
+
+// What holds a run back when batches do not come as fast as they are needed.
+inline constexpr const char* kBoundByLoader = "the data loader";
+
 // What holds a run back when nothing keeps its busiest GPU waiting.
 inline constexpr const char* kBoundByGpu = "the GPU's own work";
 
@@ -32,7 +41,7 @@ class Replay {
  public:
   // O(n log n) in the calls and ops of the window.
   Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle,
-         const HandOvers& hand_overs);
+         const HandOvers& hand_overs, const LoaderPace& loader);
 
   struct Result {
     Nanos length_ns = 0;     // of the window after the fix
@@ -100,6 +109,7 @@ class Replay {
   void Order();
 
   Nanos from_, to_;
+  LoaderPace loader_;
   std::size_t device_count_;
   std::vector<HostCall> calls_;
   std::vector<GpuOp> ops_;

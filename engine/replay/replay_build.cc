@@ -65,9 +65,10 @@ bool Submits(CallClass call_class) {
 }  // namespace
 
 Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle,
-               const HandOvers& hand_overs)
+               const HandOvers& hand_overs, const LoaderPace& loader)
     : from_(run.window.start),
       to_(run.window.end),
+      loader_(loader),
       device_count_(std::max<std::size_t>(1, times.size())),
       latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
       queue_depth_(static_cast<std::size_t>(run.knowledge.Number("replay.queue.depth"))),

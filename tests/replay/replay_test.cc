@@ -195,6 +195,79 @@ TEST_CASE("behind a slow loader pinning gains next to nothing: the loader is the
   CHECK(bound == "the data loader");
 }
 
+// Steps in which the host waits for the GPU, and then a worker begins to load the next batch.
+TraceBuilder OnDemand(Nanos work) {
+  TraceBuilder story;
+  const Nanos apart = work + 1_ms;
+  Repeat(20, apart, [&](int, Nanos at) {
+    story.Range("step", {at, at + apart - 5_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + work});
+    story.Sync({at + 10_us, at + work + 1_us}, "cudaStreamSynchronize");
+    story.Range("load_batch", {at + work + 2_us, at + apart - 8_us});
+    story.OsCall("sem_wait", {at + work + 2_us, at + apart - 8_us});
+  });
+  story.Process("worker").Thread("pt_data_worker");
+  Repeat(20, apart, [&](int, Nanos at) {
+    story.OsCall("sem_wait", {at, at + work + 2_us});
+    story.OsCall("read", {at + work + 4_us, at + apart - 10_us});
+  });
+  return story;
+}
+
+TEST_CASE("batches that are loaded when asked for come earlier when the step is shorter") {
+  const Analysed run(OnDemand(4_ms), kAuto);
+  REQUIRE(run->input.after_gpu == 1);
+  std::string bound;
+  const Nanos gain = run->replay().Gain(AllOps(run, 0.5F), &bound);
+  const auto steps = static_cast<Nanos>(run->run.steps.steady_count());
+  CHECK(gain >= (steps - 1) * 1900_us);
+  CHECK(gain <= steps * 2_ms);
+}
+
+// The GPU works for all of each step of 2 ms. Two workers read for 1 ms each meanwhile, and rest.
+TraceBuilder LoadsAhead() {
+  TraceBuilder story;
+  Repeat(20, 2_ms, [&](int, Nanos at) {
+    story.Range("step", {at, at + 1990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1950_us});
+    story.Sync({at + 10_us, at + 1960_us}, "cudaDeviceSynchronize");
+  });
+  for (int w = 0; w < 2; ++w) {
+    story.Process("worker " + std::to_string(w)).Thread("pt_data_worker");
+    Repeat(20, 2_ms, [&](int, Nanos at) {
+      story.OsCall("read", {at, at + 1_ms});
+      story.OsCall("sem_wait", {at + 1_ms, at + 2_ms});
+    });
+  }
+  return story;
+}
+
+TEST_CASE("no fix makes the run faster than its workers load") {
+  const Analysed run(LoadsAhead(), kAuto);
+  std::string bound;
+  Remedy faster = AllOps(run, 0.1F);
+  const Nanos gain = run->replay().Gain(faster, &bound);
+  CHECK(gain == Approx(static_cast<double>(run.Window()) / 2).epsilon(0.02));
+  CHECK(bound == "the data loader");
+  faster.data_ready = true;
+  CHECK(run->replay().Gain(faster, &bound) > gain + run.Window() / 4);
+  CHECK(bound != "the data loader");
+}
+
+TEST_CASE("workers that were never seen to rest set no pace") {
+  TraceBuilder story;
+  Repeat(20, 2_ms, [&](int, Nanos at) {
+    story.Range("step", {at, at + 1990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1950_us});
+    story.Sync({at + 10_us, at + 1960_us}, "cudaDeviceSynchronize");
+  });
+  story.Process("worker").Thread("pt_data_worker");
+  Repeat(20, 2_ms, [&](int, Nanos at) { story.OsCall("read", {at, at + 1_ms}); });
+  const Analysed run(story, kAuto);
+  CHECK(run->input.needs_ns == 0);
+  CHECK(run->replay().Gain(AllOps(run, 0.1F)) > run.Window() / 2);
+}
+
 TEST_CASE("remedies join: two fixes together win at least what each wins alone") {
   TraceBuilder story = Drained();
   const Analysed run(story);

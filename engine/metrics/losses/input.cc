@@ -116,6 +116,15 @@ class InputFinder {
     if (worker_time_ > 0) {
       result_.workers_busy = static_cast<double>(worker_time_) / static_cast<double>(worker_seen_);
     }
+    const std::vector<AtWork>& loaders = workers_.empty() ? readers_ : at_work_;
+    const double never_rests = run_.knowledge.Number("input.never_rests");
+    Nanos together = 0;
+    for (const AtWork& loader : loaders) {
+      if (static_cast<double>(loader.time) >= never_rests * static_cast<double>(loader.seen))
+        return;
+      together += loader.time;
+    }
+    if (!loaders.empty()) result_.needs_ns = together / static_cast<Nanos>(loaders.size());
   }
 
   // What a thread that may load reads, and when it is at work: a worker is whenever it does not
@@ -141,12 +150,18 @@ class InputFinder {
     if (last <= first || (!worker && file_.size() == read_before)) return;
     const IntervalSet at_work = IntervalSet::Of(std::move(waits)).GapsWithin(first, last);
     const Nanos time = at_work.OverlapWith(run_.window.start, run_.window.end);
+    const Nanos seen =
+        std::max<Nanos>(0, std::min(last, run_.window.end) - std::max(first, run_.window.start));
     working_time_ += time;
-    if (!worker) return;
+    if (!worker) {
+      const bool often = run_.steps.known() && file_.size() - read_before >= run_.steps.all.size();
+      if (often) readers_.push_back({time, seen});
+      return;
+    }
     busy->insert(busy->end(), at_work.intervals().begin(), at_work.intervals().end());
     worker_time_ += time;
-    worker_seen_ +=
-        std::max<Nanos>(0, std::min(last, run_.window.end) - std::max(first, run_.window.start));
+    worker_seen_ += seen;
+    if (time > 0) at_work_.push_back({time, seen});
   }
 
   bool SameProcessHasLaunches(std::uint32_t thread) const {
@@ -364,9 +379,15 @@ class InputFinder {
   std::vector<std::uint32_t> workers_;
   std::vector<Interval> file_;
   IntervalSet loader_busy_;
-  Nanos working_time_ = 0;  // of loaders that do not wait, summed
-  Nanos worker_time_ = 0;   // of workers alone
-  Nanos worker_seen_ = 0;   // from the first to the last call of each
+  struct AtWork {
+    Nanos time = 0;  // in the window, without waits
+    Nanos seen = 0;  // from its first call to its last one
+  };
+  std::vector<AtWork> at_work_;  // workers
+  std::vector<AtWork> readers_;  // other threads that read in each step
+  Nanos working_time_ = 0;       // of loaders that do not wait, summed
+  Nanos worker_time_ = 0;        // of workers alone
+  Nanos worker_seen_ = 0;        // from the first to the last call of each
   std::vector<Load> loads_;
   std::vector<IntervalSet> by_workers_;  // per thread: in a loader that has workers
   std::map<StringId, LoaderName> loader_names_;

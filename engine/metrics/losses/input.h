@@ -14,6 +14,9 @@ struct Input {
   double own_ns = 0;      // the launching thread loads by itself (average over devices)
   double waiting_ns = 0;  // it waits for a loader
   std::size_t workers = 0;
+  // All that was loaded in the window takes its loaders, side by side, so long; 0 where that is not
+  // known: they were not seen to rest.
+  Nanos needs_ns = 0;
   double workers_busy = -1;   // share of the time that they were seen; -1 never
   double steps_affected = 0;  // beside idle time or communication
   // Of the steps after the first one affected. Batches that were ready when the capture began hold
