@@ -44,6 +44,21 @@ TEST_CASE("a slightly slow step does not break the rhythm of the slow ones") {
   CHECK(run->step_stats.outlier_excess_ns == Approx(15e6).epsilon(0.05));
 }
 
+TEST_CASE("a step as slow as the regular ones, but out of turn, does not break their rhythm") {
+  const Analysed run(Steps(30, [](int n) { return n == 13 || n % 5 == 4 ? 60_ms : Nanos{0}; }),
+                     kAuto);
+  CHECK(run->step_stats.stall_every == 5);
+  CHECK(run->step_stats.stall_excess_ns == Approx(6 * 60e6).epsilon(0.05));
+  CHECK(run->step_stats.outlier_excess_ns == Approx(60e6).epsilon(0.05));
+}
+
+TEST_CASE("few slow steps of which one comes out of turn are no rhythm") {
+  const Analysed run(
+      Steps(30, [](int n) { return n == 9 || n == 12 || n == 19 || n == 29 ? 60_ms : Nanos{0}; }),
+      kAuto);
+  CHECK(run->step_stats.stall_every == 0);
+}
+
 TEST_CASE("slow steps one behind the other are no rhythm") {
   const Analysed run(Steps(30, [](int n) { return n == 12 || n == 13 ? 20_ms : Nanos{0}; }), kAuto);
   CHECK(run->step_stats.stall_every == 0);

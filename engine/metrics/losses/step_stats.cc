@@ -333,8 +333,24 @@ class StepFinder {
     return static_cast<double>(even) >= least * static_cast<double>(apart.size()) ? every : 0;
   }
 
+  // Without the one slow step that comes out of turn, where the others are at least four, so that
+  // their even distance is no chance; all where there is none.
+  std::vector<std::size_t> WithoutIntruder(const std::vector<std::size_t>& slow) const {
+    if (slow.size() < 5) return slow;
+    for (std::size_t i = 0; i < slow.size(); ++i) {
+      std::vector<std::size_t> others = slow;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      const std::size_t every = Rhythm(others);
+      const bool in_turn = std::all_of(others.begin(), others.end(), [&](std::size_t step) {
+        return every > 0 && (step - others.front()) % every == 0;
+      });
+      if (in_turn) return others;
+    }
+    return slow;
+  }
+
   // The slow steps that come at a regular distance, without single ones that lose far more or far
-  // less than they do.
+  // less than they do, or come out of turn.
   std::vector<std::size_t> Regular(const std::vector<std::size_t>& slow) {
     std::vector<Nanos> beyond;
     for (const std::size_t i : slow) beyond.push_back(Beyond(i));
@@ -349,7 +365,8 @@ class StepFinder {
       return some;
     };
     for (const std::vector<std::size_t>& some :
-         {with(0, single_factor_ * middle), with(largest / single_factor_, largest), slow}) {
+         {with(0, single_factor_ * middle), with(largest / single_factor_, largest), slow,
+          WithoutIntruder(slow)}) {
       result_.stall_every = Rhythm(some);
       if (result_.stall_every > 0) return some;
     }
