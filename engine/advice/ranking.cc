@@ -431,7 +431,6 @@ std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& 
                           const Knowledge& knowledge, std::vector<ClaimResult>* claim_results) {
   TraceFixes fixes(verdicts, analysis, knowledge);
   std::vector<Finding> findings = fixes.Rank();
-  analysis.ReleaseReplay();
   if (claim_results != nullptr) *claim_results = fixes.ClaimResults();
   return findings;
 }

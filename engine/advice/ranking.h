@@ -2,8 +2,7 @@
 //
 // Each fired rule names the time it claims on devices. Claims are settled from the most to the
 // least specific evidence (RuleInfo::priority); what one took, the next cannot claim again. What a
-// finding saves is what the replay of its fix wins until the next bound shows, never more than its
-// claim.
+// finding saves is what the replay of its fix wins until the next bound shows.
 #pragma once
 
 #include <vector>

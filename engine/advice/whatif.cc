@@ -1,29 +1,31 @@
 #include "engine/advice/whatif.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include "engine/advice/device_times.h"
+#include "engine/advice/ranking.h"
 
 namespace advise {
 namespace {
 
-// All remedies of the verdicts but those of one; nullptr: of all.
-Remedy Together(const std::vector<const Verdict*>& verdicts, const Verdict* without) {
-  Remedy together;
-  for (const Verdict* verdict : verdicts) {
-    if (verdict == without || verdict->rule->kind == RuleKind::kInfo || !verdict->saving.claims)
-      continue;
-    for (const auto& remedy : verdict->saving.remedies) together.Join(*remedy);
-  }
-  // How far each reaches is judged fix by fix below.
-  together.reach_ns = 0;
-  return together;
-}
+struct Won {
+  Nanos gain_ns = 0;
+  std::string next_bound;
+};
 
-Remedy Alone(const Verdict& verdict) {
-  Remedy alone;
-  for (const auto& remedy : verdict.saving.remedies) alone.Join(*remedy);
-  return alone;
+// What the plan of these fixes alone wins in its end.
+Won PlanOf(const std::vector<const Verdict*>& verdicts, const Analysis& analysis) {
+  std::vector<Verdict> fixed;
+  for (const Verdict* verdict : verdicts) fixed.push_back(*verdict);
+  double saved_s = 0;
+  Won won;
+  for (const Finding& finding : Rank(fixed, analysis, analysis.run.knowledge)) {
+    if (finding.saving_s <= 0) continue;
+    saved_s += finding.saving_s;
+    won.next_bound = finding.next_bound;
+  }
+  won.gain_ns = std::llround(saved_s * kNanosPerSecond);
+  return won;
 }
 
 }  // namespace
@@ -32,49 +34,15 @@ WhatIf ReplayFixes(const std::vector<const Verdict*>& verdicts, const Analysis& 
   WhatIf result;
   result.window_ns = analysis.run.window.Length();
   result.steps = analysis.run.steps.known() ? analysis.run.steps.steady_count() : 0;
-  const Replay& replay = analysis.replay();
-  result.gain_ns = replay.Gain(Together(verdicts, nullptr), &result.next_bound);
-  const Nanos replayed = result.gain_ns;
-  // A fix wins no more than the time that is lost to its cause, and several together no more than
-  // the time that is lost to any of them.
-  std::vector<IntervalSet> claimed(analysis.times.size());
-  std::vector<IntervalSet> unreplayed(analysis.times.size());
-  Nanos parts = 0;
+  const Won together = PlanOf(verdicts, analysis);
+  result.gain_ns = together.gain_ns;
+  result.next_bound = together.next_bound;
   for (const Verdict* verdict : verdicts) {
-    const SavingClaim& saving = verdict->saving;
-    WhatIf::Part part{verdict->rule->id, verdict->rule->title, 0, !saving.remedies.empty()};
-    if (saving.claims && verdict->rule->kind != RuleKind::kInfo) {
-      const auto& by_device = saving.claims->by_device;
-      for (std::size_t d = 0; d < std::min(claimed.size(), by_device.size()); ++d) {
-        claimed[d] = claimed[d].Union(by_device[d]);
-        if (!part.replayed) unreplayed[d] = unreplayed[d].Union(by_device[d]);
-      }
-      if (part.replayed) {
-        const Remedy alone = Alone(*verdict);
-        part.alone_ns = std::min(Longest(by_device), replay.Gain(alone));
-        if (alone.reach_ns > 0) {
-          const Nanos own = replayed - replay.Gain(Together(verdicts, verdict));
-          result.gain_ns -= std::max<Nanos>(0, own - alone.reach_ns);
-        }
-      } else {
-        part.alone_ns = static_cast<Nanos>(saving.part * static_cast<double>(Longest(by_device)));
-        parts += part.alone_ns;
-      }
-    }
-    result.parts.push_back(std::move(part));
+    result.parts.push_back(
+        {verdict->rule->id, verdict->rule->title,
+         verdicts.size() == 1 ? result.gain_ns : PlanOf({verdict}, analysis).gain_ns,
+         !verdict->saving.remedies.empty()});
   }
-  // Time whose going the replay cannot follow is taken off as far as no replayed fix claims it.
-  for (const Verdict* verdict : verdicts) {
-    if (verdict->saving.remedies.empty() || !verdict->saving.claims) continue;
-    const auto& by_device = verdict->saving.claims->by_device;
-    for (std::size_t d = 0; d < std::min(unreplayed.size(), by_device.size()); ++d) {
-      unreplayed[d] = unreplayed[d].Subtract(by_device[d]);
-    }
-  }
-  result.gain_ns += std::min(parts, Longest(unreplayed));
-  result.gain_ns =
-      std::clamp<Nanos>(result.gain_ns, 0, std::min(Longest(claimed), result.window_ns));
-  if (result.gain_ns == 0) result.next_bound.clear();
   return result;
 }
 

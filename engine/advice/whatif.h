@@ -1,6 +1,5 @@
-// What several fixes would win together: the run's dependency graph replayed with all their
-// remedies at once. Not the sum of what each wins alone: fixes share time, and the next bound stops
-// them.
+// What some fixes would win together: the end of the plan that holds them alone. Not the sum of
+// what each wins by itself: fixes share time, and the next bound stops them.
 #pragma once
 
 #include <string>
@@ -25,7 +24,8 @@ struct WhatIf {
   std::vector<Part> parts;  // in the order of `verdicts`
 };
 
-// `verdicts`: fired ones. One that claims no time wins nothing. O(replays).
+// `verdicts`: fired ones. One that claims no time wins nothing. As Rank(), once for all and once
+// for each.
 WhatIf ReplayFixes(const std::vector<const Verdict*>& verdicts, const Analysis& analysis);
 
 }  // namespace advise

@@ -64,6 +64,7 @@ Judgment JudgeRank(const Session& session, const DiagnoseOptions& options,
   Say(options, "ranking");
   replay.get();
   judged.findings = Rank(judged.verdicts, analysis, knowledge, &judged.claim_results);
+  analysis.ReleaseReplay();
   return judged;
 }
 

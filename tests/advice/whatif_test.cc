@@ -1,6 +1,7 @@
 // Several fixes at once, on a run whose savings can be added up by hand.
 #include "engine/advice/whatif.h"
 
+#include "engine/advice/ranking.h"
 #include "tests/advice/verdicts.h"
 
 namespace advise {
@@ -50,7 +51,8 @@ TEST_CASE("what no replay can follow is taken off by its part of the claim") {
   CHECK(what.gain_ns == 4_ms);
 }
 
-TEST_CASE("what the replay follows wins no more than the time that it claims") {
+TEST_CASE(
+    "what the replay follows wins what the plan says, also more than the time that it claims") {
   const Analysed run(Full());
   Verdicts verdicts;
   verdicts.Add({.id = "a/one", .claims = {Percent(run, 0, 100)}, .remedy = Halves(run)});
@@ -61,8 +63,12 @@ TEST_CASE("what the replay follows wins no more than the time that it claims") {
   Verdicts few;
   few.Add({.id = "a/one", .claims = {Percent(run, 0, 30)}, .remedy = Halves(run)});
   const WhatIf bounded = ReplayFixes(All(few), *run);
-  CHECK(bounded.parts[0].alone_ns == 3_ms);
-  CHECK(bounded.gain_ns == 3_ms);
+  CHECK(bounded.parts[0].alone_ns == 5_ms);
+  CHECK(bounded.gain_ns == 5_ms);
+  const std::vector<Finding> plan = Rank(few.list(), *run, ShippedKnowledge());
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].saving_s * kNanosPerSecond == Approx(bounded.gain_ns));
+  CHECK(plan[0].next_bound == bounded.next_bound);
 }
 
 TEST_CASE("time that a replayed fix claims is not taken off again; notes and silence win nothing") {
