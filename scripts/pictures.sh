@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Draws the pictures of README.md from the report of the demo: docs/pictures/terminal.svg, and docs/pictures/report.png where
-# there is a Chromium; docs/examples/report.md is the same report as Markdown. Builds the program and the simulator unless they are given.
+# there is a Chromium; docs/examples/report.md is the same report as Markdown, docs/examples/report.html the page of that
+# Chromium without its scripts. Builds the program and the simulator unless they are given.
 #   pictures.sh [--check] [ADVISE ADVISE-SIM]     --check: write nothing, fail if what is text is stale
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -51,4 +52,6 @@ fi
 HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
   --user-data-dir="$work/profile" --virtual-time-budget=10000 --window-size=1100,1330 --screenshot="$pictures/report.png" \
   "file://$work/report.html" >/dev/null 2>&1
-ls -l "$pictures" >&2
+$python scripts/still-page.py "$work/report.html" "$browser" >"$work/still.html"
+cp "$work/still.html" "$root/docs/examples/report.html"
+ls -l "$pictures" "$root/docs/examples/report.html" >&2

@@ -266,6 +266,27 @@ TEST_CASE("the pictures of the README show what the program prints now") {
   CHECK(picture.size() < 300'000);
 }
 
+// The Markdown report is what the program prints now; the page says the same.
+TEST_CASE("the sample page is of the same report as the sample in Markdown, and holds no script") {
+  const std::string page = std::regex_replace(
+      ReadAll(ADVISE_SOURCE_DIR "/docs/examples/report.html"), std::regex("&nbsp;"), " ");
+  const std::string report = ReadAll(ADVISE_SOURCE_DIR "/docs/examples/report.md");
+  CHECK(page.find("<script") == std::string::npos);
+  std::istringstream lines(report);
+  int said = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const bool title = line.starts_with("## ") || line.starts_with("### ");
+    const bool sentence = line.starts_with("**Seen:** ") || line.starts_with("**Why:** ");
+    if (!title && !sentence) continue;
+    const std::string text =
+        line.substr(line.find(". ") < 6 ? line.find(". ") + 2 : line.find(' ') + 1);
+    INFO(text);
+    CHECK(page.find(text) != std::string::npos);
+    ++said;
+  }
+  CHECK(said >= 5);
+}
+
 TEST_CASE("every command that a document shows runs") {
   int commands = 0;
   for (const SourceFile& document : Documents()) {
