@@ -6,6 +6,7 @@ import unittest
 from unittest import mock
 
 import advise
+import stand_ins
 from support import FakeProfiler, InFolder, trace_of
 
 
@@ -77,38 +78,51 @@ class FrameworkTest(InFolder):
         self.assertIsNone(run.report)
 
     def test_lightning(self):
-        lightning = types.ModuleType("lightning.pytorch")
-        lightning.Callback = type("Callback", (), {})
+        lightning = stand_ins.lightning()
         with mock.patch.dict(sys.modules, {"lightning.pytorch": lightning}):
             callback = advise.lightning_callback(steps=2, warmup=1, show=self.shown.append)
-        self.assertIsInstance(callback, lightning.Callback)  # Trainer refuses all others
-        callback.on_train_start("trainer", "module")
-        for batch in range(5):
-            callback.on_train_batch_end("trainer", "module", "outputs", "batch", batch)
-        callback.on_train_end("trainer", "module")
+        trainer = lightning.Trainer(callbacks=[callback], max_epochs=2)
+        trainer.fit(len, [[1]] * 4)
         self.assertEqual(len(self.shown), 1)
+        trainer.fit(len, [[1]] * 4)  # the same callback, in a second training
+        self.assertEqual(len(self.shown), 2)
+
+    def test_lightning_that_fails_has_no_list(self):
+        lightning = stand_ins.lightning()
+        with mock.patch.dict(sys.modules, {"lightning.pytorch": lightning}):
+            callback = advise.lightning_callback(steps=3, warmup=1, show=self.shown.append)
+        with self.assertRaises(TypeError):
+            lightning.Trainer(callbacks=[callback]).fit(len, [[1], [1], 0])
+        self.assertEqual(self.shown, [])
 
     def test_transformers(self):
-        transformers = types.ModuleType("transformers")
-        transformers.TrainerCallback = type("TrainerCallback", (), {})
+        transformers = stand_ins.transformers()
         with mock.patch.dict(sys.modules, {"transformers": transformers}):
             callback = advise.transformers_callback(steps=2, warmup=1, show=self.shown.append)
-        self.assertIsInstance(callback, transformers.TrainerCallback)
-        more = {"model": None, "optimizer": None}
-        self.assertIsNone(callback.on_train_begin("args", "state", "control", **more))
-        for _ in range(2):
-            self.assertIsNone(callback.on_step_end("args", "state", "control", **more))
-        self.assertEqual(self.shown, [])
-        callback.on_train_end("args", "state", "control", **more)  # earlier than planned
+        trainer = transformers.Trainer(len, "args", callbacks=[callback])
+        control = trainer.control
+        trainer.train([[1]] * 6)
+        self.assertEqual(len(self.shown), 1)
+        self.assertIs(trainer.control, control)
+        self.assertEqual(trainer.state.global_step, 6)  # nothing asked it to stop
+
+    def test_transformers_that_ends_earlier_than_planned(self):
+        transformers = stand_ins.transformers()
+        with mock.patch.dict(sys.modules, {"transformers": transformers}):
+            callback = advise.transformers_callback(steps=5, warmup=1, show=self.shown.append)
+        # Eight batches are two steps of four.
+        transformers.Trainer(len, "args", callbacks=[callback], accumulation=4).train([[1]] * 8)
         self.assertEqual(len(self.shown), 1)
 
     def test_accelerate(self):
-        accelerate = types.ModuleType("accelerate")
-        accelerate.ProfileKwargs = lambda **given: types.SimpleNamespace(**given)
+        accelerate = stand_ins.accelerate()
         with mock.patch.dict(sys.modules, {"accelerate": accelerate}):
             kwargs = advise.accelerate_kwargs(steps=2, warmup=1, show=self.shown.append)
-        self.assertEqual(kwargs.schedule_option, {"wait": 0, "warmup": 1, "active": 2, "repeat": 1})
-        kwargs.on_trace_ready(FakeProfiler(trace_of(0)))
+        accelerator = accelerate.Accelerator(kwargs_handlers=[kwargs])
+        with accelerator.profile() as profiler:
+            for step in range(5):
+                self.assertEqual(len(self.shown), 1 if step >= 3 else 0)
+                profiler.step()
         self.assertEqual(len(self.shown), 1)
 
     def test_a_framework_that_is_missing_is_named(self):

@@ -6,8 +6,10 @@ import subprocess
 import sys
 import unittest
 from contextlib import redirect_stderr
+from unittest import mock
 
 import advise
+import stand_ins
 from support import InFolder
 
 try:
@@ -102,6 +104,32 @@ class TorchTest(InFolder):
                 profiler.step()
         self.assertEqual(len(self.shown), 2)  # a list per cycle
         self.assertEqual(ready.report.verdict, NO_GPU)
+
+    def test_frameworks(self):
+        def model(_):
+            self.train()
+
+        stand_in = {"lightning.pytorch": stand_ins.lightning()}
+        with mock.patch.dict(sys.modules, stand_in):
+            callback = advise.lightning_callback(steps=2, warmup=1, show=self.shown.append)
+        stand_in["lightning.pytorch"].Trainer(callbacks=[callback]).fit(model, range(5))
+        self.assertEqual(len(self.shown), 1)
+
+        stand_in = {"transformers": stand_ins.transformers()}
+        with mock.patch.dict(sys.modules, stand_in):
+            callback = advise.transformers_callback(steps=2, warmup=1, show=self.shown.append)
+        stand_in["transformers"].Trainer(model, "args", callbacks=[callback], accumulation=2).train(range(10))
+        self.assertEqual(len(self.shown), 2)
+
+        stand_in = {"accelerate": stand_ins.accelerate()}
+        with mock.patch.dict(sys.modules, stand_in):
+            kwargs = advise.accelerate_kwargs(steps=2, warmup=1, show=self.shown.append)
+        with stand_in["accelerate"].Accelerator(kwargs_handlers=[kwargs]).profile() as profiler:
+            for _ in range(5):
+                self.train()
+                profiler.step()
+        self.assertEqual(len(self.shown), 3)
+        self.assertTrue(all(NO_GPU in text for text in self.shown))
 
 
 if __name__ == "__main__":
