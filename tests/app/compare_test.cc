@@ -208,6 +208,24 @@ TEST_CASE("compare says what is wrong with its command line") {
   CHECK_THAT(ran.err, Contains("--seconds"));
 }
 
+TEST_CASE("whatif with the fixes of the plan ends where the plan ends") {
+  const Folder folder;
+  for (const char* scenario :
+       {"scenarios/pairs/loading-over-pageable", "scenarios/pairs/items-and-launch",
+        "scenarios/pairs/upload-and-alloc"}) {
+    INFO(scenario);
+    const std::string whatif = "whatif " + Simulated(scenario) + " --format json";
+    const Json plan = Json::parse(RunAdvise(folder, whatif).out);
+    std::string fixes;
+    for (const Json& step : plan["plan"])
+      fixes += (fixes.empty() ? "" : ",") + step["rule"].get<std::string>();
+    REQUIRE_FALSE(fixes.empty());
+    const Json together = Json::parse(RunAdvise(folder, whatif + " --fix " + fixes).out);
+    CHECK(together["window"] == plan["window"]);
+    CHECK(together["next_bound"] == plan["plan"].back()["next_bound"]);
+  }
+}
+
 TEST_CASE("whatif comes near the run in which both faults are really gone") {
   const Folder folder;
   struct Case {
