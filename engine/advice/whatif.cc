@@ -1,6 +1,5 @@
 #include "engine/advice/whatif.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "engine/advice/ranking.h"

@@ -19,6 +19,12 @@ struct Load {
   Nanos lost = 0;
 };
 
+// A thread that loads, in the window.
+struct AtWork {
+  Nanos time = 0;  // without waits
+  Nanos seen = 0;  // from its first call to its last one
+};
+
 class InputFinder {
  public:
   InputFinder(const Basis& basis, const std::vector<IntervalSet>& beside_comm)
@@ -116,15 +122,20 @@ class InputFinder {
     if (worker_time_ > 0) {
       result_.workers_busy = static_cast<double>(worker_time_) / static_cast<double>(worker_seen_);
     }
-    const std::vector<AtWork>& loaders = workers_.empty() ? readers_ : at_work_;
+    result_.needs_ns = TimeOf(workers_.empty() ? readers_ : at_work_);
+  }
+
+  // How long the loaders work side by side on what they load in the window; 0 where one of them
+  // never rests: the launching thread may wait for it, or its rests were not recorded.
+  Nanos TimeOf(const std::vector<AtWork>& loaders) const {
     const double never_rests = run_.knowledge.Number("input.never_rests");
     Nanos together = 0;
     for (const AtWork& loader : loaders) {
       if (static_cast<double>(loader.time) >= never_rests * static_cast<double>(loader.seen))
-        return;
+        return 0;
       together += loader.time;
     }
-    if (!loaders.empty()) result_.needs_ns = together / static_cast<Nanos>(loaders.size());
+    return loaders.empty() ? 0 : together / static_cast<Nanos>(loaders.size());
   }
 
   // What a thread that may load reads, and when it is at work: a worker is whenever it does not
@@ -379,10 +390,6 @@ class InputFinder {
   std::vector<std::uint32_t> workers_;
   std::vector<Interval> file_;
   IntervalSet loader_busy_;
-  struct AtWork {
-    Nanos time = 0;  // in the window, without waits
-    Nanos seen = 0;  // from its first call to its last one
-  };
   std::vector<AtWork> at_work_;  // workers
   std::vector<AtWork> readers_;  // other threads that read in each step
   Nanos working_time_ = 0;       // of loaders that do not wait, summed

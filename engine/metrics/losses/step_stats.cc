@@ -333,20 +333,17 @@ class StepFinder {
     return static_cast<double>(even) >= least * static_cast<double>(apart.size()) ? every : 0;
   }
 
-  // Without the one slow step that comes out of turn, where the others are at least four, so that
-  // their even distance is no chance; all where there is none.
+  // Without the one slow step that comes out of turn, where at least four others are evenly apart,
+  // which is no chance; none where that is not so.
   std::vector<std::size_t> WithoutIntruder(const std::vector<std::size_t>& slow) const {
-    if (slow.size() < 5) return slow;
-    for (std::size_t i = 0; i < slow.size(); ++i) {
+    for (std::size_t i = 0; i < slow.size() && slow.size() > 4; ++i) {
       std::vector<std::size_t> others = slow;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
       const std::size_t every = Rhythm(others);
-      const bool in_turn = std::all_of(others.begin(), others.end(), [&](std::size_t step) {
-        return every > 0 && (step - others.front()) % every == 0;
-      });
-      if (in_turn) return others;
+      const auto in_turn = [&](std::size_t s) { return (s - others.front()) % every == 0; };
+      if (every > 0 && std::all_of(others.begin(), others.end(), in_turn)) return others;
     }
-    return slow;
+    return {};
   }
 
   // The slow steps that come at a regular distance, without single ones that lose far more or far
