@@ -82,8 +82,7 @@ std::string KernelFunction(const std::string& demangled) {
   // anonymous namespace before it close again.
   std::string plain;
   int depth = 0;
-  for (std::size_t i = 0; i < demangled.size(); ++i) {
-    const char c = demangled[i];
+  for (const char c : demangled) {
     if (c == '<' || c == '(') ++depth;
     if (depth == 0) plain += c;
     if ((c == '>' || c == ')') && depth > 0) --depth;

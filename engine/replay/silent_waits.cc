@@ -78,7 +78,7 @@ class ProcessWaits {
     std::vector<Nanos> lengths;
     for (const Pause& pause : pauses) lengths.push_back(pause.end - pause.start);
     const auto count = static_cast<double>(pauses.size());
-    Nanos least = static_cast<Nanos>(static_cast<double>(Spread(lengths)) / steadier_);
+    auto least = static_cast<Nanos>(static_cast<double>(Spread(lengths)) / steadier_);
     std::vector<std::uint32_t> found;
     for (const auto& [look, ops] : by_look_) {
       const auto once = static_cast<double>(ops.size());

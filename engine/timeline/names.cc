@@ -200,7 +200,7 @@ void Names::FindUnnamedWorkers(const Trace& trace) {
   for (std::size_t t = 0; t < trace.threads.size(); ++t) {
     const Traits* of = of_thread(static_cast<std::uint32_t>(t));
     if (of == nullptr || of->launches || of->other || !of->reads_files) continue;
-    if (programs.count(of->program) != 0) thread_roles_[t] = Role::kLoaderWorker;
+    if (programs.contains(of->program)) thread_roles_[t] = Role::kLoaderWorker;
   }
 }
 
