@@ -158,10 +158,12 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
                               step_stats.stall_bytes == 0;
   if (step_stats.stall_may_wait) host_code = FindHostCode(shared, step_stats.stall.lost->by_device);
   // A model is fed: the only uploads of its steps are the batch, in however many pieces. The next
-  // token takes next to nothing. A solver takes no batches, unless somebody loads data for it.
+  // token takes next to nothing. A solver takes no batches, unless somebody loads data for it or a
+  // framework of models runs it.
   const bool fed =
       kind.kind == KindOfRun::kTraining || (kind.kind == KindOfRun::kInference && !kind.decode);
-  const bool takes_batches = kind.kind != KindOfRun::kSolver || input.background || input.loads > 0;
+  const bool takes_batches = kind.kind != KindOfRun::kSolver || !kind.framework.empty() ||
+                             input.background || input.loads > 0;
   if ((fed && copies.repeated_is_all) || (takes_batches && copies.repeated_may_be_batch))
     copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);

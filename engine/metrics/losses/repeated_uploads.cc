@@ -30,7 +30,7 @@ class UploadFinder {
         result_.all_there_is =
             !AreStoppedFor() && AreAlike() && (stops_ <= Devices() || ComeInOneGo());
         Tell(&loss);
-      } else if (!by_step_.empty() && !ComeBack()) {
+      } else if (!by_step_.empty() && ArePlain() && !ComeBack()) {
         Tell(&loss);
       }
     }
@@ -134,6 +134,20 @@ class UploadFinder {
   // The computing stops for at least two of them in a step; and they take longer than what is
   // computed from them.
   bool AreStoppedFor() const { return upload_ns_ >= compute_ns_ && stops_ >= 2 * Devices(); }
+  // Nothing else is wrong with them: they leave pinned memory at the rate of the link, and no call
+  // waits for them.
+  bool ArePlain() const {
+    const double reached = run_.knowledge.Number("copy.plain_rate");
+    for (const auto& [step, ops] : by_step_) {
+      for (const std::uint32_t op : ops) {
+        const bool slow = TimeOnLink(op) < reached * static_cast<double>(Length(op));
+        const MemoryKind source = trace_.copies.source[trace_.ops.detail[op]];
+        if (slow || source != MemoryKind::kPinned || sync_of_copy_.contains(trace_.ops.call[op]))
+          return false;
+      }
+    }
+    return true;
+  }
   // As much is sent to the host in most steps, in pieces of one of these sizes: the host passes on
   // what it received, such as the halos of other ranks.
   bool ComeBack() const {

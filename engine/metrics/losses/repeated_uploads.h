@@ -20,7 +20,8 @@ struct RepeatedUploads {
   Loss loss;
   std::string memory;  // "pinned", "pageable", "mixed"
   // They are few, take no longer than what is computed from them, and may be sent for a purpose in
-  // each step: a batch, in a program that takes batches.
+  // each step: a batch, in a program that takes batches. Told of only where nothing else is wrong
+  // with them.
   bool like_a_batch = false;
   // They are of one size and come in one go, or the computing waits for the last of them only, and
   // nothing else is uploaded: in a program that takes batches this is the batch, in pieces.

@@ -111,24 +111,26 @@ class StepFinder {
     return {trace_.copies.direction[row], std::lround(std::log2(1.0 + bytes))};
   }
 
-  // The classes of copies that at least half of the steady steps make. Uploads that are as many as
-  // the steps count as well: a host that ran ahead sends the batches of many steps in one go.
-  std::set<CopyClass> UsualCopies() const {
-    struct Seen {
-      std::set<std::size_t> steps;
-      std::size_t copies = 0;
-    };
-    std::map<CopyClass, Seen> seen;
+  struct UsualCopies {
+    std::set<CopyClass> in_steps;  // that at least half of the steady steps make
+    // Uploads that are half as many as the steps: a host that ran ahead sends the batches of many
+    // steps in one go.
+    std::set<CopyClass> in_bursts;
+  };
+  UsualCopies FindUsualCopies() const {
+    std::map<CopyClass, std::set<std::size_t>> steps_with;
+    std::map<CopyClass, std::size_t> uploads;
     for (const auto& [op, step] : CopiesOfSteps()) {
-      Seen& of = seen[ClassOfCopy(op)];
-      of.steps.insert(step);
-      ++of.copies;
+      const CopyClass kind = ClassOfCopy(op);
+      steps_with[kind].insert(step);
+      if (kind.first == CopyDirection::kHostToDevice) ++uploads[kind];
     }
-    std::set<CopyClass> usual;
-    for (const auto& [kind, of] : seen) {
-      const bool upload = kind.first == CopyDirection::kHostToDevice;
-      const std::size_t times = upload ? of.copies : of.steps.size();
-      if (2 * times >= run_.steps.steady_count()) usual.insert(kind);
+    UsualCopies usual;
+    for (const auto& [kind, steps] : steps_with) {
+      if (2 * steps.size() >= run_.steps.steady_count()) usual.in_steps.insert(kind);
+    }
+    for (const auto& [kind, count] : uploads) {
+      if (2 * count >= run_.steps.steady_count()) usual.in_bursts.insert(kind);
     }
     return usual;
   }
@@ -136,7 +138,7 @@ class StepFinder {
   // Copies that most steps do not make and that may go on beside the loop, as those of a checkpoint
   // do. Where a step sends about as much back, it needs what it sends, and waits for all of it.
   std::vector<std::uint32_t> ExtraCopiesToHide() const {
-    const std::set<CopyClass> usual = UsualCopies();
+    const UsualCopies usual = FindUsualCopies();
     struct OfStep {
       std::vector<std::uint32_t> copies;
       double down = 0;
@@ -144,9 +146,10 @@ class StepFinder {
     };
     std::map<std::size_t, OfStep> steps;
     for (const auto& [op, step] : CopiesOfSteps()) {
-      if (usual.contains(ClassOfCopy(op))) continue;
+      const CopyClass kind = ClassOfCopy(op);
+      if (usual.in_steps.contains(kind)) continue;
       OfStep& of = steps[step];
-      of.copies.push_back(op);
+      if (!usual.in_bursts.contains(kind)) of.copies.push_back(op);
       const std::uint32_t row = trace_.ops.detail[op];
       const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
       if (trace_.copies.direction[row] == CopyDirection::kDeviceToHost) of.down += bytes;
