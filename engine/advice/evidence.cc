@@ -94,10 +94,10 @@ class EvidenceCollector {
     if (!any || next == kNone) return;
     Evidence item;
     const Nanos gap = trace_.ops.start[next] - until;
-    item.what = 10 * explained >= 9 * gap
-                    ? "the longest gap on the GPU that this explains"
-                    : "a gap on the GPU, of which this explains " +
-                          FormatQuantity(static_cast<double>(explained), "ns");
+    item.partly = 10 * explained < 9 * gap;
+    item.what = item.partly ? "a gap on the GPU, of which this explains " +
+                                  FormatQuantity(static_cast<double>(explained), "ns")
+                            : "the longest gap on the GPU that this explains";
     if (!guide_.IsDatabase()) item.what += ", which ends with " + OpName(next);
     item.start_ns = until;
     item.end_ns = trace_.ops.start[next];

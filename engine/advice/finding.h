@@ -49,6 +49,25 @@ struct Fix {
 };
 
 // The static part of a rule, as its file states it.
+// What a rule tells that other parts of the report ask for, or tell themselves.
+enum class Topic {
+  kNoTopic,
+  kHostCode,        // the GPU waits for code of the launching thread
+  kHostOperators,   // and for the operators of a framework
+  kLateRank,        // which rank the others wait for
+  kCollectives,     // collectives with nothing beside them
+  kMissingRanks,    // the capture: ranks are missing,
+  kUnnamedSteps,    // ranges,
+  kTooShort,        // steps,
+  kLostLaunches,    // launches,
+  kMissingSources,  // whole kinds of data,
+  kClosedGraphs,    // the inside of graphs
+};
+
+// The topics as rules write them: "host-code". Of another word: none.
+std::vector<std::string> TopicNames();
+Topic TopicOf(const std::string& name);
+
 struct RuleInfo {
   std::string id;  // "transfer/pageable-copy"
   std::string title;
@@ -57,6 +76,7 @@ struct RuleInfo {
   RuleKind kind = RuleKind::kRoot;
   std::string effort;  // flag | code | design
   Risk risk = Risk::kNothing;
+  Topic topic = Topic::kNoTopic;
   int priority =
       50;  // how specific the evidence is, 0..100: of two fixes that make one change, who has it
   std::vector<std::string> explains;
@@ -115,6 +135,7 @@ struct Verdict {
 
 struct Evidence {
   std::string what;
+  bool partly = false;  // the value is of more than the finding explains
   double value = 0;
   std::string unit;
   std::optional<double> threshold;

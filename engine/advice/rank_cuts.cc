@@ -125,7 +125,7 @@ Nanos CutsOfJob::NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_
     return rank < cuts.size() && step < cuts[rank].size() ? cuts[rank][step] : Nanos{0};
   };
   const Strategy& strategy = cluster_.strategy;
-  return at(strategy.needed) + (rule.id == "comm/exposed" ? 0 : at(strategy.exchanged));
+  return at(strategy.needed) + (rule.topic == Topic::kCollectives ? 0 : at(strategy.exchanged));
 }
 
 void CutsOfJob::Bound(Cuts* cuts) const {

@@ -367,66 +367,6 @@ class TraceFixes : public FixList {
 
 }  // namespace
 
-const char* SeverityName(Severity severity) {
-  switch (severity) {
-    case Severity::kCritical:
-      return "critical";
-    case Severity::kHigh:
-      return "high";
-    case Severity::kMedium:
-      return "medium";
-    case Severity::kLow:
-      return "low";
-    case Severity::kInfo:
-      break;
-  }
-  return "info";
-}
-
-const char* RuleKindName(RuleKind kind) {
-  switch (kind) {
-    case RuleKind::kRoot:
-      return "root";
-    case RuleKind::kSymptom:
-      return "symptom";
-    case RuleKind::kInfo:
-      break;
-  }
-  return "info";
-}
-
-const char* RiskName(Risk risk) {
-  switch (risk) {
-    case Risk::kOutOfMemory:
-      return "out-of-memory";
-    case Risk::kWrongResults:
-      return "wrong-results";
-    case Risk::kHardware:
-      return "hardware";
-    case Risk::kLimit:
-      return "limit";
-    case Risk::kNothing:
-      break;
-  }
-  return "none";
-}
-
-const char* OutcomeName(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kFired:
-      return "fired";
-    case Outcome::kFine:
-      return "fine";
-    case Outcome::kNotApplicable:
-      return "not applicable";
-    case Outcome::kCannotTell:
-      return "cannot tell";
-    case Outcome::kBroken:
-      break;
-  }
-  return "broken";
-}
-
 std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& analysis,
                           const Knowledge& knowledge, std::vector<ClaimResult>* claim_results) {
   TraceFixes fixes(verdicts, analysis, knowledge);

@@ -1,5 +1,7 @@
 #include "engine/advice/report_model.h"
 
+#include <algorithm>
+
 namespace advise {
 namespace {
 
@@ -11,6 +13,11 @@ const NamedFact* Find(const Report& report, std::string_view name) {
 }
 
 }  // namespace
+
+bool HasCare(const Report& report, Care care) {
+  return std::any_of(report.read_with_care.begin(), report.read_with_care.end(),
+                     [care](const CareNote& note) { return note.care == care; });
+}
 
 std::optional<double> FactNumber(const Report& report, std::string_view name) {
   const NamedFact* fact = Find(report, name);

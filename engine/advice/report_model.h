@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/advice/finding.h"
+#include "engine/metrics/losses/unseen_time.h"
 #include "engine/trace/diagnostics.h"
 
 namespace advise {
@@ -45,7 +46,8 @@ struct DeviceBudget {
   Nanos idle_ns = 0;
   Nanos window_ns = 0;
   std::vector<std::pair<std::string, Nanos>>
-      idle_causes;  // every cause of the contract, in its order
+      idle_causes;    // every cause of the contract, in its order
+  UnseenTime unseen;  // of the idle time without a cause
 };
 
 // What kind of program was captured, and how much of it.
@@ -73,6 +75,25 @@ struct PlanStep {
   std::vector<std::string> unlocks;         // fixes that become worthwhile by this one
   std::vector<std::string> makes_needless;  // fixes of which this one leaves little or nothing
   std::string next_bound;                   // what holds the run back then; "" unknown
+};
+
+// What makes figures less certain than they look; other parts of the report ask which notes there
+// are.
+enum class Care {
+  kOther,
+  kSomeRanks,         // ranks are missing
+  kStepsOfWork,       // steps come from what repeats, not from ranges
+  kNoSteps,           // none were found: start-up is in the window
+  kLostCalls,         // of some work, the launching call was not recorded
+  kNoCalls,           // of all work
+  kRequestsLikeCode,  // waits for requests are not told apart from code
+  kEarlierWork,       // the GPU waits for work from before the recording
+  kCountedSavings,    // savings are shares of the time under the kernel profiler
+};
+
+struct CareNote {
+  Care care = Care::kOther;
+  std::string text;
 };
 
 struct NotChecked {
@@ -113,14 +134,15 @@ struct Report {
   RunInfo run;
   EfficiencyInfo efficiency;
   std::vector<PlanStep> plan;
-  std::string next_step;     // the best next thing to do, in one sentence
-  std::string next_command;  // and the command that does it, may be empty
+  std::string next_step;             // the best next thing to do, in one sentence
+  std::string next_command;          // and the command that does it, may be empty
+  bool next_records_graphs = false;  // it records the kernels inside graphs
   std::vector<NamedFact> facts;
   std::vector<Finding> findings;  // ranked: the first is the first to do
   // No finding above info, no risk, and kernels that were measured and run well.
   bool healthy = false;
   std::string verdict;  // the first sentence of the report
-  std::vector<std::string> read_with_care;
+  std::vector<CareNote> read_with_care;
   // Why findings are tentative, when they are: "one pass was recorded".
   std::string no_verdict_reason;
   int checked = 0;  // rules that reached a verdict (fired, fine, or do not apply)
@@ -139,6 +161,9 @@ struct Report {
   std::vector<ClaimResult> claim_results;  // of every fired rule that claims time, for `advise why`
   std::shared_ptr<const ReportViews> views;  // for formats that draw; null for the others
 };
+
+// Whether the report says so.
+bool HasCare(const Report& report, Care care);
 
 // A fact of the report by name: a number, a flag as 0 or 1, spans as their total; nullopt when it
 // is absent or of another kind.

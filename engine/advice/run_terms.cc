@@ -159,7 +159,7 @@ void UseTermsOfRun(Report* report) {
     use(&item.reason);
     use(&item.how);
   }
-  for (std::string& note : report->read_with_care) use(&note);
+  for (CareNote& note : report->read_with_care) use(&note.text);
 }
 
 }  // namespace advise

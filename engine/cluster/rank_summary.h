@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/metrics/losses/unseen_time.h"
 #include "engine/timeline/idle.h"
 #include "engine/timeline/run.h"
 #include "engine/trace/collectives.h"
@@ -111,6 +112,7 @@ struct RankSummary {
 
   double memory_peak = -1;     // bytes, -1 unknown
   double memory_capacity = 0;  // bytes, 0 unknown
+  UnseenTime unseen;           // of the idle time without a cause
   bool supports_verdict = true;
 
   Nanos Window() const { return window_end - window_start; }

@@ -108,6 +108,7 @@ class Summarizer {
     rank.window_start = run_.window.start;
     rank.window_end = run_.window.end;
     rank.time = TimeInWindow(analysis_, d);
+    rank.unseen = analysis_.unseen.by_device[d];
     rank.time.loading_beside_comm =
         analysis_.loading_beside_comm[d].OverlapWith(rank.window_start, rank.window_end);
     rank.steps_source = run_.steps.source;

@@ -139,20 +139,20 @@ void DeclareIdle(Catalog* catalog) {
   cause("idle.no_work_queued", "Idle with no thread about to launch anything.",
         IdleCause::kNoWorkQueued);
   cause("idle.unknown", "Idle without a visible cause.", IdleCause::kUnknown);
-  const auto unseen = [&](const char* name, const char* definition, Nanos UnseenWork::*time) {
+  const auto unseen = [&](const char* name, const char* definition, Nanos UnseenTime::*time) {
     all.Add(name, "ns", definition, [time](const Analysis& a) {
-      return ShareOf(static_cast<double>(a.unseen.*time),
+      return ShareOf(static_cast<double>(a.unseen.Sum(time)),
                      static_cast<double>(a.run.active_devices.size()));
     });
   };
   unseen("idle.before_capture",
          "Idle without a visible cause before the first work of a stream that was launched long "
          "before: the GPU probably worked on, or waited for, what began before the capture.",
-         &UnseenWork::before_capture);
+         &UnseenTime::before_capture);
   unseen("idle.in_graphs",
          "Idle without a visible cause before a node of a CUDA graph that was launched long "
          "before: the profiler probably lost kernels there.",
-         &UnseenWork::in_graphs);
+         &UnseenTime::in_graphs);
 }
 
 struct Efficiency {

@@ -155,7 +155,7 @@ bool LeavesIdleUnexplained(const Report& report, const Knowledge& knowledge) {
 const Finding* HostCodeThatIsToldOnly(const Report& report, const Knowledge& knowledge) {
   if (WaitsForUnseenRanks(report) || !WinsLittleOfWaits(report, knowledge)) return nullptr;
   for (const Finding& finding : report.findings) {
-    if (finding.rule != nullptr && finding.rule->id == "host/cpu-bound" &&
+    if (finding.rule != nullptr && finding.rule->topic == Topic::kHostCode &&
         finding.severity == Severity::kInfo && !finding.UnderCause())
       return &finding;
   }
@@ -331,6 +331,7 @@ bool LosesKernelsOfGraphs(const Report& report) {
 void FillNextStep(const Knowledge& knowledge, Report* report) {
   report->next_step.clear();
   report->next_command.clear();
+  report->next_records_graphs = false;
   const std::string input = report->inputs.empty() ? "" : report->inputs.front().kind;
   const bool torch = input == "kineto";
   if (report->devices.empty()) {
@@ -361,6 +362,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   }
   if (WaitsForInput(*report)) return FillNextStepOfInput(report);
   if (FactNumber(*report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
+    report->next_records_graphs = true;
     report->next_step = "Record the kernels inside the CUDA graphs.";
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
     return;

@@ -20,8 +20,9 @@
 namespace advise {
 namespace {
 
-DeviceBudget BudgetOf(const RankTime& time, Nanos window) {
+DeviceBudget BudgetOf(const RankTime& time, const UnseenTime& unseen, Nanos window) {
   DeviceBudget budget;
+  budget.unseen = unseen;
   budget.compute_ns = time.compute;
   budget.comm_exposed_ns = time.comm_exposed;
   budget.copy_exposed_ns = time.copy_exposed;
@@ -106,7 +107,7 @@ void FillTimes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
   }
   for (std::size_t r = 0; r < ranks.ranks.size(); ++r) {
     const RankSummary& rank = ranks.ranks[r];
-    report->devices.push_back(BudgetOf(rank.time, rank.Window()));
+    report->devices.push_back(BudgetOf(rank.time, rank.unseen, rank.Window()));
     DeviceBudget& budget = report->devices.back();
     budget.rank = ranks.Number(r);
     budget.device = rank.device;
@@ -138,7 +139,7 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
     of_run.insert(of_run.end(), part.left_out.begin(), part.left_out.end());
   }
   of_run.insert(of_run.end(), ranks.notes.begin(), ranks.notes.end());
-  std::vector<std::pair<std::string, std::size_t>> said;
+  std::vector<std::pair<CareNote, std::size_t>> said;
   std::size_t read = 0;
   Diagnostics diagnostics;
   for (const Part& part : parts) {
@@ -147,10 +148,10 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
     const std::vector<RankSummary>& own = part.saved->ranks;
     const std::string some =
         own.empty() ? "" : SomeRanksNote(own.front().world_size, static_cast<int>(own.size()));
-    for (const std::string& note : part.saved->report.read_with_care) {
-      if (note == some) continue;
+    for (const CareNote& note : part.saved->report.read_with_care) {
+      if (note.text == some) continue;
       const auto known = std::find_if(said.begin(), said.end(),
-                                      [&](const auto& one) { return one.first == note; });
+                                      [&](const auto& one) { return one.first.text == note.text; });
       if (known == said.end()) {
         said.emplace_back(note, 1);
       } else {
@@ -161,10 +162,10 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
       diagnostics.Add(d.level, d.text, d.table, d.count);
     }
   }
-  report->read_with_care = of_run;
-  for (const auto& [note, times] : said) {
-    report->read_with_care.push_back(
-        times == read ? note : fmt::format("{} (in {} of {} reports)", note, times, read));
+  for (const std::string& note : of_run) report->read_with_care.push_back({Care::kOther, note});
+  for (auto& [note, times] : said) {
+    if (times != read) note.text += fmt::format(" (in {} of {} reports)", times, read);
+    report->read_with_care.push_back(note);
   }
   for (const Diagnostic& d : diagnostics.list()) report->diagnostics.push_back(d);
   for (const std::string& note : of_run) {
@@ -191,7 +192,8 @@ Report ReportOfTrace(const Analysis& analysis, const std::vector<FactInfo>& list
   report.inputs = inputs;
   report.window = {run.window.mode, run.window.start, run.window.end};
   for (const std::uint32_t d : run.active_devices) {
-    report.devices.push_back(BudgetOf(TimeInWindow(analysis, d), run.window.Length()));
+    report.devices.push_back(
+        BudgetOf(TimeInWindow(analysis, d), analysis.unseen.by_device[d], run.window.Length()));
     DeviceBudget& budget = report.devices.back();
     budget.rank = RankOfDevice(trace, d);
     budget.device = static_cast<int>(trace.devices[d].ordinal);
@@ -255,7 +257,10 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
   if (report->verdict.empty()) report->verdict = VerdictSentence(*report, knowledge, ranks);
   const bool priced = std::any_of(report->findings.begin(), report->findings.end(),
                                   [](const Finding& finding) { return finding.AtStake() > 0; });
-  if (!priced) std::erase(report->read_with_care, std::string(kCountedSavingsNote));
+  if (!priced) {
+    std::erase_if(report->read_with_care,
+                  [](const CareNote& note) { return note.care == Care::kCountedSavings; });
+  }
   report->site_changes = knowledge.SiteChanges(day);
 }
 

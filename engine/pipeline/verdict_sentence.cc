@@ -114,7 +114,7 @@ std::string ComputeInWords(const ShareOfTime& time) {
 std::string StragglerSentence(const Report& report, const Cluster& ranks) {
   if (report.findings.empty()) return "";
   const Finding& first = report.findings.front();
-  if (first.rule->id != "rank/straggler" || first.where.ranks.size() != 1) return "";
+  if (first.rule->topic != Topic::kLateRank || first.where.ranks.size() != 1) return "";
   const std::size_t others = ranks.ranks.size() - 1;
   const double waited = report.ranks.waited * static_cast<double>(others + 1) /
                         static_cast<double>(std::max<std::size_t>(1, others));
@@ -182,7 +182,7 @@ std::string SideSentence(const Analysis& analysis) {
     const std::string name = KernelInWords(top.name);
     const std::size_t kernels = analysis.counters.kernels.size();
     if (kernels == 1) {
-      const bool cut = name.find("whose name is cut off") != std::string::npos;
+      const bool cut = top.name == kNamelessKernel;
       return fmt::format("Counters were given for one kernel, {}. {}.",
                          cut ? "whose name is cut off" : name, limit);
     }

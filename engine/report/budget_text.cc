@@ -61,34 +61,33 @@ std::string IdleCauseWords(const std::string& cause) {
 
 std::vector<std::string> IdleParts(const Report& report, const std::vector<DeviceBudget>& devices,
                                    std::size_t most) {
-  const auto told = [&](std::string_view words) {
-    return std::any_of(report.read_with_care.begin(), report.read_with_care.end(),
-                       [&](const std::string& line) { return line.find(words) != line.npos; });
-  };
-  const auto words_of = [&](const std::string& cause) -> std::string {
-    if (cause == "host_compute" && told("waits for requests look like"))
-      return "requests or host code";
-    if (cause == "unknown" && told("waits for something from before the recording"))
-      return "earlier work or unknown";
-    return IdleCauseWords(cause);
-  };
-  std::map<std::string, Nanos> by_cause;
+  const std::string unknown = IdleCauseWords("unknown");
+  const std::string host = HasCare(report, Care::kRequestsLikeCode)
+                               ? "requests or host code"
+                               : IdleCauseWords("host_compute");
+  std::map<std::string, Nanos> by_words;
   Nanos window = 0;
   for (const DeviceBudget& device : devices) {
     window += device.window_ns;
-    for (const auto& [cause, ns] : device.idle_causes) by_cause[cause] += ns;
+    for (const auto& [cause, ns] : device.idle_causes)
+      by_words[cause == "host_compute" ? host : IdleCauseWords(cause)] += ns;
+    // What is known of the time without a cause.
+    for (const auto& [words, ns] : {std::pair{"earlier work", device.unseen.before_capture},
+                                    std::pair{"gaps inside graphs", device.unseen.in_graphs}}) {
+      by_words[words] += ns;
+      by_words[unknown] -= ns;
+    }
   }
   std::vector<std::pair<Nanos, std::string>> order;
-  for (const auto& [cause, ns] : by_cause) {
+  for (const auto& [words, ns] : by_words) {
     if (static_cast<double>(ns) >= 0.005 * static_cast<double>(window))
-      order.emplace_back(-ns, cause);
+      order.emplace_back(-ns, words);
   }
   std::sort(order.begin(), order.end());
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
     const double share = static_cast<double>(-order[i].first) / static_cast<double>(window);
-    parts.push_back(
-        fmt::format("{} {}", words_of(order[i].second), FormatQuantity(share, "share")));
+    parts.push_back(fmt::format("{} {}", order[i].second, FormatQuantity(share, "share")));
   }
   return parts;
 }

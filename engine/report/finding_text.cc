@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "engine/advice/audience.h"
 #include "engine/advice/run_terms.h"
@@ -125,32 +124,27 @@ bool SaysAgain(const Report& report, const Finding& finding) {
   const std::string& doubt = report.no_verdict_reason;
   if (!doubt.empty() && finding.symptom.find(doubt) != std::string::npos) return true;
   if (finding.rule == nullptr) return false;
-  // Notes whose words another part of the report has, and how that part is recognized.
-  static const std::multimap<std::string, std::string> kCare = {
-      {"capture/some-ranks", "who waits for whom"},
-      {"capture/no-ranges", "not from ranges"},
-      {"capture/no-ranges", "the whole capture was analyzed"},
-      {"capture/too-short", "the whole capture was analyzed"},
-      {"capture/dropped-events", "was not captured: causes of"},
-      {"capture/dropped-events", "no CUDA calls were recorded"}};
-  if (const auto [from, to] = kCare.equal_range(finding.rule->id); from != to) {
-    return std::any_of(from, to, [&](const auto& care) {
-      return std::any_of(
-          report.read_with_care.begin(), report.read_with_care.end(),
-          [&](const std::string& line) { return line.find(care.second) != std::string::npos; });
-    });
+  switch (finding.rule->topic) {
+    case Topic::kMissingRanks:
+      return HasCare(report, Care::kSomeRanks);
+    case Topic::kUnnamedSteps:
+      return HasCare(report, Care::kStepsOfWork) || HasCare(report, Care::kNoSteps);
+    case Topic::kTooShort:
+      return HasCare(report, Care::kNoSteps);
+    case Topic::kLostLaunches:
+      return HasCare(report, Care::kLostCalls) || HasCare(report, Care::kNoCalls);
+    case Topic::kMissingSources:  // the command at the end records them
+      return !report.capture_command.empty();
+    case Topic::kClosedGraphs:
+      return report.next_records_graphs;
+    case Topic::kHostOperators:  // time of the host between launches, under another name
+      return std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& other) {
+        return other.rule != nullptr && other.rule->topic == Topic::kHostCode &&
+               other.severity != Severity::kInfo && !other.UnderCause();
+      });
+    default:
+      return false;
   }
-  // The command at the end records what is missing.
-  if (finding.rule->id == "capture/missing-data") return !report.capture_command.empty();
-  // Time of the host between launches, under another name.
-  if (finding.rule->id == "launch/host-op-overhead") {
-    return std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& other) {
-      return other.rule != nullptr && other.rule->id == "host/cpu-bound" &&
-             other.severity != Severity::kInfo && !other.UnderCause();
-    });
-  }
-  return finding.rule->id == "capture/whole-graphs" &&
-         report.next_command.find("--cuda-graph-trace=node") != std::string::npos;
 }
 
 bool IsMostlyTaken(const Finding& finding) {

@@ -85,15 +85,15 @@ std::string VerdictNotes(const Report& report) {
         "<p class=\"good\">Healthy: {} rules were checked and none found anything to fix.</p>\n",
         report.checked);
   }
-  const std::vector<std::string>& care = report.read_with_care;
+  const std::vector<CareNote>& care = report.read_with_care;
   if (care.size() == 1) {
-    html += "<p class=\"warn\">Read with care: " + HtmlText(care.front()) + "</p>\n";
+    html += "<p class=\"warn\">Read with care: " + HtmlText(care.front().text) + "</p>\n";
   } else if (!care.empty()) {
     // One line until asked: what to fix comes first.
     html += fmt::format(
         "<details class=\"warn\"><summary>Read with care: {}, and {} more</summary>\n<ul>\n",
-        HtmlText(care.front()), care.size() - 1);
-    for (const std::string& line : care) html += "<li>" + HtmlText(line) + "</li>\n";
+        HtmlText(care.front().text), care.size() - 1);
+    for (const CareNote& note : care) html += "<li>" + HtmlText(note.text) + "</li>\n";
     html += "</ul></details>\n";
   }
   return html;

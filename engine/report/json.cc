@@ -89,6 +89,16 @@ Json Fixes(const std::vector<Fix>& fixes) {
   return array;
 }
 
+// With the rank of the finding before this one that says the fix first, where one does.
+Json FixesOf(const Report& report, const Finding& finding) {
+  Json array = Fixes(finding.fixes);
+  for (std::size_t i = 0; i < finding.fixes.size(); ++i) {
+    const Finding* const same = WithTheSameFix(report, finding, finding.fixes[i]);
+    if (same != nullptr) array[i]["same_as_finding"] = same->rank;
+  }
+  return array;
+}
+
 Json EvidenceItem(const Evidence& item) {
   Json json = {{"what", JsonText(item.what)},
                {"value", FiniteNumber(item.value)},
@@ -105,7 +115,7 @@ Json EvidenceItem(const Evidence& item) {
   return json;
 }
 
-Json FindingObject(const Finding& finding) {
+Json FindingObject(const Report& report, const Finding& finding) {
   Json evidence = Json::array();
   for (const Evidence& item : finding.evidence) evidence.push_back(EvidenceItem(item));
   const RuleInfo none;
@@ -131,7 +141,7 @@ Json FindingObject(const Finding& finding) {
             {"phase", JsonText(finding.where.phase)}}},
           {"symptom", JsonText(finding.Seen())},
           {"cause", JsonText(finding.cause)},
-          {"fixes", Fixes(finding.fixes)},
+          {"fixes", FixesOf(report, finding)},
           {"evidence", evidence},
           {"explains", JsonTexts(finding.explains)},
           {"explained_by", JsonTexts(finding.explained_by)}};
@@ -239,7 +249,7 @@ std::string RenderJson(const Report& report, const JsonOptions& options) {
       options.top < 0 ? report.findings.size() : static_cast<std::size_t>(options.top);
   Json findings = Json::array();
   for (const Finding& finding : report.findings) {
-    if (findings.size() < most) findings.push_back(FindingObject(finding));
+    if (findings.size() < most) findings.push_back(FindingObject(report, finding));
   }
   Json json;
   json["schema"] = 2;
@@ -304,7 +314,7 @@ std::string RenderWhyJson(const Report& report, const std::string& rule) {
   Json findings = Json::array();
   for (const Finding& finding : report.findings) {
     if (finding.rule != nullptr && finding.rule->id == rule) {
-      findings.push_back(FindingObject(finding));
+      findings.push_back(FindingObject(report, finding));
     }
   }
   Json how = Json::array();

@@ -3,6 +3,7 @@
 
 #include "engine/advice/audience.h"
 #include "engine/report/budget_text.h"
+#include "engine/report/finding_text.h"
 #include "engine/report/json.h"
 #include "engine/report/json_run.h"
 #include "engine/report/layout.h"
@@ -75,7 +76,7 @@ Json WindowObject(const Report& report) {
 
 enum class Detail { kLine, kFix, kAll };
 
-Json BriefFinding(const RunInfo& run, const Finding& finding, Detail detail) {
+Json BriefFinding(const Report& report, const Finding& finding, Detail detail) {
   const RuleInfo none;
   const RuleInfo& rule = finding.rule == nullptr ? none : *finding.rule;
   Json item = {{"rank", finding.rank},
@@ -89,12 +90,15 @@ Json BriefFinding(const RunInfo& run, const Finding& finding, Detail detail) {
                 {{"seconds", FiniteNumber(finding.saving_s)},
                  {"share", FiniteNumber(finding.saving_share)},
                  {"alone", FiniteNumber(finding.alone_share)}}}};
-  const std::vector<Fix> fitting = FixesFor(run, finding.fixes);
+  const std::vector<Fix> fitting = FixesFor(report.run, finding.fixes);
   if (detail == Detail::kLine || fitting.empty()) return item;
   const Fix& best = fitting.front();
   if (detail == Detail::kAll) item["symptom"] = Short(finding.symptom);
   item["do"] = Short(best.action);
-  if (detail == Detail::kAll && !best.snippet.empty() && best.snippet.size() <= kLongestCode) {
+  const Finding* const same = WithTheSameFix(report, finding, best);
+  if (same != nullptr) item["same_as_finding"] = same->rank;
+  if (same == nullptr && detail == Detail::kAll && !best.snippet.empty() &&
+      best.snippet.size() <= kLongestCode) {
     item["snippet"] = JsonCode(best.snippet);
   }
   return item;
@@ -105,14 +109,14 @@ std::string Print(const Json& brief, bool in_one_line) {
 }
 
 // Adds the finding with as much as there is room for; false when there is none.
-bool AddFinding(const RunInfo& run, const Finding& finding, std::size_t limit, Json* brief) {
+bool AddFinding(const Report& report, const Finding& finding, std::size_t limit, Json* brief) {
   Json& findings = (*brief)["findings"];
   if (limit == 0) {
-    findings.push_back(BriefFinding(run, finding, Detail::kLine));
+    findings.push_back(BriefFinding(report, finding, Detail::kLine));
     return true;
   }
   for (const Detail detail : {Detail::kAll, Detail::kFix}) {
-    findings.push_back(BriefFinding(run, finding, detail));
+    findings.push_back(BriefFinding(report, finding, detail));
     if (Print(*brief, true).size() <= limit) return true;
     findings.erase(findings.size() - 1);
   }
@@ -143,7 +147,7 @@ std::string RenderBriefJson(const Report& report, int top, std::size_t limit) {
   for (const Finding& finding : report.findings) {
     if (finding.UnderCause()) continue;  // it stands under its cause in the full report
     const bool beyond = top >= 0 && brief["findings"].size() >= static_cast<std::size_t>(top);
-    if (beyond || left_out > 0 || !AddFinding(report.run, finding, limit, &brief)) ++left_out;
+    if (beyond || left_out > 0 || !AddFinding(report, finding, limit, &brief)) ++left_out;
   }
   brief["left_out"] = left_out;
   return Print(brief, limit > 0);

@@ -68,14 +68,14 @@ int CharacterWidth(std::string_view character) {
 
 // A number and its unit ("93 %", "1.2 GB/s"), or a multiplication ("2 × H100"), read as one word.
 bool BelongsToNumber(std::string_view number, std::string_view next) {
-  constexpr std::array<std::string_view, 17> kUnits = {"%",    "ns",   "µs",  "ms",  "s",    "B",
-                                                       "kB",   "MB",   "GB",  "TB",  "kB/s", "MB/s",
-                                                       "GB/s", "TB/s", "GHz", "MHz", "×"};
+  constexpr std::array<std::string_view, 17> kUnitsOfNumbers = {
+      "%",  "ns",   "µs",   "ms",   "s",    "B",   "kB",  "MB", "GB",
+      "TB", "kB/s", "MB/s", "GB/s", "TB/s", "GHz", "MHz", "×"};
   if (number.empty() || number.back() < '0' || number.back() > '9') return false;
   while (!next.empty() && std::string_view(",.;:)").find(next.back()) != std::string_view::npos) {
     next.remove_suffix(1);
   }
-  return std::find(kUnits.begin(), kUnits.end(), next) != kUnits.end();
+  return std::find(kUnitsOfNumbers.begin(), kUnitsOfNumbers.end(), next) != kUnitsOfNumbers.end();
 }
 
 std::vector<std::string> Words(std::string_view text) {
@@ -186,6 +186,21 @@ std::vector<std::string> WrapWords(std::string_view text, int width) {
   return lines;
 }
 
+namespace {
+
+// Columns that a line takes, in which Paint may have put codes for colors.
+int WidthWithoutInk(const std::string& line) {
+  std::string plain;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t code = std::min(line.find("\x1b[", at), line.size());
+    plain += line.substr(at, code - at);
+    at = code == line.size() ? code : std::min(line.find('m', code), line.size() - 1) + 1;
+  }
+  return DisplayWidth(plain);
+}
+
+}  // namespace
+
 std::string Page::Paint(std::string_view text, Ink ink) const {
   constexpr std::array<const char*, 7> kCodes = {"", "1", "2", "1;31", "33", "36", "32"};
   std::string safe = SafeText(text);
@@ -196,12 +211,19 @@ std::string Page::Paint(std::string_view text, Ink ink) const {
 void Page::Blank() {
   if (text_.empty() || text_.ends_with("\n\n")) return;
   text_ += '\n';
+  ++rows_;
 }
 
 void Page::Line(std::string_view text) {
   std::string line(text);
   TrimRight(line);
   text_ += line + "\n";
+  rows_ += std::max(1, (WidthWithoutInk(line) + width_ - 1) / width_);
+}
+
+void Page::Append(const Page& other) {
+  text_ += other.text_;
+  rows_ += other.rows_;
 }
 
 void Page::Wrapped(std::string_view text, int indent, Ink ink) {

@@ -34,7 +34,7 @@ std::string MarkdownCell(std::string_view text);
 
 enum class Ink { kPlain, kBold, kDim, kRed, kYellow, kCyan, kGreen };
 
-// Text in lines of at most `width` columns, with colour when the reader's terminal takes it.
+// Text in lines of at most `width` columns, with color when the reader's terminal takes it.
 class Page {
  public:
   Page(int width, bool color) : width_(width < 40 ? 40 : width), color_(color) {}
@@ -54,13 +54,20 @@ class Page {
   // Parts that belong together, in as few lines as they need; only `separator` is broken.
   void Parts(std::string_view label, int column, const std::vector<std::string>& parts,
              std::string_view separator);
+  // All of another page, such as one that was written to see how long it is.
+  void Append(const Page& other);
+  // An empty page of the same width and color.
+  Page Another() const { return {width_, color_}; }
 
+  // Lines on a terminal of this width, where a line that is longer goes on in the next.
+  int rows() const { return rows_; }
   const std::string& text() const { return text_; }
 
  private:
   int width_;
   bool color_;
   std::string text_;
+  int rows_ = 0;
 };
 
 // A table of plain cells: columns as wide as their widest cell; when the table is wider than the

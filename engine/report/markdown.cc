@@ -185,8 +185,8 @@ std::string Full(const Report& report, const Finding& finding, const MarkdownOpt
 
 std::string Notes(const Report& report) {
   std::string text;
-  for (const std::string& line : report.read_with_care) {
-    text += "> Read with care: " + MarkdownText(line) + "\n";
+  for (const CareNote& note : report.read_with_care) {
+    text += "> Read with care: " + MarkdownText(note.text) + "\n";
   }
   return text.empty() ? "" : text + "\n";
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "engine/advice/audience.h"
 #include "engine/advice/report_views.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
@@ -124,7 +125,12 @@ std::string MessageText(const Report& report, const Finding& finding) {
     text += fmt::format(" {}.", saving);
   }
   if (!finding.cause.empty()) text += " " + finding.cause;
-  for (const Fix& fix : finding.fixes) text += "\nFix: " + fix.action;
+  for (const Fix& fix : FixesFor(report.run, finding.fixes)) {
+    text += "\nFix: " + fix.action;
+    const Finding* const same = WithTheSameFix(report, finding, fix);
+    if (same != nullptr && same->rule != nullptr)
+      text += fmt::format(" (also the fix of {})", same->rule->id);
+  }
   return text;
 }
 
@@ -165,7 +171,7 @@ Json Notifications(const Report& report) {
     list.push_back({{"level", level}, {"message", Message(text)}});
   };
   add("note", report.verdict.empty() ? "no verdict" : report.verdict);
-  for (const std::string& line : report.read_with_care) add("warning", "Read with care: " + line);
+  for (const CareNote& note : report.read_with_care) add("warning", "Read with care: " + note.text);
   for (const Diagnostic& item : report.diagnostics) {
     if (item.level != advise::Level::kInfo) {
       add(item.level == advise::Level::kError ? "error" : "warning", item.text);

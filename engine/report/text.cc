@@ -19,9 +19,12 @@ namespace {
 
 constexpr int kColumn = 22;                // where the words after "Where the time went" begin
 constexpr double kIdleWorthSaying = 0.02;  // layout only: below this the idle line is noise
-constexpr std::size_t kCareLines = 3;
-constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kReasonsShown = 2;
+constexpr int kRowsBesideFindings = 24;    // a small terminal
+constexpr int kCareRows = 3;
+constexpr int kMissingRows = 3;
+constexpr int kAllRows = std::numeric_limits<int>::max();
+constexpr std::size_t kCausesShown = 3;
+constexpr std::size_t kAllCauses = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kKernelsShown = 3;
 constexpr int kKernelNumbers = 26;  // share, count and time before a kernel's name
 constexpr std::size_t kPlanShown = 5;
@@ -129,8 +132,9 @@ void WriteRanks(Page& page, const Report& report) {
 }
 
 // What may be why a report holds no GPU work stands first there: a file that was cut off, say.
-void WriteCare(Page& page, const Report& report, std::size_t most) {
-  std::vector<std::string> lines = report.read_with_care;
+void WriteCare(Page& page, const Report& report, int most) {
+  std::vector<std::string> lines;
+  for (const CareNote& note : report.read_with_care) lines.push_back(note.text);
   const bool why_empty = report.run.kind == "no-gpu";
   for (const Diagnostic& item : report.diagnostics) {
     const bool said = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
@@ -144,12 +148,19 @@ void WriteCare(Page& page, const Report& report, std::size_t most) {
                      : item.text);
   }
   std::string label = "Read with care";
-  for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {
-    page.Labelled(label, 0, kColumn, lines[i], Ink::kYellow);
+  std::size_t shown = 0;
+  for (int rows = 0; shown < lines.size(); ++shown) {
+    Page line = page.Another();
+    line.Labelled(label, 0, kColumn, lines[shown], Ink::kYellow);
+    rows += line.rows();
+    // One that is left goes in the place of the words that one is left.
+    const bool last = shown + 1 == lines.size();
+    if (shown > 0 && rows + (last ? 0 : 1) > most) break;
+    page.Append(line);
     label.clear();
   }
-  if (lines.size() > most && most > 1) {
-    page.Labelled("", 0, kColumn, fmt::format("and {} more: -v", lines.size() - most));
+  if (shown < lines.size() && most > 1) {
+    page.Labelled("", 0, kColumn, fmt::format("and {} more: -v", lines.size() - shown));
   }
   label = "Changed by the site";
   for (const std::string& change : report.site_changes) {
@@ -216,7 +227,10 @@ void WritePlan(Page& page, const Report& report) {
 
 void WriteNext(Page& page, const Report& report) {
   if (report.next_command.empty()) return;
-  page.Labelled("Next", 0, kColumn, report.next_step);
+  // The verdict has said it in full.
+  std::string step = report.next_step.substr(0, report.next_step.find_last_not_of('.') + 1);
+  step.resize(std::min(step.find(": "), step.size()));
+  page.Labelled("Next", 0, kColumn, step + ":");
   page.Verbatim(report.next_command, 2, Ink::kGreen);
 }
 
@@ -224,9 +238,9 @@ std::string RuleCount(std::size_t count) {
   return fmt::format("{} rule{}", count, count == 1 ? "" : "s");
 }
 
-void WriteNotChecked(Page& page, const Report& report, bool verbose) {
-  if (report.not_checked.empty()) return;
-  // What is missing matters to the reader; the rules that miss it stand in the JSON report.
+// Reasons why rules could not judge, with the rules of each, the most first.
+std::vector<std::pair<std::string, std::vector<std::string>>> ReasonsNotChecked(
+    const Report& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const NotChecked& item : report.not_checked) {
     const auto known = std::find_if(groups.begin(), groups.end(),
@@ -240,82 +254,100 @@ void WriteNotChecked(Page& page, const Report& report, bool verbose) {
   }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  page.Blank();
+  return groups;
+}
+
+// What is missing matters to the reader; the rules that miss it stand in the JSON report. Three
+// lines and one command, of which the one that says what to do next goes before.
+void WriteNotChecked(Page& page, const Report& report, bool verbose) {
+  if (report.not_checked.empty()) return;
+  const std::string& command = report.capture_command;
+  const bool has_command = !command.empty() && (verbose || report.next_command.empty());
+  const int most = verbose ? kAllRows : has_command ? kMissingRows - 1 : kMissingRows;
+  const auto groups = ReasonsNotChecked(report);
+  Page lines = page.Another();
   std::string label = "Could not be checked";
-  const bool all = verbose || groups.size() <= kReasonsShown + 1;
-  const std::size_t shown = all ? groups.size() : kReasonsShown;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [reason, rules] = groups[i];
-    page.Labelled(
+  std::size_t shown = 0;
+  for (; shown < groups.size(); ++shown) {
+    const auto& [reason, rules] = groups[shown];
+    Page line = page.Another();
+    line.Labelled(
         label, 0, kColumn,
         fmt::format("{}{}{}", RuleCount(rules.size()), reason.empty() ? "" : ": ", reason));
+    const int left = shown + 1 == groups.size() ? 0 : 1;
+    if (lines.rows() + line.rows() > most - left) break;
+    lines.Append(line);
     label.clear();
   }
   std::size_t left = 0;
   for (std::size_t i = shown; i < groups.size(); ++i) left += groups[i].second.size();
   if (left > 0) {
-    page.Labelled(
-        "", 0, kColumn,
-        fmt::format("{} for {} other reasons: -v", RuleCount(left), groups.size() - shown));
+    const std::size_t reasons = groups.size() - shown;
+    lines.Labelled(label, 0, kColumn,
+                   fmt::format("{} for {} {}reason{}: -v", RuleCount(left), reasons,
+                               shown > 0 ? "other " : "", reasons == 1 ? "" : "s"));
   }
-  if (!report.capture_command.empty()) {
-    page.Labelled("→", kColumn - 2, kColumn, "to check them, capture again with:");
-    const std::string& command = report.capture_command;
-    for (std::size_t from = 0; from <= command.size();) {
-      const std::size_t to = std::min(command.find('\n', from), command.size());
-      page.Line("  " + page.Paint(command.substr(from, to - from), Ink::kPlain));
-      if (!verbose) break;  // the first tells most
-      from = to + 1;
-    }
-  }
+  page.Append(lines);
+  if (!has_command) return;
+  page.Labelled("→", kColumn - 2, kColumn, "to check them, capture again with:");
+  // The first tells most.
+  page.Verbatim(verbose ? command : command.substr(0, command.find('\n')), 2);
 }
 
-void WriteFindings(Page& page, const Report& report, const TextOptions& options) {
+// Returns how many lines they take, without those between them.
+int WriteFindings(Page& page, const Report& report, const TextOptions& options) {
+  int rows = 0;
   std::vector<const Finding*> advice;
-  std::vector<const Finding*> good_to_know;
-  std::size_t all_notes = 0;
   for (const Finding& finding : report.findings) {
     // A symptom stands under the cause that explains it.
-    if (finding.UnderCause()) continue;
-    if (finding.severity != Severity::kInfo) {
-      advice.push_back(&finding);
-    } else if (options.verbose || !SaysAgain(report, finding)) {
-      ++all_notes;
-      if (options.verbose || !finding.falls_short) good_to_know.push_back(&finding);
-    }
+    if (!finding.UnderCause() && finding.severity != Severity::kInfo) advice.push_back(&finding);
   }
   const auto full = options.quiet ? 0 : static_cast<std::size_t>(std::max(0, options.top));
   for (std::size_t i = 0; i < advice.size(); ++i) {
     if (i < full || i == full) page.Blank();
+    const int before = page.rows();
     if (i < full) {
       WriteFinding(page, report, *advice[i], options);
     } else {
       WriteFindingLine(page, *advice[i]);
     }
+    rows += page.rows() - before;
   }
-  if (options.quiet) return;
-  if (!advice.empty() && !options.verbose) {
-    page.Blank();
-    page.Wrapped("More on each finding: -v. How it was reached: advise why RULE REPORT.", 0,
-                 Ink::kDim);
+  return rows;
+}
+
+std::string NoteText(const Finding& finding) {
+  const std::string id = finding.rule == nullptr ? "" : " (" + finding.rule->id + ")";
+  return (finding.symptom.empty() ? finding.Title() : finding.Seen()) + id;
+}
+
+// Notes, of which as many are shown as `rows` hold; how many there are takes one of them.
+void WriteNotes(Page& page, const Report& report, bool verbose, int rows) {
+  std::vector<const Finding*> notes;
+  std::size_t all = 0;
+  for (const Finding& finding : report.findings) {
+    const bool told = verbose || !SaysAgain(report, finding);
+    if (finding.UnderCause() || finding.severity != Severity::kInfo || !told) continue;
+    ++all;
+    if (verbose || !finding.falls_short) notes.push_back(&finding);
   }
-  if (all_notes == 0) return;
-  page.Blank();
+  if (all == 0 || (!verbose && rows < 1)) return;
   std::string label = "Good to know";
-  const std::size_t shown =
-      options.verbose ? good_to_know.size() : std::min(kNotesShown, good_to_know.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Finding& finding = *good_to_know[i];
-    const std::string id = finding.rule == nullptr ? "" : " (" + finding.rule->id + ")";
-    page.Labelled(label, 0, kColumn,
-                  (finding.symptom.empty() ? finding.Title() : finding.Seen()) + id);
+  std::size_t shown = 0;
+  for (const std::size_t most = verbose ? all : kNotesShown; shown < notes.size(); ++shown) {
+    Page note = page.Another();
+    note.Labelled(label, 0, kColumn, NoteText(*notes[shown]));
+    rows -= note.rows();
+    const int left = shown + 1 == all ? 0 : 1;
+    if (shown == most || (!verbose && rows < left)) break;
+    page.Append(note);
     label.clear();
   }
-  const std::size_t left = all_notes - shown;
+  const std::size_t left = all - shown;
   if (left == 0) return;
   page.Labelled(label, 0, kColumn,
-                fmt::format("{}{} finding{} of less weight: -v", shown == 0 ? "" : "and ", left,
-                            left == 1 ? "" : "s"));
+                fmt::format("{}{} {}: -v", shown == 0 ? "" : "and ", left,
+                            shown == 0 ? left == 1 ? "note" : "notes" : "more"));
 }
 
 }  // namespace
@@ -340,10 +372,10 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     const std::string why = FactWord(report, "run.kind_why", "");
     if (options.verbose && !why.empty()) page.Labelled("Kind of run", 0, kColumn, why);
     WriteRanks(page, report);
-    WriteBudget(page, report, options.devices, little ? 3 : 4);
+    WriteBudget(page, report, options.devices, options.verbose ? kAllCauses : kCausesShown);
     WritePlan(page, report);
     if (little) WriteKernels(page, report);
-    WriteCare(page, report, options.verbose ? kAllLines : little ? 1 : kCareLines);
+    WriteCare(page, report, options.verbose ? kAllRows : little ? 1 : kCareRows);
     if (options.devices) WriteDeviceTable(page, report);
     WriteNext(page, report);
     if (little && report.next_command.empty() && !report.capture_command.empty()) {
@@ -354,8 +386,21 @@ std::string RenderText(const Report& report, const TextOptions& options) {
   if (little) {
     return page.text();
   }
-  WriteFindings(page, report, options);
-  if (!options.quiet) WriteNotChecked(page, report, options.verbose);
+  const int of_findings = WriteFindings(page, report, options);
+  if (options.quiet) return page.text();
+  if (of_findings > 0 && !options.verbose) {
+    page.Blank();
+    page.Wrapped("Other fixes and more on each finding: -v. Why: advise why RULE REPORT.", 0,
+                 Ink::kDim);
+  }
+  Page missing = page.Another();
+  WriteNotChecked(missing, report, options.verbose);
+  const int room = kRowsBesideFindings - (page.rows() - of_findings) - missing.rows() - 1;
+  Page end = page.Another();
+  WriteNotes(end, report, options.verbose, room);
+  end.Append(missing);
+  if (end.rows() > 0) page.Blank();
+  page.Append(end);
   return page.text();
 }
 

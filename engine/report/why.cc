@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/base/text.h"
+#include "engine/report/check_text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
 
@@ -14,6 +15,7 @@ namespace advise {
 namespace {
 
 constexpr int kClaimColumn = 44;  // where the times of "the time it claims" begin
+constexpr std::size_t kChecksShown = 3;
 
 Ink InkOf(Outcome outcome) {
   switch (outcome) {
@@ -122,6 +124,21 @@ void WriteVerdict(Page& page, const Verdict& verdict) {
   WriteEvidence(page, verdict);
 }
 
+// Commands that print what the finding rests on.
+void WriteChecks(Page& page, const Report& report, const Finding& finding) {
+  std::size_t shown = 0;
+  for (const Evidence& item : finding.evidence) {
+    const std::string command = CheckCommand(report, item);
+    if (command.empty() || shown == kChecksShown) continue;
+    if (shown++ == 0) {
+      page.Blank();
+      page.Line("  " + page.Paint("to check it by hand", Ink::kDim));
+    }
+    page.Wrapped(item.what, 4);
+    page.Verbatim(command, 6, Ink::kGreen);
+  }
+}
+
 // What ranking made of it: the finding, or the rule that took its time.
 void WriteClaimResult(Page& page, const Report& report, const std::string& rule, bool fired) {
   bool found = false;
@@ -136,6 +153,7 @@ void WriteClaimResult(Page& page, const Report& report, const std::string& rule,
       page.Wrapped(fmt::format("Finding {} of the report, {}: {}.", finding.rank,
                                SeverityName(finding.severity), SavingText(report, finding)));
     }
+    WriteChecks(page, report, finding);
   }
   if (!fired || found) return;
   page.Blank();

@@ -8,6 +8,7 @@
 
 #include "engine/advice/audience.h"
 #include "engine/base/text.h"
+#include "engine/report/check_text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/shell.h"
 #include "engine/report/where_text.h"
@@ -17,29 +18,27 @@ namespace {
 
 constexpr int kIndent = 4;  // under the title
 constexpr std::size_t kLinks = 2;
-constexpr int kFindingColumn = 11;  // where the words after "Seen", "Why" … begin
+constexpr int kFindingColumn = 11;        // where the words after "Seen", "Why" … begin
+constexpr int kCodeIndent = kIndent + 2;  // most code then fits in 80 columns
+constexpr int kFindingRows = 12;
 
 Ink InkOf(Severity severity) {
   if (severity >= Severity::kHigh) return Ink::kRed;
   return severity == Severity::kMedium ? Ink::kYellow : Ink::kCyan;
 }
 
-// The first sentence of a text.
-std::string FirstSentence(const std::string& text) {
+// A text in sentences.
+std::vector<std::string> Sentences(const std::string& text) {
+  std::vector<std::string> sentences;
+  std::size_t from = 0;
   for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
     const auto next = static_cast<unsigned char>(text[at + 2]);
-    if (std::isupper(next) != 0) return text.substr(0, at + 1);
+    if (std::isupper(next) == 0) continue;
+    sentences.push_back(text.substr(from, at + 1 - from));
+    from = at + 2;
   }
-  return text;
-}
-
-// What is said behind the first of several fixes: "(a code change; 2 other ways: -v)".
-std::string InParentheses(const std::string& effort, std::size_t others) {
-  std::vector<std::string> parts;
-  if (!effort.empty()) parts.push_back(effort);
-  if (others > 0)
-    parts.push_back(fmt::format("{} other way{}: -v", others, others == 1 ? "" : "s"));
-  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, "; "));
+  sentences.push_back(text.substr(from));
+  return sentences;
 }
 
 // The links of the fixes, each once, those of the first fix first.
@@ -53,70 +52,39 @@ std::vector<std::string> LinksOf(const std::vector<Fix>& fixes) {
   return links;
 }
 
-// The best fix comes first. One that a finding before has said is not said again.
-void WriteFixes(Page& page, const Report& report, const Finding& finding,
-                const TextOptions& options) {
-  const std::vector<Fix> fixes =
-      options.all_fixes ? finding.fixes : FixesFor(report.run, finding.fixes);
-  const bool all = options.verbose || options.all_fixes;
-  const std::size_t shown = all ? fixes.size() : std::min<std::size_t>(1, fixes.size());
-  const std::string effort = finding.rule == nullptr ? "" : EffortWords(finding.rule->effort);
-  const Finding* const same =
-      all || shown == 0 ? nullptr : WithTheSameFix(report, finding, fixes.front());
-  if (same != nullptr) {
-    page.Labelled("Do", kIndent, kFindingColumn,
-                  fmt::format("{} (the fix of {}{})", fixes.front().action, same->rank,
-                              fixes.size() > 1 ? "; other ways: -v" : ""));
-    return;
+std::string EffortOf(const Finding& finding) {
+  return finding.rule == nullptr ? "" : EffortWords(finding.rule->effort);
+}
+
+std::string InParentheses(const std::string& words) {
+  return words.empty() ? "" : fmt::format(" ({})", words);
+}
+
+// All fixes, the best one first, with the links.
+void WriteFixes(Page& page, const Finding& finding, const std::vector<Fix>& fixes) {
+  for (const Fix& fix : fixes) {
+    const bool first = &fix == &fixes.front();
+    page.Labelled(first ? "Do" : "or", kIndent, kFindingColumn,
+                  first ? fix.action + InParentheses(EffortOf(finding)) : fix.action);
+    page.Verbatim(fix.snippet, kCodeIndent, Ink::kGreen);
   }
-  for (std::size_t i = 0; i < shown; ++i) {
-    const std::string& action = fixes[i].action;
-    page.Labelled(i == 0 ? "Do" : "or", kIndent, kFindingColumn,
-                  i == 0 ? action + InParentheses(effort, fixes.size() - shown) : action);
-    const std::string& snippet = fixes[i].snippet;
-    if (!snippet.empty()) page.Verbatim(snippet, kFindingColumn + 2, Ink::kGreen);
-  }
-  if (!all) return;
   const std::vector<std::string> links = LinksOf(fixes);
   for (std::size_t i = 0; i < std::min(kLinks, links.size()); ++i) {
     page.Labelled(i == 0 ? "See" : "", kIndent, kFindingColumn, links[i]);
   }
 }
 
-// What the statement prints, as a comment of the shell: the line runs as it stands. "" for rows.
-std::string ExpectedOutput(const Evidence& item) {
-  if (item.sql.starts_with("select start,")) return "";
-  const bool part = item.what.find("of which this explains") != std::string::npos;
-  return fmt::format("  # expect {:.0f} ({}){}", item.value, item.unit,
-                     part ? ": " + item.what : "");
+// The label of a line that is not wrapped.
+std::string LabelOfLine(const Page& page, const std::string& label) {
+  return std::string(kIndent, ' ') + page.Paint(label, Ink::kDim) +
+         std::string(kFindingColumn - kIndent - label.size(), ' ');
 }
 
 void WriteCheck(Page& page, const Report& report, const Finding& finding) {
-  const auto with_sql = std::find_if(finding.evidence.begin(), finding.evidence.end(),
-                                     [](const Evidence& item) { return !item.sql.empty(); });
-  const std::string label =
-      std::string(kIndent, ' ') + page.Paint("Check", Ink::kDim) + std::string(2, ' ');
-  if (with_sql != finding.evidence.end()) {
-    const std::string path = !with_sql->source.empty() ? with_sql->source
-                             : report.inputs.empty()   ? "report.sqlite"
-                                                       : report.inputs.front().path;
-    page.Line(label + page.Paint(SqliteCommand(path, with_sql->sql), Ink::kPlain) +
-              page.Paint(ExpectedOutput(*with_sql), Ink::kDim));
-    return;
-  }
-  const auto with_pattern =
-      std::find_if(finding.evidence.begin(), finding.evidence.end(),
-                   [](const Evidence& item) { return !item.find.empty() && !item.source.empty(); });
-  if (with_pattern != finding.evidence.end()) {
-    page.Line(label +
-              page.Paint(GrepCommand(with_pattern->source, with_pattern->find), Ink::kPlain));
-    return;
-  }
-  const auto with_span = std::find_if(
-      finding.evidence.begin(), finding.evidence.end(),
-      [](const Evidence& item) { return item.end_ns > item.start_ns || !item.source.empty(); });
-  if (with_span != finding.evidence.end()) {
-    page.Labelled("Check", kIndent, kFindingColumn, "search for " + SearchText(*with_span));
+  if (const Evidence* const item = CheckedByCommand(report, finding); item != nullptr) {
+    page.Line(LabelOfLine(page, "Check") + page.Paint(CheckCommand(report, *item), Ink::kPlain));
+  } else if (const Evidence* const span = CheckedBySearch(finding); span != nullptr) {
+    page.Labelled("Check", kIndent, kFindingColumn, "search for " + SearchText(*span));
   }
 }
 
@@ -205,26 +173,23 @@ class EffectTree {
   std::map<std::string, std::string> parent_;
 };
 
+// How the rule reached it, and the commands that check it.
+std::string WhyCommand(const Report& report, const Finding& finding, const TextOptions& options) {
+  std::string reports = options.reports_argument;
+  if (reports.empty() && !report.inputs.empty()) reports = ShellQuote(report.inputs.front().path);
+  return fmt::format("advise why {} {}", finding.rule->id, reports);
+}
+
 void WriteRule(Page& page, const Report& report, const Finding& finding,
                const TextOptions& options) {
   if (finding.rule == nullptr) return;
   const std::string& id = finding.rule->id;
-  std::string reports = options.reports_argument;
-  if (reports.empty() && !report.inputs.empty()) reports = ShellQuote(report.inputs.front().path);
-  const std::string why = fmt::format("advise why {} {}", id, reports);
-  const std::string label =
-      std::string(kIndent, ' ') + page.Paint("Rule", Ink::kDim) + std::string(3, ' ');
+  const std::string why = WhyCommand(report, finding, options);
   const std::string one_line = fmt::format("{}   ({})", id, why);
   const bool fits = kFindingColumn + DisplayWidth(one_line) <= page.width();
-  page.Line(label + page.Paint(fits ? one_line : id, Ink::kPlain));
+  page.Line(LabelOfLine(page, "Rule") + page.Paint(fits ? one_line : id, Ink::kPlain));
   if (!fits && options.verbose)
     page.Line(std::string(kFindingColumn, ' ') + page.Paint("(" + why + ")", Ink::kPlain));
-  const EffectTree effects(report, finding);
-  if (options.verbose) {
-    effects.Write(page, "", "");
-  } else {
-    effects.WriteBriefly(page);
-  }
 }
 
 // What the saving assumes, and what the confidence rests on.
@@ -238,10 +203,7 @@ std::string GainText(const Finding& finding) {
   return fmt::format("{}", fmt::join(parts, ". "));
 }
 
-}  // namespace
-
-void WriteFinding(Page& page, const Report& report, const Finding& finding,
-                  const TextOptions& options) {
+void WriteTitle(Page& page, const Report& report, const Finding& finding) {
   const std::string title = finding.Title();
   std::string lead = page.Paint(fmt::format("{:>2}  ", finding.rank), InkOf(finding.severity));
   for (const std::string& line : WrapWords(title, page.width() - kIndent)) {
@@ -250,20 +212,126 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
   }
   page.Wrapped(SavingText(report, finding) + "; " + SeverityText(finding), kIndent,
                InkOf(finding.severity));
-  if (!finding.symptom.empty()) page.Labelled("Seen", kIndent, kFindingColumn, finding.Seen());
+}
+
+void WriteSeen(Page& page, const std::string& seen) {
+  if (!seen.empty()) page.Labelled("Seen", kIndent, kFindingColumn, seen);
+}
+
+void WriteWhere(Page& page, const Report& report, const Finding& finding) {
   const std::string where = WhereText(report, finding.where);
   if (!where.empty()) page.Labelled("Where", kIndent, kFindingColumn, where);
-  if (IsMostlyTaken(finding) && !options.verbose && !options.all_fixes)
-    return WriteRule(page, report, finding, options);
-  if (!finding.cause.empty()) {
-    page.Labelled("Why", kIndent, kFindingColumn,
-                  options.verbose ? finding.cause : FirstSentence(finding.cause));
-  }
-  WriteFixes(page, report, finding, options);
-  const std::string gain = options.verbose ? GainText(finding) : "";
+}
+
+// All that is said of it.
+void WriteInFull(Page& page, const Report& report, const Finding& finding,
+                 const TextOptions& options) {
+  WriteTitle(page, report, finding);
+  WriteSeen(page, finding.symptom.empty() ? "" : finding.Seen());
+  WriteWhere(page, report, finding);
+  if (!finding.cause.empty()) page.Labelled("Why", kIndent, kFindingColumn, finding.cause);
+  WriteFixes(page, finding,
+             options.all_fixes ? finding.fixes : FixesFor(report.run, finding.fixes));
+  const std::string gain = GainText(finding);
   if (!gain.empty()) page.Labelled("Gain", kIndent, kFindingColumn, gain);
   WriteCheck(page, report, finding);
   WriteRule(page, report, finding, options);
+  EffectTree(report, finding).Write(page, "", "");
+}
+
+// What stands in a finding of few lines, in the order in which it is printed. The rest of what was
+// seen, the code and whatever else is no answer to "what do I do" take the room that is left.
+class FewLines {
+ public:
+  FewLines(const Page& page, const Report& report, const Finding& finding,
+           const TextOptions& options)
+      : page_(page), report_(report), finding_(finding), options_(options) {
+    if (!finding.symptom.empty()) sentences_ = Sentences(finding.Seen());
+    const std::vector<Fix> fixes = FixesFor(report.run, finding.fixes);
+    if (IsMostlyTaken(finding)) {
+      says_fix_ = false;
+    } else if (!fixes.empty()) {
+      fix_ = fixes.front();
+      same_ = WithTheSameFix(report, finding, fix_);
+    }
+    // What matters most first.
+    for (bool FewLines::*const part : {&FewLines::code_, &FewLines::where_, &FewLines::check_})
+      KeepWhereItFits(part);
+    while (shown_ < sentences_.size()) {
+      ++shown_;
+      if (Written().rows() <= kFindingRows) continue;
+      --shown_;
+      break;
+    }
+    KeepWhereItFits(&FewLines::effects_);
+  }
+
+  Page Written() const {
+    Page page = page_.Another();
+    WriteTitle(page, report_, finding_);
+    const auto end = sentences_.begin() + static_cast<std::ptrdiff_t>(shown_);
+    WriteSeen(page, fmt::format("{}", fmt::join(sentences_.begin(), end, " ")));
+    if (where_) WriteWhere(page, report_, finding_);
+    if (says_fix_) WriteWhyAndFix(page);
+    WriteHowToCheck(page);
+    if (effects_) EffectTree(report_, finding_).WriteBriefly(page);
+    return page;
+  }
+
+ private:
+  void KeepWhereItFits(bool FewLines::*part) {
+    this->*part = true;
+    this->*part = Written().rows() <= kFindingRows;
+  }
+
+  void WriteWhyAndFix(Page& page) const {
+    if (!finding_.cause.empty())
+      page.Labelled("Why", kIndent, kFindingColumn, Sentences(finding_.cause).front());
+    if (fix_.action.empty()) return;
+    if (same_ != nullptr) {
+      page.Labelled("Do", kIndent, kFindingColumn,
+                    fmt::format("{} (the fix of {})", fix_.action, same_->rank));
+      return;
+    }
+    const bool left_out = !fix_.snippet.empty() && !code_;
+    std::string aside = EffortOf(finding_);
+    if (left_out) aside += aside.empty() ? "code: -v" : "; code: -v";
+    page.Labelled("Do", kIndent, kFindingColumn, fix_.action + InParentheses(aside));
+    if (code_) page.Verbatim(fix_.snippet, kCodeIndent, Ink::kGreen);
+  }
+
+  // The command itself where there is room for it, else that which prints it.
+  void WriteHowToCheck(Page& page) const {
+    if (check_ && says_fix_) WriteCheck(page, report_, finding_);
+    if (finding_.rule == nullptr) return;
+    if (check_ || !says_fix_) {
+      WriteRule(page, report_, finding_, options_);
+    } else {
+      page.Line(LabelOfLine(page, "Check") +
+                page.Paint(WhyCommand(report_, finding_, options_), Ink::kPlain));
+    }
+  }
+
+  const Page& page_;
+  const Report& report_;
+  const Finding& finding_;
+  const TextOptions& options_;
+  std::vector<std::string> sentences_;
+  Fix fix_;
+  const Finding* same_ = nullptr;
+  std::size_t shown_ = 1;
+  bool says_fix_ = true, code_ = false, where_ = false, check_ = false, effects_ = false;
+};
+
+}  // namespace
+
+void WriteFinding(Page& page, const Report& report, const Finding& finding,
+                  const TextOptions& options) {
+  if (options.verbose || options.all_fixes) {
+    WriteInFull(page, report, finding, options);
+  } else {
+    page.Append(FewLines(page, report, finding, options).Written());
+  }
 }
 
 void WriteFindingLine(Page& page, const Finding& finding) {

@@ -57,7 +57,7 @@ class RuleReader {
          "priority",   "explains", "knowledge", "needs",    "optional",       "thresholds",
          "needs_loop", "loss",     "measure",   "evidence", "not_applicable", "references",
          "symptom",    "cause",    "fixes",     "risk",     "replaces",       "false_positives",
-         "applies",    "detect",   "saving",    "tests"});
+         "applies",    "detect",   "saving",    "tests",    "topic"});
     ReadIdentity();
     ReadTexts();
     ReadNames();
@@ -112,6 +112,7 @@ class RuleReader {
                                      : RuleKind::kRoot;
     rule_.effort = Choice("effort", {"flag", "code", "design"});
     ReadRisk();
+    ReadTopic();
     const int by_kind = kind == "info" ? 10 : kind == "symptom" ? 30 : 60;
     const double priority = fields_.Number(table_, "priority", by_kind);
     if (!(priority >= 0 && priority <= 100)) {
@@ -139,6 +140,16 @@ class RuleReader {
       fields_.Problem("risk", fmt::format("wanted {}, got \"{}\"", fmt::join(known, " | "), given),
                       Near(given, known));
     }
+  }
+
+  void ReadTopic() {
+    const std::string given = fields_.Text(table_, "topic", Need::kMay);
+    if (given.empty()) return;
+    rule_.topic = TopicOf(given);
+    if (rule_.topic != Topic::kNoTopic) return;
+    const std::vector<std::string> known = TopicNames();
+    fields_.Problem("topic", fmt::format("wanted {}, got \"{}\"", fmt::join(known, " | "), given),
+                    Near(given, known));
   }
 
   // The id is the path, whatever the folder of a site's rules is called.

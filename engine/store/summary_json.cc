@@ -82,20 +82,39 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Outcome, {{Outcome::kBroken, "broken"},
                                        {Outcome::kNotApplicable, "not_applicable"},
                                        {Outcome::kCannotTell, "cannot_tell"}})
 
+NLOHMANN_JSON_SERIALIZE_ENUM(Care, {{Care::kOther, "other"},
+                                    {Care::kSomeRanks, "some_ranks"},
+                                    {Care::kStepsOfWork, "steps_of_work"},
+                                    {Care::kNoSteps, "no_steps"},
+                                    {Care::kLostCalls, "lost_calls"},
+                                    {Care::kNoCalls, "no_calls"},
+                                    {Care::kRequestsLikeCode, "requests_like_code"},
+                                    {Care::kEarlierWork, "earlier_work"},
+                                    {Care::kCountedSavings, "counted_savings"}})
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(UnseenTime, before_capture, in_graphs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InputInfo, path, kind, producer, rank, host)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WindowInfo, mode, start_ns, end_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceBudget, rank, device, name, compute_ns,
                                                 comm_exposed_ns, copy_exposed_ns, memset_exposed_ns,
-                                                idle_ns, window_ns, idle_causes)
+                                                idle_ns, window_ns, idle_causes, unseen)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RanksInfo, ranks, reports, hosts, processes, steps,
                                                 parallel, load_balance, communication,
                                                 orchestration, waited, transfer)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NotChecked, rule, needs, reason, how)
+inline void to_json(Json& json, const CareNote& note) {
+  json = {{"care", note.care}, {"text", note.text}};
+}
+inline void from_json(const Json& json, CareNote& note) {
+  // Format 4 had the text alone.
+  note.care = json.is_string() ? Care::kOther : json.value("care", Care::kOther);
+  note.text = json.is_string() ? json.get<std::string>() : json.value("text", "");
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Diagnostic, level, text, table, count)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Link, url, programs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Fix, action, snippet, language, links, programs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Evidence, what, value, unit, threshold, start_ns,
-                                                end_ns, table, rows, sql, find, source)
+                                                end_ns, table, rows, sql, find, source, partly)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Where, ranks, devices, steps, phase)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPart, start, share)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
@@ -115,11 +134,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PlanStep, rule, after_seconds, u
                                                 makes_needless, next_bound)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Report, tool_version, inputs, window, devices, gpus,
                                                 ranks, run, efficiency, plan, next_step,
-                                                next_command, healthy, verdict, read_with_care,
-                                                no_verdict_reason, checked, not_checked,
-                                                capture_command, diagnostics, site_changes,
-                                                step_count, step_median_ns, steps_source,
-                                                work_digest)
+                                                next_command, next_records_graphs, healthy, verdict,
+                                                read_with_care, no_verdict_reason, checked,
+                                                not_checked, capture_command, diagnostics,
+                                                site_changes, step_count, step_median_ns,
+                                                steps_source, work_digest)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CommGroup, name, description, size, ranks)
 
 // ---- Fields by place: of what there is much of
@@ -153,11 +172,14 @@ auto from_json(const Json& json, T& value) -> decltype(Tie(value), void()) {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Verdict, outcome, reason, missing, evidence, tables,
                                                 reads, comparisons)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
-    RankSummary, rank, rank_source, local_rank, world_size, host, job, path, clock, pid, device,
-    device_index, devices_listed, device_name, device_uuid, utc_origin_ns, switches, work_print,
-    window_start, window_end, time, steps_source, steps, host_works, kernels_count, kernels, traits,
-    kinds, groups, backwards, backwards_synced, memory_peak, memory_capacity, supports_verdict)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankSummary, rank, rank_source, local_rank,
+                                                world_size, host, job, path, clock, pid, device,
+                                                device_index, devices_listed, device_name,
+                                                device_uuid, utc_origin_ns, switches, work_print,
+                                                window_start, window_end, time, steps_source, steps,
+                                                host_works, kernels_count, kernels, traits, kinds,
+                                                groups, backwards, backwards_synced, memory_peak,
+                                                memory_capacity, unseen, supports_verdict)
 
 namespace {
 

@@ -116,7 +116,56 @@ double KeepsMemory(const Run& run, const Steps& steps) {
   return static_cast<double>(more) / static_cast<double>(ends.size() - 1);
 }
 
+// Whether the step uploads what it computes with, most of its time, and hands nothing back: the
+// weights of a layer that stay on the host between two passes.
+class UploadedLayers {
+ public:
+  explicit UploadedLayers(const Run& run)
+      : run_(run),
+        least_bytes_(static_cast<std::int64_t>(run.knowledge.Number("copy.repeated_bytes"))),
+        least_uploads_(run.knowledge.Number("step.layer_uploads")),
+        least_share_(run.knowledge.Number("step.layer_uploading")),
+        most_kernels_(run.knowledge.Number("step.layer_most")) {}
+
+  // A step of many kernels holds many layers.
+  bool IsOne(const Step& step) const {
+    const OpTable& ops = run_.trace.ops;
+    const auto gpus = static_cast<double>(run_.active_devices.size());
+    double kernels = 0;
+    double uploads = 0;
+    double uploading = 0;
+    auto op = static_cast<std::uint32_t>(
+        std::lower_bound(ops.start.begin(), ops.start.end(), step.start) - ops.start.begin());
+    for (; op < ops.size() && ops.start[op] < step.end; ++op) {
+      kernels += ops.kind[op] == OpKind::kKernel ? 1 : 0;
+      if (ops.kind[op] != OpKind::kCopy) continue;
+      const std::uint32_t copy = ops.detail[op];
+      const CopyDirection direction = run_.trace.copies.direction[copy];
+      if (direction == CopyDirection::kDeviceToHost) return false;
+      if (direction != CopyDirection::kHostToDevice) continue;
+      uploads += run_.trace.copies.bytes[copy] >= least_bytes_ ? 1 : 0;
+      uploading += static_cast<double>(ops.end[op] - ops.start[op]);
+    }
+    return kernels > 0 && kernels < most_kernels_ * gpus && uploads >= least_uploads_ * gpus &&
+           uploading >= least_share_ * gpus * static_cast<double>(step.Length());
+  }
+
+ private:
+  const Run& run_;
+  const std::int64_t least_bytes_;
+  const double least_uploads_, least_share_, most_kernels_;
+};
+
 }  // namespace
+
+bool AreUploadedLayers(const Run& run, const Steps& steps) {
+  if (steps.source != "period" || steps.all.size() < 2) return false;
+  const UploadedLayers layers(run);
+  const auto count = std::count_if(steps.all.begin(), steps.all.end(),
+                                   [&](const Step& step) { return layers.IsOne(step); });
+  return static_cast<double>(count) >=
+         run.knowledge.Number("step.layer_share") * static_cast<double>(steps.all.size());
+}
 
 bool IsOfLayer(const Run& run, std::uint32_t op) {
   if (run.trace.ops.kind[op] != OpKind::kKernel) return false;
@@ -132,6 +181,8 @@ std::string WhyLayers(const Run& run, const Steps& steps) {
     of.erase(0, of.find_last_of(" (:") + 1);  // "FSDP::pre_forward (blocks."
     return fmt::format("what repeats are the layers of one pass ({}0, {}1 …)", of, of);
   }
+  if (AreUploadedLayers(run, steps))
+    return "what repeats uploads its weights and hands nothing back, as the layers of one pass do";
   if (KeepsMemory(run, steps) >= most)
     return "each repetition keeps memory, as the layers of one pass do, and none is marked as a "
            "step";

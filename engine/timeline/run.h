@@ -41,9 +41,10 @@ struct Steps {
   std::size_t first_steady = 0;       // the first after warm-up
   std::vector<std::size_t> outliers;  // indices into all, inside the steady part, ascending
   std::uint32_t thread = kNone;       // of the ranges
-  bool of_device = false;    // times of the GPU's work: the host launches it in its own time
-  bool handed_over = false;  // another thread launches the work, at times of its own
-  std::string why_layers;    // why what repeats are layers of one pass, and no steps
+  bool of_device = false;       // times of the GPU's work: the host launches it in its own time
+  bool handed_over = false;     // another thread launches the work, at times of its own
+  std::string why_layers;       // why what repeats are layers of one pass, and no steps
+  std::vector<Step> offloaded;  // those layers, where each uploads its weights before it runs
   bool known() const { return all.size() > first_steady; }
   std::size_t steady_count() const { return all.size() - first_steady; }
   bool IsOutlier(std::size_t step) const {  // O(log n)

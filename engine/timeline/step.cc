@@ -193,6 +193,7 @@ Steps FindSteps(const Run& run) {
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   Steps steps = StepsFromRanges(run);
   std::string why_layers;
+  std::vector<Step> offloaded;
   if (steps.handed_over) {
     // The work itself tells when its steps begin; the ranges only that there are some.
     Steps of_work = StepsFromPeriod(run);
@@ -204,6 +205,7 @@ Steps FindSteps(const Run& run) {
     // What repeats inside one annotated step is a layer, not a step.
     if (2 * steps.Median() < LongestAnnotatedStep(run) || InsideOneModule(run, steps)) steps = {};
     why_layers = WhyLayers(run, steps);
+    if (AreUploadedLayers(run, steps)) offloaded = steps.all;
     if (!why_layers.empty()) steps = {};
   }
   if (steps.steady_count() < min_count) steps = StepsFromUpdates(run);
@@ -215,6 +217,7 @@ Steps FindSteps(const Run& run) {
   if (steps.steady_count() >= min_count) return steps;
   Steps none;
   none.why_layers = std::move(why_layers);
+  none.offloaded = std::move(offloaded);
   return none;
 }
 

@@ -17,6 +17,9 @@ struct CounterAdvice {
   double speedup_percent = -1;  // its own estimate; -1 none
 };
 
+// Of a page that begins behind the name of its first kernel.
+inline constexpr const char* kNamelessKernel = "a kernel whose name is cut off";
+
 // One profiled kernel instance. A metric that was not collected is not in the map.
 struct KernelCounters {
   std::string kernel;  // full name as reported

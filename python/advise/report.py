@@ -122,6 +122,7 @@ class Fix:
     language: str = ""
     audience: Sequence[str] = ()  # "for" in JSON: empty, it is for all
     links: Sequence[str] = ()
+    same_as_finding: Optional[int] = None  # rank of the finding that it stands first under
 
 
 @dataclass(frozen=True)

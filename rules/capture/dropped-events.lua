@@ -7,6 +7,7 @@ return {
   kind      = "info",
   knowledge = { "K-F8", "K-O1" },
   effort    = "flag",
+  topic     = "lost-launches",
 
   needs      = { "capture.dropped" },
   optional   = { "capture.dropped_text", "capture.unattributed" },

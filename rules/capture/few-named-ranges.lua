@@ -21,6 +21,8 @@ return {
       language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, put an NVTX range around each phase",
       snippet = "#include <nvtx3/nvtx3.hpp>\nnvtx3::scoped_range phase{\"exchange\"};", language = "cpp", ["for"] = { "c++" } },
+    { action  = "Put a range around each phase (Python package nvtx)",
+      snippet = "import nvtx\nwith nvtx.annotate(\"forward\"):\n    out = model(params, x)", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Programs without ranges of their own, in which only libraries open some.",
   references = { "pytorch/nvtx" },

@@ -8,6 +8,7 @@ return {
   kind      = "info",
   knowledge = { "K-F8", "K-O1", "K-F7", "K-G3", "K-I7" },
   effort    = "flag",
+  topic     = "missing-sources",
 
   needs      = { "capture.has_calls", "capture.has_os_calls", "capture.has_gpu_samples", "capture.has_memory" },
   optional   = { "budget.compute", "window.time", "capture.format", "comm.count" },

@@ -7,6 +7,7 @@ return {
   since     = "0.1",
   kind      = "info",
   effort    = "flag",
+  topic     = "missing-ranks",
   knowledge = { "K-I4", "K-I7" },
 
   needs      = { "run.devices" },

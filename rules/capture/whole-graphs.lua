@@ -7,6 +7,7 @@ return {
   since     = "0.1",
   kind      = "info",
   effort    = "flag",
+  topic     = "closed-graphs",
   knowledge = { "K-O1", "K-G3" },
 
   measure        = "graph.whole",

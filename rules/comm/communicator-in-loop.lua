@@ -23,6 +23,7 @@ return {
       snippet = "groups = [dist.new_group(ranks) for ranks in layout]     # before the loop",
       language = "python", ["for"] = { "pytorch" } },
     { action = "With NCCL or MPI, create communicators once: ncclCommInitRank, ncclCommSplit and MPI_Comm_split before the loop", ["for"] = { "c++", "mpi", "fortran" } },
+    { action = "Create communicators and groups once, before the loop, and keep them" },
   },
   false_positives = "The first collective of a group, which sets it up.",
   references = { "nccl/troubleshooting", "nccl/collectives" },

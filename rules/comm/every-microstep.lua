@@ -23,6 +23,7 @@ return {
       language = "python", ["for"] = { "pytorch", "training" } },
     { action = "With DeepSpeed or Accelerate, set the number of micro-steps and let the library do it",
       snippet = "{ \"gradient_accumulation_steps\": 4 }", language = "json", ["for"] = { "pytorch" } },
+    { action = "Sum up the gradients of all micro-batches on each GPU first, and exchange the sum once per step", ["for"] = { "training" } },
   },
   false_positives = "Several losses with a backward pass each (adversarial training), whose gradients must be sent each time. With sharded gradients (ZeRO-2 and up), sending each time saves memory.",
   references = { "pytorch/ddp", "deepspeed/zero" },

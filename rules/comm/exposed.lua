@@ -31,6 +31,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-C2", "K-N10", "K-N15", "K-L6", "K-L7", "K-L8", "K-B2", "K-G4", "K-J8", "K-J3", "K-J5" },
   effort    = "design",
+  topic     = "collectives",
 
   needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "comm.beside.remedy",
                  "window.device_time" },

@@ -39,6 +39,8 @@ return {
       snippet = "unset CUDA_LAUNCH_BLOCKING TORCH_NCCL_BLOCKING_WAIT", language = "bash", ["for"] = { "pytorch" } },
     { action = "With NCCL, launch collectives on a separate stream, and let only the kernels that need the result wait for an event",
       snippet = "cudaEventRecord(produced, compute_stream);     // after the kernels that write in\ncudaStreamWaitEvent(comm_stream, produced, 0);\nncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, comm_stream);\ncudaEventRecord(reduced, comm_stream);\nindependent<<<grid, block, 0, compute_stream>>>(data);\ncudaStreamWaitEvent(compute_stream, reduced, 0);", language = "cpp", ["for"] = { "c++" } },
+    { action = "Let XLA schedule collectives beside computing",
+      snippet = "export XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Collectives whose result the very next kernel needs, as in tensor parallelism.",
   references = { "deepspeed/zero", "pytorch/fsdp", "pytorch/ddp" },

@@ -28,6 +28,7 @@ return {
     { action  = "Drop or pad the last, smaller batch",
       snippet = "loader = DataLoader(dataset, batch_size=64, drop_last=True)",
       language = "python", ["for"] = { "pytorch" } },
+    { action = "Capture a graph for each size that occurs, or pad inputs to the sizes of captured graphs" },
   },
   false_positives = "Prefill steps of a server. Their lengths vary, and they are long enough without graphs.",
   references = { "pytorch/cuda-graphs", "cuda-programming/graphs" },

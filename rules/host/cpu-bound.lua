@@ -58,6 +58,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-B1", "K-A8", "K-A1", "K-G2" },
   effort    = "code",
+  topic     = "host-code",
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },

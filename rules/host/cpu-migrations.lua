@@ -21,6 +21,7 @@ return {
     { action  = "Without Slurm, start each rank on the NUMA node of its own GPU",
       snippet = "numactl --cpunodebind=$node --membind=$node COMMAND     # $node: from nvidia-smi topo -m, for this rank's GPU",
       language = "bash", ["for"] = { "nvidia" } },
+    { action = "Bind each process to CPU cores near its GPU, with the options of the scheduler or the launcher" },
   },
   false_positives = "Threads that mostly wait.",
   references = { "nsys/user-guide" },

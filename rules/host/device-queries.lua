@@ -29,6 +29,7 @@ cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);   // not c
     { action  = "Read PyTorch's own counters instead of querying the driver",
       snippet = "torch.cuda.memory_allocated()              # instead of torch.cuda.mem_get_info()",
       language = "python", ["for"] = { "pytorch" } },
+    { action = "Query what does not change once, before the loop, and keep the answer" },
   },
   false_positives = "A monitor that has to query.",
   references = { "cuda-programming/streams" },

@@ -24,6 +24,8 @@ return {
   fixes   = {
     { action = "Run matrix products in TF32, bf16 or fp16", snippet = "torch.set_float32_matmul_precision(\"high\")     # TF32; or bf16:\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)", language = "python", ["for"] = { "pytorch" } },
     { action = "In your own kernels, call a library or use matrix fragments for the inner product", snippet = "nvcuda::wmma::mma_sync(acc, a, b, acc);", language = "cpp", ["for"] = { "c++" } },
+    { action = "Allow TF32 for FP32 products, or compute in bfloat16",
+      snippet = "jax.config.update(\"jax_default_matmul_precision\", \"tensorfloat32\")", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Products that need all digits of FP32, and types that tensor cores do not support.",
   references = { "nvidia/tensor-core-alignment", "ncu/roofline" },

@@ -28,6 +28,8 @@ return {
     { action = "Set dropout to 0 if the model does not need it (most large language models are trained without)", ["for"] = { "training" } },
     { action = "Draw the numbers in the kernel that uses them, with cuRAND's device functions",
       snippet = "curandStatePhilox4_32_10_t state;\ncurand_init(seed, index, offset, &state);\nfloat4 u = curand_uniform4(&state);", language = "cpp", ["for"] = { "c++" } },
+    { action = "Draw random numbers with the GPU's own generator instead of Threefry",
+      snippet = "jax.config.update(\"jax_default_prng_impl\", \"rbg\")", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Models whose work is sampling, such as diffusion noise or Monte Carlo.",
   references = { "pytorch/compile", "pytorch/sdpa" },

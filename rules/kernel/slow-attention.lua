@@ -23,7 +23,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such calls waste {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct}. Such calls waste {share:pct} of the time. The kernel is {place:text}.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "one-query", action = "Where a sequence has one query, use a decode kernel that splits the keys across blocks (Flash-Decoding, FlashInfer, FlashMLA), and share keys between heads (GQA)" },

@@ -28,7 +28,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such convolutions waste {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct}. Such convolutions waste {share:pct} of the time. The kernel is {place:text}.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "depthwise", action = "Where convolutions are depthwise, fuse them with their neighbors (torch.compile), and use channels-last layout and 16-bit types: each moves fewer bytes",

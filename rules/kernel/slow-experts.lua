@@ -21,7 +21,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such layers waste {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct}. Such layers waste {share:pct} of the time. The kernel is {place:text}.",
   cause   = "{why:text}",
   fixes   = {
     { action = "Tune the kernel for these sizes: serving engines keep a table of tile sizes per GPU, and warn when it has no entry",

@@ -26,7 +26,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such operators waste {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct}. Such operators waste {share:pct} of the time. The kernel is {place:text}.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "strided", action = "Where layouts differ, keep one throughout, and copy once where it must change",

@@ -27,7 +27,7 @@ return {
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
-  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct} (kernel {place:text}). Such products waste {share:pct} of the time.",
+  symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct}. Such products waste {share:pct} of the time. The kernel is {place:text}.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "odd-sizes", action = "Where a size is odd, pad it to a multiple of 64: vocabulary, classes, hidden sizes",

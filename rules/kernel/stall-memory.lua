@@ -21,6 +21,8 @@ return {
       snippet = "const float4 v = reinterpret_cast<const float4*>(in)[i];", language = "cpp", ["for"] = { "c++" } },
     { action = "Load the next tile into shared memory while you compute on the current one", snippet = "__pipeline_memcpy_async(&tile[k], &in[i], 16);\n__pipeline_commit();", language = "cpp", ["for"] = { "c++" } },
     { action = "Fuse kernels, so that values stay in registers between them", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Compile the whole step, so that XLA fuses kernels and values stay in registers between them",
+      snippet = "train_step = jax.jit(train_step)", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Pointer chasing, where each address depends on the load before.",
   references = { "cuda-best-practices/coalescing", "ncu/profiling-guide" },

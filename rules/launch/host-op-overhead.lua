@@ -7,6 +7,7 @@ return {
   since     = "0.1",
   kind      = "symptom",
   effort    = "code",
+  topic     = "host-operators",
   priority  = 30,
   explains  = { "host/cpu-bound", "host/tensor-conversions", "step/backward-gaps" },
   knowledge = { "K-A8" },

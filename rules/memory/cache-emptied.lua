@@ -27,6 +27,8 @@ return {
       snippet = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py",
       language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action = "If two programs share a GPU, limit each of them (set_per_process_memory_fraction)", ["for"] = { "pytorch" } },
+    { action = "Let JAX keep its memory: the allocator that is called platform frees it after each use",
+      snippet = "unset XLA_PYTHON_CLIENT_ALLOCATOR", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "A change of phase, such as from training to evaluation, that needs the memory in other sizes.",
   references = { "pytorch/memory-management" },

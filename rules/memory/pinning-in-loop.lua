@@ -26,6 +26,7 @@ return {
       snippet = "loader = DataLoader(dataset, pin_memory=True, num_workers=8)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, keep cudaHostRegister outside the loop", ["for"] = { "c++" } },
+    { action = "Pin buffers once, before the loop, and use them again" },
   },
   false_positives = "Pinned caches that still grow in the first steps.",
   references = { "cuda-best-practices/pinned-memory", "cuda-best-practices/allocation" },

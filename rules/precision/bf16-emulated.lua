@@ -26,6 +26,7 @@ with torch.autocast("cuda", dtype=torch.float16):
     loss = loss_fn(model(x), y)
 scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()]],
       language = "python", ["for"] = { "pytorch", "training" } },
+    { action = "Compute in FP16 instead of bf16; in training, scale the loss" },
   },
   false_positives = "Inference of models that overflow in FP16.",
   references = { "pytorch/bf16-emulation", "pytorch/amp" },

@@ -28,6 +28,7 @@ with te.autocast(enabled=True):     # before Transformer Engine 2.9: te.fp8_auto
     { action = "Quantize the linear layers to FP8, and compare the answers",
       snippet = "from torchao.quantization import Float8DynamicActivationFloat8WeightConfig, quantize_\nquantize_(model, Float8DynamicActivationFloat8WeightConfig())",
       language = "python", ["for"] = { "pytorch", "inference" } },
+    { action = "Run large matrix products in FP8 where the accuracy allows (cuBLASLt, Transformer Engine), and compare the results" },
   },
   false_positives = "Models whose accuracy suffers.",
   references = { "nvidia/mixed-precision" },

@@ -18,6 +18,7 @@ return {
   explains  = { "comm/exposed", "sync/host-busy-wait", "step/backward-gaps" },
   knowledge = { "K-I1", "K-G4", "K-G5", "K-I5", "K-B2" },
   effort    = "code",
+  topic     = "late-rank",
 
   needs      = { "run.devices", "rank.late.device", "rank.late.share", "rank.late.lateness", "rank.late.lost", "rank.late.remedy",
                  "window.device_time" },

@@ -19,6 +19,7 @@ return {
     { action = "Let DistributedDataParallel start all-reduces by itself, in buckets, and take hooks that wait out of the backward pass",
       snippet = "model = torch.nn.parallel.DistributedDataParallel(\n    model, device_ids=[local_rank], gradient_as_bucket_view=True)", language = "python", ["for"] = { "pytorch" } },
     { action = "Make the backward pass cheap for the host: compile the model", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Start the exchange of gradients in the backward pass, and wait for it only before the optimizer", ["for"] = { "training" } },
   },
   false_positives = "Backward ranges that hold the optimizer or the next batch as well.",
   references = { "pytorch/ddp", "pytorch/compile" },

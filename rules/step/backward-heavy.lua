@@ -25,6 +25,8 @@ out = checkpoint(block, x, use_reentrant=False)        # every second block inst
     { action  = "Find out which backward operators cost most",
       snippet = 'print(prof.key_averages().table(sort_by="cuda_time_total", row_limit=20))', language = "python", ["for"] = { "pytorch" } },
     { action = "Replace custom autograd functions, and indexing with duplicates (scatter with atomics), with fused implementations; compile the model", ["for"] = { "pytorch" } },
+    { action  = "With activation checkpointing, keep the results of products and recompute the rest, as far as memory allows",
+      snippet = "block = jax.checkpoint(block, policy=jax.checkpoint_policies.dots_saveable)", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Activation checkpointing together with gradient communication or offloading in the backward pass. A forward pass that is partly frozen or cached.",
   references = { "pytorch/activation-checkpointing", "pytorch/compile" },

@@ -32,6 +32,8 @@ torch.distributed.send(x, dst=1)          # between processes, with the nccl bac
     { action  = "With MPI, pass device pointers to a CUDA-aware library; check that the GPUs can reach each other",
       snippet = "nvidia-smi topo -p2p rw\nompi_info --parsable --all | grep mpi_built_with_cuda_support:value",
       language = "bash", ["for"] = { "nvidia" } },
+    { action = "Move arrays directly from device to device, without NumPy",
+      snippet = "y = jax.device_put(x, jax.devices()[1])     # not np.asarray(x) first", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "GPUs that cannot reach each other (some consumer cards, virtual machines, containers without shared memory).",
   references = { "cuda-best-practices/transfers", "nccl/troubleshooting" },

@@ -48,7 +48,7 @@ for (int step = 0; step < steps; ++step)
   references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },
 
   detect = function(f, t, e)
-    e.same = at_least(e.per_step, t.many_per_step) and "The host probably sends the same data again and again, such as weights that do not stay on the GPU."
+    e.same = at_least(e.per_step, t.many_per_step) and "The host probably keeps weights or other constant data, and sends it each time the GPU needs it."
              or "If the data does not change, it is sent again for nothing."
     return e
   end,

@@ -193,17 +193,18 @@ TEST_CASE("communication that shared layers need at once cannot be hidden") {
   cluster.strategy.needed.assign(kRanks, std::vector<Nanos>(kSteps, 25_us));
   cluster.strategy.exchanged.assign(kRanks, std::vector<Nanos>(kSteps, 5_us));
   const CutsOfJob job(cluster);
-  const auto taken = [&](const std::string& id) {
-    const RuleInfo rule = Rule(id);
+  const auto taken = [&](Topic topic) {
+    RuleInfo rule = Rule("comm/some");
+    rule.topic = topic;
     Cuts cuts;
     job.Size(&cuts);
     job.Add(Saves(rule, 0.35, 1), 0, 0.35, &cuts);
     return cuts.comm[0].empty() ? 0 : cuts.comm[0][4];
   };
-  CHECK(taken("comm/hide") == 10_us);     // of 40 us, 25 are needed and 5 exchanged
-  CHECK(taken("comm/exposed") == 15_us);  // other compute hides exchanges, too
+  CHECK(taken(Topic::kNoTopic) == 10_us);      // of 40 us, 25 are needed and 5 exchanged
+  CHECK(taken(Topic::kCollectives) == 15_us);  // other compute hides exchanges, too
   cluster.strategy.needed.assign(kRanks, std::vector<Nanos>(kSteps, 40_us));
-  CHECK(taken("comm/exposed") == 0);
+  CHECK(taken(Topic::kCollectives) == 0);
 }
 
 TEST_CASE("a finding of several ranks is as sure as the surest of them") {

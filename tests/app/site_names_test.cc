@@ -50,7 +50,7 @@ const char* const kRule = R"(return {
 }
 )";
 
-double NumberOf(const Json& facts, const std::string& name) {
+double SiteNumber(const Json& facts, const std::string& name) {
   for (const Json& fact : facts["facts"]) {
     if (fact["name"] == name) return fact["value"];
   }
@@ -82,10 +82,10 @@ TEST_CASE("a rule of a site asks for kernels by a name that only the site knows"
   REQUIRE(counted.status == 0);
   const double all = std::stod(counted.out);
   CHECK(all > 0);
-  CHECK(NumberOf(facts, "family.site_ours.count") > 0);
-  CHECK(NumberOf(facts, "family.site_ours.count") <= all);
-  CHECK(NumberOf(facts, "family.site_ours.share") > 0.01);
-  CHECK(NumberOf(facts, "calls.site_launch.count") > 0);
+  CHECK(SiteNumber(facts, "family.site_ours.count") > 0);
+  CHECK(SiteNumber(facts, "family.site_ours.count") <= all);
+  CHECK(SiteNumber(facts, "family.site_ours.share") > 0.01);
+  CHECK(SiteNumber(facts, "calls.site_launch.count") > 0);
 
   const Ran why = RunAdvise(folder, "why site/ours " + trace + " --rules site" + with);
   CHECK_THAT(why.out, Contains("family.site_ours.share"));

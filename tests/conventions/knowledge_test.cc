@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "tests/conventions/rule_tree.h"
@@ -133,6 +134,24 @@ TEST_CASE(
     }
     const auto& used = rule->thresholds;
     CHECK(std::find(used.begin(), used.end(), name.substr(dot + 1)) != used.end());
+  }
+}
+
+TEST_CASE("C++ names no rule: what it asks for is a topic that rules declare") {
+  std::set<std::string> ids;
+  for (const RuleInfo& rule : SourceTree().rules->rules()) ids.insert('"' + rule.id + '"');
+  REQUIRE(ids.size() > 100);
+  for (const SourceFile& file : SourceFiles({"engine"}, {".cc", ".h"})) {
+    for (const std::string& whole : file.lines) {
+      const std::string line = whole.substr(0, whole.find("// "));
+      for (std::size_t at = line.find('"'); at != std::string::npos; at = line.find('"', at + 1)) {
+        const std::size_t end = line.find('"', at + 1);
+        if (end == std::string::npos) break;
+        INFO(file.path << ": " << line);
+        CHECK_FALSE(ids.contains(line.substr(at, end - at + 1)));
+        at = end;
+      }
+    }
   }
 }
 

@@ -65,7 +65,8 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
   report.run = {"training", "step", 3, "PyTorch", {"Python"}, "nvidia"};
   report.plan = {{"transfer/repeated-upload", 0.07, {}, {"sync/host-busy-wait"}, ""}};
   report.verdict = "The GPUs wait for host-to-device copies 93 % of the time.";
-  report.read_with_care = {"GPU table missing in the report: peaks assumed unknown"};
+  report.read_with_care = {
+      {Care::kOther, "GPU table missing in the report: peaks assumed unknown"}};
   report.step_count = 3;
   report.step_median_ns = 323'000'000;
   report.steps_source = "period";

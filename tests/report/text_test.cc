@@ -1,12 +1,16 @@
 #include "engine/report/text.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <sstream>
 
 #include "engine/report/budget_text.h"
 #include "engine/report/facts_text.h"
 #include "engine/report/finding_text.h"
+#include "engine/report/json.h"
 #include "engine/report/layout.h"
+#include "engine/report/sarif.h"
 #include "engine/report/shell.h"
 #include "engine/report/where_text.h"
 #include "engine/report/why.h"
@@ -70,7 +74,7 @@ TEST_CASE("notes that say again what stands above, or whose fix wins nothing, ar
   CHECK_THAT(text, Contains("Tentative: only one pass was recorded."));
   CHECK_THAT(text, !Contains("No steps were found"));
   CHECK_THAT(text, !Contains("The GPU waits 40 %"));
-  CHECK_THAT(text, Contains("and 1 finding of less weight: -v"));
+  CHECK_THAT(text, Contains("and 1 more: -v"));
 }
 
 TEST_CASE("of many steps, the first are listed, and how many there are") {
@@ -105,15 +109,26 @@ TEST_CASE("of many fixes the best is shown, with what it takes; all of them on r
   Finding& finding = sample->report.findings.front();
   finding.fixes.assign(2, {"Do this", "", "", {}, {}, ""});
   finding.fixes.back().action = "Do that";
-  CHECK_THAT(RenderText(sample->report, {}),
-             Contains("    Do     Do this (a code change; 1 other way: -v)\n"));
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a code change)\n"));
+  CHECK_THAT(RenderText(sample->report, {}), Contains("Other fixes and more on each finding: -v."));
   TextOptions verbose;
   verbose.verbose = true;
   CHECK_THAT(RenderText(sample->report, verbose), Contains("    Do     Do this (a code change)\n"
                                                            "    or     Do that\n"));
 }
 
-TEST_CASE("a finding takes about a dozen lines, and all that is said on request") {
+// Lines of a terminal of 80 columns that a finding takes.
+int RowsOf(const std::string& text, int rank) {
+  int rows = 0;
+  bool inside = false;
+  for (const std::string& line : Lines(text)) {
+    inside = line.empty() ? false : inside || line.starts_with(fmt::format("{:>2}  ", rank));
+    if (inside) rows += (DisplayWidth(line) + 79) / 80;
+  }
+  return rows;
+}
+
+TEST_CASE("a finding takes a dozen lines, and all that is said on request") {
   const auto sample = MakeSampleReport();
   Finding& finding = sample->report.findings.front();
   finding.cause += " The driver copies them again. Each copy waits for the one before.";
@@ -121,10 +136,7 @@ TEST_CASE("a finding takes about a dozen lines, and all that is said on request"
   finding.confidence_from = "the report records the cause itself";
   finding.fixes.front().links = {{"https://example.org/more"}};
   const std::string text = RenderText(sample->report, {});
-  const std::size_t begin = text.find("\n 1  ") + 1;
-  CHECK(std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                   text.begin() + static_cast<std::ptrdiff_t>(text.find("\n\n", begin)),
-                   '\n') <= 13);
+  CHECK(RowsOf(text, 1) <= 12);
   CHECK_THAT(text, Contains("saves up to 0.90 s of 0.97 s (93 %); critical, confidence 90 %\n"));
   const std::vector<std::string> on_request = {"copies them again", "example.org/more",
                                                "assumes: ", "the cause itself"};
@@ -134,6 +146,34 @@ TEST_CASE("a finding takes about a dozen lines, and all that is said on request"
     CHECK_THAT(text, !Contains(said));
     CHECK_THAT(RenderText(sample->report, verbose), Contains(said));
   }
+}
+
+TEST_CASE("what a finding has no room for is left out whole, and the report says where it is") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  std::string& code = finding.fixes.front().snippet;
+  code = "one();\ntwo();\nthree();\n";
+  std::string text = RenderText(sample->report, {});
+  CHECK_THAT(text, Contains("      one();\n      two();\n      three();\n"));
+  CHECK(RowsOf(text, 1) <= 12);
+  for (int line = 0; line < 9; ++line) code += "more();\n";
+  text = RenderText(sample->report, {});
+  CHECK_THAT(text, !Contains("one();"));
+  CHECK_THAT(text, Contains("; code: -v)"));
+  CHECK(RowsOf(text, 1) <= 12);
+  // The command that checks it gives way to the one that prints it.
+  code = "one();\ntwo();\nthree();\n";
+  finding.evidence.front().sql = "select " + std::string(500, '1');
+  text = RenderText(sample->report, {});
+  CHECK_THAT(text, Contains("    Check  advise why transfer/repeated-upload run.sqlite\n"));
+  CHECK_THAT(RenderWhyText(sample->report, "transfer/repeated-upload", 80, false),
+             Contains("sqlite3 run.sqlite \"select 111"));
+  CHECK(RowsOf(text, 1) <= 12);
+  // Of what was seen, the first sentence stays.
+  finding.symptom = "This was seen first. X" + std::string(700, 'x') + " was seen next.";
+  text = RenderText(sample->report, {});
+  CHECK_THAT(text, Contains("    Seen   This was seen first.\n"));
+  CHECK(RowsOf(text, 1) <= 12);
 }
 
 TEST_CASE("the first of the plan has no findings above it") {
@@ -162,9 +202,13 @@ TEST_CASE("a finding says what was seen, why, what to do and how to check it") {
   CHECK_THAT(text, Contains("saves up to 0.90 s of 0.97 s (93 %)"));
   CHECK_THAT(text, Contains("    Seen   223 copies"));
   CHECK_THAT(text, Contains("    Do     Keep the weights on the GPU"));
-  CHECK_THAT(text, Contains("             for batch in loader:\n                 step(model"));
-  CHECK_THAT(text, Contains("    Check  sqlite3 run.sqlite \"select sum(bytes) from "));
-  CHECK_THAT(text, Contains("    Rule   transfer/repeated-upload\n"));
+  CHECK_THAT(text, Contains("      for batch in loader:\n          step(model"));
+  CHECK_THAT(text, Contains("    Check  advise why transfer/repeated-upload run.sqlite\n"));
+  TextOptions verbose;
+  verbose.verbose = true;
+  const std::string all = RenderText(sample->report, verbose);
+  CHECK_THAT(all, Contains("    Check  sqlite3 run.sqlite \"select sum(bytes) from "));
+  CHECK_THAT(all, Contains("    Rule   transfer/repeated-upload\n"));
   TextOptions wide;
   wide.width = 100;
   CHECK_THAT(
@@ -174,6 +218,7 @@ TEST_CASE("a finding says what was seen, why, what to do and how to check it") {
 
 TEST_CASE("an explained symptom stands under its cause and nowhere else") {
   const auto sample = MakeSampleReport();
+  sample->report.findings.front().fixes.front().snippet.clear();  // which comes before
   const std::string text = RenderText(sample->report, {});
   CHECK_THAT(text, Contains("└─ explains: 428 ms in cudaStreamSynchronize (sync/host-busy-wait)"));
   CHECK(text.find("The host waits in synchronising calls") == std::string::npos);
@@ -355,6 +400,31 @@ TEST_CASE("shell words survive a shell") {
   CHECK(ShellQuote("it's \"x\"") == "'it'\\''s \"x\"'");
   CHECK(ShellQuote("") == "\"\"");
   CHECK(SqliteCommand("-x", "select\n'a'") == "sqlite3 ./-x \"select 'a'\"");
+}
+
+TEST_CASE("what is known of idle time without a cause has words of its own") {
+  Report report;
+  DeviceBudget device;
+  device.window_ns = 1000;
+  device.idle_ns = 800;
+  device.idle_causes = {{"host_compute", 200}, {"unknown", 600}};
+  device.unseen = {.before_capture = 150, .in_graphs = 350};
+  CHECK(IdleParts(report, {device}, 9) ==
+        std::vector<std::string>{"gaps inside graphs 35 %", "host code 20 %", "earlier work 15 %",
+                                 "unknown 10 %"});
+  report.read_with_care = {{Care::kRequestsLikeCode, "in whatever words"}};
+  CHECK(IdleParts(report, {device}, 2).back() == "requests or host code 20 %");
+}
+
+TEST_CASE("every format says which finding has the same fix") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  Finding& again = report.findings[1];  // which stands behind the first
+  again.fixes = {report.findings[0].fixes.front()};
+  const std::string json = RenderJson(report, {});
+  CHECK_THAT(json, Contains("\"same_as_finding\": 1"));
+  CHECK_THAT(RenderBriefJson(report, -1, 4096), Contains("\"same_as_finding\":1"));
+  CHECK_THAT(RenderSarif(report), Contains("(also the fix of transfer/repeated-upload)"));
 }
 
 }  // namespace

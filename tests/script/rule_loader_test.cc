@@ -103,6 +103,15 @@ TEST_CASE("priorities have a default by kind") {
   CHECK_THAT(Problem({{"priority", "101"}}), Contains("wanted 0 to 100"));
 }
 
+TEST_CASE("a topic is one that the report asks for") {
+  const advise::Knowledge knowledge = advise::SampleKnowledge();
+  const auto rules =
+      advise::RuleSet::Load(advise::CompiledRules({MakeRule({{"topic", "\"host-code\""}})}),
+                            knowledge, advise::SampleCatalogue());
+  CHECK(rules->rules()[0].topic == advise::Topic::kHostCode);
+  CHECK_THAT(Problem({{"topic", "\"host-cod\""}}), Contains("did you mean \"host-code\"?"));
+}
+
 TEST_CASE("the three kinds of tests must be there") {
   const auto problems = LoadProblems({MakeRule({{"tests", "{}"}})});
   REQUIRE(problems.size() == 3);

@@ -12,6 +12,7 @@
 
 #include "engine/facts/catalog.h"
 #include "engine/store/numbers.h"
+#include "engine/store/summary_json.h"
 #include "tests/support/analysed.h"
 
 namespace advise {
@@ -206,6 +207,19 @@ TEST_CASE("a file of the format before is refused in one line that says what to 
   REQUIRE_FALSE(read);
   CHECK(read.error().Line().find("earlier version of advise (format 2") != std::string::npos);
   CHECK(read.error().Line().find("advise facts REPORT -o run.facts") != std::string::npos);
+}
+
+TEST_CASE("notes keep what they are about, and those of format 4 are read without") {
+  SavedReport saved = Sample();
+  saved.report.read_with_care = {{Care::kNoSteps, "no steps were found"}};
+  nlohmann::json json = SummaryToJson(saved);
+  std::vector<std::string> unknown;
+  CHECK(HasCare(SummaryFromJson(json, Known(), &unknown).report, Care::kNoSteps));
+  json["report"]["read_with_care"] = {"no steps were found"};
+  const Report old = SummaryFromJson(json, Known(), &unknown).report;
+  REQUIRE(old.read_with_care.size() == 1);
+  CHECK(old.read_with_care[0].text == "no steps were found");
+  CHECK(old.read_with_care[0].care == Care::kOther);
 }
 
 TEST_CASE("what is no number is kept as 0, and every kind of fact comes back") {

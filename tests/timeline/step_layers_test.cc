@@ -110,5 +110,43 @@ TEST_CASE("the layers of two passes are no steps") {
   CHECK_FALSE(Analysed(story, WindowRequest::Mode::kAuto)->run.steps.known());
 }
 
+// One pass through twelve layers whose weights stay on the host: `uploads` tensors each, on a
+// stream of their own, and then 200 us of computing. `hands_back`: a result after each.
+TraceBuilder OffloadedPass(int uploads, bool hands_back) {
+  TraceBuilder story;
+  Repeat(12, 10_ms, [&](int, Nanos at) {
+    for (int i = 0; i < uploads; ++i) {
+      const Nanos from = at + i * 9_ms / uploads;
+      story.OnStream(7).CopyToGpu((64 + i) * 1_MiB, MemoryKind::kPinned,
+                                  {at + i * 2_us, at + i * 2_us + 1_us},
+                                  {from, from + 9_ms / uploads - 1_us});
+    }
+    for (const char* name : {"norm", "sgemm_qkv", "attn", "sgemm_up", "gelu", "sgemm_down"}) {
+      const Nanos k = at + 9100_us + (name[0] + name[1]) % 7 * 30_us;
+      story.Launch(name, {at + 20_us, at + 21_us}, {k, k + 20_us});
+    }
+    if (hands_back) {
+      story.CopyFromGpu(4096, MemoryKind::kPinned, {at + 30_us, at + 31_us},
+                        {at + 9700_us, at + 9701_us});
+    }
+  });
+  return story;
+}
+
+TEST_CASE("layers that each upload their weights and hand nothing back are no steps") {
+  const Analysed run(OffloadedPass(4, false), kAuto);
+  CHECK_FALSE(run->run.steps.known());
+  CHECK(run->run.steps.offloaded.size() >= 10);
+  CHECK(run->support.reason.find("uploads its weights") != std::string::npos);
+  // The uploads are told nevertheless, for all of the window.
+  CHECK(run->copies.repeated.count >= 40);
+  CHECK(run->copies.repeated_memory == "pinned");
+}
+
+TEST_CASE("a loop that hands something back, or takes in a batch, has steps") {
+  CHECK(Analysed(OffloadedPass(4, true), kAuto)->run.steps.known());
+  CHECK(Analysed(OffloadedPass(2, false), kAuto)->run.steps.known());
+}
+
 }  // namespace
 }  // namespace advise

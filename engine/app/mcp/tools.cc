@@ -88,7 +88,8 @@ class Tools {
       if (name == "schema" || name == "tool") continue;
       answer[name == "run" ? "program" : name] = std::move(value);
     }
-    if (!report.read_with_care.empty()) answer["read_with_care"] = report.read_with_care;
+    for (const CareNote& note : report.read_with_care)
+      answer["read_with_care"].push_back(note.text);
     return {OneLine(answer)};
   }
 

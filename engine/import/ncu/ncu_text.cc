@@ -224,7 +224,7 @@ class NcuTextReader {
   KernelCounters& Current() {
     if (trace_->counters.empty()) {
       KernelCounters counters;
-      counters.kernel = "a kernel whose name is cut off";
+      counters.kernel = kNamelessKernel;
       counters.source = fmt::format("{}:{}", path_, line_ + 1);
       trace_->counters.push_back(std::move(counters));
       trace_->diagnostics.Add(Level::kInfo, "the page begins without the name of its first kernel");

@@ -183,7 +183,8 @@ class Paces {
     return static_cast<std::uint32_t>(steps[turn]);
   }
 
-  // Welch's t of the steps from `middle` on against those before it, by their kernel time.
+  // Student's t of the steps from `middle` on against those before it, by their kernel time. Both
+  // sides vary alike: a few steps that happen to be alike say nothing of how steps vary.
   double Sigma(std::uint32_t middle) const {
     std::vector<double> before;
     std::vector<double> after;
@@ -193,9 +194,12 @@ class Paces {
       half.push_back(taken_[step] / usual_[step]);
     }
     if (before.size() < 2 || after.size() < 2) return 0;
-    const auto [mean_before, error_before] = MeanAndError(before);
-    const auto [mean_after, error_after] = MeanAndError(after);
-    const double error = std::sqrt(error_before + error_after);
+    const auto [mean_before, squares_before] = MeanAndSquares(before);
+    const auto [mean_after, squares_after] = MeanAndSquares(after);
+    const auto count_before = static_cast<double>(before.size());
+    const auto count_after = static_cast<double>(after.size());
+    const double variance = (squares_before + squares_after) / (count_before + count_after - 2);
+    const double error = std::sqrt(variance * (1 / count_before + 1 / count_after));
     const double apart = mean_after - mean_before;
     if (apart == 0) return 0;
     return apart / std::max(error, std::abs(apart) / kMostSigma);
@@ -204,13 +208,13 @@ class Paces {
  private:
   static constexpr double kMostSigma = 1000;  // where nothing varies
 
-  // And the squared standard error of the mean.
-  static std::pair<double, double> MeanAndError(const std::vector<double>& values) {
+  // And the sum of the squared distances from the mean.
+  static std::pair<double, double> MeanAndSquares(const std::vector<double>& values) {
     const auto count = static_cast<double>(values.size());
     const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
     double squares = 0;
     for (const double value : values) squares += (value - mean) * (value - mean);
-    return {mean, squares / (count - 1) / count};
+    return {mean, squares};
   }
 
   const Run& run_;

@@ -18,11 +18,14 @@ class UploadFinder {
         copies_(copies),
         sync_of_copy_(sync_of_copy),
         link_(link_bytes_per_s),
-        losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })) {}
+        losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })) {
+    steps_ = run_.steps;
+    if (!steps_.known()) steps_.all = run_.steps.offloaded;
+  }
 
   RepeatedUploads Find() {
     LossBuilder loss(basis_);
-    if (run_.steps.known()) {
+    if (steps_.known()) {
       FindRecurring();
       stops_ = Stops();
       result_.like_a_batch = !(AreMany() || AreHeavy() || AreStoppedFor());
@@ -58,7 +61,7 @@ class UploadFinder {
     std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
     std::map<std::int64_t, std::size_t> steps_with;
     for (const std::uint32_t op : copies_) {
-      const std::uint32_t step = run_.steps.At(trace_.ops.start[op]);
+      const std::uint32_t step = steps_.At(trace_.ops.start[op]);
       if (!IsUpload(op) || step == kNone) continue;
       if (Bytes(op) < least) {
         ++others_;  // tokens, indices: a batch may be small
@@ -68,8 +71,8 @@ class UploadFinder {
       if (list.empty()) ++steps_with[Bytes(op)];
       list.push_back(op);
     }
-    const double recurs = run_.knowledge.Number("copy.repeated_steps") *
-                          static_cast<double>(run_.steps.steady_count());
+    const double recurs =
+        run_.knowledge.Number("copy.repeated_steps") * static_cast<double>(steps_.steady_count());
     for (const auto& [key, list] : by_step_size) {
       if (static_cast<double>(steps_with[key.second]) < recurs) {
         others_ += list.size();
@@ -158,14 +161,14 @@ class UploadFinder {
     std::set<std::uint32_t> steps;
     for (const std::uint32_t op : copies_) {
       if (IsUpload(op) || !sizes.contains(Bytes(op))) continue;
-      const std::uint32_t step = run_.steps.At(trace_.ops.start[op]);
+      const std::uint32_t step = steps_.At(trace_.ops.start[op]);
       if (step != kNone) steps.insert(step);
     }
     return 2 * steps.size() >= by_step_.size();
   }
   // They are of one size, and hardly anything else is uploaded that may be the batch.
   bool AreAlike() const {
-    if (2 * others_ >= run_.steps.steady_count()) return false;
+    if (2 * others_ >= steps_.steady_count()) return false;
     const std::int64_t size = Bytes(by_step_.begin()->second.front());
     return std::all_of(by_step_.begin(), by_step_.end(), [&](const auto& of_step) {
       return std::all_of(of_step.second.begin(), of_step.second.end(),
@@ -252,6 +255,7 @@ class UploadFinder {
   const Trace& trace_;
   const std::vector<std::uint32_t>& copies_;
   const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
+  Steps steps_;  // or the layers of one pass, each with its own weights
   double link_;  // bytes per second, 0 unknown
   ShapeSet losses_;
   std::map<std::size_t, std::vector<std::uint32_t>> by_step_;  // recurring uploads

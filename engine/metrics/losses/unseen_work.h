@@ -2,17 +2,16 @@
 // and kernels of graphs that the profiler lost.
 #pragma once
 
+#include <vector>
+
 #include "engine/metrics/losses/loss.h"
+#include "engine/metrics/losses/unseen_time.h"
 
 namespace advise {
 
-// Sums over the devices; only time without another cause.
 struct UnseenWork {
-  // Before the first work of a stream that was launched long before: it waits for something from
-  // before the capture.
-  Nanos before_capture = 0;
-  // Before a node of a graph that was launched long before: no host is between the two.
-  Nanos in_graphs = 0;
+  std::vector<UnseenTime> by_device;
+  Nanos Sum(Nanos UnseenTime::*part) const;
 };
 
 UnseenWork FindUnseenWork(const Basis& basis);  // O(ops + gaps)

@@ -1,0 +1,134 @@
+// How long reports are on a terminal of 80 columns: all that is said beside the findings fits a
+// small one, and each finding takes a dozen lines. Over all scenarios, and all captures at hand
+// (find_capture.h).
+#include <catch2/catch.hpp>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/report/layout.h"
+#include "tests/app/find_capture.h"
+#include "tests/app/simulated.h"
+
+namespace advise {
+namespace {
+
+constexpr int kColumns = 80;
+constexpr int kRowsOfFinding = 12;
+constexpr int kRowsBeside = 24;
+
+// A line that is longer than the terminal goes on in the next.
+int RowsOf(const std::string& line) {
+  return std::max(1, (DisplayWidth(line) + kColumns - 1) / kColumns);
+}
+
+// " 3  Use pinned memory": the title of a finding, behind an empty line or another finding.
+bool BeginsFinding(const std::string& line) {
+  const std::size_t digit = line.find_first_not_of(' ');
+  if (digit > 1 || std::isdigit(static_cast<unsigned char>(line[digit])) == 0) return false;
+  const std::size_t end = line.find_first_not_of("0123456789", digit);
+  return end != std::string::npos && line.compare(end, 2, "  ") == 0 && line[end + 2] != ' ';
+}
+
+struct Length {
+  std::vector<int> findings;
+  int beside = 0;     // lines between findings are nobody's
+  int unchecked = 0;  // of what could not be checked, without the command
+};
+
+Length LengthOf(const std::string& report) {
+  Length length;
+  std::istringstream in(report);
+  bool inside = false;
+  bool unchecked = false;
+  bool between = false;
+  bool opens = false;  // behind an empty line
+  for (std::string line; std::getline(in, line); opens = line.empty()) {
+    const bool begins = (opens || inside) && BeginsFinding(line);
+    if (begins) length.findings.push_back(0);
+    inside = begins || (inside && !line.empty());
+    between = line.empty() && !length.findings.empty();
+    if (inside) {
+      length.findings.back() += RowsOf(line);
+    } else if (!between) {
+      length.beside += RowsOf(line);
+    }
+    const bool label = line.starts_with("Could not be checked");
+    unchecked = label || (unchecked && line.starts_with("                    "));
+    length.unchecked += unchecked ? RowsOf(line) : 0;
+  }
+  return length;
+}
+
+struct Total {
+  int reports = 0, findings = 0, longest = 0;
+};
+
+void Check(const std::string& name, const std::string& report, Total* total) {
+  const Length length = LengthOf(report);
+  INFO(name << "\n" << report);
+  for (const int rows : length.findings) CHECK(rows <= kRowsOfFinding);
+  CHECK(length.beside <= kRowsBeside);
+  CHECK(length.unchecked <= 3);
+  ++total->reports;
+  total->findings += static_cast<int>(length.findings.size());
+  if (length.findings.size() == 1)
+    total->longest = std::max(total->longest, length.beside + length.findings.front());
+}
+
+void Print(const char* of, const Total& total) {
+  std::printf("%s: %d reports with %d findings; the longest with one finding has %d lines\n", of,
+              total.reports, total.findings, total.longest);
+}
+
+TEST_CASE("lines of a report are told apart as a reader does") {
+  const Length length = LengthOf(
+      "run.sqlite\n\nBusy.\n\n 1  Do this\n    saves\n\n 2  Do that\n 3  And that\n\nOther\n"
+      "Could not be checked  3 rules\n                      more\n  nsys\n");
+  CHECK(length.findings == std::vector<int>{2, 1, 1});
+  CHECK(length.beside == 8);
+  CHECK(length.unchecked == 2);
+}
+
+TEST_CASE("real captures: each finding takes a dozen lines, and the rest fits a small terminal") {
+  const Folder folder;
+  Total total;
+  for (const char* kind : {"kineto", "nsys", "nsys_other", "ncu", "smi"}) {
+    for (const std::string& file : FindCaptures(kind)) {
+      // Called as by somebody who works beside it.
+      const std::string name = std::filesystem::path(file).filename().string();
+      std::filesystem::remove(folder / name);
+      std::filesystem::create_symlink(file, folder / name);
+      const Ran ran = RunAdvise(folder, "'" + name + "'");
+      if (ran.status == 0) Check(file, ran.out, &total);
+    }
+  }
+  if (total.reports > 0) Print("captures", total);
+}
+
+TEST_CASE("scenarios: each finding takes a dozen lines, and the rest fits a small terminal") {
+  namespace fs = std::filesystem;
+  const fs::path scenarios = ADVISE_SOURCE_DIR "/fixtures/scenarios";
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::recursive_directory_iterator(scenarios)) {
+    if (entry.path().extension() == ".toml") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  Total total;
+  for (const fs::path& path : paths) {
+    const Folder folder;
+    const Ran made = RunAdvise(folder, "'" + path.string() + "' -o run.sqlite", ADVISE_SIM_PROGRAM);
+    REQUIRE(made.status == 0);
+    const Ran ran = RunAdvise(folder, "run.sqlite");  // a folder where there are several ranks
+    REQUIRE(ran.status == 0);
+    Check(path.lexically_relative(scenarios).string(), ran.out, &total);
+  }
+  REQUIRE(total.reports > 200);
+  Print("scenarios", total);
+}
+
+}  // namespace
+}  // namespace advise
