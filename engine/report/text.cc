@@ -24,7 +24,7 @@ constexpr int kCareRows = 3;
 constexpr int kMissingRows = 3;
 constexpr int kAllRows = std::numeric_limits<int>::max();
 constexpr std::size_t kCausesShown = 3;
-constexpr std::size_t kAllCauses = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kMoreCauses = 4;  // what is asked for
 constexpr std::size_t kKernelsShown = 3;
 constexpr int kKernelNumbers = 26;  // share, count and time before a kernel's name
 constexpr std::size_t kPlanShown = 5;
@@ -372,7 +372,7 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     const std::string why = FactWord(report, "run.kind_why", "");
     if (options.verbose && !why.empty()) page.Labelled("Kind of run", 0, kColumn, why);
     WriteRanks(page, report);
-    WriteBudget(page, report, options.devices, options.verbose ? kAllCauses : kCausesShown);
+    WriteBudget(page, report, options.devices, options.verbose ? kMoreCauses : kCausesShown);
     WritePlan(page, report);
     if (little) WriteKernels(page, report);
     WriteCare(page, report, options.verbose ? kAllRows : little ? 1 : kCareRows);

@@ -184,7 +184,7 @@ TEST_CASE("packed and plain, the same trace gives the same report") {
 TEST_CASE("a PyTorch trace is checked with grep, and captured again with its own profiler") {
   const Folder folder;
   ReportOf(folder, "sync/item-transformer-a100", "kineto");
-  const Ran text = RunAdvise(folder, "run.pt.trace.json");
+  const Ran text = RunAdvise(folder, "-v run.pt.trace.json");
   CHECK_THAT(text.out, Contains("Check  tr '\\n}' ' \\n' < run.pt.trace.json | grep '\"ts\": *"));
   CHECK_THAT(text.out, !Contains("sqlite3"));
   CHECK_THAT(text.out, Contains("prof.step()"));

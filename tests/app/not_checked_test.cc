@@ -59,7 +59,7 @@ void CheckOneCommand(const std::string& scenario) {
   REQUIRE(ran.status == 0);
   const Json report = Json::parse(ran.out);
   REQUIRE_FALSE(report["not_checked"].empty());
-  std::istringstream text(RunAdvise(folder, trace).out);
+  std::istringstream text(RunAdvise(folder, "-v " + trace).out);
   std::vector<std::string> commands;
   for (std::string line; std::getline(text, line);) {
     if (line.starts_with("  nsys profile ")) commands.push_back(line);

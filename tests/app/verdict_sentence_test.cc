@@ -124,7 +124,8 @@ TEST_CASE("where kernels of graphs are missing, the GPU only seems idle") {
 
 TEST_CASE("code of the host that is only told comes before what wins a sliver beside it") {
   const RuleInfo copies = RuleCalled("transfer/managed-memory-faults", "Prefetch managed memory");
-  const RuleInfo code = RuleCalled("host/cpu-bound", "Find out what the launching thread computes");
+  RuleInfo code = RuleCalled("host/some-code", "Find out what the launching thread computes");
+  code.topic = Topic::kHostCode;
   const auto next = [&](double share, double idle) {
     const auto time = static_cast<Nanos>(idle);
     Report report = ReportWith(1000 - time, 0, 0, {{IdleCause::kHostCompute, time}});
