@@ -271,8 +271,8 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
 
 namespace {
 
-// ", mostly waiting for host code"; or ": 24 % waiting for host code, 22 % waiting for data" where
-// no cause is half of it and two count.
+// ", mostly waiting for host code"; or ", 24 % waiting for host code and 22 % waiting for data"
+// where no cause is half of it and two count.
 std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
                                  const Knowledge& knowledge) {
   if (WaitsForInput(report)) {
@@ -300,7 +300,7 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
   if (2 * first >= time.idle) return fmt::format(", mostly {}", words(0));
   if (second < knowledge.Number("verdict.second_cause") * first)
     return fmt::format(", above all {}", words(0));
-  return fmt::format(": {} {}, {} {}", Percent(first / time.all), words(0),
+  return fmt::format(", {} {} and {} {}", Percent(first / time.all), words(0),
                      Percent(second / time.all), words(1));
 }
 

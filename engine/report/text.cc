@@ -379,7 +379,7 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     if (options.devices) WriteDeviceTable(page, report);
     WriteNext(page, report);
     if (little && report.next_command.empty() && !report.capture_command.empty()) {
-      page.Labelled("Next", 0, kColumn, "Capture a timeline.");
+      page.Labelled("Next", 0, kColumn, "Capture a timeline:");
       page.Verbatim(report.capture_command, 2, Ink::kGreen);
     }
   }

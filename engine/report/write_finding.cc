@@ -52,8 +52,10 @@ std::vector<std::string> LinksOf(const std::vector<Fix>& fixes) {
   return links;
 }
 
-std::string EffortOf(const Finding& finding) {
-  return finding.rule == nullptr ? "" : EffortWords(finding.rule->effort);
+// What the first fix takes; a command says so itself.
+std::string EffortOf(const Finding& finding, const Fix& fix) {
+  const bool command = fix.language == "bash";
+  return finding.rule == nullptr || command ? "" : EffortWords(finding.rule->effort);
 }
 
 std::string InParentheses(const std::string& words) {
@@ -65,7 +67,7 @@ void WriteFixes(Page& page, const Finding& finding, const std::vector<Fix>& fixe
   for (const Fix& fix : fixes) {
     const bool first = &fix == &fixes.front();
     page.Labelled(first ? "Do" : "or", kIndent, kFindingColumn,
-                  first ? fix.action + InParentheses(EffortOf(finding)) : fix.action);
+                  first ? fix.action + InParentheses(EffortOf(finding, fix)) : fix.action);
     page.Verbatim(fix.snippet, kCodeIndent, Ink::kGreen);
   }
   const std::vector<std::string> links = LinksOf(fixes);
@@ -294,7 +296,7 @@ class FewLines {
       return;
     }
     const bool left_out = !fix_.snippet.empty() && !code_;
-    std::string aside = EffortOf(finding_);
+    std::string aside = EffortOf(finding_, fix_);
     if (left_out) aside += aside.empty() ? "code: -v" : "; code: -v";
     page.Labelled("Do", kIndent, kFindingColumn, fix_.action + InParentheses(aside));
     if (code_) page.Verbatim(fix_.snippet, kCodeIndent, Ink::kGreen);

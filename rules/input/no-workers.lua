@@ -22,8 +22,8 @@ return {
   cause   = "Loading and computing take turns on one thread, so each waits for the other.",
   fixes   = {
     { action  = "Give the data loader worker processes; start with the CPU cores per GPU, at most 8 to 16",
-      snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
-                    persistent_workers=True, pin_memory=True)]],
+      snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8,
+                    prefetch_factor=4, persistent_workers=True, pin_memory=True)]],
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Outside PyTorch, fill a queue of two or three batches from another thread while the GPU computes",
       snippet = [[std::thread loader([&] { while (auto b = load_next()) queue.push(std::move(b)); });  // bounded queue

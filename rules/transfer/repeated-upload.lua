@@ -25,9 +25,9 @@ return {
   cause   = "{same:text} A trace shows sizes, not contents.",
   fixes   = {
     { action  = "Keep weights and constants on the GPU: turn CPU offloading off if memory suffices",
-      snippet = [[model.to(device)                                  # once, before the loop
-fully_shard(model)                                # FSDP2 without offload_policy=CPUOffloadPolicy()
-pipe.to("cuda")                                   # diffusers, instead of enable_sequential_cpu_offload()]],
+      snippet = [[model.to(device)     # once, before the loop
+fully_shard(model)   # FSDP2 without offload_policy=CPUOffloadPolicy()
+pipe.to("cuda")      # diffusers: not enable_sequential_cpu_offload()]],
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Build constants on the GPU, or register them with the module so that they move once",
       snippet = 'self.register_buffer("mask", mask, persistent=False)   # not mask.to(x.device) in forward()',
