@@ -153,7 +153,7 @@ void WriteCare(Page& page, const Report& report, int most) {
     Page line = page.Another();
     line.Labelled(label, 0, kColumn, lines[shown], Ink::kYellow);
     rows += line.rows();
-    // One that is left goes in the place of the words that one is left.
+    // The last line needs no line that says how many are left.
     const bool last = shown + 1 == lines.size();
     if (shown > 0 && rows + (last ? 0 : 1) > most) break;
     page.Append(line);

@@ -122,12 +122,12 @@ class UploadedLayers {
  public:
   explicit UploadedLayers(const Run& run)
       : run_(run),
-        least_bytes_(static_cast<std::int64_t>(run.knowledge.Number("copy.repeated_bytes"))),
+        least_bytes_(static_cast<std::int64_t>(run.knowledge.Number("step.layer_upload_bytes"))),
         least_uploads_(run.knowledge.Number("step.layer_uploads")),
         least_share_(run.knowledge.Number("step.layer_uploading")),
         most_kernels_(run.knowledge.Number("step.layer_most")) {}
 
-  // A step of many kernels holds many layers.
+  // A step of many kernels holds many layers, and one that updates weights is a step.
   bool IsOne(const Step& step) const {
     const OpTable& ops = run_.trace.ops;
     const auto gpus = static_cast<double>(run_.active_devices.size());
@@ -137,7 +137,10 @@ class UploadedLayers {
     auto op = static_cast<std::uint32_t>(
         std::lower_bound(ops.start.begin(), ops.start.end(), step.start) - ops.start.begin());
     for (; op < ops.size() && ops.start[op] < step.end; ++op) {
-      kernels += ops.kind[op] == OpKind::kKernel ? 1 : 0;
+      if (ops.kind[op] == OpKind::kKernel) {
+        ++kernels;
+        if (run_.names.Kernel(ops.detail[op]).name == "optimizer") return false;
+      }
       if (ops.kind[op] != OpKind::kCopy) continue;
       const std::uint32_t copy = ops.detail[op];
       const CopyDirection direction = run_.trace.copies.direction[copy];

@@ -112,16 +112,17 @@ TEST_CASE("the layers of two passes are no steps") {
 
 // One pass through twelve layers whose weights stay on the host: `uploads` tensors each, on a
 // stream of their own, and then 200 us of computing. `hands_back`: a result after each.
-TraceBuilder OffloadedPass(int uploads, bool hands_back) {
+TraceBuilder OffloadedPass(int uploads, bool hands_back, std::int64_t unit = 64_MiB,
+                           const char* last = "sgemm_down") {
   TraceBuilder story;
   Repeat(12, 10_ms, [&](int, Nanos at) {
     for (int i = 0; i < uploads; ++i) {
       const Nanos from = at + i * 9_ms / uploads;
-      story.OnStream(7).CopyToGpu((64 + i) * 1_MiB, MemoryKind::kPinned,
+      story.OnStream(7).CopyToGpu(unit + i * 65536, MemoryKind::kPinned,
                                   {at + i * 2_us, at + i * 2_us + 1_us},
                                   {from, from + 9_ms / uploads - 1_us});
     }
-    for (const char* name : {"norm", "sgemm_qkv", "attn", "sgemm_up", "gelu", "sgemm_down"}) {
+    for (const char* name : {"norm", "sgemm_qkv", "attn", "sgemm_up", "gelu", last}) {
       const Nanos k = at + 9100_us + (name[0] + name[1]) % 7 * 30_us;
       story.Launch(name, {at + 20_us, at + 21_us}, {k, k + 20_us});
     }
@@ -144,6 +145,11 @@ TEST_CASE("layers that each upload their weights and hand nothing back are no st
 }
 
 TEST_CASE("a loop that hands something back, or takes in a batch, has steps") {
+  // In pieces that take as long, over a slow link.
+  CHECK(Analysed(OffloadedPass(5, false, 1_MiB), kAuto)->run.steps.known());
+  // What updates weights trains.
+  const char* const kAdam = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>";
+  CHECK(Analysed(OffloadedPass(4, false, 64_MiB, kAdam), kAuto)->run.steps.known());
   CHECK(Analysed(OffloadedPass(4, true), kAuto)->run.steps.known());
   CHECK(Analysed(OffloadedPass(2, false), kAuto)->run.steps.known());
 }
