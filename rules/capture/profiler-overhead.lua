@@ -12,7 +12,7 @@ return {
   optional   = { "idle.profiler_overhead" },
   thresholds = { "min_share" },
 
-  symptom = "The profiler itself ran on launching threads for {overhead:time}, {share:pct} of the window{idle_text:text}.",
+  symptom = "The profiler itself ran on launching threads for {overhead:time}, {share:pct} of the window.{idle_text:text}",
   cause   = "The profiler flushes buffers, takes call stacks and writes samples on the threads that feed the GPU. Host times in this report are longer than without a profiler.",
   fixes   = {
     { action = "Record less at a time: leave out CPU sampling and the call stacks of CUDA calls",
@@ -33,14 +33,14 @@ return {
     if not at_least(part, t.min_share) then return nil end
     local waited = (f.idle.profiler_overhead or 0) > 0
     return { share = part, overhead = f.capture.overhead, idle = f.idle.profiler_overhead,
-             idle_text = waited and ", and the GPU was idle for part of it" or "" }
+             idle_text = waited and " The GPU was idle for part of that time." or "" }
   end,
 
   tests = {
     { name = "a tenth of the window",
       edges = { ["capture.overhead"] = 6e7 },
       facts = { window = { time = 2e9 }, capture = { overhead = 2e8 }, idle = { profiler_overhead = 1.5e8 } },
-      expect = { share = 0.1, overhead = 2e8, idle = 1.5e8, idle_text = ", and the GPU was idle for part of it" } },
+      expect = { share = 0.1, overhead = 2e8, idle = 1.5e8, idle_text = " The GPU was idle for part of that time." } },
     { name = "the GPU had work meanwhile",
       facts = { window = { time = 2e9 }, capture = { overhead = 2e8 }, idle = { profiler_overhead = 0 } },
       expect = { share = 0.1, idle_text = "" } },
