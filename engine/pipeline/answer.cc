@@ -95,7 +95,7 @@ bool WaitsForUnseenRanks(const Report& report) {
 // PyTorch's profiler around ten rounds of the loop that the user wrote; or by the server whose loop
 // it is.
 std::string TorchCommand(const Knowledge& knowledge, const Report& report, const char* options) {
-  const std::string server = knowledge.HowToRecord(report.run.framework);
+  std::string server = knowledge.HowToRecord(report.run.framework);
   if (!server.empty()) return server;
   return fmt::format("profile(schedule=torch.profiler.schedule(wait=5, warmup=3, active=10){})",
                      options);
