@@ -72,8 +72,7 @@ class Replay::Pass {
   }
   bool Vanishes(std::uint32_t call) const { return changes_.vanished[call] != 0; }
   // When the stream's queue has a place for what the call submits: once the launch that is as many
-  // before it as the queue is deep is done. Of those that the recorded run had not begun by then,
-  // nothing is known: its queue was deeper.
+  // before it as the queue is deep is done. The least of all times where there is one at once.
   Nanos PlaceInQueue(const HostCall& call);
   // Where an op that runs on its own follows the one before it in its stream.
   Nanos ChainEndBefore(const GpuOp& op) const {
@@ -109,8 +108,8 @@ Replay::Pass::Pass(const Replay& graph, const Remedy& remedy)
       reached_(graph.device_count_, graph.from_),
       device_busy_(graph.device_count_, 0),
       link_busy_(graph.device_count_, 0),
-      launches_(graph.stream_count_, 0),
-      begun_(graph.stream_count_),
+      launches_(graph.queue_depth_.size(), 0),
+      begun_(graph.queue_depth_.size()),
       wide_busy_(graph.device_count_, 0),
       end_(graph.from_) {}
 
@@ -201,10 +200,10 @@ void Replay::Pass::EndCall(std::uint32_t i) {
 
 Nanos Replay::Pass::PlaceInQueue(const HostCall& call) {
   const std::size_t before = launches_[call.stream]++;
+  const std::size_t depth = graph_.queue_depth_[call.stream];
   const std::vector<std::uint32_t>& begun = begun_[call.stream];
-  if (before < graph_.queue_depth_ || before - graph_.queue_depth_ >= begun.size())
-    return graph_.from_;
-  return op_end_[begun[before - graph_.queue_depth_]] + graph_.nominal_call_ns_;
+  if (before < depth || before - depth >= begun.size()) return std::numeric_limits<Nanos>::min();
+  return op_end_[begun[before - depth]] + graph_.nominal_call_ns_;
 }
 
 Nanos Replay::Pass::OpStart(std::uint32_t i) const {

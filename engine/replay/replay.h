@@ -105,6 +105,7 @@ class Replay {
   void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
   void LinkOps();
+  void MeasureDepths(const Run& run);
   void GroupCollectives(const Run& run);
   void Order();
 
@@ -126,10 +127,9 @@ class Replay {
   std::vector<double>
       wide_union_;  // per device: union over sum of its wide kernels, 1 when they never overlap
   Nanos baseline_ns_ = 0;
-  std::size_t queue_depth_;  // of a stream: launches that may be outstanding
-  std::size_t stream_count_ = 0;
-  double busy_share_, input_share_;  // what names the next bound
-  double scale_ = 1;                 // the window over the part of it that is replayed
+  std::vector<std::size_t> queue_depth_;  // per stream: launches that may be outstanding
+  double busy_share_, input_share_;       // what names the next bound
+  double scale_ = 1;                      // the window over the part of it that is replayed
 };
 
 }  // namespace advise

@@ -35,9 +35,9 @@ pipe.to("cuda")      # diffusers: not enable_sequential_cpu_offload()]],
     { action = "Put constants on the GPU once: NumPy arrays are sent again with each call of a compiled function",
       snippet = "table = jax.device_put(table)   # once, before the loop", language = "python", ["for"] = { "jax" } },
     { action  = "Copy what does not change to the GPU before the loop, and what changes only when it does",
-      snippet = [[cudaMemcpyAsync(d_table, table, bytes, cudaMemcpyHostToDevice, stream);   // once
+      snippet = [[cudaMemcpyAsync(weights, host, bytes, cudaMemcpyHostToDevice, stream);   // once
 for (int step = 0; step < steps; ++step)
-    advance<<<grid, block, 0, stream>>>(d_state, d_table);]],
+    advance<<<grid, block, 0, stream>>>(state, weights);]],
       language = "cpp", ["for"] = { "c++" } },
     { action = "Make room so that the data fits: 16-bit or 8-bit weights, sharding over more GPUs, activation checkpointing" },
     { action = "If the data must stay on the host, use each upload for more work: a larger batch, or several requests at a time" },

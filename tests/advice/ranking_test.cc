@@ -387,9 +387,9 @@ TEST_CASE("a setting comes before a change of code that wins little more and is 
         {.id = "a/code", .claims = {Percent(run, 0, code_percent)}, .confidence = confidence});
     return verdicts.Rank(run)[0].rule->id;
   };
-  CHECK(first(21, 0.8) == "a/setting");
-  CHECK(first(21, 0.9) == "a/code");  // which is surer
-  CHECK(first(24, 0.8) == "a/code");  // which wins a fifth more
+  CHECK(first(24, 0.8) == "a/setting");
+  CHECK(first(24, 0.9) == "a/code");  // which is surer
+  CHECK(first(27, 0.8) == "a/code");  // which wins a third more
 }
 
 TEST_CASE("a confidence says what it rests on, and what lowered it") {

@@ -102,6 +102,21 @@ TEST_CASE("a host that is freed runs no further ahead than the queue is deep") {
         Approx(expected / 60e6).epsilon(0.025));
 }
 
+// 3000 launches return while the first kernel of their stream still runs.
+TEST_CASE("a queue that was seen to be deeper does not lengthen the replay") {
+  TraceBuilder story;
+  Nanos gpu = 100_ms;
+  story.Launch("first", {0, 4_us}, {6_us, gpu});
+  for (int n = 1; n < 3000; ++n) {
+    const Nanos call = n * 10_us;
+    story.Launch("work", {call, call + 4_us}, {gpu, gpu + 2_us});
+    gpu += 2_us;
+  }
+  story.Sync({31_ms, gpu + 2_us});
+  const Analysed run(story);
+  CHECK(run->replay().BaselineNs() == run.Window());
+}
+
 TEST_CASE("a call that is gone never lengthens the run") {
   Dice dice(3);
   for (int round = 0; round < 200; ++round) {
