@@ -72,7 +72,9 @@ Result<Arguments> Arguments::Read(const McpJson& given, const std::vector<Parame
     if (absent) continue;
     const std::string wanted = WantedInstead(*value, parameter.kind);
     if (!wanted.empty()) return Fail("wanted " + wanted, parameter.name, parameter.text);
-    const bool empty = parameter.required && (*value == "" || (value->is_array() && value->empty()));
+    const bool no_text = value->is_string() && value->get_ref<const McpJson::string_t&>().empty();
+    const bool no_items = value->is_array() && value->empty();
+    const bool empty = parameter.required && (no_text || no_items);
     if (empty) return Fail("is empty", parameter.name, parameter.text);
   }
   for (const auto& [name, value] : given.items()) {
