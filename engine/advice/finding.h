@@ -48,7 +48,6 @@ struct Fix {
   std::string reason = {};
 };
 
-// The static part of a rule, as its file states it.
 // What a rule tells that other parts of the report ask for, or tell themselves.
 enum class Topic {
   kNoTopic,
@@ -68,6 +67,7 @@ enum class Topic {
 std::vector<std::string> TopicNames();
 Topic TopicOf(const std::string& name);
 
+// The static part of a rule, as its file states it.
 struct RuleInfo {
   std::string id;  // "transfer/pageable-copy"
   std::string title;

@@ -92,6 +92,26 @@ Nanos QuickLaunch(const Run& run) {
   return *decile;
 }
 
+// By stream: the launches that it takes, or those that were outstanding when one of its calls
+// returned, where these are more.
+std::vector<std::size_t> DepthsOfStreams(const Run& run) {
+  const OpTable& ops = run.trace.ops;
+  const auto usual = static_cast<std::size_t>(run.knowledge.Number("replay.queue.depth"));
+  std::vector<std::size_t> depths(run.trace.streams.size(), usual);
+  std::vector<std::vector<Nanos>> ends(depths.size());
+  std::vector<std::size_t> ended(depths.size(), 0);
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    const std::uint32_t call = ops.call[op];
+    const std::uint32_t stream = ops.stream[op];
+    if (call == kNone || stream == kNone || run.first_op_of_call[call] != op) continue;
+    ends[stream].push_back(ops.end[op]);
+    std::size_t& done = ended[stream];
+    while (done < ends[stream].size() && ends[stream][done] <= run.trace.calls.end[call]) ++done;
+    depths[stream] = std::max(depths[stream], ends[stream].size() - done);
+  }
+  return depths;
+}
+
 }  // namespace
 
 LaunchQueues MeasureQueues(const Run& run) {
@@ -101,6 +121,7 @@ LaunchQueues MeasureQueues(const Run& run) {
   const double deep_share = knowledge.Number("replay.queue.deep_share");
   const CallTable& calls = run.trace.calls;
   LaunchQueues queues;
+  queues.depth = DepthsOfStreams(run);
   queues.deep.assign(calls.size(), 0);
   std::vector<Nanos> with_room;
   std::size_t launches = 0;

@@ -3,6 +3,7 @@
 // length says how long kernels run and nothing of what launching costs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct LaunchQueues {
   Nanos usual_call = 0;
   // By call: 1 when its process had so much work outstanding that its queue may have been full.
   std::vector<std::uint8_t> deep;
+  // By stream: launches that may be outstanding; then the next one waits.
+  std::vector<std::size_t> depth;
 };
 
 // O(n log n) in the calls and ops of the run.

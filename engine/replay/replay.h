@@ -105,7 +105,6 @@ class Replay {
   void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
   void LinkOps();
-  void MeasureDepths(const Run& run);
   void GroupCollectives(const Run& run);
   void Order();
 

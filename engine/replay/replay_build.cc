@@ -75,13 +75,13 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
       input_share_(run.knowledge.Number("replay.input_share")) {
   const LaunchQueues queues = MeasureQueues(run);
   nominal_call_ns_ = queues.usual_call;
+  queue_depth_ = queues.depth;
   Shorten(run);
   AddCalls(run);
   AddOps(run);
   LinkCalls(run, idle, hand_overs);
   AwaitOps(run, queues);
   LinkOps();
-  MeasureDepths(run);
   GroupCollectives(run);
   Order();
   if (!ops_.empty()) baseline_ns_ = With(Remedy{}).length_ns;
@@ -401,24 +401,6 @@ void Replay::LinkOps() {
     }
     if (op.latency < 0) op.latency = 0;
     if (op.call != kNone) last_node[op.call] = i;
-  }
-}
-
-// How many launches a stream is known to take: where more were outstanding when a call returned
-// than any stream is said to take, it takes those.
-void Replay::MeasureDepths(const Run& run) {
-  const auto usual = static_cast<std::size_t>(run.knowledge.Number("replay.queue.depth"));
-  queue_depth_.assign(run.trace.streams.size(), usual);
-  std::vector<std::vector<std::uint32_t>> submitted(queue_depth_.size());
-  std::vector<std::size_t> ended(queue_depth_.size(), 0);
-  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
-    if (!ops_[i].submitted) continue;
-    const std::uint32_t stream = ops_[i].stream;
-    std::vector<std::uint32_t>& ops = submitted[stream];
-    ops.push_back(i);
-    const Nanos returned = calls_[ops_[i].call].end;
-    while (ended[stream] < ops.size() && ops_[ops[ended[stream]]].end <= returned) ++ended[stream];
-    queue_depth_[stream] = std::max(queue_depth_[stream], ops.size() - ended[stream]);
   }
 }
 

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "engine/metrics/losses/rhythm.h"
+
 namespace advise {
 namespace {
 
@@ -19,8 +21,7 @@ class StepFinder {
         run_(basis.run),
         trace_(basis.run.trace),
         phases_(phases),
-        median_(run_.steps.Median()),
-        single_factor_(run_.knowledge.Number("step.single_factor")) {}
+        median_(run_.steps.Median()) {}
 
   StepStats Find() {
     result_.outlier = LossBuilder(basis_).Build();
@@ -311,68 +312,6 @@ class StepFinder {
     return slow;
   }
 
-  // Evenly apart, at least two that are alike, and not every step. Distance in steps; 0 when not.
-  std::size_t Rhythm(const std::vector<std::size_t>& slow) const {
-    std::vector<std::size_t> apart;
-    for (std::size_t i = 1; i < slow.size(); ++i) apart.push_back(slow[i] - slow[i - 1]);
-    if (apart.empty()) return 0;
-    if (slow.size() == 2) {  // any two steps have a distance
-      const auto [less, more] = std::minmax({Beyond(slow[0]), Beyond(slow[1])});
-      if (static_cast<double>(more) > single_factor_ * static_cast<double>(less)) return 0;
-    }
-    const std::size_t every = Median(apart);
-    if (every < 2) return 0;
-    // Where the rhythm goes on, before the first and after the last of them, steps are slow, too.
-    // Some may be hidden by work in reserve; two that are alike may be chance, so that none may be
-    // missing.
-    const std::size_t due = (slow.front() - run_.steps.first_steady) / every + 1 +
-                            (Steps().size() - 1 - slow.front()) / every;
-    if (slow.size() == 2 && due > slow.size()) return 0;
-    const double seen = run_.knowledge.Number("step.periodic_seen");
-    if (static_cast<double>(slow.size()) < seen * static_cast<double>(due)) return 0;
-    const auto even = static_cast<std::size_t>(std::count_if(
-        apart.begin(), apart.end(), [every](std::size_t steps) { return steps % every == 0; }));
-    const double least = run_.knowledge.Number("step.periodic_share");
-    return static_cast<double>(even) >= least * static_cast<double>(apart.size()) ? every : 0;
-  }
-
-  // Without the one slow step that comes out of turn, where at least four others are evenly apart,
-  // which is no chance; none where that is not so.
-  std::vector<std::size_t> WithoutIntruder(const std::vector<std::size_t>& slow) const {
-    for (std::size_t i = 0; i < slow.size() && slow.size() > 4; ++i) {
-      std::vector<std::size_t> others = slow;
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-      const std::size_t every = Rhythm(others);
-      const auto in_turn = [&](std::size_t s) { return (s - others.front()) % every == 0; };
-      if (every > 0 && std::all_of(others.begin(), others.end(), in_turn)) return others;
-    }
-    return {};
-  }
-
-  // The slow steps that come at a regular distance, without single ones that lose far more or far
-  // less than they do, or come out of turn.
-  std::vector<std::size_t> Regular(const std::vector<std::size_t>& slow) {
-    std::vector<Nanos> beyond;
-    for (const std::size_t i : slow) beyond.push_back(Beyond(i));
-    const auto largest = static_cast<double>(*std::max_element(beyond.begin(), beyond.end()));
-    const auto middle = static_cast<double>(Median(std::move(beyond)));
-    const auto with = [&](double least, double most) {
-      std::vector<std::size_t> some;
-      for (const std::size_t i : slow) {
-        const auto lost = static_cast<double>(Beyond(i));
-        if (lost >= least && lost <= most) some.push_back(i);
-      }
-      return some;
-    };
-    for (const std::vector<std::size_t>& some :
-         {with(0, single_factor_ * middle), with(largest / single_factor_, largest), slow,
-          WithoutIntruder(slow)}) {
-      result_.stall_every = Rhythm(some);
-      if (result_.stall_every > 0) return some;
-    }
-    return {};
-  }
-
   // What these steps lose, and what fills it.
   Loss Slow(const std::vector<std::size_t>& steps, double* excess, std::string* mostly,
             double* busy) {
@@ -396,7 +335,12 @@ class StepFinder {
     if (slow.empty()) return;
     extra_copies_ = ExtraCopiesToHide();
     usual_idle_ = UsualIdle();
-    const std::vector<std::size_t> regular = Regular(slow);
+    std::vector<SlowStep> longer;
+    for (const std::size_t i : slow) longer.push_back({i, Beyond(i)});
+    const Rhythm rhythm =
+        FindRhythm(longer, run_.steps.first_steady, Steps().size(), run_.knowledge);
+    result_.stall_every = rhythm.every;
+    const std::vector<std::size_t>& regular = rhythm.steps;
     std::vector<std::size_t> single;
     std::set_difference(slow.begin(), slow.end(), regular.begin(), regular.end(),
                         std::back_inserter(single));
@@ -453,7 +397,6 @@ class StepFinder {
   const Trace& trace_;
   const Phases& phases_;
   Nanos median_;
-  double single_factor_;
   Nanos usual_idle_ = 0;
   std::vector<std::uint32_t> extra_copies_;
   StepStats result_;
