@@ -52,6 +52,43 @@ TEST_CASE("a step as slow as the regular ones, but out of turn, does not break t
   CHECK(run->step_stats.outlier_excess_ns == Approx(60e6).epsilon(0.05));
 }
 
+TEST_CASE("short pauses at a regular distance are a rhythm, though no step is unusually long") {
+  const Analysed run(Steps(40, [](int n) { return n % 4 == 3 ? 1200_us : Nanos{0}; }), kAuto);
+  REQUIRE(run->run.steps.outliers.empty());
+  CHECK(run->step_stats.stall_every == 4);
+  CHECK(run->step_stats.stall_excess_ns == Approx(10 * 1.2e6).epsilon(0.15));
+  CHECK(run->step_stats.stall.lost->Total() == Approx(10 * 1.2e6).epsilon(0.15));
+  CHECK(run->step_stats.outlier_excess_ns == 0);
+}
+
+TEST_CASE("a single slow step does not hide short pauses at a regular distance") {
+  const Analysed run(Steps(40,
+                           [](int n) {
+                             if (n == 21) return 50_ms;
+                             return n % 4 == 3 ? 1200_us : Nanos{0};
+                           }),
+                     kAuto);
+  CHECK(run->step_stats.stall_every == 4);
+  CHECK(run->step_stats.stall_excess_ns == Approx(10 * 1.2e6).epsilon(0.15));
+  CHECK(run->step_stats.outlier_excess_ns == Approx(50e6).epsilon(0.05));
+}
+
+TEST_CASE("short pauses that leave out a turn, or come out of turn, are no rhythm") {
+  const auto every_fourth = [](int n) { return n % 4 == 3; };
+  const Analysed seldom(
+      Steps(40, [&](int n) { return every_fourth(n) && n / 4 % 3 != 0 ? 1200_us : Nanos{0}; }),
+      kAuto);
+  CHECK(seldom->step_stats.stall_every == 0);
+  const Analysed also(
+      Steps(40, [&](int n) { return every_fourth(n) || n % 9 == 5 ? 1200_us : Nanos{0}; }), kAuto);
+  CHECK(also->step_stats.stall_every == 0);
+}
+
+TEST_CASE("pauses that usual steps have, too, are no stall") {
+  const Analysed run(Steps(40, [](int n) { return n % 4 == 3 ? 1400_us : 1200_us; }), kAuto);
+  CHECK(run->step_stats.stall_every == 0);
+}
+
 TEST_CASE("few slow steps of which one comes out of turn are no rhythm") {
   const Analysed run(
       Steps(30, [](int n) { return n == 9 || n == 12 || n == 19 || n == 29 ? 60_ms : Nanos{0}; }),

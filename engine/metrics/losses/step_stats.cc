@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <map>
-#include <set>
 #include <utility>
 
-#include "engine/metrics/losses/rhythm.h"
+#include "engine/metrics/losses/slow_steps.h"
 
 namespace advise {
 namespace {
-
-constexpr const char* kMoreWork = "more work on the GPU";
 
 class StepFinder {
  public:
@@ -30,7 +25,7 @@ class StepFinder {
     Jitter();
     Drift();
     Warmup();
-    Outliers();
+    FindSlowSteps(basis_, &result_);
     Phased();
     return std::move(result_);
   }
@@ -104,270 +99,6 @@ class StepFinder {
                                                 : "first-time work on the host";
   }
 
-  // A copy by direction and size (to a power of two).
-  using CopyClass = std::pair<CopyDirection, long>;
-  CopyClass ClassOfCopy(std::uint32_t op) const {
-    const std::uint32_t row = trace_.ops.detail[op];
-    const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
-    return {trace_.copies.direction[row], std::lround(std::log2(1.0 + bytes))};
-  }
-
-  struct UsualCopies {
-    std::set<CopyClass> in_steps;  // that at least half of the steady steps make
-    // Uploads that are half as many as the steps: a host that ran ahead sends the batches of many
-    // steps in one go.
-    std::set<CopyClass> in_bursts;
-  };
-  UsualCopies FindUsualCopies() const {
-    std::map<CopyClass, std::set<std::size_t>> steps_with;
-    std::map<CopyClass, std::size_t> uploads;
-    for (const auto& [op, step] : CopiesOfSteps()) {
-      const CopyClass kind = ClassOfCopy(op);
-      steps_with[kind].insert(step);
-      if (kind.first == CopyDirection::kHostToDevice) ++uploads[kind];
-    }
-    UsualCopies usual;
-    for (const auto& [kind, steps] : steps_with) {
-      if (2 * steps.size() >= run_.steps.steady_count()) usual.in_steps.insert(kind);
-    }
-    for (const auto& [kind, count] : uploads) {
-      if (2 * count >= run_.steps.steady_count()) usual.in_bursts.insert(kind);
-    }
-    return usual;
-  }
-
-  // Copies that most steps do not make and that may go on beside the loop, as those of a checkpoint
-  // do. Where a step sends about as much back, it needs what it sends, and waits for all of it.
-  std::vector<std::uint32_t> ExtraCopiesToHide() const {
-    const UsualCopies usual = FindUsualCopies();
-    struct OfStep {
-      std::vector<std::uint32_t> copies;
-      double down = 0;
-      double up = 0;
-    };
-    std::map<std::size_t, OfStep> steps;
-    for (const auto& [op, step] : CopiesOfSteps()) {
-      const CopyClass kind = ClassOfCopy(op);
-      if (usual.in_steps.contains(kind)) continue;
-      OfStep& of = steps[step];
-      if (!usual.in_bursts.contains(kind)) of.copies.push_back(op);
-      const std::uint32_t row = trace_.ops.detail[op];
-      const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
-      if (trace_.copies.direction[row] == CopyDirection::kDeviceToHost) of.down += bytes;
-      if (trace_.copies.direction[row] == CopyDirection::kHostToDevice) of.up += bytes;
-    }
-    const double back = run_.knowledge.Number("step.sent_back");
-    std::vector<std::uint32_t> extra;
-    for (const auto& [step, of] : steps) {
-      if (std::min(of.down, of.up) >= back * std::max(of.down, of.up) && of.up > 0) continue;
-      extra.insert(extra.end(), of.copies.begin(), of.copies.end());
-    }
-    return extra;
-  }
-
-  // Copies inside steady steps, with the step's number.
-  std::vector<std::pair<std::uint32_t, std::size_t>> CopiesOfSteps() const {
-    std::vector<std::pair<std::uint32_t, std::size_t>> copies;
-    std::size_t step = run_.steps.first_steady;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      while (step < Steps().size() && trace_.ops.start[op] >= Steps()[step].end) ++step;
-      if (step == Steps().size()) break;
-      if (trace_.ops.kind[op] == OpKind::kCopy && trace_.ops.start[op] >= Steps()[step].start)
-        copies.emplace_back(op, step);
-    }
-    return copies;
-  }
-
-  // The extra copies could run beside the kernels, and hold no thread, when they go to pinned
-  // memory on a stream of their own. Returns the time in which only they run.
-  Nanos ExtraCopies(const Step& step, LossBuilder* loss) const {
-    Nanos exposed = 0;
-    for (const std::uint32_t op : extra_copies_) {
-      if (trace_.ops.start[op] < step.start || trace_.ops.start[op] >= step.end) continue;
-      loss->AddExposed(op);
-      exposed += basis_.times[trace_.ops.device[op]].copy_exposed.OverlapWith(trace_.ops.start[op],
-                                                                              trace_.ops.end[op]);
-      loss->remedy().detached_ops.push_back(op);
-      if (trace_.ops.call[op] != kNone)
-        loss->remedy().unblocked_calls.push_back(trace_.ops.call[op]);
-    }
-    return exposed / static_cast<Nanos>(run_.active_devices.size());
-  }
-
-  // What each of these steps copies to the host and a usual step does not, in bytes.
-  double ExtraDownloads(const std::vector<std::size_t>& steps) const {
-    double bytes = 0;
-    for (const std::uint32_t op : extra_copies_) {
-      const std::uint32_t row = trace_.ops.detail[op];
-      if (trace_.copies.direction[row] != CopyDirection::kDeviceToHost) continue;
-      const bool inside = std::any_of(steps.begin(), steps.end(), [&](std::size_t i) {
-        return trace_.ops.start[op] >= Steps()[i].start && trace_.ops.start[op] < Steps()[i].end;
-      });
-      if (inside) bytes += static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
-    }
-    return bytes / static_cast<double>(steps.size());
-  }
-
-  // How long the first device idles in a step for somebody's doing, and in a usual one.
-  Nanos IdleIn(const Step& step) const {
-    const std::uint32_t device = run_.active_devices.front();
-    return basis_.times[device].idle.OverlapWith(step.start, step.end) - WithoutWork(step);
-  }
-  Nanos UsualIdle() const {
-    std::vector<Nanos> idle;
-    for (std::size_t i = run_.steps.first_steady; i < Steps().size(); ++i) {
-      if (!run_.steps.IsOutlier(i)) idle.push_back(IdleIn(Steps()[i]));
-    }
-    return Median(std::move(idle));
-  }
-
-  // What a step took beyond the median: its extra copies, then the idle time that usual steps do
-  // not have, in its longest gaps.
-  void Excess(const Step& step, LossBuilder* loss, std::map<std::string, double>* what) {
-    Nanos left = step.Length() - WithoutWork(step) - median_;
-    loss->Count(step.start, 0, left);
-    const Nanos copying = std::min(left, ExtraCopies(step, loss));
-    left -= copying;
-    if (copying > 0) (*what)["copies that other steps do not make"] += static_cast<double>(copying);
-    Nanos idle = std::min(left, std::max<Nanos>(0, IdleIn(step) - usual_idle_));
-    left -= idle;
-    std::vector<GapPiece> pieces;
-    const GapPieces& all = basis_.idle.pieces;
-    const std::uint32_t device = run_.active_devices.front();
-    for (std::size_t i = all.FirstEndingAfter(device, step.start); i < all.size(); ++i) {
-      const GapPiece piece = all[i];
-      if (piece.device != device || piece.start >= step.end) break;
-      if (piece.start >= step.start) pieces.push_back(piece);
-    }
-    std::stable_sort(pieces.begin(), pieces.end(),
-                     [](const GapPiece& a, const GapPiece& b) { return a.Length() > b.Length(); });
-    for (const GapPiece& piece : pieces) {
-      if (idle <= 0) break;
-      if (piece.cause == IdleCause::kNoWorkQueued) continue;  // nobody's doing
-      const Nanos part = std::min(idle, piece.Length());
-      idle -= part;
-      for (const std::uint32_t d : run_.active_devices) {
-        const IntervalSet idles = basis_.times[d].idle.Clip(piece.end - part, piece.end);
-        for (const Interval& i : idles.intervals()) loss->AddSpan(d, i.start, i.end);
-      }
-      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
-      (*what)[Describe(piece)] += static_cast<double>(part);
-      if (thread == kNone) continue;
-      IntervalSet cut;
-      cut.Append(piece.end - part, piece.end);
-      loss->remedy().host_cuts.push_back({thread, std::move(cut)});
-    }
-    // What is not idle is extra work: ops that the median step does not have are not known, so it
-    // stays unclaimed.
-    if (left > 0) (*what)[kMoreWork] += static_cast<double>(left);
-  }
-
-  static std::string Describe(const GapPiece& piece) {
-    if (piece.phase >= Phase::kEvaluation) return PhaseName(piece.phase);
-    switch (piece.cause) {
-      case IdleCause::kDataLoading:
-        return "data loading";
-      case IdleCause::kFileIo:
-        return "file calls";
-      case IdleCause::kHostSync:
-        return "synchronization calls";
-      case IdleCause::kAllocation:
-        return "memory allocation";
-      case IdleCause::kJitOrModuleLoad:
-        return "compiling or loading code";
-      case IdleCause::kHostWait:
-        return "waiting in the OS";
-      case IdleCause::kProfilerOverhead:
-        return "the profiler";
-      default:
-        return "host code";
-    }
-  }
-
-  // What the step takes longer than the median one, without the time in which it had nothing to do.
-  Nanos Beyond(std::size_t step) const {
-    return Steps()[step].Length() - WithoutWork(Steps()[step]) - median_;
-  }
-
-  // How long the first device had nobody to work for in a step.
-  Nanos WithoutWork(const Step& step) const {
-    const GapPieces& all = basis_.idle.pieces;
-    const std::uint32_t device = run_.active_devices.front();
-    Nanos without = 0;
-    for (std::size_t i = all.FirstEndingAfter(device, step.start); i < all.size(); ++i) {
-      const GapPiece piece = all[i];
-      if (piece.device != device || piece.start >= step.end) break;
-      if (piece.cause == IdleCause::kNoWorkQueued)
-        without += std::min(piece.end, step.end) - std::max(piece.start, step.start);
-    }
-    return without;
-  }
-
-  // The slow steps, but for those that mostly waited for a request or for a person.
-  std::vector<std::size_t> SlowSteps() const {
-    std::vector<std::size_t> slow;
-    for (const std::size_t i : run_.steps.outliers) {
-      if (2 * Beyond(i) >= Steps()[i].Length() - median_) slow.push_back(i);
-    }
-    return slow;
-  }
-
-  // What these steps lose, and what fills it.
-  Loss Slow(const std::vector<std::size_t>& steps, double* excess, std::string* mostly,
-            double* busy) {
-    LossBuilder loss(basis_);
-    std::map<std::string, double> total;
-    for (const std::size_t i : steps) {
-      std::map<std::string, double> what;
-      Excess(Steps()[i], &loss, &what);
-      *excess += static_cast<double>(Beyond(i));
-      result_.outliers.push_back({i, static_cast<double>(Steps()[i].Length()),
-                                  static_cast<double>(median_), Largest(what)});
-      for (const auto& [name, time] : what) total[name] += time;
-    }
-    *mostly = Largest(total);
-    *busy = total[kMoreWork];
-    return loss.Build();
-  }
-
-  void Outliers() {
-    const std::vector<std::size_t> slow = SlowSteps();
-    if (slow.empty()) return;
-    extra_copies_ = ExtraCopiesToHide();
-    usual_idle_ = UsualIdle();
-    std::vector<SlowStep> longer;
-    for (const std::size_t i : slow) longer.push_back({i, Beyond(i)});
-    const Rhythm rhythm =
-        FindRhythm(longer, run_.steps.first_steady, Steps().size(), run_.knowledge);
-    result_.stall_every = rhythm.every;
-    const std::vector<std::size_t>& regular = rhythm.steps;
-    std::vector<std::size_t> single;
-    std::set_difference(slow.begin(), slow.end(), regular.begin(), regular.end(),
-                        std::back_inserter(single));
-    std::string mostly;
-    double busy = 0;
-    if (!regular.empty())
-      result_.stall = Slow(regular, &result_.stall_excess_ns, &result_.stall_what, &busy);
-    if (!regular.empty()) result_.stall_bytes = ExtraDownloads(regular);
-    if (result_.stall_excess_ns > 0) result_.stall_gpu_share = busy / result_.stall_excess_ns;
-    if (!single.empty()) {
-      result_.outliers.clear();  // the rows are of what the finding speaks of
-      result_.outlier = Slow(single, &result_.outlier_excess_ns, &mostly, &busy);
-    }
-    std::stable_sort(
-        result_.outliers.begin(), result_.outliers.end(),
-        [](const OutlierRow& a, const OutlierRow& b) { return a.time_ns > b.time_ns; });
-  }
-
-  static std::string Largest(const std::map<std::string, double>& what) {
-    std::string name;
-    double most = 0;
-    for (const auto& [n, time] : what) {
-      if (time > most) most = time, name = n;
-    }
-    return name;
-  }
-
   void Phased() {
     const auto steps = static_cast<double>(run_.steps.steady_count());
     const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
@@ -397,8 +128,6 @@ class StepFinder {
   const Trace& trace_;
   const Phases& phases_;
   Nanos median_;
-  Nanos usual_idle_ = 0;
-  std::vector<std::uint32_t> extra_copies_;
   StepStats result_;
 };
 

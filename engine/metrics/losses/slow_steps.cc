@@ -1,0 +1,391 @@
+#include "engine/metrics/losses/slow_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "engine/metrics/losses/rhythm.h"
+
+namespace advise {
+namespace {
+
+constexpr const char* kMoreWork = "more work on the GPU";
+
+class SlowStepFinder {
+ public:
+  SlowStepFinder(const Basis& basis, StepStats* result)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        median_(run_.steps.Median()),
+        result_(*result) {}
+
+  void Find() {
+    const std::vector<std::size_t> slow = SlowSteps();
+    std::vector<SlowStep> longer;
+    for (const std::size_t i : slow) longer.push_back({i, Beyond(i)});
+    const Rhythm rhythm =
+        FindRhythm(longer, run_.steps.first_steady, Steps().size(), run_.knowledge);
+    const Pauses pauses = rhythm.every == 0 ? RegularPauses() : Pauses{};
+    if (slow.empty() && pauses.every == 0) return;
+    extra_copies_ = ExtraCopiesToHide();
+    usual_idle_ = UsualIdle();
+    if (rhythm.every > 0) Stall(rhythm);
+    if (pauses.every > 0) Stall(pauses);
+    std::vector<std::size_t> single;
+    std::set_difference(slow.begin(), slow.end(), rhythm.steps.begin(), rhythm.steps.end(),
+                        std::back_inserter(single));
+    if (!single.empty()) {
+      result_.outliers.clear();  // the rows are of what the finding speaks of
+      result_.outlier = Slow(single, &result_.outlier_excess_ns).loss;
+    }
+    std::stable_sort(
+        result_.outliers.begin(), result_.outliers.end(),
+        [](const OutlierRow& a, const OutlierRow& b) { return a.time_ns > b.time_ns; });
+  }
+
+ private:
+  const std::vector<Step>& Steps() const { return run_.steps.all; }
+
+  // A copy by direction and size (to a power of two).
+  using CopyClass = std::pair<CopyDirection, long>;
+  CopyClass ClassOfCopy(std::uint32_t op) const {
+    const std::uint32_t row = trace_.ops.detail[op];
+    const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
+    return {trace_.copies.direction[row], std::lround(std::log2(1.0 + bytes))};
+  }
+
+  struct UsualCopies {
+    std::set<CopyClass> in_steps;  // that at least half of the steady steps make
+    // Uploads that are half as many as the steps: a host that ran ahead sends the batches of many
+    // steps in one go.
+    std::set<CopyClass> in_bursts;
+  };
+  UsualCopies FindUsualCopies() const {
+    std::map<CopyClass, std::set<std::size_t>> steps_with;
+    std::map<CopyClass, std::size_t> uploads;
+    for (const auto& [op, step] : CopiesOfSteps()) {
+      const CopyClass kind = ClassOfCopy(op);
+      steps_with[kind].insert(step);
+      if (kind.first == CopyDirection::kHostToDevice) ++uploads[kind];
+    }
+    UsualCopies usual;
+    for (const auto& [kind, steps] : steps_with) {
+      if (2 * steps.size() >= run_.steps.steady_count()) usual.in_steps.insert(kind);
+    }
+    for (const auto& [kind, count] : uploads) {
+      if (2 * count >= run_.steps.steady_count()) usual.in_bursts.insert(kind);
+    }
+    return usual;
+  }
+
+  // Copies that most steps do not make and that may go on beside the loop, as those of a checkpoint
+  // do. Where a step sends about as much back, it needs what it sends, and waits for all of it.
+  std::vector<std::uint32_t> ExtraCopiesToHide() const {
+    const UsualCopies usual = FindUsualCopies();
+    struct OfStep {
+      std::vector<std::uint32_t> copies;
+      double down = 0;
+      double up = 0;
+    };
+    std::map<std::size_t, OfStep> steps;
+    for (const auto& [op, step] : CopiesOfSteps()) {
+      const CopyClass kind = ClassOfCopy(op);
+      if (usual.in_steps.contains(kind)) continue;
+      OfStep& of = steps[step];
+      if (!usual.in_bursts.contains(kind)) of.copies.push_back(op);
+      const std::uint32_t row = trace_.ops.detail[op];
+      const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
+      if (trace_.copies.direction[row] == CopyDirection::kDeviceToHost) of.down += bytes;
+      if (trace_.copies.direction[row] == CopyDirection::kHostToDevice) of.up += bytes;
+    }
+    const double back = run_.knowledge.Number("step.sent_back");
+    std::vector<std::uint32_t> extra;
+    for (const auto& [step, of] : steps) {
+      if (std::min(of.down, of.up) >= back * std::max(of.down, of.up) && of.up > 0) continue;
+      extra.insert(extra.end(), of.copies.begin(), of.copies.end());
+    }
+    return extra;
+  }
+
+  // Copies inside steady steps, with the step's number.
+  std::vector<std::pair<std::uint32_t, std::size_t>> CopiesOfSteps() const {
+    std::vector<std::pair<std::uint32_t, std::size_t>> copies;
+    std::size_t step = run_.steps.first_steady;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      while (step < Steps().size() && trace_.ops.start[op] >= Steps()[step].end) ++step;
+      if (step == Steps().size()) break;
+      if (trace_.ops.kind[op] == OpKind::kCopy && trace_.ops.start[op] >= Steps()[step].start)
+        copies.emplace_back(op, step);
+    }
+    return copies;
+  }
+
+  // The extra copies could run beside the kernels, and hold no thread, when they go to pinned
+  // memory on a stream of their own. Returns the time in which only they run.
+  Nanos ExtraCopies(const Step& step, LossBuilder* loss) const {
+    Nanos exposed = 0;
+    for (const std::uint32_t op : extra_copies_) {
+      if (trace_.ops.start[op] < step.start || trace_.ops.start[op] >= step.end) continue;
+      loss->AddExposed(op);
+      exposed += basis_.times[trace_.ops.device[op]].copy_exposed.OverlapWith(trace_.ops.start[op],
+                                                                              trace_.ops.end[op]);
+      loss->remedy().detached_ops.push_back(op);
+      if (trace_.ops.call[op] != kNone)
+        loss->remedy().unblocked_calls.push_back(trace_.ops.call[op]);
+    }
+    return exposed / static_cast<Nanos>(run_.active_devices.size());
+  }
+
+  // What each of these steps copies to the host and a usual step does not, in bytes.
+  double ExtraDownloads(const std::vector<std::size_t>& steps) const {
+    double bytes = 0;
+    for (const std::uint32_t op : extra_copies_) {
+      const std::uint32_t row = trace_.ops.detail[op];
+      if (trace_.copies.direction[row] != CopyDirection::kDeviceToHost) continue;
+      const bool inside = std::any_of(steps.begin(), steps.end(), [&](std::size_t i) {
+        return trace_.ops.start[op] >= Steps()[i].start && trace_.ops.start[op] < Steps()[i].end;
+      });
+      if (inside) bytes += static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
+    }
+    return bytes / static_cast<double>(steps.size());
+  }
+
+  // How long the first device idles in a step for somebody's doing, and in a usual one.
+  Nanos IdleIn(const Step& step) const {
+    const std::uint32_t device = run_.active_devices.front();
+    return basis_.times[device].idle.OverlapWith(step.start, step.end) - WithoutWork(step);
+  }
+  Nanos UsualIdle() const {
+    std::vector<Nanos> idle;
+    for (std::size_t i = run_.steps.first_steady; i < Steps().size(); ++i) {
+      if (!run_.steps.IsOutlier(i)) idle.push_back(IdleIn(Steps()[i]));
+    }
+    return Median(std::move(idle));
+  }
+
+  // The pieces of the first device's gaps that begin in the step and are somebody's doing.
+  std::vector<GapPiece> PiecesFrom(const Step& step) const {
+    std::vector<GapPiece> pieces;
+    const GapPieces& all = basis_.idle.pieces;
+    const std::uint32_t device = run_.active_devices.front();
+    for (std::size_t i = all.FirstEndingAfter(device, step.start); i < all.size(); ++i) {
+      const GapPiece piece = all[i];
+      if (piece.device != device || piece.start >= step.end) break;
+      if (piece.start >= step.start && piece.cause != IdleCause::kNoWorkQueued)
+        pieces.push_back(piece);
+    }
+    return pieces;
+  }
+
+  // Claims so much idle time of a step, in its longest gaps. Adds to `what` what fills them.
+  void ClaimIdle(const Step& step, Nanos idle, LossBuilder* loss,
+                 std::map<std::string, double>* what) const {
+    std::vector<GapPiece> pieces = PiecesFrom(step);
+    std::stable_sort(pieces.begin(), pieces.end(),
+                     [](const GapPiece& a, const GapPiece& b) { return a.Length() > b.Length(); });
+    for (const GapPiece& piece : pieces) {
+      if (idle <= 0) break;
+      const Nanos part = std::min(idle, piece.Length());
+      idle -= part;
+      for (const std::uint32_t d : run_.active_devices) {
+        const IntervalSet idles = basis_.times[d].idle.Clip(piece.end - part, piece.end);
+        for (const Interval& i : idles.intervals()) loss->AddSpan(d, i.start, i.end);
+      }
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+      (*what)[Describe(piece)] += static_cast<double>(part);
+      if (thread == kNone) continue;
+      IntervalSet cut;
+      cut.Append(piece.end - part, piece.end);
+      loss->remedy().host_cuts.push_back({thread, std::move(cut)});
+    }
+  }
+
+  // What a step took beyond the median: its extra copies, then the idle time that usual steps do
+  // not have.
+  void Excess(const Step& step, LossBuilder* loss, std::map<std::string, double>* what) const {
+    Nanos left = step.Length() - WithoutWork(step) - median_;
+    loss->Count(step.start, 0, left);
+    const Nanos copying = std::min(left, ExtraCopies(step, loss));
+    left -= copying;
+    if (copying > 0) (*what)["copies that other steps do not make"] += static_cast<double>(copying);
+    const Nanos idle = std::min(left, std::max<Nanos>(0, IdleIn(step) - usual_idle_));
+    left -= idle;
+    ClaimIdle(step, idle, loss, what);
+    // What is not idle is extra work: ops that the median step does not have are not known, so it
+    // stays unclaimed.
+    if (left > 0) (*what)[kMoreWork] += static_cast<double>(left);
+  }
+
+  static std::string Describe(const GapPiece& piece) {
+    if (piece.phase >= Phase::kEvaluation) return PhaseName(piece.phase);
+    switch (piece.cause) {
+      case IdleCause::kDataLoading:
+        return "data loading";
+      case IdleCause::kFileIo:
+        return "file calls";
+      case IdleCause::kHostSync:
+        return "synchronization calls";
+      case IdleCause::kAllocation:
+        return "memory allocation";
+      case IdleCause::kJitOrModuleLoad:
+        return "compiling or loading code";
+      case IdleCause::kHostWait:
+        return "waiting in the OS";
+      case IdleCause::kProfilerOverhead:
+        return "the profiler";
+      default:
+        return "host code";
+    }
+  }
+
+  // What the step takes longer than the median one, without the time in which it had nothing to do.
+  Nanos Beyond(std::size_t step) const {
+    return Steps()[step].Length() - WithoutWork(Steps()[step]) - median_;
+  }
+
+  // How long the first device had nobody to work for in a step.
+  Nanos WithoutWork(const Step& step) const {
+    const GapPieces& all = basis_.idle.pieces;
+    const std::uint32_t device = run_.active_devices.front();
+    Nanos without = 0;
+    for (std::size_t i = all.FirstEndingAfter(device, step.start); i < all.size(); ++i) {
+      const GapPiece piece = all[i];
+      if (piece.device != device || piece.start >= step.end) break;
+      if (piece.cause == IdleCause::kNoWorkQueued)
+        without += std::min(piece.end, step.end) - std::max(piece.start, step.start);
+    }
+    return without;
+  }
+
+  // The slow steps, but for those that mostly waited for a request or for a person.
+  std::vector<std::size_t> SlowSteps() const {
+    std::vector<std::size_t> slow;
+    for (const std::size_t i : run_.steps.outliers) {
+      if (2 * Beyond(i) >= Steps()[i].Length() - median_) slow.push_back(i);
+    }
+    return slow;
+  }
+
+  struct Lost {
+    Loss loss;
+    std::string mostly;  // what fills most of the time
+    double busy = 0;     // with more work on the GPU, in ns
+  };
+
+  // What these steps lose beyond the median step, and what fills it.
+  Lost Slow(const std::vector<std::size_t>& steps, double* excess) {
+    LossBuilder loss(basis_);
+    std::map<std::string, double> total;
+    for (const std::size_t i : steps) {
+      std::map<std::string, double> what;
+      Excess(Steps()[i], &loss, &what);
+      *excess += static_cast<double>(Beyond(i));
+      AddRow(i, what, &total);
+    }
+    return {loss.Build(), Largest(total), total[kMoreWork]};
+  }
+
+  void AddRow(std::size_t step, const std::map<std::string, double>& what,
+              std::map<std::string, double>* total) {
+    result_.outliers.push_back({step, static_cast<double>(Steps()[step].Length()),
+                                static_cast<double>(median_), Largest(what)});
+    for (const auto& [name, time] : what) (*total)[name] += time;
+  }
+
+  void Stall(const Rhythm& rhythm) {
+    result_.stall_every = rhythm.every;
+    Lost lost = Slow(rhythm.steps, &result_.stall_excess_ns);
+    result_.stall = std::move(lost.loss);
+    result_.stall_what = lost.mostly;
+    result_.stall_bytes = ExtraDownloads(rhythm.steps);
+    if (result_.stall_excess_ns > 0) result_.stall_gpu_share = lost.busy / result_.stall_excess_ns;
+  }
+
+  // How long the first device idles in the gaps that begin in a step, for what the host does beside
+  // launching. A gap belongs to one step as a whole, or a pause would make two steps slow.
+  Nanos PauseIn(std::size_t step) const {
+    Nanos pause = 0;
+    for (const GapPiece& piece : PiecesFrom(Steps()[step])) {
+      if (piece.cause != IdleCause::kLaunch && piece.cause != IdleCause::kPeerWait)
+        pause += piece.Length();
+    }
+    return pause;
+  }
+
+  struct Pauses {
+    std::size_t every = 0;  // steps apart; 0: none
+    std::vector<SlowStep> steps;
+  };
+
+  // The steps with longer pauses than usual ones, if they come at a regular distance without
+  // exception: in their lengths they do not stand out, so that chance must be told more strictly.
+  // With the pause beyond the usual one; none where they do not.
+  Pauses RegularPauses() const {
+    std::vector<Nanos> pauses;
+    for (std::size_t i = run_.steps.first_steady; i < Steps().size(); ++i) {
+      pauses.push_back(PauseIn(i));
+    }
+    const Nanos usual = Median(pauses);
+    const double least = run_.knowledge.Number("step.pause_share") * static_cast<double>(median_);
+    std::vector<SlowStep> paused;
+    for (std::size_t i = 0; i < pauses.size(); ++i) {
+      const std::size_t step = run_.steps.first_steady + i;
+      if (static_cast<double>(pauses[i] - usual) >= least && !run_.steps.IsOutlier(step))
+        paused.push_back({step, pauses[i] - usual});
+    }
+    if (static_cast<double>(paused.size()) < run_.knowledge.Number("step.min_count")) return {};
+    const Rhythm rhythm =
+        FindRhythm(paused, run_.steps.first_steady, Steps().size(), run_.knowledge);
+    const std::size_t due = rhythm.every == 0 ? 0 : pauses.size() / rhythm.every;
+    const bool always = rhythm.steps.size() == paused.size() &&
+                        static_cast<double>(paused.size()) >=
+                            run_.knowledge.Number("step.periodic_share") * static_cast<double>(due);
+    if (rhythm.every == 0 || !always) return {};
+    return {rhythm.every, std::move(paused)};
+  }
+
+  void Stall(const Pauses& pauses) {
+    result_.stall_every = pauses.every;
+    LossBuilder loss(basis_);
+    std::map<std::string, double> total;
+    std::vector<std::size_t> steps;
+    for (const SlowStep& one : pauses.steps) {
+      std::map<std::string, double> what;
+      loss.Count(Steps()[one.step].start, 0, one.beyond);
+      ClaimIdle(Steps()[one.step], one.beyond, &loss, &what);
+      result_.stall_excess_ns += static_cast<double>(one.beyond);
+      steps.push_back(one.step);
+      AddRow(one.step, what, &total);
+    }
+    result_.stall = loss.Build();
+    result_.stall_what = Largest(total);
+    result_.stall_bytes = ExtraDownloads(steps);
+  }
+
+  static std::string Largest(const std::map<std::string, double>& what) {
+    std::string name;
+    double most = 0;
+    for (const auto& [n, time] : what) {
+      if (time > most) most = time, name = n;
+    }
+    return name;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  Nanos median_;
+  Nanos usual_idle_ = 0;
+  std::vector<std::uint32_t> extra_copies_;
+  StepStats& result_;
+};
+
+}  // namespace
+
+void FindSlowSteps(const Basis& basis, StepStats* stats) { SlowStepFinder(basis, stats).Find(); }
+
+}  // namespace advise
