@@ -164,7 +164,8 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       kind.kind == KindOfRun::kTraining || (kind.kind == KindOfRun::kInference && !kind.decode);
   const bool takes_batches = kind.kind != KindOfRun::kSolver || !kind.framework.empty() ||
                              input.background || input.loads > 0;
-  if ((fed && copies.repeated_is_all) || (takes_batches && copies.repeated_may_be_batch))
+  if ((fed && copies.repeated_looks == UploadLooks::kBatchInPieces) ||
+      (takes_batches && copies.repeated_looks == UploadLooks::kBatch))
     copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);

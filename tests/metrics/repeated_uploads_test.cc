@@ -194,5 +194,21 @@ TEST_CASE("the only uploads of a training step are its batch, in however many pi
   CHECK(Analysed(Fed(8, false, "stencil27_kernel", "iteration"))->copies.repeated.per_step == 8);
 }
 
+TEST_CASE("what a range of transfers sends after data was loaded is the batch") {
+  const auto repeated = [](bool loads, Nanos sends_for) {
+    TraceBuilder trace = Fed(8, true, "multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>");
+    for (int s = 0; s < kSteps; ++s) {
+      const Nanos begin = s * kStep;
+      if (loads) trace.Range("load_batch", {begin - 100'000, begin - 1'000});
+      trace.Range("to_device", {begin, begin + sends_for});
+    }
+    return Analysed(trace)->copies.repeated.per_step;
+  };
+  CHECK(repeated(true, 32'000) == 0);
+  CHECK(repeated(false, 32'000) == 9);
+  // Outside of the range, seven of them are weights still.
+  CHECK(repeated(true, 4'000) == 8);
+}
+
 }  // namespace
 }  // namespace advise

@@ -6,7 +6,6 @@
 #include "engine/metrics/losses/later_reads.h"
 #include "engine/metrics/losses/migrations.h"
 #include "engine/metrics/losses/mpi.h"
-#include "engine/metrics/losses/repeated_uploads.h"
 #include "engine/timeline/blocking_calls.h"
 
 namespace advise {
@@ -35,11 +34,10 @@ class CopyFinder {
     result_.blocking = Held(CopyKind::kBlocking);
     Small();
     Slow();
-    RepeatedUploads repeated = FindRepeatedUploads(basis_, copies_, sync_of_copy_, link_);
+    RepeatedUploads repeated = FindRepeatedUploads(basis_, phases_, copies_, sync_of_copy_, link_);
     result_.repeated = std::move(repeated.loss);
     result_.repeated_memory = std::move(repeated.memory);
-    result_.repeated_is_all = repeated.all_there_is;
-    result_.repeated_may_be_batch = repeated.like_a_batch;
+    result_.repeated_looks = repeated.looks;
     RoundTrips();
     result_.migration = FindMigrations(basis_);
     Asynchronous();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/metrics/losses/loss.h"
+#include "engine/metrics/losses/repeated_uploads.h"
 #include "engine/timeline/phase.h"
 
 namespace advise {
@@ -30,8 +31,7 @@ struct Copies {
   double small_median_bytes = 0;
   double blocking_pageable_share = 0;
   std::string repeated_memory;
-  bool repeated_is_all = false;        // these come in one go, and nothing else is uploaded
-  bool repeated_may_be_batch = false;  // few, and computed on for as long as they take
+  UploadLooks repeated_looks = UploadLooks::kConstant;
   // The synchronising calls that only wait for a copy just issued, and that copy's call.
   std::unordered_map<std::uint32_t, std::uint32_t> copy_of_sync;
   // The synchronizing calls that wait for data which the host then sends to another rank.

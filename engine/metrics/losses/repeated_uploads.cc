@@ -9,12 +9,13 @@ namespace {
 
 class UploadFinder {
  public:
-  UploadFinder(const Basis& basis, const std::vector<std::uint32_t>& copies,
+  UploadFinder(const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
                const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy,
                double link_bytes_per_s)
       : basis_(basis),
         run_(basis.run),
         trace_(basis.run.trace),
+        phases_(phases),
         copies_(copies),
         sync_of_copy_(sync_of_copy),
         link_(link_bytes_per_s),
@@ -28,14 +29,9 @@ class UploadFinder {
     if (steps_.known()) {
       FindRecurring();
       stops_ = Stops();
-      result_.like_a_batch = !(AreMany() || AreHeavy() || AreStoppedFor());
-      if (!result_.like_a_batch) {
-        result_.all_there_is =
-            !AreStoppedFor() && AreAlike() && (stops_ <= Devices() || ComeInOneGo());
+      result_.looks = Looks();
+      if (result_.looks != UploadLooks::kBatch || (!by_step_.empty() && ArePlain() && !ComeBack()))
         Tell(&loss);
-      } else if (!by_step_.empty() && ArePlain() && !ComeBack()) {
-        Tell(&loss);
-      }
     }
     result_.loss = loss.Build();
     return std::move(result_);
@@ -55,6 +51,19 @@ class UploadFinder {
   }
   double Devices() const { return static_cast<double>(run_.active_devices.size()); }
 
+  UploadLooks Looks() const {
+    if (!AreMany() && !AreHeavy() && !AreStoppedFor()) return UploadLooks::kBatch;
+    const bool pieces = !AreStoppedFor() && AreAlike() && (stops_ <= Devices() || ComeInOneGo());
+    return pieces ? UploadLooks::kBatchInPieces : UploadLooks::kConstant;
+  }
+
+  // A range says so: the program loads data, and sends this where it loads or moves it.
+  bool IsNamedBatch(std::uint32_t op) const {
+    if (!phases_.known(Phase::kDataLoading)) return false;
+    const Phase phase = phases_.OfOp(run_, op);
+    return phase == Phase::kDataLoading || phase == Phase::kTransfer;
+  }
+
   // Uploads whose size comes back in most steps.
   void FindRecurring() {
     const auto least = static_cast<std::int64_t>(run_.knowledge.Number("copy.repeated_bytes"));
@@ -63,7 +72,7 @@ class UploadFinder {
     for (const std::uint32_t op : copies_) {
       const std::uint32_t step = steps_.At(trace_.ops.start[op]);
       if (!IsUpload(op) || step == kNone) continue;
-      if (Bytes(op) < least) {
+      if (Bytes(op) < least || IsNamedBatch(op)) {
         ++others_;  // tokens, indices: a batch may be small
         continue;
       }
@@ -253,6 +262,7 @@ class UploadFinder {
   const Basis& basis_;
   const Run& run_;
   const Trace& trace_;
+  const Phases& phases_;
   const std::vector<std::uint32_t>& copies_;
   const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
   Steps steps_;  // or the layers of one pass, each with its own weights
@@ -270,9 +280,9 @@ class UploadFinder {
 }  // namespace
 
 RepeatedUploads FindRepeatedUploads(
-    const Basis& basis, const std::vector<std::uint32_t>& copies,
+    const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
     const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s) {
-  return UploadFinder(basis, copies, sync_of_copy, link_bytes_per_s).Find();
+  return UploadFinder(basis, phases, copies, sync_of_copy, link_bytes_per_s).Find();
 }
 
 }  // namespace advise

@@ -13,25 +13,32 @@
 #include <vector>
 
 #include "engine/metrics/losses/loss.h"
+#include "engine/timeline/phase.h"
 
 namespace advise {
+
+// What a program that takes batches would call these uploads.
+enum class UploadLooks {
+  kConstant,  // more than a batch explains
+  // They are of one size and come in one go, or the computing waits for the last of them only, and
+  // nothing else is uploaded: the batch, in pieces.
+  kBatchInPieces,
+  // They are few, take no longer than what is computed from them, and may be sent for a purpose in
+  // each step. Told of only where nothing else is wrong with them.
+  kBatch,
+};
 
 struct RepeatedUploads {
   Loss loss;
   std::string memory;  // "pinned", "pageable", "mixed"
-  // They are few, take no longer than what is computed from them, and may be sent for a purpose in
-  // each step: a batch, in a program that takes batches. Told of only where nothing else is wrong
-  // with them.
-  bool like_a_batch = false;
-  // They are of one size and come in one go, or the computing waits for the last of them only, and
-  // nothing else is uploaded: in a program that takes batches this is the batch, in pieces.
-  bool all_there_is = false;
+  UploadLooks looks = UploadLooks::kConstant;
 };
 
 // `copies`: ops of the window. `sync_of_copy`: by a copy's call, the call that waits for it alone.
+// Where ranges name the loading of data, what ranges of loading or of transfers send is the batch.
 // O(ops + steps).
 RepeatedUploads FindRepeatedUploads(
-    const Basis& basis, const std::vector<std::uint32_t>& copies,
+    const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
     const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s);
 
 }  // namespace advise
