@@ -60,4 +60,14 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
   run->window = window;
 }
 
+std::vector<std::uint8_t> StreamsThatCompute(const Run& run) {
+  const OpTable& ops = run.trace.ops;
+  std::vector<std::uint8_t> computes(run.trace.streams.size(), 0);
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    const bool works = ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
+    if (works && ops.stream[op] != kNone && !run.IsComm(op)) computes[ops.stream[op]] = 1;
+  }
+  return computes;
+}
+
 }  // namespace advise

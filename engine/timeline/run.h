@@ -84,6 +84,10 @@ struct Run {
   CallClass ClassOfCall(std::uint32_t call) const { return names.Call(trace.calls.name[call]); }
 };
 
+// By stream: 1 where it runs kernels or graphs, collectives aside. Copies on other streams can
+// overlap with them. O(ops).
+std::vector<std::uint8_t> StreamsThatCompute(const Run& run);
+
 // Chooses run.window from the request and run.steps (contract: "steady" when steps are known, else
 // "all").
 void ChooseWindow(const WindowRequest& request, Run* run);

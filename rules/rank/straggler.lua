@@ -79,7 +79,7 @@ return {
       expect = { device = 3, late = 0.95, lateness = 12e6, share = 0.2, what = "loading", reason = "data" },
       saving = { claims = 8e8 } },
     { name = "near miss: one slow batch in twenty steps",
-      edges = { ["rank.imbalance.input.steps"] = 0.1 },
+      edges = { ["rank.imbalance.input.steps"] = 0.2 },
       facts = { window = { device_time = 4e9 }, run = { devices = 4 },
                 rank = { imbalance = { input = { steps = 0.05 } },
                          late = { device = 3, share = 0.95, lateness = 12e6, cause = "it waits longer for data", lost = 8e8, remedy = true } } },

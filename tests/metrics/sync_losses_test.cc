@@ -58,6 +58,31 @@ TEST_CASE("a read-back that is the first work of the GPU counts, too") {
   CHECK(Analysed(memset)->syncs.memset.count == 1);
 }
 
+TEST_CASE("uploads that a wait makes late lose what runs beside no kernel, too") {
+  // The host reads a value, and sends the next batch in two pieces only then. Some kernels that it
+  // launched before still run beside the first.
+  const auto lost = [](std::int64_t stream, bool reads, Nanos sends_at) {
+    TraceBuilder story;
+    story.OnStream(7).Launch("a", {0, 5_us}, {10_us, 1000_us});
+    if (reads) {
+      story.CopyFromGpu(8, MemoryKind::kPinned, {6_us, 8_us}, {1001_us, 1003_us})
+          .Sync({9_us, 1005_us});
+    }
+    story.Launch("b", {1006_us, 1008_us}, {1010_us, 1050_us})
+        .OnStream(stream)
+        .CopyToGpu(10_MiB, MemoryKind::kPinned, {sends_at, sends_at + 4_us}, {1020_us, 1500_us})
+        .CopyToGpu(10_MiB, MemoryKind::kPinned, {sends_at + 5_us, sends_at + 9_us},
+                   {1501_us, 1900_us})
+        .OnStream(7)
+        .Launch("a", {1030_us, 1032_us}, {1902_us, 2900_us});
+    return Analysed(story)->syncs.item.lost->Total();
+  };
+  const Nanos idle =
+      lost(7, true, 1015_us);  // on the stream of the kernels nothing runs beside them
+  CHECK(lost(13, true, 1015_us) == idle + 450_us + 399_us);
+  CHECK(lost(13, false, 1015_us) == 0);
+}
+
 TEST_CASE("memsets that hold the host") {
   TraceBuilder story;
   story.Launch("a", {0, 5_us}, {10_us, 100_us})

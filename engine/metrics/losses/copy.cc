@@ -346,13 +346,7 @@ class CopyFinder {
   void Asynchronous() {
     LossBuilder serial(basis_);
     LossBuilder separate(basis_);
-    std::vector<std::uint8_t> computes(trace_.streams.size(), 0);
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      const OpKind kind = trace_.ops.kind[op];
-      const bool works = kind == OpKind::kKernel || kind == OpKind::kGraph;
-      if (works && trace_.ops.stream[op] != kNone && !run_.IsComm(op))
-        computes[trace_.ops.stream[op]] = 1;
-    }
+    const std::vector<std::uint8_t> computes = StreamsThatCompute(run_);
     for (const std::uint32_t op : copies_) {
       const std::uint32_t stream = trace_.ops.stream[op];
       if (!IsHostDevice(Direction(op)) || stream == kNone) continue;

@@ -81,9 +81,9 @@ class LossBuilder {
   void AddOp(std::uint32_t op);  // the op's whole time, within the window
   void AddExposed(
       std::uint32_t op);  // the part of a copy, memset or collective that nothing better covers
-  void AddBlamed(const std::vector<std::uint8_t>& calls);  // gaps whose blocking call is marked,
-                                                           // less input, MPI, network, sleep,
-                                                           // allocation and compile time
+  // Gaps whose blocking call is marked, less input, MPI, network, sleep, allocation and compile
+  // time; and the exposed part of uploads that it made late.
+  void AddBlamed(const std::vector<std::uint8_t>& calls);
   // The fix takes this from what the thread does; nothing of no thread (kNone).
   void CutHost(std::uint32_t thread, Nanos start, Nanos end) {
     if (thread != kNone) host_cuts_[thread].push_back({start, end});
