@@ -83,6 +83,28 @@ TEST_CASE("uploads that a wait makes late lose what runs beside no kernel, too")
   CHECK(lost(13, false, 1015_us) == 0);
 }
 
+TEST_CASE("of late uploads that each block the host, the wait before the first is to blame") {
+  TraceBuilder story;
+  story.OnStream(7)
+      .Launch("a", {0, 5_us}, {10_us, 1000_us})
+      .CopyFromGpu(8, MemoryKind::kPageable, {6_us, 1005_us}, {1001_us, 1003_us})
+      .OnStream(13)
+      .CopyToGpu(10_MiB, MemoryKind::kPageable, {1006_us, 1502_us}, {1008_us, 1500_us})
+      .CopyToGpu(10_MiB, MemoryKind::kPageable, {1503_us, 1902_us}, {1505_us, 1900_us})
+      .OnStream(7)
+      .Launch("a", {1905_us, 1908_us}, {1910_us, 2900_us});
+  const Analysed run(story);
+  // The read, the idle time behind it, and both uploads.
+  CHECK(run->syncs.item.lost->Total() == 2_us + 5_us + 492_us + 395_us);
+  // What no wait delays is not late.
+  TraceBuilder no_wait;
+  no_wait.OnStream(7)
+      .Launch("a", {0, 5_us}, {10_us, 1000_us})
+      .OnStream(13)
+      .CopyToGpu(10_MiB, MemoryKind::kPageable, {1006_us, 1502_us}, {1008_us, 1500_us});
+  CHECK(Analysed(no_wait)->idle.late_uploads.empty());
+}
+
 TEST_CASE("memsets that hold the host") {
   TraceBuilder story;
   story.Launch("a", {0, 5_us}, {10_us, 100_us})
