@@ -33,15 +33,20 @@ done
 if [ $tidy = yes ]; then scripts/setup.sh --browser --mcp --torch --tidy; else scripts/setup.sh --browser --mcp --torch; fi
 # Without them the program is no single file, and its test is left out.
 scripts/static-libraries.sh || echo "test.sh: no archives of all libraries: the test of the one file is left out" >&2
-configure_and_build dev
+# What reads reports and measures is tested under the sanitizers, and not a second time without them; the tests of
+# `import` make the seeds for fuzzing in both.
+sanitized=(base trace knowledge timeline replay metrics)
+elsewhere=
+if [ $quick = no ] && [ $all = no ]; then elsewhere=$(IFS=';' && echo "${sanitized[*]}"); fi
+configure_and_build dev "-DADVISE_TESTED_ELSEWHERE=$elsewhere"
 ctest --preset dev
 if [ $quick = no ]; then
   if [ $all = yes ]; then
     configure_and_build asan unit_tests
     ctest --preset asan
   else
-    configure_and_build asan base_test trace_test knowledge_test import_test timeline_test replay_test metrics_test smoke_readers
-    ctest --preset asan -R '^(base|trace|knowledge|import|timeline|replay|metrics|fuzz-readers)$'
+    configure_and_build asan "${sanitized[@]/%/_test}" import_test smoke_readers
+    ctest --preset asan -R "^($(IFS='|' && echo "${sanitized[*]}")|import|fuzz-readers)\$"
   fi
 fi
 if [ $threads = yes ]; then
