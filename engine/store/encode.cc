@@ -94,16 +94,6 @@ auto Damaged(const char* section, const char* how, const std::string& where) {
               "write the facts again: advise facts REPORT -o run.facts");
 }
 
-Result<Json> ReadJson(const Sections& sections, const char* name, const std::string& where) {
-  const std::string* packed = Find(sections, name);
-  if (packed == nullptr) return Damaged(name, "not there", where);
-  std::string plain;
-  if (!Uncompress(*packed, &plain)) return Damaged(name, "damaged", where);
-  Json json = Json::parse(plain, nullptr, false);
-  if (json.is_discarded()) return Damaged(name, "damaged", where);
-  return json;
-}
-
 // JSON knows no infinities: 0 in their place.
 void MakeFinite(Json* json) {
   if (json->is_number_float() && !std::isfinite(json->get<double>())) *json = 0.0;
@@ -127,17 +117,19 @@ Sections Encode(const SavedReport& saved) {
 
 Result<SavedReport> Decode(const Sections& sections, const Vocabulary& known,
                            const std::string& where) {
-  const Result<Json> summary = ReadJson(sections, "summary", where);
-  if (!summary) return tl::unexpected(summary.error());
+  std::string summary;
   std::string collectives;
-  const std::string* packed = Find(sections, "collectives");
-  if (packed == nullptr) return Damaged("collectives", "not there", where);
-  if (!Uncompress(*packed, &collectives)) return Damaged("collectives", "damaged", where);
+  for (const auto& [name, plain] :
+       {std::pair("summary", &summary), std::pair("collectives", &collectives)}) {
+    const std::string* packed = Find(sections, name);
+    if (packed == nullptr) return Damaged(name, "not there", where);
+    if (!Uncompress(*packed, plain)) return Damaged(name, "damaged", where);
+  }
   SavedReport saved;
   std::vector<std::string> unknown;
   try {
-    saved = SummaryFromJson(*summary, known, &unknown);
-  } catch (const Json::exception& problem) {
+    saved = SummaryFromText(summary, known, &unknown);
+  } catch (const BadSummary& problem) {
     return Fail(std::string("the facts cannot be understood: ") + problem.what(), where,
                 "write them again: advise facts REPORT -o run.facts");
   }

@@ -1,11 +1,24 @@
-// Each field that is kept stands here once: the JSON library writes and reads by these lists.
+// Each field that is kept stands here once: it is written and read by these lists.
 #include "engine/store/summary_json.h"
 
 #include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 
 #include "engine/facts/catalog.h"
+#include "engine/store/json_in.h"
+
+// to_json() for what is written, Read() for what is read: by the names of the fields.
+#define ADVISE_READ_FIELD(field) ReadField(fields, #field, value.field);
+#define ADVISE_KEEP(Type, ...)                                                        \
+  inline void to_json(nlohmann::json& nlohmann_json_j, const Type& nlohmann_json_t) { \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))          \
+  }                                                                                   \
+  inline void Read(Kept json, Type& value) {                                          \
+    const simdjson::dom::object fields = json.get_object();                           \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ADVISE_READ_FIELD, __VA_ARGS__))         \
+  }
 
 namespace nlohmann {
 
@@ -14,22 +27,12 @@ struct adl_serializer<std::optional<double>> {
   static void to_json(json& json, const std::optional<double>& number) {
     if (number) json = *number;
   }
-  static void from_json(const json& json, std::optional<double>& number) {
-    if (json.is_number()) number = json.get<double>();
-  }
 };
 
 template <>
 struct adl_serializer<advise::Cell> {
   static void to_json(json& json, const advise::Cell& cell) {
     std::visit([&](const auto& value) { json = value; }, cell);
-  }
-  static void from_json(const json& json, advise::Cell& cell) {
-    if (json.is_number()) {
-      cell = json.get<double>();
-    } else {
-      cell = json.get<std::string>();
-    }
   }
 };
 
@@ -47,17 +50,6 @@ struct adl_serializer<advise::Rows> {
     }
     json = {{"columns", std::move(columns)}, {"cells", std::move(cells)}};
   }
-  static void from_json(const json& json, advise::Rows& rows) {
-    const auto columns = json.at("columns").get<std::vector<std::string>>();
-    const nlohmann::json& cells = json.at("cells");
-    for (std::size_t at = 0; !columns.empty() && at + columns.size() <= cells.size();
-         at += columns.size()) {
-      advise::Row& row = rows.emplace_back();
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        row.emplace_back(columns[c], cells.at(at + c).get<advise::Cell>());
-      }
-    }
-  }
 };
 
 }  // namespace nlohmann
@@ -66,80 +58,98 @@ namespace advise {
 
 using Json = nlohmann::json;
 
+// ---- Names of values, each list with what stands for all others first
+
+inline const auto& NamesOf(Level /*any*/) {
+  static constexpr auto kNames = std::to_array<std::pair<Level, std::string_view>>(
+      {{Level::kInfo, "info"}, {Level::kWarning, "warning"}, {Level::kError, "error"}});
+  return kNames;
+}
+inline const auto& NamesOf(Severity /*any*/) {
+  static constexpr auto kNames =
+      std::to_array<std::pair<Severity, std::string_view>>({{Severity::kInfo, "info"},
+                                                            {Severity::kLow, "low"},
+                                                            {Severity::kMedium, "medium"},
+                                                            {Severity::kHigh, "high"},
+                                                            {Severity::kCritical, "critical"}});
+  return kNames;
+}
+inline const auto& NamesOf(Outcome /*any*/) {
+  static constexpr auto kNames = std::to_array<std::pair<Outcome, std::string_view>>(
+      {{Outcome::kBroken, "broken"},
+       {Outcome::kFired, "fired"},
+       {Outcome::kFine, "fine"},
+       {Outcome::kNotApplicable, "not_applicable"},
+       {Outcome::kCannotTell, "cannot_tell"}});
+  return kNames;
+}
+
+inline const auto& NamesOf(Care /*any*/) {
+  static constexpr auto kNames = std::to_array<std::pair<Care, std::string_view>>(
+      {{Care::kOther, "other"},
+       {Care::kSomeRanks, "some_ranks"},
+       {Care::kStepsOfWork, "steps_of_work"},
+       {Care::kNoSteps, "no_steps"},
+       {Care::kLostCalls, "lost_calls"},
+       {Care::kNoCalls, "no_calls"},
+       {Care::kRequestsLikeCode, "requests_like_code"},
+       {Care::kEarlierWork, "earlier_work"},
+       {Care::kCountedSavings, "counted_savings"}});
+  return kNames;
+}
+
+template <typename T>
+requires requires(T value) { NamesOf(value); }
+void to_json(Json& json, const T& value) {
+  json = NamesOf(value).front().second;
+  for (const auto& [one, name] : NamesOf(value)) {
+    if (one == value) json = name;
+  }
+}
+
 // ---- Fields by name
 
-NLOHMANN_JSON_SERIALIZE_ENUM(Level, {{Level::kInfo, "info"},
-                                     {Level::kWarning, "warning"},
-                                     {Level::kError, "error"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(Severity, {{Severity::kInfo, "info"},
-                                        {Severity::kLow, "low"},
-                                        {Severity::kMedium, "medium"},
-                                        {Severity::kHigh, "high"},
-                                        {Severity::kCritical, "critical"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(Outcome, {{Outcome::kBroken, "broken"},
-                                       {Outcome::kFired, "fired"},
-                                       {Outcome::kFine, "fine"},
-                                       {Outcome::kNotApplicable, "not_applicable"},
-                                       {Outcome::kCannotTell, "cannot_tell"}})
-
-NLOHMANN_JSON_SERIALIZE_ENUM(Care, {{Care::kOther, "other"},
-                                    {Care::kSomeRanks, "some_ranks"},
-                                    {Care::kStepsOfWork, "steps_of_work"},
-                                    {Care::kNoSteps, "no_steps"},
-                                    {Care::kLostCalls, "lost_calls"},
-                                    {Care::kNoCalls, "no_calls"},
-                                    {Care::kRequestsLikeCode, "requests_like_code"},
-                                    {Care::kEarlierWork, "earlier_work"},
-                                    {Care::kCountedSavings, "counted_savings"}})
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(UnseenTime, before_capture, in_graphs)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InputInfo, path, kind, producer, rank, host)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(WindowInfo, mode, start_ns, end_ns)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceBudget, rank, device, name, compute_ns,
-                                                comm_exposed_ns, copy_exposed_ns, memset_exposed_ns,
-                                                idle_ns, window_ns, idle_causes, unseen)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RanksInfo, ranks, reports, hosts, processes, steps,
-                                                parallel, load_balance, communication,
-                                                orchestration, waited, transfer)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NotChecked, rule, needs, reason, how)
+ADVISE_KEEP(UnseenTime, before_capture, in_graphs)
+ADVISE_KEEP(InputInfo, path, kind, producer, rank, host)
+ADVISE_KEEP(WindowInfo, mode, start_ns, end_ns)
+ADVISE_KEEP(DeviceBudget, rank, device, name, compute_ns, comm_exposed_ns, copy_exposed_ns,
+            memset_exposed_ns, idle_ns, window_ns, idle_causes, unseen)
+ADVISE_KEEP(RanksInfo, ranks, reports, hosts, processes, steps, parallel, load_balance,
+            communication, orchestration, waited, transfer)
+ADVISE_KEEP(NotChecked, rule, needs, reason, how)
 inline void to_json(Json& json, const CareNote& note) {
   json = {{"care", note.care}, {"text", note.text}};
 }
-inline void from_json(const Json& json, CareNote& note) {
-  // Format 4 had the text alone.
-  note.care = json.is_string() ? Care::kOther : json.value("care", Care::kOther);
-  note.text = json.is_string() ? json.get<std::string>() : json.value("text", "");
+inline void Read(Kept json, CareNote& note) {
+  if (json.is_string()) {  // format 4 had the text alone
+    Read(json, note.text);
+    return;
+  }
+  const simdjson::dom::object fields = json.get_object();
+  ReadField(fields, "care", note.care);
+  ReadField(fields, "text", note.text);
 }
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Diagnostic, level, text, table, count)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Link, url, programs)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Fix, action, snippet, language, links, programs)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Evidence, what, value, unit, threshold, start_ns,
-                                                end_ns, table, rows, sql, find, source, partly)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Where, ranks, devices, steps, phase)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StepPart, start, share)
+ADVISE_KEEP(Diagnostic, level, text, table, count)
+ADVISE_KEEP(Link, url, programs)
+ADVISE_KEEP(Fix, action, snippet, language, links, programs)
+ADVISE_KEEP(Evidence, what, value, unit, threshold, start_ns, end_ns, table, rows, sql, find,
+            source, partly)
+ADVISE_KEEP(Where, ranks, devices, steps, phase)
+ADVISE_KEEP(StepPart, start, share)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Finding, rank, severity, tentative, confidence,
-                                                confidence_from, turn, saving_s, saving_share,
-                                                alone_share, touched_share, falls_short, comm_share,
-                                                idle_share, batches_ready, step_parts, basis,
-                                                bound_alone, where, title, symptom, cause, fixes,
-                                                evidence, explains, explained_by, makes_needless,
-                                                unlocks, next_bound, changes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ClaimResult, claimed, gain, saving)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunInfo, kind, unit, units, framework, languages,
-                                                maker)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(EfficiencyInfo, measured_share, mfu, bandwidth,
-                                                source)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PlanStep, rule, after_seconds, unlocks,
-                                                makes_needless, next_bound)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Report, tool_version, inputs, window, devices, gpus,
-                                                ranks, run, efficiency, plan, next_step,
-                                                next_command, next_records_graphs, healthy, verdict,
-                                                read_with_care, no_verdict_reason, checked,
-                                                not_checked, capture_command, diagnostics,
-                                                site_changes, step_count, step_median_ns,
-                                                steps_source, work_digest)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CommGroup, name, description, size, ranks)
+ADVISE_KEEP(Finding, rank, severity, tentative, confidence, confidence_from, turn, saving_s,
+            saving_share, alone_share, touched_share, falls_short, comm_share, idle_share,
+            batches_ready, step_parts, basis, bound_alone, where, title, symptom, cause, fixes,
+            evidence, explains, explained_by, makes_needless, unlocks, next_bound, changes)
+ADVISE_KEEP(ClaimResult, claimed, gain, saving)
+ADVISE_KEEP(RunInfo, kind, unit, units, framework, languages, maker)
+ADVISE_KEEP(EfficiencyInfo, measured_share, mfu, bandwidth, source)
+ADVISE_KEEP(PlanStep, rule, after_seconds, unlocks, makes_needless, next_bound)
+ADVISE_KEEP(Report, tool_version, inputs, window, devices, gpus, ranks, run, efficiency, plan,
+            next_step, next_command, next_records_graphs, healthy, verdict, read_with_care,
+            no_verdict_reason, checked, not_checked, capture_command, diagnostics, site_changes,
+            step_count, step_median_ns, steps_source, work_digest)
+ADVISE_KEEP(CommGroup, name, description, size, ranks)
 
 // ---- Fields by place: of what there is much of
 
@@ -164,22 +174,16 @@ auto to_json(Json& json, const T& value) -> decltype(Tie(const_cast<T&>(value)),
   json = Untied(Tie(const_cast<T&>(value)));  // which only reads
 }
 template <typename T>
-auto from_json(const Json& json, T& value) -> decltype(Tie(value), void()) {
-  auto fields = Untied(Tie(value));
-  json.get_to(fields);
-  Tie(value) = std::move(fields);
+auto Read(Kept json, T& value) -> decltype(Tie(value), void()) {
+  ReadTied(json, Tie(value));
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Verdict, outcome, reason, missing, evidence, tables,
-                                                reads, comparisons)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankSummary, rank, rank_source, local_rank,
-                                                world_size, host, job, path, clock, pid, device,
-                                                device_index, devices_listed, device_name,
-                                                device_uuid, utc_origin_ns, switches, work_print,
-                                                window_start, window_end, time, steps_source, steps,
-                                                host_works, kernels_count, kernels, traits, kinds,
-                                                groups, backwards, backwards_synced, memory_peak,
-                                                memory_capacity, unseen, supports_verdict)
+ADVISE_KEEP(Verdict, outcome, reason, missing, evidence, tables, reads, comparisons)
+ADVISE_KEEP(RankSummary, rank, rank_source, local_rank, world_size, host, job, path, clock, pid,
+            device, device_index, devices_listed, device_name, device_uuid, utc_origin_ns, switches,
+            work_print, window_start, window_end, time, steps_source, steps, host_works,
+            kernels_count, kernels, traits, kinds, groups, backwards, backwards_synced, memory_peak,
+            memory_capacity, unseen, supports_verdict)
 
 namespace {
 
@@ -223,35 +227,44 @@ std::shared_ptr<const Spans> SpansOf(Nanos total) {
 }
 
 // In the order of the catalogue; facts that it does not have are of another version and left out.
-std::vector<NamedFact> FactsFromJson(const Json& json, const std::vector<FactInfo>& catalog) {
-  std::map<std::string, Value, std::less<>> values;
-  const auto take = [&](const char* kind, auto value_of) {
-    const auto at = json.find(kind);
-    if (at == json.end()) return;
-    const Json& names = at->at("names");
-    const Json& list = at->at("values");
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      values[names[i].get<std::string>()] = value_of(list.at(i));
+std::vector<NamedFact> ReadFacts(Kept json, const std::vector<FactInfo>& catalog) {
+  std::unordered_map<std::string_view, Value> values;
+  values.reserve(catalog.size());
+  const auto take = [&](const char* kind, auto like, auto value_of) {
+    Kept list;
+    if (json.at_key(kind).get(list) != simdjson::SUCCESS) return;
+    InTurn all(list["values"]);
+    for (const Kept name : simdjson::dom::array(list["names"])) {
+      decltype(like) value{};
+      Read(all.Next(), value);
+      values[name] = value_of(std::move(value));
     }
   };
-  take("number", [](const Json& one) { return Value(one.get<double>()); });
-  take("flag", [](const Json& one) { return Value(one.get<bool>()); });
-  take("text", [](const Json& one) { return Value(one.get<std::string>()); });
-  take("rows", [](const Json& one) { return Value(one.get<Rows>()); });
-  take("spans", [](const Json& one) { return Value(SpansOf(one.get<Nanos>())); });
-  for (const Json& why : json.value("absent", Json::array())) {
-    for (const Json& name : why.at(2)) {
-      values[name.get<std::string>()] =
-          Absent{why.at(0).get<std::string>(), why.at(1).get<std::string>()};
+  const auto as_it_is = [](auto value) { return Value(std::move(value)); };
+  take("number", 0.0, as_it_is);
+  take("flag", false, as_it_is);
+  take("text", std::string(), as_it_is);
+  take("rows", Rows(), as_it_is);
+  take("spans", Nanos{0}, [](Nanos total) { return Value(SpansOf(total)); });
+  Kept absent;
+  if (json.at_key("absent").get(absent) == simdjson::SUCCESS) {
+    for (const Kept why : simdjson::dom::array(absent)) {
+      InTurn parts(why);
+      Absent reason;
+      Read(parts.Next(), reason.reason);
+      Read(parts.Next(), reason.needs);
+      for (const Kept name : simdjson::dom::array(parts.Next())) values[name] = reason;
     }
   }
   std::vector<NamedFact> facts;
+  facts.reserve(catalog.size());
   for (const FactInfo& info : catalog) {
     const auto at = values.find(info.name);
     const bool remedy = info.unit == "remedy";
     if (at == values.end() && !remedy) continue;
     NamedFact& fact = facts.emplace_back(NamedFact{info, {}});
-    fact.fact.value = at == values.end() ? Value(std::shared_ptr<const Remedy>()) : at->second;
+    fact.fact.value =
+        at == values.end() ? Value(std::shared_ptr<const Remedy>()) : std::move(at->second);
   }
   return facts;
 }
@@ -265,22 +278,47 @@ Json WithRule(const T& value) {
   return json;
 }
 
+// The rule of an item, nullptr when this version does not have it.
+const RuleInfo* RuleOf(Kept item, const Vocabulary& known, std::string* id) {
+  id->clear();
+  ReadField(item.get_object(), "rule", *id);
+  return known.find_rule(*id);
+}
+
 // Those whose rule this version has.
 template <typename T>
-std::vector<T> OfRules(const Json& list, const Vocabulary& known,
-                       std::vector<std::string>* unknown) {
+std::vector<T> OfRules(Kept list, const Vocabulary& known, std::vector<std::string>* unknown) {
   std::vector<T> values;
-  for (const Json& item : list) {
-    const auto id = item.value("rule", "");
-    const RuleInfo* rule = known.find_rule(id);
+  std::string id;
+  for (const Kept item : simdjson::dom::array(list)) {
+    const RuleInfo* rule = RuleOf(item, known, &id);
     if (rule == nullptr) {
       if (unknown != nullptr) unknown->push_back(id);
       continue;
     }
-    values.push_back(item.get<T>());
+    Read(item, values.emplace_back());
     values.back().rule = rule;
   }
   return values;
+}
+
+std::vector<ClaimResult> ReadClaims(Kept list, const Vocabulary& known) {
+  std::vector<ClaimResult> results;
+  std::string id;
+  for (const Kept item : simdjson::dom::array(list)) {
+    const RuleInfo* rule = RuleOf(item, known, &id);
+    if (rule == nullptr) continue;
+    ClaimResult& result = results.emplace_back();
+    Read(item, result);
+    result.rule = rule;
+    for (const Kept taken : simdjson::dom::array(item["taken_by"])) {
+      std::pair<std::string, Nanos> by;
+      Read(taken, by);
+      const RuleInfo* taker = known.find_rule(by.first);
+      if (taker != nullptr) result.taken_by.emplace_back(taker, by.second);
+    }
+  }
+  return results;
 }
 
 }  // namespace
@@ -300,25 +338,23 @@ Json SummaryToJson(const SavedReport& saved) {
   return json;
 }
 
-SavedReport SummaryFromJson(const Json& json, const Vocabulary& known,
+SavedReport SummaryFromText(const std::string& text, const Vocabulary& known,
                             std::vector<std::string>* unknown) {
-  SavedReport saved;
-  Report& report = saved.report;
-  json.at("report").get_to(report);
-  json.at("ranks").get_to(saved.ranks);
-  report.facts = FactsFromJson(json.at("facts"), known.facts);
-  report.findings = OfRules<Finding>(json.at("findings"), known, unknown);
-  report.verdicts = OfRules<Verdict>(json.at("verdicts"), known, nullptr);
-  for (const Json& item : json.at("claims")) {
-    for (ClaimResult& result : OfRules<ClaimResult>(Json::array({item}), known, nullptr)) {
-      for (const Json& taken : item.at("taken_by")) {
-        const RuleInfo* rule = known.find_rule(taken.at(0).get<std::string>());
-        if (rule != nullptr) result.taken_by.emplace_back(rule, taken.at(1).get<Nanos>());
-      }
-      report.claim_results.push_back(std::move(result));
-    }
+  try {
+    simdjson::dom::parser parser;
+    const Kept json = parser.parse(text);
+    SavedReport saved;
+    Report& report = saved.report;
+    Read(json["report"], report);
+    Read(json["ranks"], saved.ranks);
+    report.facts = ReadFacts(json["facts"], known.facts);
+    report.findings = OfRules<Finding>(json["findings"], known, unknown);
+    report.verdicts = OfRules<Verdict>(json["verdicts"], known, nullptr);
+    report.claim_results = ReadClaims(json["claims"], known);
+    return saved;
+  } catch (const simdjson::simdjson_error& problem) {
+    throw BadSummary(problem.what());
   }
-  return saved;
 }
 
 }  // namespace advise

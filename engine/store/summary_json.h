@@ -2,6 +2,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "engine/store/saved_report.h"
 
@@ -9,10 +12,14 @@ namespace advise {
 
 nlohmann::json SummaryToJson(const SavedReport& saved);  // without collectives
 
-// A field that is not there has its default. Throws nlohmann::json::exception when one is of
-// another type. Ids of rules that are not known are added to `unknown`; their findings are left
-// out.
-SavedReport SummaryFromJson(const nlohmann::json& json, const Vocabulary& known,
+struct BadSummary : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A field that is not there has its default. Throws BadSummary when the text is no JSON, or when a
+// field is of another type. Ids of rules that are not known are added to `unknown`; their findings
+// are left out.
+SavedReport SummaryFromText(const std::string& text, const Vocabulary& known,
                             std::vector<std::string>* unknown);
 
 }  // namespace advise

@@ -44,7 +44,7 @@ const std::map<std::string, Rooms> kMayInclude = {
 // Package (the start of the include) → the rooms that may see it. fmt and expected are everyone's.
 const std::map<std::string, Rooms> kPackages = {{"SQLiteCpp/", {"import", "scrub", "store"}},
                                                 {"sqlite3.h", {"import", "scrub"}},
-                                                {"simdjson", {"import", "scrub"}},
+                                                {"simdjson", {"import", "scrub", "store"}},
                                                 {"toml++/", {"knowledge"}},
                                                 {"lua.h", {"script"}},
                                                 {"lauxlib.h", {"script"}},

@@ -214,12 +214,46 @@ TEST_CASE("notes keep what they are about, and those of format 4 are read withou
   saved.report.read_with_care = {{Care::kNoSteps, "no steps were found"}};
   nlohmann::json json = SummaryToJson(saved);
   std::vector<std::string> unknown;
-  CHECK(HasCare(SummaryFromJson(json, Known(), &unknown).report, Care::kNoSteps));
+  CHECK(HasCare(SummaryFromText(json.dump(), Known(), &unknown).report, Care::kNoSteps));
   json["report"]["read_with_care"] = {"no steps were found"};
-  const Report old = SummaryFromJson(json, Known(), &unknown).report;
+  const Report old = SummaryFromText(json.dump(), Known(), &unknown).report;
   REQUIRE(old.read_with_care.size() == 1);
   CHECK(old.read_with_care[0].text == "no steps were found");
   CHECK(old.read_with_care[0].care == Care::kOther);
+}
+
+TEST_CASE("fields of another type are refused, names and fields of a later version are not") {
+  const nlohmann::json json = SummaryToJson(Sample());
+  std::vector<std::string> unknown;
+  const auto read = [&](auto change) {
+    nlohmann::json changed = json;
+    change(changed);
+    return SummaryFromText(changed.dump(), Known(), &unknown);
+  };
+  using Json = nlohmann::json&;
+  CHECK_NOTHROW(read([](Json) {}));
+  CHECK_THROWS_AS(read([](Json j) { j["report"] = 3; }), BadSummary);
+  CHECK_THROWS_AS(read([](Json j) { j.erase("verdicts"); }), BadSummary);
+  CHECK_THROWS_AS(read([](Json j) { j["report"]["step_count"] = "many"; }), BadSummary);
+  CHECK_THROWS_AS(read([](Json j) { j["report"]["step_count"] = 1e30; }), BadSummary);
+  CHECK_THROWS_AS(read([](Json j) { j["report"]["healthy"] = 1; }), BadSummary);
+  CHECK_THROWS_AS(read([](Json j) { j["report"]["window"]["mode"] = nullptr; }), BadSummary);
+  CHECK_THROWS_AS(read([](Json j) { j["ranks"][0]["kernels"][0] = {"gemm", 4}; }), BadSummary);
+  CHECK_THROWS_AS(read([](Json j) { j["facts"]["number"]["values"] = {}; }), BadSummary);
+  CHECK_THROWS_AS(read([](Json j) { j["facts"]["rows"]["values"][0]["cells"][0] = true; }),
+                  BadSummary);
+  CHECK_THROWS_AS(SummaryFromText(json.dump() + "}", Known(), &unknown), BadSummary);
+  CHECK_THROWS_AS(SummaryFromText("", Known(), &unknown), BadSummary);
+
+  const SavedReport later = read([](Json j) {
+    j["report"]["of_later"] = {1, 2};
+    j["report"].erase("step_count");
+    j["findings"][0]["severity"] = "dire";
+    j["ranks"][0]["kernels"][0].push_back("of later");
+  });
+  CHECK(later.report.step_count == 0);
+  CHECK(later.report.findings[0].severity == Severity::kInfo);
+  CHECK(later.ranks[0].kernels[0].median == 150);
 }
 
 TEST_CASE("what is no number is kept as 0, and every kind of fact comes back") {
