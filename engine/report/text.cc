@@ -10,6 +10,7 @@
 #include "engine/facts/rows.h"
 #include "engine/report/budget_text.h"
 #include "engine/report/finding_text.h"
+#include "engine/report/kernels_text.h"
 #include "engine/report/layout.h"
 #include "engine/report/plan_text.h"
 #include "engine/report/write_finding.h"
@@ -20,15 +21,22 @@ namespace {
 constexpr int kColumn = 22;                // where the words after "Where the time went" begin
 constexpr double kIdleWorthSaying = 0.02;  // layout only: below this the idle line is noise
 constexpr int kRowsBesideFindings = 24;    // a small terminal
-constexpr int kCareRows = 3;
-constexpr int kMissingRows = 3;
+constexpr int kScreenRows = 30;
+constexpr std::size_t kFindingsPerScreen = 3;  // after the first, which shares its screen
+constexpr int kFewestRows = 7;                 // of a finding
 constexpr int kAllRows = std::numeric_limits<int>::max();
 constexpr std::size_t kCausesShown = 3;
 constexpr std::size_t kMoreCauses = 4;  // what is asked for
-constexpr std::size_t kKernelsShown = 3;
-constexpr int kKernelNumbers = 26;  // share, count and time before a kernel's name
 constexpr std::size_t kPlanShown = 5;
 constexpr std::size_t kNotesShown = 3;
+
+// What each part of a report gets of the screen.
+struct Room {
+  FindingRoom finding;
+  int care_rows = 3;
+  int missing_rows = 3;
+  bool capture = true;  // the command that captures what is missing
+};
 
 void WriteHeader(Page& page, const Report& report) {
   std::vector<std::string> parts;
@@ -169,43 +177,6 @@ void WriteCare(Page& page, const Report& report, int most) {
   }
 }
 
-// Without what stands around the function in C++; names of other compilers are one word.
-std::string KernelLabel(const Report& report, const std::string& name) {
-  if (name.find_first_of(" <(:") == std::string::npos) return SafeText(name);
-  const Rows* rows = FactRows(report, "efficiency.unmeasured");
-  for (const Row& row : rows == nullptr ? Rows() : *rows) {
-    const auto* full = CellOf<std::string>(row, "name");
-    const auto* brief = CellOf<std::string>(row, "short_name");
-    if (full != nullptr && brief != nullptr && *full == name) return SafeText(*brief);
-  }
-  const std::string words = KernelInWords(name);
-  const std::size_t scope = words.rfind("::", words.find('<'));
-  return scope == std::string::npos ? words : words.substr(scope + 2);
-}
-
-// Kernels with most time: what a capture without findings can say.
-void WriteKernels(Page& page, const Report& report) {
-  const Rows* rows = FactRows(report, "summary.kernels");
-  if (rows == nullptr) return;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(kKernelsShown, rows->size()); ++i) {
-    const auto* name = CellOf<std::string>((*rows)[i], "name");
-    names.push_back(name == nullptr ? "" : KernelLabel(report, *name));
-  }
-  names = ShortenedApart(names, page.width() - kColumn - kKernelNumbers);
-  std::string label = "Kernels";
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const Row& row = (*rows)[i];
-    if (names[i].empty()) continue;
-    page.Labelled(
-        label, 0, kColumn,
-        fmt::format("{}  {:.0f} × {}  {}", FormatQuantity(NumberIn(row, "share"), "share"),
-                    NumberIn(row, "count"), FormatQuantity(NumberIn(row, "mean_ns"), "ns"),
-                    names[i]));
-    label.clear();
-  }
-}
-
 // A capture that holds little is answered in few lines.
 bool HoldsLittle(const Report& report) {
   const bool advice =
@@ -257,13 +228,14 @@ std::vector<std::pair<std::string, std::vector<std::string>>> ReasonsNotChecked(
   return groups;
 }
 
-// What is missing matters to the reader; the rules that miss it stand in the JSON report. Three
+// What is missing matters to the reader; the rules that miss it stand in the JSON report. A few
 // lines and one command, of which the one that says what to do next goes before.
-void WriteNotChecked(Page& page, const Report& report, bool verbose) {
+void WriteNotChecked(Page& page, const Report& report, bool verbose, const Room& room) {
   if (report.not_checked.empty()) return;
   const std::string& command = report.capture_command;
-  const bool has_command = !command.empty() && (verbose || report.next_command.empty());
-  const int most = verbose ? kAllRows : has_command ? kMissingRows - 1 : kMissingRows;
+  const bool wanted = !command.empty() && (verbose || report.next_command.empty());
+  const bool has_command = wanted && (verbose || room.capture);
+  const int most = verbose ? kAllRows : has_command ? room.missing_rows - 1 : room.missing_rows;
   const auto groups = ReasonsNotChecked(report);
   Page lines = page.Another();
   std::string label = "Could not be checked";
@@ -284,8 +256,9 @@ void WriteNotChecked(Page& page, const Report& report, bool verbose) {
   if (left > 0) {
     const std::size_t reasons = groups.size() - shown;
     lines.Labelled(label, 0, kColumn,
-                   fmt::format("{} for {} {}reason{}: -v", RuleCount(left), reasons,
-                               shown > 0 ? "other " : "", reasons == 1 ? "" : "s"));
+                   fmt::format("{} for {} {}reason{}{}: -v", RuleCount(left), reasons,
+                               shown > 0 ? "other " : "", reasons == 1 ? "" : "s",
+                               wanted && !has_command ? ", and how to capture more" : ""));
   }
   page.Append(lines);
   if (!has_command) return;
@@ -294,20 +267,31 @@ void WriteNotChecked(Page& page, const Report& report, bool verbose) {
   page.Verbatim(verbose ? command : command.substr(0, command.find('\n')), 2);
 }
 
-// Returns how many lines they take, without those between them.
-int WriteFindings(Page& page, const Report& report, const TextOptions& options) {
-  int rows = 0;
+// What is worth doing: a symptom stands under the cause that explains it.
+std::vector<const Finding*> Advice(const Report& report) {
   std::vector<const Finding*> advice;
   for (const Finding& finding : report.findings) {
-    // A symptom stands under the cause that explains it.
     if (!finding.UnderCause() && finding.severity != Severity::kInfo) advice.push_back(&finding);
   }
-  const auto full = options.quiet ? 0 : static_cast<std::size_t>(std::max(0, options.top));
+  return advice;
+}
+
+// How many findings take more than one line.
+std::size_t InFull(const TextOptions& options) {
+  return options.quiet ? 0 : static_cast<std::size_t>(std::max(0, options.top));
+}
+
+// Returns how many lines they take, without those between them.
+int WriteFindings(Page& page, const Report& report, const TextOptions& options,
+                  const FindingRoom& room) {
+  int rows = 0;
+  const std::vector<const Finding*> advice = Advice(report);
+  const std::size_t full = InFull(options);
   for (std::size_t i = 0; i < advice.size(); ++i) {
     if (i < full || i == full) page.Blank();
     const int before = page.rows();
     if (i < full) {
-      WriteFinding(page, report, *advice[i], options);
+      WriteFinding(page, report, *advice[i], options, room);
     } else {
       WriteFindingLine(page, *advice[i]);
     }
@@ -350,9 +334,16 @@ void WriteNotes(Page& page, const Report& report, bool verbose, int rows) {
                             shown == 0 ? left == 1 ? "note" : "notes" : "more"));
 }
 
-}  // namespace
+// One screen for one finding, two for four, and for the table of GPUs what it takes.
+int ScreenRows(const Report& report, const TextOptions& options) {
+  const std::size_t findings = std::min(Advice(report).size(), InFull(options));
+  const std::size_t more = findings > 1 ? findings - 1 : 0;
+  const std::size_t screens = 1 + (more + kFindingsPerScreen - 1) / kFindingsPerScreen;
+  const std::size_t table = options.devices ? report.devices.size() + 2 : 0;
+  return kScreenRows * static_cast<int>(screens) + static_cast<int>(table);
+}
 
-std::string RenderText(const Report& report, const TextOptions& options) {
+Page Compose(const Report& report, const TextOptions& options, const Room& room) {
   Page page(options.width, options.color);
   if (!options.quiet) {
     WriteHeader(page, report);
@@ -374,8 +365,8 @@ std::string RenderText(const Report& report, const TextOptions& options) {
     WriteRanks(page, report);
     WriteBudget(page, report, options.devices, options.verbose ? kMoreCauses : kCausesShown);
     WritePlan(page, report);
-    if (little) WriteKernels(page, report);
-    WriteCare(page, report, options.verbose ? kAllRows : little ? 1 : kCareRows);
+    if (little) WriteKernels(page, report, kColumn);
+    WriteCare(page, report, options.verbose ? kAllRows : little ? 1 : room.care_rows);
     if (options.devices) WriteDeviceTable(page, report);
     WriteNext(page, report);
     if (little && report.next_command.empty() && !report.capture_command.empty()) {
@@ -383,24 +374,49 @@ std::string RenderText(const Report& report, const TextOptions& options) {
       page.Verbatim(report.capture_command, 2, Ink::kGreen);
     }
   }
-  if (little) {
-    return page.text();
-  }
-  const int of_findings = WriteFindings(page, report, options);
-  if (options.quiet) return page.text();
-  if (of_findings > 0 && !options.verbose) {
-    page.Blank();
-    page.Wrapped("Other fixes and more on each finding: -v. Why: advise why RULE REPORT.", 0,
-                 Ink::kDim);
-  }
+  if (little) return page;
+  const int of_findings = WriteFindings(page, report, options, room.finding);
+  if (options.quiet) return page;
   Page missing = page.Another();
-  WriteNotChecked(missing, report, options.verbose);
-  const int room = kRowsBesideFindings - (page.rows() - of_findings) - missing.rows() - 1;
+  WriteNotChecked(missing, report, options.verbose, room);
   Page end = page.Another();
-  WriteNotes(end, report, options.verbose, room);
+  if (of_findings > 0 && !options.verbose) {
+    end.Labelled("More on each finding", 0, kColumn,
+                 "other fixes and links: -v; why: advise why RULE REPORT", Ink::kDim);
+  }
+  const int most = std::min(kRowsBesideFindings + of_findings, ScreenRows(report, options));
+  const int taken = page.rows() + 1 + end.rows() + missing.rows();
+  WriteNotes(end, report, options.verbose, most - taken);
   end.Append(missing);
   if (end.rows() > 0) page.Blank();
   page.Append(end);
+  return page;
+}
+
+// Gives up what matters least; false where nothing is left to give up.
+bool Tighten(Room* room) {
+  if (room->finding.commands) {
+    room->finding.commands = false;
+  } else if (room->capture) {
+    room->capture = false;
+  } else if (room->care_rows > 1) {
+    --room->care_rows;
+  } else if (room->missing_rows > 1) {
+    --room->missing_rows;
+  } else {
+    return --room->finding.rows >= kFewestRows;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string RenderText(const Report& report, const TextOptions& options) {
+  Room room;
+  Page page = Compose(report, options, room);
+  const bool fits = options.verbose || options.all_fixes || options.quiet;
+  while (!fits && page.rows() > ScreenRows(report, options) && Tighten(&room))
+    page = Compose(report, options, room);
   return page.text();
 }
 

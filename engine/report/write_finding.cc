@@ -20,7 +20,6 @@ constexpr int kIndent = 4;  // under the title
 constexpr std::size_t kLinks = 2;
 constexpr int kFindingColumn = 11;        // where the words after "Seen", "Why" … begin
 constexpr int kCodeIndent = kIndent + 2;  // most code then fits in 80 columns
-constexpr int kFindingRows = 12;
 
 Ink InkOf(Severity severity) {
   if (severity >= Severity::kHigh) return Ink::kRed;
@@ -246,8 +245,8 @@ void WriteInFull(Page& page, const Report& report, const Finding& finding,
 class FewLines {
  public:
   FewLines(const Page& page, const Report& report, const Finding& finding,
-           const TextOptions& options)
-      : page_(page), report_(report), finding_(finding), options_(options) {
+           const TextOptions& options, const FindingRoom& room)
+      : page_(page), report_(report), finding_(finding), options_(options), room_(room) {
     if (!finding.symptom.empty()) sentences_ = Sentences(finding.Seen());
     const std::vector<Fix> fixes = FixesFor(report.run, finding.fixes);
     if (IsMostlyTaken(finding)) {
@@ -256,12 +255,13 @@ class FewLines {
       fix_ = fixes.front();
       same_ = WithTheSameFix(report, finding, fix_);
     }
+    if (finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::why_);
     // What matters most first.
-    for (bool FewLines::*const part : {&FewLines::code_, &FewLines::where_, &FewLines::check_})
-      KeepWhereItFits(part);
+    for (bool FewLines::*const part : {&FewLines::code_, &FewLines::where_}) KeepWhereItFits(part);
+    if (room_.commands) KeepWhereItFits(&FewLines::check_);
     while (shown_ < sentences_.size()) {
       ++shown_;
-      if (Written().rows() <= kFindingRows) continue;
+      if (Written().rows() <= room_.rows) continue;
       --shown_;
       break;
     }
@@ -283,11 +283,11 @@ class FewLines {
  private:
   void KeepWhereItFits(bool FewLines::*part) {
     this->*part = true;
-    this->*part = Written().rows() <= kFindingRows;
+    this->*part = Written().rows() <= room_.rows;
   }
 
   void WriteWhyAndFix(Page& page) const {
-    if (!finding_.cause.empty())
+    if (why_ && !finding_.cause.empty())
       page.Labelled("Why", kIndent, kFindingColumn, Sentences(finding_.cause).front());
     if (fix_.action.empty()) return;
     if (same_ != nullptr) {
@@ -318,21 +318,23 @@ class FewLines {
   const Report& report_;
   const Finding& finding_;
   const TextOptions& options_;
+  const FindingRoom room_;
   std::vector<std::string> sentences_;
   Fix fix_;
   const Finding* same_ = nullptr;
   std::size_t shown_ = 1;
-  bool says_fix_ = true, code_ = false, where_ = false, check_ = false, effects_ = false;
+  bool says_fix_ = true, why_ = true, code_ = false, where_ = false, check_ = false,
+       effects_ = false;
 };
 
 }  // namespace
 
 void WriteFinding(Page& page, const Report& report, const Finding& finding,
-                  const TextOptions& options) {
+                  const TextOptions& options, const FindingRoom& room) {
   if (options.verbose || options.all_fixes) {
     WriteInFull(page, report, finding, options);
   } else {
-    page.Append(FewLines(page, report, finding, options).Written());
+    page.Append(FewLines(page, report, finding, options, room).Written());
   }
 }
 

@@ -7,11 +7,18 @@
 
 namespace advise {
 
-// Seen, Why, Do, Gain, Check, Rule: what a reader needs to act and to verify, in about a dozen
-// lines: the fix that fits best, and how many others there are. With `options.verbose` all fixes
-// for the program, the links, where the confidence comes from, and all that the finding explains.
+// What a finding gets of the screen.
+struct FindingRoom {
+  int rows = 12;
+  bool commands = true;  // those that check it by hand; `advise why` prints them, too
+};
+
+// Seen, Why, Do, Gain, Check, Rule: what a reader needs to act and to verify, with the fix that
+// fits best. What `room` does not hold is left out, the code of the fix last; findings of low
+// severity then do without their cause. With `options.verbose` all fixes for the program, the
+// links, where the confidence comes from, and all that the finding explains.
 void WriteFinding(Page& page, const Report& report, const Finding& finding,
-                  const TextOptions& options);
+                  const TextOptions& options, const FindingRoom& room);
 
 // " 6  Title …     saves up to 9 ms (1 %)   rule/id"
 void WriteFindingLine(Page& page, const Finding& finding);

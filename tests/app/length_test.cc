@@ -1,6 +1,6 @@
-// How long reports are on a terminal of 80 columns: all that is said beside the findings fits a
-// small one, and each finding takes a dozen lines. Over all scenarios, and all captures at hand
-// (find_capture.h).
+// How long reports are on a terminal of 80 columns: one with one finding fits its screen, one with
+// four fits two, each finding takes a dozen lines, and the rest fits a small terminal. Over all
+// scenarios, and all captures at hand (find_capture.h).
 #include <catch2/catch.hpp>
 #include <cctype>
 #include <cstdio>
@@ -19,6 +19,7 @@ namespace {
 constexpr int kColumns = 80;
 constexpr int kRowsOfFinding = 12;
 constexpr int kRowsBeside = 24;
+constexpr int kScreen = 30;
 
 // A line that is longer than the terminal goes on in the next.
 int RowsOf(const std::string& line) {
@@ -37,7 +38,10 @@ struct Length {
   std::vector<int> findings;
   int beside = 0;     // lines between findings are nobody's
   int unchecked = 0;  // of what could not be checked, without the command
+  int all = 0;
 };
+
+int ScreensOf(std::size_t findings) { return findings < 2 ? 1 : findings < 5 ? 2 : 3; }
 
 Length LengthOf(const std::string& report) {
   Length length;
@@ -47,6 +51,7 @@ Length LengthOf(const std::string& report) {
   bool between = false;
   bool opens = false;  // behind an empty line
   for (std::string line; std::getline(in, line); opens = line.empty()) {
+    length.all += RowsOf(line);
     const bool begins = (opens || inside) && BeginsFinding(line);
     if (begins) length.findings.push_back(0);
     inside = begins || (inside && !line.empty());
@@ -64,7 +69,7 @@ Length LengthOf(const std::string& report) {
 }
 
 struct Total {
-  int reports = 0, findings = 0, longest = 0;
+  int reports = 0, findings = 0, longest = 0, without_code = 0;
 };
 
 void Check(const std::string& name, const std::string& report, Total* total) {
@@ -73,15 +78,20 @@ void Check(const std::string& name, const std::string& report, Total* total) {
   for (const int rows : length.findings) CHECK(rows <= kRowsOfFinding);
   CHECK(length.beside <= kRowsBeside);
   CHECK(length.unchecked <= 3);
+  CHECK(length.all <= kScreen * ScreensOf(length.findings.size()));
   ++total->reports;
   total->findings += static_cast<int>(length.findings.size());
-  if (length.findings.size() == 1)
-    total->longest = std::max(total->longest, length.beside + length.findings.front());
+  if (length.findings.size() > 1) return;
+  total->longest = std::max(total->longest, length.all);
+  const bool code_is_left_out = report.find("code: -v") != std::string::npos;
+  total->without_code += length.findings.size() == 1 && code_is_left_out ? 1 : 0;
 }
 
 void Print(const char* of, const Total& total) {
-  std::printf("%s: %d reports with %d findings; the longest with one finding has %d lines\n", of,
-              total.reports, total.findings, total.longest);
+  std::printf(
+      "%s: %d reports with %d findings; the longest with one finding has %d lines, and %d "
+      "of these leave its code out\n",
+      of, total.reports, total.findings, total.longest, total.without_code);
 }
 
 TEST_CASE("lines of a report are told apart as a reader does") {
@@ -90,10 +100,11 @@ TEST_CASE("lines of a report are told apart as a reader does") {
       "Could not be checked  3 rules\n                      more\n  nsys\n");
   CHECK(length.findings == std::vector<int>{2, 1, 1});
   CHECK(length.beside == 8);
+  CHECK(length.all == 15);
   CHECK(length.unchecked == 2);
 }
 
-TEST_CASE("real captures: each finding takes a dozen lines, and the rest fits a small terminal") {
+TEST_CASE("real captures: reports fit their screens, and findings a dozen lines") {
   const Folder folder;
   Total total;
   for (const char* kind : {"kineto", "nsys", "nsys_other", "ncu", "smi"}) {
@@ -109,7 +120,7 @@ TEST_CASE("real captures: each finding takes a dozen lines, and the rest fits a 
   if (total.reports > 0) Print("captures", total);
 }
 
-TEST_CASE("scenarios: each finding takes a dozen lines, and the rest fits a small terminal") {
+TEST_CASE("scenarios: reports fit their screens, and findings a dozen lines") {
   namespace fs = std::filesystem;
   const fs::path scenarios = ADVISE_SOURCE_DIR "/fixtures/scenarios";
   std::vector<fs::path> paths;

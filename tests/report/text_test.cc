@@ -110,7 +110,8 @@ TEST_CASE("of many fixes the best is shown, with what it takes; all of them on r
   finding.fixes.assign(2, {"Do this", "", "", {}, {}, ""});
   finding.fixes.back().action = "Do that";
   CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a code change)\n"));
-  CHECK_THAT(RenderText(sample->report, {}), Contains("Other fixes and more on each finding: -v."));
+  CHECK_THAT(RenderText(sample->report, {}),
+             Contains("More on each finding  other fixes and links: -v; why: advise"));
   TextOptions verbose;
   verbose.verbose = true;
   CHECK_THAT(RenderText(sample->report, verbose), Contains("    Do     Do this (a code change)\n"
