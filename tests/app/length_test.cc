@@ -69,7 +69,7 @@ Length LengthOf(const std::string& report) {
 }
 
 struct Total {
-  int reports = 0, findings = 0, longest = 0, without_code = 0;
+  int reports = 0, findings = 0, longest = 0, single = 0, without_code = 0;
 };
 
 void Check(const std::string& name, const std::string& report, Total* total) {
@@ -83,6 +83,7 @@ void Check(const std::string& name, const std::string& report, Total* total) {
   total->findings += static_cast<int>(length.findings.size());
   if (length.findings.size() > 1) return;
   total->longest = std::max(total->longest, length.all);
+  total->single += static_cast<int>(length.findings.size());
   const bool code_is_left_out = report.find("code: -v") != std::string::npos;
   total->without_code += length.findings.size() == 1 && code_is_left_out ? 1 : 0;
 }
@@ -138,6 +139,7 @@ TEST_CASE("scenarios: reports fit their screens, and findings a dozen lines") {
     Check(path.lexically_relative(scenarios).string(), ran.out, &total);
   }
   REQUIRE(total.reports > 200);
+  CHECK(10 * total.without_code <= total.single);
   Print("scenarios", total);
 }
 
