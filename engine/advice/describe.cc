@@ -1,5 +1,7 @@
 #include "engine/advice/describe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -91,7 +93,20 @@ void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
       finding->AtStake() < knowledge.Number("ranking.falls_short") * finding->touched_share;
 }
 
+// By more than percentages without decimals hide.
+bool Finding::GoesBeyond() const {
+  constexpr double kRounded = 0.005;  // layout only
+  return severity != Severity::kInfo && touched_share > 0 && AtStake() > touched_share + kRounded;
+}
+
 std::string Finding::Seen() const {
+  if (GoesBeyond()) {
+    const bool frees_host = std::any_of(changes.begin(), changes.end(),
+                                        [](const std::string& what) { return what != "kernels"; });
+    return fmt::format(
+        "{} This fix would save {} of the time{}.", symptom, FormatQuantity(AtStake(), "share"),
+        frees_host ? ": the host then gets ahead of the GPU, and other gaps close, too" : "");
+  }
   if (!falls_short) return symptom;
   constexpr double kNothing = 0.001;  // layout only
   const std::string won = FormatQuantity(AtStake(), "share");

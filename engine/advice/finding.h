@@ -212,8 +212,11 @@ struct Finding {
   // "host-code", "data".
   std::vector<std::string> changes;
 
-  // The symptom, and what of it can be won where that is far less: what a cause touches and what
-  // its fix wins are told apart wherever a person reads of it.
+  // The fix wins more than the time that the symptom speaks of: it closes gaps of other causes.
+  bool GoesBeyond() const;
+
+  // The symptom, and what the fix wins where that is far less or more: what a cause touches and
+  // what its fix wins are told apart wherever a person reads of it.
   std::string Seen() const;
 
   // What the finding is called; its symptom where no rule stands behind it.

@@ -209,13 +209,6 @@ class TraceFixes : public FixList {
     Confidence(verdict, &finding);
     finding.basis = verdict.saving.basis;
     const Claim& claim = ClaimOf(candidate);
-    const double beyond = knowledge().Number("ranking.beyond_claim");
-    if (claim.replayed &&
-        static_cast<double>(candidate.saving) > beyond * static_cast<double>(claim.longest)) {
-      finding.basis +=
-          "; more than its own time, since the host then gets ahead of the GPU and hides other "
-          "work";
-    }
     const std::string& bound = claim.bound;
     if (candidate.saving > 0 && !bound.empty()) {
       finding.bound_alone = bound;

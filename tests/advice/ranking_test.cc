@@ -93,6 +93,27 @@ TEST_CASE("where a fix wins back far less than its symptom names, the report say
   CHECK(whole->Seen() == whole->symptom);
 }
 
+TEST_CASE("where a fix wins more than the time that its symptom names, the report says so") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/more", .priority = 90, .claims = {Percent(run, 0, 20)}, .part = 1.5});
+  verdicts.Add({.id = "a/whole", .priority = 80, .claims = {Percent(run, 50, 90)}, .part = 1.0});
+  verdicts.rule(0).symptom = "The GPU waits 20 % of the time for it.";
+  verdicts.rule(1).symptom = "The GPU waits 40 % of the time for that.";
+  const auto findings = verdicts.Rank(run);
+  const Finding* more = Named(findings, "a/more");
+  const Finding* whole = Named(findings, "a/whole");
+  REQUIRE(more != nullptr);
+  REQUIRE(whole != nullptr);
+  Finding freed = *more;
+  freed.changes = {"kernels", "launches"};
+  const std::string seen =
+      "The GPU waits 20 % of the time for it. This fix would save 30 % of the time";
+  CHECK(more->Seen() == seen + ".");
+  CHECK(freed.Seen() == seen + ": the host then gets ahead of the GPU, and other gaps close, too.");
+  CHECK(whole->Seen() == whole->symptom);
+}
+
 TEST_CASE("a finding is located in a phase only where most of its time is in it") {
   TraceBuilder story;
   for (int i = 0; i < 100; ++i) {
