@@ -287,13 +287,17 @@ int WriteFindings(Page& page, const Report& report, const TextOptions& options,
   int rows = 0;
   const std::vector<const Finding*> advice = Advice(report);
   const std::size_t full = InFull(options);
+  bool brief = false;
   for (std::size_t i = 0; i < advice.size(); ++i) {
-    if (i < full || i == full) page.Blank();
+    const bool after_brief = brief;
+    // What other fixes leave nothing of is no advice of its own.
+    brief = i >= full || (!options.verbose && !options.all_fixes && IsMostlyTaken(*advice[i]));
+    if (!brief || !after_brief) page.Blank();
     const int before = page.rows();
-    if (i < full) {
-      WriteFinding(page, report, *advice[i], options, room);
-    } else {
+    if (brief) {
       WriteFindingLine(page, *advice[i]);
+    } else {
+      WriteFinding(page, report, *advice[i], options, room);
     }
     rows += page.rows() - before;
   }

@@ -249,9 +249,7 @@ class FewLines {
       : page_(page), report_(report), finding_(finding), options_(options), room_(room) {
     if (!finding.symptom.empty()) sentences_ = Sentences(finding.Seen());
     const std::vector<Fix> fixes = FixesFor(report.run, finding.fixes);
-    if (IsMostlyTaken(finding)) {
-      says_fix_ = false;
-    } else if (!fixes.empty()) {
+    if (!fixes.empty()) {
       fix_ = fixes.front();
       same_ = WithTheSameFix(report, finding, fix_);
     }
@@ -274,7 +272,7 @@ class FewLines {
     const auto end = sentences_.begin() + static_cast<std::ptrdiff_t>(shown_);
     WriteSeen(page, fmt::format("{}", fmt::join(sentences_.begin(), end, " ")));
     if (where_) WriteWhere(page, report_, finding_);
-    if (says_fix_) WriteWhyAndFix(page);
+    WriteWhyAndFix(page);
     WriteHowToCheck(page);
     if (effects_) EffectTree(report_, finding_).WriteBriefly(page);
     return page;
@@ -304,9 +302,9 @@ class FewLines {
 
   // The command itself where there is room for it, else that which prints it.
   void WriteHowToCheck(Page& page) const {
-    if (check_ && says_fix_) WriteCheck(page, report_, finding_);
+    if (check_) WriteCheck(page, report_, finding_);
     if (finding_.rule == nullptr) return;
-    if (check_ || !says_fix_) {
+    if (check_) {
       WriteRule(page, report_, finding_, options_);
     } else {
       page.Line(LabelOfLine(page, "Check") +
@@ -323,8 +321,7 @@ class FewLines {
   Fix fix_;
   const Finding* same_ = nullptr;
   std::size_t shown_ = 1;
-  bool says_fix_ = true, why_ = true, code_ = false, where_ = false, check_ = false,
-       effects_ = false;
+  bool why_ = true, code_ = false, where_ = false, check_ = false, effects_ = false;
 };
 
 }  // namespace

@@ -190,6 +190,10 @@ void Awaited::FindInput() {
   const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
   const double rare = run_.knowledge.Number("input.rare");
   const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  // What a program sends before or after its loop are no answers to requests: logs, downloads.
+  const std::vector<Step>& steps = run_.steps.all;
+  const Interval loop = run_.steps.known() ? Interval{steps.front().start, steps.back().end}
+                                           : Interval{run_.window.start, run_.window.end};
   for (const std::uint32_t t : run_.launching_threads) {
     if (!run_.mpi_of_thread[t].empty()) continue;  // MPI waits for its messages in the same way
     std::vector<Interval> received;
@@ -200,7 +204,8 @@ void Awaited::FindInput() {
     for (std::uint32_t i = rows.first; i < rows.last; ++i) {
       const Interval wait{os.start[i], os.end[i]};
       if (!calls.empty() && calls.OverlapWith(wait.start, wait.end) == wait.Length()) continue;
-      if (run_.names.Os(os.name[i]) == OsClass::kNetwork) ++messages;
+      const bool in_loop = wait.start >= loop.start && wait.end <= loop.end;
+      if (in_loop && run_.names.Os(os.name[i]) == OsClass::kNetwork) ++messages;
       if (wait.Length() < silent_least_ || !is_event_loop(os.name[i])) continue;
       if (wait.Length() >= as_people) as_long_as_people.push_back(wait);
       if (i + 1 == rows.last) continue;
@@ -210,7 +215,7 @@ void Awaited::FindInput() {
       if (follows && (next == OsClass::kNetwork || next == OsClass::kFileIo))
         received.push_back(wait);
     }
-    const bool talks = messages >= std::max(least, run_.steps.all.size());
+    const bool talks = messages >= std::max(least, steps.size());
     if ((received.size() >= least || talks) && !SaysTraining(run_)) {
       serves_ = true;
       input_[t] = IntervalSet::Of(std::move(received));

@@ -22,7 +22,7 @@ return {
     { action = "Let NCCL use fewer channels, and so fewer SMs; check that the collectives still keep up",
       snippet = "NCCL_MAX_CTAS=8 NCCL_MAX_NCHANNELS=8 COMMAND", language = "bash" },
     { action = "Start collectives when all ranks are ready, so that none of them spins next to compute kernels: balance the ranks first" },
-    { action = "Do not turn off NVLink SHARP: it reduces in the switch, which takes fewer SMs; NCCL uses it by default where the hardware has it",
+    { action = "If the job script turns NVLink SHARP off, remove that: it reduces in the switch, which takes fewer SMs, and is on by default where the hardware has it",
       snippet = "unset NCCL_NVLS_ENABLE", language = "bash" },
   },
   false_positives = "Kernels of one name and grid whose work differs from call to call, if the longer ones happen to run next to collectives.",

@@ -28,8 +28,8 @@ return {
   fixes   = {
     { action = "Turn on the overlapped scheduler",
       snippet = "vllm serve MODEL --async-scheduling", language = "bash", ["for"] = { "vllm" } },
-    { action = "Leave the overlapped scheduler on, which is the default",
-      snippet = "python -m sglang.launch_server --model-path MODEL   # without --disable-overlap-schedule", language = "bash", ["for"] = { "sglang" } },
+    { action = "Check that nothing turns the overlapped scheduler off, which is on by default",
+      snippet = "python -m sglang.launch_server --model-path MODEL   # remove --disable-overlap-schedule", language = "bash", ["for"] = { "sglang" } },
     { action = "Run several engine steps per call of the scheduler" },
     { action = "Move tokenization and detokenization to their own processes" },
   },

@@ -130,6 +130,17 @@ TraceBuilder WithRemoteCall(const char* kernel, const char* range) {
   });
 }
 
+TEST_CASE("what a program sends beside its loop answers no requests") {
+  const auto none = [](TraceBuilder*, int, Interval) {};
+  for (const Nanos from : {0_ms, 100_ms}) {  // within the loop, and after it
+    TraceBuilder story = Passes("forward", 20, 2_ms, none);
+    story.Thread("main");
+    for (int n = 0; n < 40; ++n)
+      story.OsCall("send", {from + n * 1_ms + 20_us, from + n * 1_ms + 30_us});
+    CHECK(Analysed(story)->kind.serves == (from == 0));
+  }
+}
+
 TEST_CASE("a remote call in each step is no wait for requests, and no wait for data") {
   const Nanos calls = 19 * (2_ms - 30_us);
   const Analysed engine(WithRemoteCall("forward", "execute_model"));
