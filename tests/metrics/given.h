@@ -12,6 +12,7 @@ namespace advise {
 
 using Sizes = std::vector<std::int64_t>;
 inline constexpr ElementType kBf16 = ElementType::kBFloat16;
+inline constexpr ElementType kFp16 = ElementType::kFloat16;
 inline constexpr ElementType kFp32 = ElementType::kFloat32;
 
 inline OperatorInputs Given(const std::vector<Sizes>& sizes, ElementType type,

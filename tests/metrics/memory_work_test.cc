@@ -379,6 +379,27 @@ TEST_CASE("comparisons write a byte an element; in place writes the first operan
   CHECK_FALSE(WorkOf("aten::mul", Given({{5}}, ElementType::kUnknown), elementwise));
 }
 
+TEST_CASE("the result of two types has the wider one, and floats are wider than integers") {
+  CallHints elementwise;
+  elementwise.kernel_class = "elementwise";
+  const auto written = [&](const char* name, ElementType left, ElementType right) {
+    const auto work = WorkOf(name, Typed({{{100, 10}, left}, {{100, 10}, right}}), elementwise);
+    return work->bytes / 1000 - ElementBytes(left) - ElementBytes(right);
+  };
+  CHECK(written("aten::add", kFp16, kFp32) == 4);
+  CHECK(written("aten::add", kFp32, kFp16) == 4);
+  CHECK(written("aten::add", kFp16, kBf16) == 4);  // neither holds the other
+  CHECK(written("aten::mul", kBf16, ElementType::kInt64) == 2);
+  CHECK(written("aten::mul", ElementType::kInt64, kBf16) == 2);
+  CHECK(written("aten::mul", ElementType::kBool, ElementType::kInt32) == 4);
+  CHECK(written("aten::mul", ElementType::kFloat64, kFp32) == 8);
+  CHECK(written("aten::add_", kFp16, kFp32) == 2);  // in place it stays what it was
+  CHECK(written("aten::lt", kFp16, kFp32) == 1);
+  // A number, which has no sizes, leaves the type.
+  CHECK(WorkOf("aten::add", Typed({{{100, 10}, kFp16}, {{}, kFp32}}), elementwise)->bytes ==
+        1000.0 * (2 + 2));
+}
+
 TEST_CASE("what is not known by name is told by the class of its kernels") {
   const auto kind = [](const char* kernel_class, const char* name = "lib::op") {
     CallHints hints;

@@ -128,6 +128,25 @@ bool WorksInPlace(const Call& call, double elements) {
   return tensors == 2 && FullSized(call, elements) == 2;
 }
 
+bool IsFloat(ElementType type) {
+  return type >= ElementType::kFloat64 && type <= ElementType::kFloat8;
+}
+
+// What PyTorch makes of two types: the wider one; floats before integers; of FP16 and bf16 neither.
+ElementType Promoted(ElementType a, ElementType b) {
+  if (IsFloat(a) != IsFloat(b)) return IsFloat(a) ? a : b;
+  if (a != b && ElementBytes(a) == 2 && ElementBytes(b) == 2) return ElementType::kFloat32;
+  return ElementBytes(a) >= ElementBytes(b) ? a : b;
+}
+
+ElementType TypeOfResult(const Call& call, int main) {
+  ElementType type = call.Type(main);
+  for (int i = 0; i < call.tensors(); ++i) {
+    if (!call.Tensor(i).sizes.empty()) type = Promoted(type, call.Type(i));
+  }
+  return type;
+}
+
 // Reads each tensor, writes a result of broadcast sizes. Operators of libraries are given their
 // results as arguments; in place, the first is read and written.
 std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
@@ -147,7 +166,7 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
   if (makes_result && Ends(call.name(), "_")) {
     bytes += call.Bytes(0);
   } else if (makes_result) {
-    bytes += elements * (IsComparison(call.name()) ? 1 : ElementBytes(call.Type(main)));
+    bytes += elements * (IsComparison(call.name()) ? 1 : ElementBytes(TypeOfResult(call, main)));
   }
   auto work = Made(call, kind, main, elements, bytes);
   if (work) work->trait = StrideTrait(call);
