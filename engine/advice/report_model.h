@@ -55,6 +55,7 @@ struct RunInfo {
   std::string kind;  // training | inference | one-pass | solver | kernels | start-up | no-gpu
   std::string unit;  // step | token | request | iteration | pass | launch
   std::size_t units = 0;
+  double sequences = 0;   // that get a token in a step of a model server; 0 unknown
   std::string framework;  // "" unknown
   std::vector<std::string> languages;
   std::string maker;  // of the GPUs: "nvidia" | "amd"; "" without GPUs

@@ -56,10 +56,11 @@ void DeclareServing(Catalog* catalog) {
                   &Serving::no_request);
   auto& engine = catalog->Of(&Analysis::serving);
   engine.Needs([](const Analysis& a) { return a.serving.steps_named; },
-               "no ranges name the steps of a model server, or no OS calls were recorded", "nvtx");
+               "no ranges name the steps of a model server", "nvtx");
   engine.AddLoss("serving.scheduler", kChange | kPerStep,
                  {"stretches of scheduler code between engine steps",
-                  "Idle between engine steps while the launching thread runs code.",
+                  "Idle between engine steps while the launching thread runs code; where no OS "
+                  "calls were recorded, also while it waits for requests.",
                   "The scheduler takes no time between engine steps."},
                  &Serving::scheduler);
   engine.AddLoss("serving.launch", kChange,
@@ -82,6 +83,32 @@ void DeclareServing(Catalog* catalog) {
       "serving.sampling", kChange,
       {"", "Idle in ranges that sample tokens.", "The launching thread samples no tokens."},
       &Serving::sampling);
+}
+
+void DeclareEngineSteps(Catalog* catalog) {
+  auto& steps = catalog->Of(&Analysis::engine_steps);
+  steps.Needs([](const Analysis& a) { return a.engine_steps.count > 0; },
+              "no range says what a step of a model server works on", "nvtx");
+  steps.Add("serving.sequences", "count",
+            "Sequences that get a token in a step of a model server, as its range says: median of "
+            "the steps that generate.",
+            &EngineSteps::sequences);
+  steps.Add("serving.step", "ns",
+            "From the start of a step that reads no prompts to the start of the next step, median.",
+            &EngineSteps::generating);
+  steps.Add("serving.prompts.steps", "count", "Steps that read prompts.",
+            &EngineSteps::with_prompts);
+  steps.Add("serving.prompts.tokens", "count",
+            "Tokens of prompts in a step that reads some, median.", &EngineSteps::tokens);
+  steps.Add("serving.prompts.step", "ns",
+            "From the start of a step that reads prompts to the start of the next step, median.",
+            &EngineSteps::reading);
+  steps.Add("serving.prompts.share", "share",
+            "Part of the time of a model server's steps in those that read prompts.",
+            &EngineSteps::reading_share);
+  steps.Add("serving.prompts.waiting", "count",
+            "Sequences that were being generated while prompts were read, median.",
+            &EngineSteps::waiting);
 }
 
 }  // namespace
@@ -113,6 +140,7 @@ void DeclareRunKindFacts(Catalog* catalog) {
   kind.Add("run.serves", "flag", "Whether the run shows a model server.", &RunKind::serves);
   DeclareStartUp(catalog);
   DeclareServing(catalog);
+  DeclareEngineSteps(catalog);
 }
 
 }  // namespace advise::facts

@@ -14,6 +14,7 @@
 
 #include "engine/base/error.h"
 #include "engine/knowledge/name_pattern.h"
+#include "engine/knowledge/step_size.h"
 
 namespace advise {
 
@@ -108,6 +109,14 @@ struct RunSign {
   NameRule rule;                       // its value: the kind, framework or language
 };
 
+// A name in which a model server writes how much a step works on (kb/runs.toml).
+struct StepSizePattern {
+  std::string server;                 // all steps of one server are one loop
+  std::string pattern;                // see ReadStepSize
+  std::vector<std::string> examples;  // names that it must fit
+  std::string where;                  // "kb/runs.toml:12"
+};
+
 // Setting of a rule by the site.
 struct SuppressedRule {
   std::string id;
@@ -182,6 +191,9 @@ class Knowledge {
   std::vector<std::size_t> RunSignsOf(std::string_view in, std::string_view name) const;
   const std::vector<RunSign>& run_signs() const { return run_signs_; }
 
+  // What the first pattern that fits the name of a range says; nothing when none does.
+  std::optional<StepSize> StepSizeOf(std::string_view range) const;
+
   // The command that has this framework's own server write a trace; "" for programs of which the
   // user writes the loop.
   std::string HowToRecord(std::string_view framework) const;
@@ -225,6 +237,7 @@ class Knowledge {
   std::array<std::vector<NameFamily>, kFamilyKindCount> families_;
   std::vector<EnvironmentSwitch> switches_;
   std::vector<RunSign> run_signs_;
+  std::vector<StepSizePattern> step_sizes_;
   std::vector<CaptureHint> capture_hints_;
   std::vector<SuppressedRule> switched_off_;  // also those whose last day is over
 };

@@ -74,7 +74,7 @@ void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
 }
 
 void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
-  reader.OnlyFields(root, {"kind", "framework", "language"});
+  reader.OnlyFields(root, {"kind", "framework", "language", "step_size"});
   static const std::vector<std::string> kPlaces = {
       "kernel", "range", "operator", "python", "process", "thread", "module", "setting", "table"};
   const auto read = [&](const char* list, const char* value, RunSign::About about) {
@@ -101,6 +101,14 @@ void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
   read("kind", "says", RunSign::About::kKind);
   read("framework", "name", RunSign::About::kFramework);
   read("language", "says", RunSign::About::kLanguage);
+  ForEachEntry(reader, root, "step_size", [&](const TomlNode& entry) {
+    reader.OnlyFields(entry, {"server", "pattern", "examples"});
+    StepSizePattern size{reader.Text(entry, "server"), reader.Text(entry, "pattern"),
+                         reader.Texts(entry, "examples"), reader.Where(entry)};
+    if (const std::string problem = ProblemOfStepSize(size.pattern); !problem.empty())
+      reader.Problem(entry, "field \"pattern\": " + problem);
+    knowledge_.step_sizes_.push_back(std::move(size));
+  });
 }
 
 }  // namespace advise

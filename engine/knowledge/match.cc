@@ -123,6 +123,16 @@ std::vector<std::size_t> Knowledge::RunSignsOf(std::string_view in, std::string_
   return found;
 }
 
+std::optional<StepSize> Knowledge::StepSizeOf(std::string_view range) const {
+  for (const StepSizePattern& known : step_sizes_) {
+    auto size = ReadStepSize(known.pattern, range);
+    if (!size) continue;
+    size->server = known.server;
+    return size;
+  }
+  return std::nullopt;
+}
+
 std::string HardwareEntry::DisplayName() const {
   const std::string& pattern = match.empty() ? id : match.front();
   std::string name;
@@ -198,6 +208,13 @@ std::vector<Error> Knowledge::CheckExamples() const {
       errors.push_back({fmt::format("example \"{}\" is not claimed by its own entry \"{}\"",
                                     example, sign.rule.value),
                         sign.rule.where, ""});
+    }
+  }
+  for (const StepSizePattern& size : step_sizes_) {
+    for (const std::string& example : size.examples) {
+      if (ReadStepSize(size.pattern, example)) continue;
+      errors.push_back(
+          {fmt::format("example \"{}\" does not fit its own pattern", example), size.where, ""});
     }
   }
   for (const auto* rules :

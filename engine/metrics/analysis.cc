@@ -169,6 +169,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
     copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);
+  engine_steps = FindEngineSteps(shared);
 }
 
 const Replay& Analysis::replay() const {

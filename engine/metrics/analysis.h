@@ -16,6 +16,7 @@
 #include "engine/metrics/losses/comm.h"
 #include "engine/metrics/losses/contention.h"
 #include "engine/metrics/losses/copy.h"
+#include "engine/metrics/losses/engine_steps.h"
 #include "engine/metrics/losses/families.h"
 #include "engine/metrics/losses/graphs.h"
 #include "engine/metrics/losses/host.h"
@@ -132,7 +133,8 @@ struct Analysis {
   Support support;
   RunKind kind;
   StartUp start_up;
-  Serving serving;  // empty unless the run serves a model
+  Serving serving;           // empty unless the run serves a model
+  EngineSteps engine_steps;  // empty unless ranges say what steps of a model server work on
 
  private:
   mutable std::unique_ptr<Replay> replay_;

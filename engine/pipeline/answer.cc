@@ -229,6 +229,7 @@ void FillRun(Report* report) {
   run.kind = FactWord(*report, "run.kind", report->devices.empty() ? "no-gpu" : "one-pass");
   run.unit = FactWord(*report, "run.unit", "launch");
   run.units = static_cast<std::size_t>(FactNumber(*report, "run.units").value_or(0));
+  run.sequences = FactNumber(*report, "serving.sequences").value_or(0);
   run.framework = FactWord(*report, "run.framework", "");
   run.languages = Split(FactWord(*report, "run.languages", ""));
   run.maker = report->devices.empty() ? "" : IsAmd(*report) ? "amd" : "nvidia";

@@ -52,6 +52,12 @@ bool HostCodeMatters(const Analysis& analysis) {
   return Matters(analysis, waiting, "care.host_code");
 }
 
+// Inside a step of its engine, a server has a request.
+bool RequestsMatter(const Analysis& analysis) {
+  return !analysis.serving.steps_named ||
+         Matters(analysis, analysis.serving.scheduler.lost->Total(), "care.host_code");
+}
+
 std::string Count(std::size_t n) { return FormatQuantity(static_cast<double>(n), "count"); }
 
 // What the calls that launched the work do not tell.
@@ -150,7 +156,8 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
     add(requests ? Care::kRequestsLikeCode : Care::kOther,
         requests ? "no OS calls were recorded: waits for files and for requests look like host code"
                  : "no OS calls were recorded: waits for files look like host code");
-  } else if (!could && analysis.kind.serves && HostCodeMatters(analysis)) {
+  } else if (!could && analysis.kind.serves && HostCodeMatters(analysis) &&
+             RequestsMatter(analysis)) {
     add(Care::kRequestsLikeCode,
         "waits for requests look like host code: PyTorch's profiler does not record them");
   }

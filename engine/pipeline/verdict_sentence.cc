@@ -287,9 +287,8 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return time.causes[a] > time.causes[b]; });
   // PyTorch's profiler records no waits for requests: they look like code.
-  const bool requests = FactNumber(report, "run.serves").value_or(0) > 0 &&
-                        std::any_of(report.inputs.begin(), report.inputs.end(),
-                                    [](const InputInfo& input) { return input.kind == "kineto"; });
+  const bool requests = HasCare(report, Care::kRequestsLikeCode) &&
+                        FactNumber(report, "run.serves").value_or(0) > 0;
   const auto words = [&](std::size_t i) {
     const auto cause = static_cast<IdleCause>(order[i]);
     return requests && cause == IdleCause::kHostCompute ? "waiting for requests or host code"

@@ -40,6 +40,9 @@ std::string RunText(const Report& report) {
   // Iterations of what names do not tell are a loop; only the JSON report needs one word for all.
   std::string kind = report.run.kind == "solver" ? "loop" : report.run.kind;
   if (kind != "start-up") std::replace(kind.begin(), kind.end(), '-', ' ');
+  if (report.run.sequences >= 1)
+    kind += fmt::format(" of {:.0f} sequence{} at once", report.run.sequences,
+                        report.run.sequences < 2 ? "" : "s");
   const std::size_t units = report.run.units;
   if (units == 0 || report.run.unit == "pass") return kind;
   // One that nobody found is no number to print.

@@ -1,4 +1,6 @@
 // Steps from ranges that the program or its framework opened.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -33,6 +35,12 @@ std::string Family(const std::string& name) {
   return family;
 }
 
+// Steps of a model server are one family, whether they read prompts or generate.
+std::string FamilyIn(const Knowledge& knowledge, const std::string& name) {
+  const auto size = knowledge.StepSizeOf(name);
+  return size ? fmt::format("step of {}", size->server) : Family(name);
+}
+
 // Whether half of the counts are the same. Steps that launch their own work launch the same again.
 bool AreAlike(const std::vector<std::size_t>& counts) {
   const std::size_t usual = Median(counts);
@@ -59,9 +67,10 @@ RangeFamilies Gather(const Run& run, const std::function<bool(StringId)>& takes)
     const auto [at, is_new] = of_name.try_emplace(key, nullptr);
     if (is_new && takes(ranges.name[i])) {
       const std::string& name = run.trace.strings[ranges.name[i]];
-      at->second = &families[{ranges.thread[i], Family(name)}];
+      std::string family = FamilyIn(run.knowledge, name);
+      at->second = &families[{ranges.thread[i], family}];
       at->second->thread = ranges.thread[i];
-      at->second->family = Family(name);
+      at->second->family = std::move(family);
       at->second->annotated = name.rfind("ProfilerStep", 0) == 0;
     }
     if (at->second != nullptr) at->second->rows.push_back(i);

@@ -98,6 +98,23 @@ TEST_CASE("a pause of a single step is not the scheduler's") {
   CHECK(run->serving.scheduler.lost->Total() < 30 * 60_us);
 }
 
+TEST_CASE("without OS calls, what is idle inside a step of the engine waits for no request") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int, Nanos at) {  // 200 us inside the step, 290 us outside
+    story.Range("step[DECODE bs=16]", {at, at + 700_us});
+    story.Launch("void vllm::reshape_and_cache_kernel<float>(int)", {at, at + 5_us},
+                 {at + 10_us, at + 110_us});
+    story.Launch(kMatrixBf16, {at + 300_us, at + 305_us}, {at + 310_us, at + 700_us});
+  });
+  const Analysed run(story);
+  CHECK_FALSE(run->serving.known);
+  REQUIRE(run->serving.steps_named);
+  // And 10 us before the first kernel of each step but the first.
+  CHECK(run->serving.launch.lost->Total() == 20 * 200_us + 19 * 10_us);
+  CHECK(run->serving.scheduler.lost->Total() == 19 * 300_us);
+  CHECK(run->serving.no_request.lost->Total() == 0);
+}
+
 TEST_CASE("ranges that sample tokens say so without OS calls, unlike a wait for requests") {
   const Analysed run(Server(false));
   CHECK_FALSE(run->serving.known);

@@ -276,5 +276,23 @@ TEST_CASE("names of phases and of single operators are no steps") {
   CHECK(run->run.steps.source != "range");
 }
 
+TEST_CASE("steps of a model server are one loop, whether they read prompts or generate") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 60; ++i) {
+    const bool reads = i % 8 == 5;
+    const Nanos length = reads ? 8_ms : 1_ms;
+    story.Range(reads ? "step[EXTEND bs=2 toks=4096]"
+                      : "step[DECODE bs=" + std::to_string(20 + i % 3) + "]",
+                {at, at + length - 10_us});
+    story.Launch(kMatrixBf16, {at + 5_us, at + 9_us}, {at + 20_us, at + length - 20_us});
+    at += length;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.source == "range");
+  CHECK(run->run.steps.name == "step of SGLang");
+  CHECK(run->run.steps.all.size() >= 59);
+}
+
 }  // namespace
 }  // namespace advise

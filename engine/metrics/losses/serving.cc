@@ -52,11 +52,12 @@ class ServingFinder {
       return std::any_of(open_.begin(), open_.end(),
                          [&](const auto& one) { return !(one.second.*ranges).empty(); });
     };
-    result_.steps_named = named(&Open::engine) && trace_.os_calls.size() > 0;
+    result_.steps_named = named(&Open::engine);
     result_.sampling_named = named(&Open::sampling) || !after_logits_.empty();
     result_.tokenizer_named = named(&Open::tokenizer);
-    result_.known = result_.steps_named || basis_.idle.serves;
-    if (result_.known || result_.sampling_named || result_.tokenizer_named) Divide();
+    result_.known = (result_.steps_named && trace_.os_calls.size() > 0) || basis_.idle.serves;
+    if (result_.known || result_.steps_named || result_.sampling_named || result_.tokenizer_named)
+      Divide();
     return std::move(result_);
   }
 

@@ -9,10 +9,11 @@ namespace advise {
 
 struct Serving {
   // OS calls were recorded (without them a wait for requests looks like host code), and either
-  // ranges name the engine's steps (or requests, prefill, decode) on a thread that launches, or
-  // such a thread receives the requests itself.
+  // ranges name the engine's steps, or a thread that launches receives the requests itself.
   bool known = false;
-  bool steps_named = false;  // the former: what is between steps can be told from what is inside
+  // Ranges on a thread that launches name the engine's steps (or requests, prefill, decode): what
+  // is between steps can be told from what is inside.
+  bool steps_named = false;
   // Ranges on a thread that launches say when it samples tokens, or turns them into text. They need
   // no OS calls: the name tells what the thread does.
   bool sampling_named = false;
@@ -22,7 +23,8 @@ struct Serving {
   Loss tokenizer;   // the GPU waits in ranges that turn tokens into text
   Loss sampling;    // the GPU waits in ranges that choose tokens
   // Only where the steps are named:
-  Loss scheduler;  // it runs code between steps: scheduling, preparing inputs
+  Loss scheduler;  // it runs code between steps: scheduling, preparing inputs; without OS calls
+                   // perhaps also a wait for requests
   Loss launch;     // the GPU waits for launches or host code inside a step
 };
 

@@ -1,0 +1,58 @@
+-- Steps that read prompts take longer than those that only generate; whoever is being answered waits that long for the next
+-- token. No time is lost: this is about how evenly tokens come, so it only informs.
+return {
+  id        = "inference/prompts-delay-tokens",
+  title     = "Read prompts in pieces, so that tokens do not wait for them",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "info",
+  effort    = "flag",
+  knowledge = { "K-E1", "K-N6" },
+
+  needs      = { "serving.step", "serving.prompts.steps", "serving.prompts.step", "serving.prompts.share", "serving.prompts.waiting" },
+  thresholds = { "min_ratio", "min_count" },
+
+  symptom = "Steps that read prompts take {step:time}, {ratio:num} times as long as steps that only generate ({other:time}). They take {part:pct} of the time of all steps. {waiting:count} sequences wait for their next token meanwhile.",
+  cause   = "The server reads whole prompts, or large pieces, in a step of their own or together with the tokens of the others.",
+  fixes   = {
+    { action  = "Limit the tokens that a step reads",
+      snippet = "vllm serve MODEL --enable-chunked-prefill --max-num-batched-tokens 2048", language = "bash", ["for"] = { "vllm" } },
+    { action  = "Limit the tokens that a step reads",
+      snippet = "python -m sglang.launch_server --model-path MODEL --chunked-prefill-size 2048 --enable-mixed-chunk",
+      language = "bash", ["for"] = { "sglang" } },
+    { action = "Limit the tokens of prompts per step (chunked prefill)" },
+    { action = "Read prompts on other GPUs than those that generate, where both delays matter" },
+  },
+  false_positives = "Offline generation, where only the throughput counts.",
+  references = { "nvidia/gpu-background" },
+
+  applies = function(f)
+    return f.serving.prompts.steps > 0 and f.serving.prompts.waiting > 0, "no sequence waited while prompts were read"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.serving.prompts.steps, t.min_count) then return nil end
+    local ratio = share(f.serving.prompts.step, f.serving.step)
+    if not at_least(ratio, t.min_ratio) then return nil end
+    return { step = f.serving.prompts.step, other = f.serving.step, ratio = ratio, part = f.serving.prompts.share,
+             waiting = f.serving.prompts.waiting }
+  end,
+
+  tests = {
+    { name = "long prompts beside 24 sequences",
+      edges = { ["serving.prompts.step"] = 4e7, ["serving.prompts.steps"] = 3 },
+      facts = { serving = { step = 2e7, prompts = { steps = 12, step = 2e8, share = 0.3, waiting = 24 } } },
+      expect = { step = 2e8, other = 2e7, ratio = 10, part = 0.3, waiting = 24 } },
+    { name = "near miss: pieces so small that they hardly take longer",
+      facts = { serving = { step = 2e7, prompts = { steps = 12, step = 3e7, share = 0.3, waiting = 24 } } },
+      expect = "silent" },
+    { name = "near miss: one prompt at the start",
+      facts = { serving = { step = 2e7, prompts = { steps = 1, step = 2e8, share = 0.1, waiting = 24 } } },
+      expect = "silent" },
+    { name = "nobody waits: prompts are read before anything is generated",
+      facts = { serving = { step = 2e7, prompts = { steps = 12, step = 2e8, share = 0.3, waiting = 0 } } },
+      expect = "not_applicable" },
+    { name = "no ranges of a server",
+      facts = {}, expect = "cannot_tell" },
+  },
+}
