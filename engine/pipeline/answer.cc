@@ -176,6 +176,13 @@ void FillNextStepOfNothing(Report* report) {
     return;
   }
   const bool torch = report->inputs.front().kind == "kineto";
+  if (IsDamaged(*report)) {
+    report->next_step = torch ? "Copy the file again, or write it again."
+                              : "Copy the file again, or export the report again.";
+    report->next_command = torch ? "" : "nsys export --type sqlite -o run.sqlite run.nsys-rep";
+    report->capture_command.clear();
+    return;
+  }
   const auto told = [report](std::string_view text) {
     return std::any_of(report->diagnostics.begin(), report->diagnostics.end(),
                        [text](const Diagnostic& diagnostic) { return diagnostic.text == text; });
@@ -293,6 +300,17 @@ bool RanNoKernel(const Report& report) {
          });
 }
 
+bool RunsAsWellAsLibraries(const Report& report, const Knowledge& knowledge) {
+  return FactNumber(report, "roofline.well.share").value_or(0) >=
+         knowledge.Number("verdict.healthy_measured");
+}
+
+bool IsDamaged(const Report& report) {
+  return std::any_of(
+      report.diagnostics.begin(), report.diagnostics.end(),
+      [](const Diagnostic& diagnostic) { return diagnostic.level == Level::kError; });
+}
+
 bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge) {
   const Time time = TimeOf(report);
   double won = 0;
@@ -376,6 +394,11 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     report->next_command = KernelsAreOfAmd(*report, knowledge)
                                ? "advise --gpu mi300x REPORT   # or which of AMD's it is"
                                : "advise --gpu NAME REPORT   # such as h100-sxm or mi300x";
+    return;
+  }
+  if (RunsAsWellAsLibraries(*report, knowledge)) {
+    report->next_step =
+        "Save work rather than tune kernels: smaller types, fewer or smaller layers.";
     return;
   }
   FillNextStepOfKernels(knowledge, report);

@@ -29,6 +29,12 @@ bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge
 // Whether all that the GPUs did was to copy and clear memory, and no finding is about that.
 bool RanNoKernel(const Report& report);
 
+// Most of the kernel time goes into kernels that run as well as those of good libraries.
+bool RunsAsWellAsLibraries(const Report& report, const Knowledge& knowledge);
+
+// Part of a file could not be read.
+bool IsDamaged(const Report& report);
+
 // Whether the kernels take most of the time, nobody measured how well they run, and what was found
 // wins little: then measuring them comes next.
 bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge);

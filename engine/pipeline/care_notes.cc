@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
+#include "engine/metrics/kernels/kernel_table.h"
 #include "engine/pipeline/measure_command.h"
 
 namespace advise {
@@ -147,6 +148,13 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
     add(Care::kOther,
         fmt::format("the report names {}; the peaks used are those of {}, given with --gpu",
                     SafeText(replaced), SafeText(analysis.hardware.name)));
+  }
+  if (analysis.counters.coverage == 0 && !analysis.counters.kernels.empty()) {
+    const std::size_t others = analysis.counters.kernels.size() - 1;
+    add(Care::kOther,
+        fmt::format("no kernel of the counters that were given runs here: they are of {}{}",
+                    SafeText(ShortKernelName(analysis.counters.kernels.front().name)),
+                    others == 0 ? "" : fmt::format(" and {} more", others)));
   }
   AddNotesOnLaunches(analysis, &notes);
   // PyTorch's profiler never records them.

@@ -241,7 +241,13 @@ std::string SideSentence(const Analysis& analysis) {
 
 std::string SentenceWithoutGpuWork(const Analysis& analysis) {
   const Run& run = analysis.run;
-  if (!run.trace.HasTimeline()) return SideSentence(analysis);
+  const Trace& trace = run.trace;
+  const bool only_beside = !trace.counters.empty() || !trace.monitor.empty() ||
+                           !trace.nccl.empty() || !analysis.totals.empty();
+  if (trace.diagnostics.Damaged() && trace.ops.size() == 0 && !only_beside) {
+    return "The file is damaged or was cut off: what could be read of it holds no GPU activity.";
+  }
+  if (!trace.HasTimeline()) return SideSentence(analysis);
   if (!run.active_devices.empty()) return "";
   for (const Diagnostic& told : run.trace.diagnostics.list()) {
     if (told.text != kCountersOfRanges) continue;
@@ -287,8 +293,8 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return time.causes[a] > time.causes[b]; });
   // PyTorch's profiler records no waits for requests: they look like code.
-  const bool requests = HasCare(report, Care::kRequestsLikeCode) &&
-                        FactNumber(report, "run.serves").value_or(0) > 0;
+  const bool requests =
+      HasCare(report, Care::kRequestsLikeCode) && FactNumber(report, "run.serves").value_or(0) > 0;
   const auto words = [&](std::size_t i) {
     const auto cause = static_cast<IdleCause>(order[i]);
     return requests && cause == IdleCause::kHostCompute ? "waiting for requests or host code"
@@ -361,6 +367,8 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
       return fmt::format("{}. How well {} run was not measured{}", first,
                          nothing_lost ? "they" : "the kernels", kernels);
     }
+    if (RunsAsWellAsLibraries(report, knowledge))
+      return is_busy + ", and its kernels run as well as those of good libraries";
     return fmt::format("{}; how well the kernels run was measured for {} of the computing time",
                        is_busy, Percent(efficiency.measured_share));
   }
@@ -407,6 +415,10 @@ std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
   if (ranks != nullptr && ranks->ranks.size() < 2) ranks = nullptr;  // the others ran no GPU work
   if (ShareOfTimeOf(report).all <= 0)
     return "No GPU activity was recorded, so there is nothing to judge.";
+  if (RanNoKernel(report) && IsDamaged(report)) {
+    return "The file is damaged or was cut off: what could be read of it holds no kernel. Next: " +
+           InSentence(report.next_step);
+  }
   if (RanNoKernel(report)) {
     return fmt::format("No kernel was recorded: the GPU only {}. Next: {}",
                        ShareOfTimeOf(report).copy > 0 ? "moved data" : "cleared memory",

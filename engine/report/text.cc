@@ -139,17 +139,20 @@ void WriteRanks(Page& page, const Report& report) {
              " ");
 }
 
-// What may be why a report holds no GPU work stands first there: a file that was cut off, say.
+// A file that is damaged or was cut off stands first; where there is no GPU work, all that may be
+// why.
 void WriteCare(Page& page, const Report& report, int most) {
   std::vector<std::string> lines;
   for (const CareNote& note : report.read_with_care) lines.push_back(note.text);
   const bool why_empty = report.run.kind == "no-gpu";
+  std::size_t first = 0;
   for (const Diagnostic& item : report.diagnostics) {
     const bool said = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
       return line.find(item.text) != std::string::npos;
     });
     if (item.level == Level::kInfo || said) continue;
-    lines.insert(why_empty ? lines.begin() : lines.end(),
+    const bool before = why_empty || item.level == Level::kError;
+    lines.insert(before ? lines.begin() + static_cast<std::ptrdiff_t>(first++) : lines.end(),
                  item.count > 1
                      ? fmt::format("{} ({} times)", item.text,
                                    FormatQuantity(static_cast<double>(item.count), "count"))

@@ -46,6 +46,11 @@ class Diagnostics {
     list_.push_back({level, std::string(text), std::string(table), count});
   }
   const std::vector<Diagnostic>& list() const { return list_; }
+  // Part of the file could not be read, because it is damaged or was cut off.
+  bool Damaged() const {
+    return std::any_of(list_.begin(), list_.end(),
+                       [](const Diagnostic& known) { return known.level == Level::kError; });
+  }
   bool Has(std::string_view text) const {
     return std::any_of(list_.begin(), list_.end(),
                        [text](const Diagnostic& known) { return known.text == text; });

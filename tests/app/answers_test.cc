@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/pipeline/answer.h"
+#include "engine/pipeline/verdict_sentence.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
@@ -94,6 +95,46 @@ TEST_CASE("a long idle time that no finding explains is what to look at next") {
   CHECK(next(0.02, 60) == "Give each kernel enough blocks.");
   CHECK(next(0.02, 60, 700) == "Record every rank: one alone does not show who is late.");
   CHECK(next(0.6, 60, 700) == "Give each kernel enough blocks.");
+}
+
+TEST_CASE("a file that was cut off is to be copied again, and says nothing of the program") {
+  Report report;
+  report.inputs.emplace_back();
+  report.inputs.front().kind = "nsys-sqlite";
+  report.devices.emplace_back();
+  report.devices.front().window_ns = report.devices.front().memset_exposed_ns = 1000;
+  FillNextStep(ShippedKnowledge(), &report);
+  CHECK(report.next_step.find("check that the profiler") != std::string::npos);
+  CHECK(VerdictSentence(report, ShippedKnowledge(), nullptr).find("No kernel was recorded") == 0);
+  report.diagnostics.push_back({Level::kError, "damaged", "", 1});
+  FillNextStep(ShippedKnowledge(), &report);
+  CHECK(report.next_command.find("nsys export") == 0);
+  const std::string verdict = VerdictSentence(report, ShippedKnowledge(), nullptr);
+  CHECK(verdict.find("The file is damaged or was cut off") == 0);
+  CHECK(verdict.find("Next: copy the file again") != std::string::npos);
+
+  const Folder folder;
+  folder.Write("cut.json", R"({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}],
+    "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1,
+    "dur": 5, "args": {}}, {"ph": "X", "cat": "ker)");
+  const Ran ran = RunAdvise(folder, "cut.json");
+  CHECK(ran.status == 0);
+  CHECK(ran.out.find("damaged or was cut off: what could be read of it holds no GPU activity") !=
+        std::string::npos);
+  CHECK(ran.out.find("topology") == std::string::npos);
+  CHECK(ran.out.find("Copy the file again") != std::string::npos);
+}
+
+TEST_CASE("kernels that run as well as those of good libraries are not to be measured") {
+  const std::string path =
+      FindCapture("kineto", "AMD-AGI__TraceLens/unit_tests/moe_05_large_capacity.json");
+  if (path.empty()) return;
+  const Folder folder;
+  const Json report =
+      Json::parse(RunAdvise(folder, "--gpu MI300X --format json '" + path + "'").out);
+  const std::string verdict = report["verdict"];
+  CHECK(verdict.find("run as well as those of good libraries. Next: save work") !=
+        std::string::npos);
 }
 
 TEST_CASE("real captures: each with GPU work gets its kind, a next step and a confidence") {

@@ -120,7 +120,7 @@ TEST_CASE("ranges that sample tokens say so without OS calls, unlike a wait for 
   CHECK_FALSE(run->serving.known);
   CHECK(run->serving.sampling_named);
   CHECK(run->serving.sampling.lost->Total() == 20 * 300_us);
-  CHECK(run->serving.scheduler.lost->Total() == 0);
+  CHECK(run->serving.no_request.lost->Total() == 0);
 }
 
 }  // namespace

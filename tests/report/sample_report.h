@@ -62,7 +62,7 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
   report.inputs = {{"run.sqlite", "nsys-sqlite", "nsys 2026.2", 0, "node1"}};
   report.window = {"steady", 1'000, 970'001'000};
   report.devices = {SampleBudget(0), SampleBudget(1)};
-  report.run = {"training", "step", 3, "PyTorch", {"Python"}, "nvidia"};
+  report.run = {"training", "step", 3, 0, "PyTorch", {"Python"}, "nvidia"};
   report.plan = {{"transfer/repeated-upload", 0.07, {}, {"sync/host-busy-wait"}, ""}};
   report.verdict = "The GPUs wait for host-to-device copies 93 % of the time.";
   report.read_with_care = {

@@ -56,10 +56,9 @@ Result<Trace> Read(const std::string& path, bool ahead) {
   tables.Assemble();
   Diagnostics& diagnostics = trace.diagnostics;
   if (!problem.empty()) {
-    diagnostics.Add(Level::kWarning, problem + ": what comes before was read");
+    diagnostics.Add(Level::kError, problem + ": what comes before was read");
   } else if (stats.cut_off) {
-    diagnostics.Add(Level::kWarning,
-                    "the file is cut off: the events that were complete were read");
+    diagnostics.Add(Level::kError, "the file is cut off: the events that were complete were read");
   }
   if (stats.broken > 0) {
     diagnostics.Add(Level::kWarning, "events that are not valid JSON were skipped", "",
