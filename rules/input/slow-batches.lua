@@ -68,7 +68,7 @@ print(sorted(cost)[-20:])]],
     -- Some loads stand out from the others that the GPU waits for.
     if at_least(share(slow, f.window.device_time), t.min_share) and at_least(share(slow, all), t.min_part)
        and at_least(f.input.load.slow_count, t.min_count)
-       and at_most(share(f.input.load.slow_count, f.input.load.count), t.max_slow_share) then
+       and at_most(share(f.input.load.slow_count, math.min(f.input.load.count, f.steps.count or math.huge)), t.max_slow_share) then
       return found(slow, f.input.load.slow_count, f.input.load.count, "no")
     end
     -- Waits at even distances are rounds of workers that cannot keep up; whether they are busy was not seen.
@@ -131,6 +131,11 @@ print(sorted(cost)[-20:])]],
                 input = { lost = 2e9, remedy = true, workers = 2, workers_busy = 0.97, steps_affected_later = 0.5,
                           load = { count = 10, median = 2e8, max = 2.2e8, slow_count = 0, slow_lost = 0,
                                    slow_remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: several loads per step, of which the first waits in each step",
+      facts = { window = { device_time = 2e10 }, steps = { count = 11, median = 2e9 },
+                input = { lost = 4e9, remedy = true, workers_busy = 0.03, steps_affected_later = 1,
+                          load = { count = 66, median = 2e4, max = 4e8, slow_count = 11, slow_lost = 4e9, slow_remedy = true } } },
       expect = "silent" },
     { name = "near miss: every fourth load waits, as with too few workers",
       facts = { window = { device_time = 1e10 }, steps = { count = 100, median = 1e8 },
