@@ -202,11 +202,11 @@ struct Finding {
   std::vector<std::string> makes_needless;  // it is this one that takes most of what these win
   std::vector<std::string> unlocks;         // it is this one that makes these worthwhile
   std::string next_bound;                   // what holds it back after its turn in the plan
-  // Told under the finding that explains it, and not beside it; unless its fix still wins half of
-  // the time that it speaks of: then the cause explains the smaller part.
+  // Told under the finding that explains it, and not beside it; unless its fix still wins much, or
+  // half of the time that it speaks of: then the cause explains the smaller part.
   bool UnderCause() const {
-    return !explained_by.empty() &&
-           (severity == Severity::kInfo || saving_share <= 0 || 2 * saving_share < touched_share);
+    if (explained_by.empty() || severity >= Severity::kHigh) return false;
+    return severity == Severity::kInfo || saving_share <= 0 || 2 * saving_share < touched_share;
   }
   // What its fix changes, where that was replayed: "launches", "waits", "kernels", "copies",
   // "host-code", "data".

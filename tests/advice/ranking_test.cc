@@ -204,12 +204,20 @@ Verdicts CauseOf(const Analysed& run, int percent) {
 
 TEST_CASE("a symptom stands under a cause that explains most of it") {
   const Analysed run(HalfIdleSteps(), kAuto);
-  const Verdicts verdicts = CauseOf(run, 30);
+  const Verdicts verdicts = CauseOf(run, 44);
   const auto findings = verdicts.Rank(run);
   REQUIRE(findings.size() == 3);
   CHECK(Named(findings, "a/symptom")->explained_by == std::vector<std::string>{"a/cause"});
   CHECK(Named(findings, "a/symptom")->UnderCause());
   CHECK(Named(findings, "a/small")->rank == 2);
+}
+
+TEST_CASE("a symptom of which much is left has a place of its own") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  const Verdicts verdicts = CauseOf(run, 30);
+  const auto findings = verdicts.Rank(run);
+  CHECK(Named(findings, "a/symptom")->saving_share == Approx(0.2).epsilon(0.01));
+  CHECK_FALSE(Named(findings, "a/symptom")->UnderCause());
 }
 
 TEST_CASE("a symptom that is half unexplained has a place of its own") {
