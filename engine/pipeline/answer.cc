@@ -111,7 +111,7 @@ void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
   const bool enough = report->no_verdict_reason.empty();
   if (BeginsAmidWork(*report)) {
     report->next_step =
-        fmt::format("Record ten {}: little is left beside the wait at the start.", units);
+        fmt::format("Record ten {}: this capture holds little but the wait at its start.", units);
     report->next_command = torch ? TorchCommand(knowledge, *report, "")
                                  : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
     return;

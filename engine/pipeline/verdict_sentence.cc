@@ -382,10 +382,9 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
                           static_cast<double>(report.devices.size());
     const double rest = std::max(1.0, time.all - before);
     return fmt::format(
-        "for {} of the time, {} wait{} for work from before the recording, or still do{} it. What "
+        "for {} of the time, {} wait{} for, or still run{}, work from before the recording. What "
         "was recorded fills {} of the rest",
-        pct(before), who, s, many ? "" : "es",
-        Percent(std::min(1.0, (time.all - time.idle) / rest)));
+        pct(before), who, s, s, Percent(std::min(1.0, (time.all - time.idle) / rest)));
   }
   // What the GPU does most comes first, and then what it waits for.
   const bool computes = time.compute > std::max({time.copy, time.comm, time.idle});

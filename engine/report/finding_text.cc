@@ -168,6 +168,12 @@ std::string SavingAmount(const Finding& finding) {
                      alone);
 }
 
+std::string SavingShares(const Finding& finding) {
+  const std::string alone = ByItself(finding);
+  if (finding.saving_s <= 0) return alone;
+  return FormatQuantity(finding.saving_share, "share") + (alone.empty() ? "" : "; " + alone);
+}
+
 std::string SavingText(const Report& report, const Finding& finding) {
   const std::string alone = ByItself(finding);
   if (finding.saving_s <= 0) {

@@ -40,6 +40,9 @@ std::string SecondsText(double seconds);
 // if only this were fixed. "" when the saving is not known.
 std::string SavingAmount(const Finding& finding);
 
+// "2 %; 22 % by itself": the same without seconds.
+std::string SavingShares(const Finding& finding);
+
 // "saves up to 0.90 s of 0.97 s (93 %)".
 std::string SavingText(const Report& report, const Finding& finding);
 

@@ -338,7 +338,8 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
 void WriteFindingLine(Page& page, const Finding& finding) {
   const std::string title = finding.Title();
   const std::string id = finding.rule == nullptr ? "" : finding.rule->id;
-  std::string saving = SavingAmount(finding);
+  // Where two amounts are told, shares alone leave more room for the title.
+  std::string saving = IsMostlyTaken(finding) ? SavingShares(finding) : SavingAmount(finding);
   if (saving.empty()) saving = "-";
   const int room =
       std::max(16, page.width() - kIndent - DisplayWidth(saving) - DisplayWidth(id) - 4);

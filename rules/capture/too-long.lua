@@ -12,7 +12,7 @@ return {
   thresholds = { "max_seconds", "min_steps" },
 
   symptom = "The capture holds {steps:count} steps in {time:time}.",
-  cause   = "Steps are alike. A few dozen show what thousands show, with a smaller file and less overhead.",
+  cause   = "Steps are alike, so a few dozen show what thousands show, with a smaller file and less overhead.",
   fixes   = {
     { action = "Skip the start and record half a minute",
       snippet = "nsys profile --delay=120 --duration=30 -o report -- COMMAND", language = "bash", ["for"] = { "nvidia" } },

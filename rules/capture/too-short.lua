@@ -14,7 +14,7 @@ return {
   thresholds = { "min_steps" },
 
   symptom = "{found:text}: {reason:text}.",
-  cause   = "The first steps compile, load and allocate. Their shares say little about a long run, and one step cannot show what varies.",
+  cause   = "The first steps compile, load and allocate, so their shares say little about a long run. One step cannot show what varies.",
   fixes   = {
     { action = "Mark the steps with ranges and capture ten of them after a warm-up",
       snippet = "for i, batch in enumerate(loader):\n    if i == 20: torch.cuda.profiler.start()\n    if i == 30: torch.cuda.profiler.stop()\n" ..

@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_count" },
 
   symptom = "Communicators are set up in the loop, {count:count} times {per:text}. The GPU waits {share:pct} of the time for that.",
-  cause   = "Process groups are created when they are needed instead of once. Each creation makes every rank meet, exchange addresses and allocate buffers.",
+  cause   = "Process groups are created when they are needed instead of once, and each creation makes every rank meet, exchange addresses and allocate buffers.",
   fixes   = {
     { action  = "Create all groups at the start",
       snippet = "groups = [dist.new_group(ranks) for ranks in layout]     # before the loop",

@@ -16,7 +16,7 @@ return {
   thresholds = { "min_share", "min_median", "winnable" },
 
   symptom = "NCCL_PROTO is {value:text}, and the median collective takes {median:time}. For {share:pct} of the time, only collectives run.",
-  cause   = "With the protocol LL, half of all bytes on the link are flags. That pays off for messages of a few kilobytes, where latency counts, and doubles the time of large ones.",
+  cause   = "With the protocol LL, half of all bytes on the link are flags, which doubles the time of large messages. It pays off for messages of a few kilobytes, where latency counts.",
   fixes   = {
     { action = "Let NCCL choose by size", snippet = "unset NCCL_PROTO", language = "bash" },
   },

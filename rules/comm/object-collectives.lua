@@ -16,7 +16,7 @@ return {
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} collectives {per:text} send Python objects while the GPU waits: {share:pct} of the time.",
-  cause   = "Objects are pickled and copied to the GPU and back. The host waits for the size of each one.",
+  cause   = "Objects are pickled and copied to the GPU and back, and the host waits for the size of each one.",
   fixes   = {
     { action  = "Put the values into a tensor and reduce that",
       snippet = [[values = torch.stack([loss.detach(), correct])   # both are on the GPU already: no wait

@@ -13,7 +13,7 @@ return {
   thresholds = { "min_moves" },
 
   symptom = "Launching threads move to another CPU {moves:count} times per second.",
-  cause   = "The processes are not bound, and share CPUs with others. Caches are cold after each move, and some moves cross to another socket.",
+  cause   = "The processes are not bound and share CPUs with others: caches are cold after each move, and some moves cross to another socket.",
   fixes   = {
     { action  = "Bind each rank to the CPUs of its GPU's socket",
       snippet = "nvidia-smi topo -m     # column \"CPU Affinity\": the cores near each GPU\nsrun --cpu-bind=map_ldom:0,0,1,1 COMMAND     # 4 ranks; leave every GPU visible to every rank",

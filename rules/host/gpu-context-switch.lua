@@ -14,7 +14,7 @@ return {
   thresholds = { "min_processes", "min_share", "part" },
 
   symptom = "{processes:count} processes take turns on one GPU. {share:pct} of the time is lost at the {count:count} switches between them.",
-  cause   = "Each process has its own CUDA context. Without MPS, the GPU runs one context at a time, so kernels of different processes never overlap and each switch costs time.",
+  cause   = "Each process has its own CUDA context, and without MPS the GPU runs one context at a time, so kernels of different processes never overlap and each switch costs time.",
   fixes   = {
     { action = "Start the Multi-Process Service (MPS) before the processes: they then share the GPU without switching",
       snippet = "export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps CUDA_MPS_LOG_DIRECTORY=/tmp/mps\nnvidia-cuda-mps-control -d\n" ..

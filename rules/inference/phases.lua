@@ -14,7 +14,7 @@ return {
   thresholds = { "min_share" },
 
   symptom = "Attention of single tokens (decode) takes {decode:pct} of the compute time; attention of whole prompts (prefill) takes {prefill:pct}.",
-  cause   = "Decode steps are short and limited by memory and launches. Prefill is long and limited by arithmetic.",
+  cause   = "Decode steps are short and limited by memory and launches; prefill is long and limited by arithmetic.",
   fixes   = {
     { action = "Measure the time to the first token and the time per token separately" },
     { action = "Limit the tokens per prefill chunk, so that prefill does not delay decode steps" },

@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_per_step" },
 
   symptom = "{count:count} files {per:text} are opened or looked up, and the GPU waits {share:pct} of the time for data.",
-  cause   = "Each sample is its own file. On a shared file system, each open is a request to a server that all jobs use.",
+  cause   = "Each sample is its own file, and on a shared file system, each open is a request to a server that all jobs use.",
   fixes   = {
     { action  = "Pack samples into shards",
       snippet = [[# WebDataset: tar files of some hundred megabytes, read from start to end

@@ -16,7 +16,7 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "{count:count} kernels {per:text} check for wrong values and take {share:pct} of the time.",
-  cause   = "Each check reads a whole tensor. Many of them copy the answer to the host and wait for it.",
+  cause   = "Each check reads a whole tensor, and many of them copy the answer to the host and wait for it.",
   fixes   = {
     { action  = "Turn anomaly detection off after debugging",
       snippet = "torch.autograd.set_detect_anomaly(False)",

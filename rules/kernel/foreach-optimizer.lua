@@ -18,7 +18,7 @@ return {
   thresholds     = { "min_share", "min_count", "min_updates" },
 
   symptom = "Updating parameters in several passes takes {share:pct} of the time: {count:count} multi-tensor kernels {per:text}.",
-  cause   = "The update is a chain of multi-tensor kernels. Each of them reads and writes all parameters or states. Multi-tensor kernels that clip gradients are counted as well.",
+  cause   = "The update is a chain of multi-tensor kernels, and each of them reads and writes all parameters or states. Multi-tensor kernels that clip gradients are counted as well.",
   fixes   = {
     { action  = "Use the fused optimizer",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)",

@@ -17,7 +17,7 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "The loss over classes takes {share:pct} of the time: {count:count} kernels {per:text}.",
-  cause   = "The logits of all tokens are stored and read several times. With a vocabulary of 100,000 and more, they are the largest tensor of the step.",
+  cause   = "The logits of all tokens are stored and read several times; with a vocabulary of 100,000 and more, they are the largest tensor of the step.",
   fixes   = {
     { action  = "Use a fused loss that never stores all logits",
       snippet = [[# Liger Kernel: the last linear layer and the loss, in chunks

@@ -15,7 +15,7 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Reductions take {share:pct} of the compute time: {count:count} kernels {per:text}.",
-  cause   = "Normalization layers or statistics are written as separate operations. Mean, variance and scaling each read the tensor again.",
+  cause   = "Normalization layers or statistics are written as separate operations: mean, variance and scaling each read the tensor again.",
   fixes   = {
     { action  = "Use the fused layers of the framework",
       snippet = "norm = torch.nn.RMSNorm(dim)           # instead of x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)",

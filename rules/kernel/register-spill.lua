@@ -19,7 +19,7 @@ return {
   thresholds = { "min_share", "min_bytes", "min_registers", "min_local", "winnable" },
 
   symptom = "Kernels that use local memory take {share:pct} of the time. {name:kernel} uses {use:text} and {registers:count} registers per thread.",
-  cause   = "Local memory holds what does not fit into registers. It is in device memory behind the caches, so each access costs far more than a register.",
+  cause   = "Local memory holds what does not fit into registers, and it is in device memory behind the caches, so each access costs far more than a register.",
   fixes   = {
     { action = "Find out what the compiler spills, and where",
       snippet = "nvcc -Xptxas -v,-warn-spills -lineinfo kernel.cu", language = "bash", ["for"] = { "c++", "nvidia" } },

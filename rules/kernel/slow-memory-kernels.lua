@@ -5,7 +5,7 @@ local why = {
   ["short-rows"] = "Rows are so short that most threads of a block have nothing to do.",
   ["long-rows"] = "There are few rows, and each is long, so only a few blocks work.",
   ["not-vectorized"] = "The kernel moves one element at a time: addresses, types or strides do not allow wide loads.",
-  ["compiled"] = "A compiler made this kernel. Its block sizes may not fit this GPU, or other kernels compete for memory.",
+  ["compiled"] = "A compiler made this kernel, and its block sizes may not fit this GPU; or other kernels compete for memory.",
   ["small"] = "Each kernel moves little data and ends before memory reaches its full rate.",
   [""] = "The kernel may read its data too often, or others compete for memory. Atomic updates are slow, too. These sizes allow more.",
 }

@@ -15,7 +15,7 @@ return {
   thresholds = { "min_stall", "min_weight", "winnable" },
 
   symptom = "Kernels that wait for memory, although it is not busy, take {weight:pct} of the kernel time: warps of {name:kernel} spend {stall:pct} of their time waiting for it.",
-  cause   = "Each warp issues one load and waits. Too few loads are in flight to keep memory busy.",
+  cause   = "Each warp issues one load and waits, so too few loads are in flight to keep memory busy.",
   fixes   = {
     { action = "Keep more loads in flight: unroll, load several elements per thread, use 16-byte accesses",
       snippet = "const float4 v = reinterpret_cast<const float4*>(in)[i];", language = "cpp", ["for"] = { "c++" } },

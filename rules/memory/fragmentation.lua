@@ -20,7 +20,7 @@ return {
   thresholds = { "min_share", "min_per_step", "min_used", "max_growth_steps", "min_unused" },
 
   symptom = "{used:pct} of the memory is in use, and memory is still allocated and freed {per_step:num} times {per:text} (mostly {call:text}). Around them, the GPU is idle for {share:pct} of the time{pool_text:text}.",
-  cause   = "The allocator holds blocks that do not fit the next request. It returns them to the driver and asks for others.",
+  cause   = "The allocator holds blocks that do not fit the next request, so it returns them to the driver and asks for others.",
   fixes   = {
     { reason = "!set", action = "Let memory segments grow instead of cutting them into fixed pieces (PyTorch 2.1 and later)",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch", "nvidia" } },

@@ -18,7 +18,7 @@ return {
   thresholds = { "min_growth", "min_growth_steps", "min_steps" },
 
   symptom = "Device memory grows by {growth:bytes} per step, in {growing:pct} of {steps:count} steps{left_text:text}.",
-  cause   = "Tensors of past steps are still referenced. Often it is a loss that is kept for logging, together with the graph that made it.",
+  cause   = "Tensors of past steps are still referenced: often it is a loss that is kept for logging, together with the graph that made it.",
   fixes   = {
     { action  = "Move results off the GPU, and keep no graph of what made them",
       snippet = "with torch.inference_mode():\n    results.append(model(x).cpu())", language = "python", ["for"] = { "pytorch", "inference" } },

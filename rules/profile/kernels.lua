@@ -14,7 +14,7 @@ return {
   thresholds = { "min_share" },
 
   symptom = "According to the summary, {name:kernel} takes {share:pct} of the kernel time ({count:count} launches); {many:count} kernels take {least:pct} or more each.",
-  cause   = "A summary adds up what ran. It does not show idle time, so a kernel that takes most of the kernel time may take little of the run.",
+  cause   = "A summary adds up what ran and does not show idle time, so a kernel that takes most of the kernel time may take little of the run.",
   fixes   = {
     { action = "Capture a timeline of a few steps, to see what runs and what the GPU waits for",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all -o run -- COMMAND\nadvise run.nsys-rep", language = "bash", ["for"] = { "nvidia" } },

@@ -15,7 +15,7 @@ return {
   thresholds = { "min_before", "min_after" },
 
   symptom = "{rule:text} costs {share_before:pct} of the run on {before:count} GPUs and still {share_after:pct} on {after:count}.",
-  cause   = "The limit is in the program, not in the number of GPUs. Every added GPU meets it, too.",
+  cause   = "The limit is in the program, not in the number of GPUs: every added GPU meets it, too.",
   fixes   = {
     { action = "Start with the smaller run: {title:text}" },
     { action = "On the smaller number of GPUs, make one change at a time, check that results still converge, and profile again; scale up when nothing large is left" },

@@ -14,7 +14,7 @@ return {
   thresholds = { "min_busy", "min_measured", "max_mfu", "max_bandwidth" },
 
   symptom = "Kernels run {busy:pct} of the time. Their work would take {mfu:pct} of it at the GPU's peak rate (model FLOPS utilization, MFU), and their bytes {bandwidth:pct} at the memory's rate{slow_text:text}.",
-  cause   = "Utilization counts the time in which anything runs. Small sizes, unfused operators and kernels that leave SMs free keep a GPU busy without using it.",
+  cause   = "Utilization counts the time in which anything runs: small sizes, unfused operators and kernels that leave SMs free keep a GPU busy without using it.",
   fixes   = {
     { action = "Look at the kernels with most time first: their sizes, types, and what they reach", snippet = "advise run.json -v        # rules kernel/… and precision/…", language = "bash" },
     { action = "Use larger batches and 16-bit types, and fuse small operators", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },

@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_count" },
 
   symptom = "{bytes:bytes} go from one GPU to another through host memory, {count:count} times. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
-  cause   = "Each byte crosses the host link twice. A direct copy over PCIe crosses it once, and NVLink is faster still.",
+  cause   = "Each byte crosses the host link twice; a direct copy over PCIe crosses it once, and NVLink is faster still.",
   fixes   = {
     { action  = "Copy from device to device, with peer access enabled",
       snippet = [[int ok = 0;

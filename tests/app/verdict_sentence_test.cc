@@ -108,9 +108,9 @@ TEST_CASE("what began before the recording is no fault of the program") {
   report.no_verdict_reason = "only one step was recorded";
   Tell(&report, "idle.before_capture", 980);
   CHECK(Sentence(report) ==
-        "Token generation (PyTorch): for 98 % of the time, the GPU waits for work from before the "
-        "recording, or still does it. What was recorded fills 95 % of the rest. Next: record ten "
-        "tokens: little is left beside the wait at the start.");
+        "Token generation (PyTorch): for 98 % of the time, the GPU waits for, or still runs, work "
+        "from before the recording. What was recorded fills 95 % of the rest. Next: record ten "
+        "tokens: this capture holds little but the wait at its start.");
   report.facts.back().fact.value = 100.0;  // of 981: the rest has other reasons
   CHECK_THAT(Sentence(report), Catch::Contains("is idle 98 % of the time, mostly for unknown"));
 }

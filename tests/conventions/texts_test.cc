@@ -373,8 +373,10 @@ TEST_CASE("a title is an imperative that says the fix") {
       "Upload",     "Use",      "Wait",     "Write",
   };
   // Nobody can do what is done already: such a fix says what may have turned it off.
-  static const std::regex nothing(R"(^(Leave|Keep) [^,.]*(\bon([,.]|$)|\bdefault\b)|^Do not turn)");
+  static const std::regex nothing(
+      R"(\b([Ll]eave|^Keep) [^,.]*(\bon( and|[,.]|$)|\bdefault\b)|^Do not turn)");
   REQUIRE(std::regex_search("Leave the scheduler on, which is the default", nothing));
+  REQUIRE(std::regex_search("In PyTorch, leave the allocator on and do that", nothing));
   REQUIRE_FALSE(std::regex_search("Keep the tables on the GPU", nothing));
   for (const RuleInfo& rule : SourceTree().rules->rules()) {
     INFO(rule.path << ": " << rule.title);

@@ -96,7 +96,7 @@ TEST_CASE("a finding whose gain the findings before it take is told in short") {
   finding.alone_share = 0.3;
   const std::string first = finding.fixes.front().action.substr(0, 20);
   CHECK_THAT(RenderText(sample->report, {}), !Contains(first));
-  CHECK_THAT(RenderText(sample->report, {}), Contains("% by itself)  " + finding.rule->id + "\n"));
+  CHECK_THAT(RenderText(sample->report, {}), Contains("% by itself  " + finding.rule->id + "\n"));
   TextOptions all;
   all.all_fixes = true;
   CHECK_THAT(RenderText(sample->report, all), Contains(first));
