@@ -8,6 +8,7 @@
 #include "engine/advice/report_views.h"
 #include "engine/base/text.h"
 #include "engine/report/budget_text.h"
+#include "engine/report/finding_text.h"
 #include "engine/report/html_parts.h"
 #include "engine/report/html_text.h"
 
@@ -175,6 +176,7 @@ std::string HtmlData(const Report& report) {
     json["not_drawn"] = not_drawn;
     json["charts_of"] = SafeText(views.charts_of);
     json["steps"] = StepsData(views);
+    json["called"] = StepsInWords(report.run);
     json["copies"] = CopiesData(views);
     json["kernels"] = KernelsData(views);
     json["kernels_left_out"] = views.kernels_left_out;

@@ -126,6 +126,12 @@ TEST_CASE("what a trace names stays text, wherever it stands") {
   CHECK_THAT(json["kernels"][0][0].get<std::string>(), Contains("<script>alert(1)</script>"));
 }
 
+TEST_CASE("charts of steps have the word of the run for them") {
+  const auto sample = MakeSampleReport();
+  sample->report.run.unit = "iteration";
+  CHECK(Json::parse(DataOf(HtmlPage(sample.get())))["called"] == "iterations");
+}
+
 TEST_CASE("the data of the charts is that of the views") {
   const auto sample = MakeSampleReport();
   const Json data = Json::parse(DataOf(HtmlPage(sample.get())));
@@ -142,6 +148,7 @@ TEST_CASE("the data of the charts is that of the views") {
   CHECK(event[6] == 4096);
   CHECK(event[8] == 1);
   CHECK(data["steps"].size() == 2);
+  CHECK(data["called"] == "steps");
   CHECK(data["kernels"][0][4] == 9000);
   CHECK(data["samples"][0]["mean"] == Json::array({10, nullptr, 90}));
   CHECK(data["lateness"]["rows"] == Json::array({{0, 0}, {5000, nullptr}}));

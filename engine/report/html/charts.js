@@ -44,21 +44,22 @@ function drawSteps(list) {
   var points = data.steps.map(function (p) {
     return { first: p[0], count: p[1], median: p[3], most: p[4], warmup: p[5] === 1, outlier: p[6] === 1 };
   });
+  var all = data.called, one = all.slice(0, -1);   // "steps", "iterations", "requests" or "tokens"
   var grouped = points.some(function (p) { return p.count > 1; });
-  var panel = chartPanel(list, "steps", "Time of each step",
-    "Warm-up steps are gray and were not analyzed. Steps that stand out are orange." +
-    (data.charts_of ? " Each step is as long as on its slowest rank." : "") +
-    (grouped ? " Several steps share a bar: its height is their median, the line above it the longest." : ""));
+  var panel = chartPanel(list, "steps", "Time of each " + one,
+    "Bars of the warm-up are gray and were not analyzed. What stands out is orange." +
+    (data.charts_of ? " Each " + one + " is as long as on its slowest rank." : "") +
+    (grouped ? " Several " + all + " share a bar: its height is their median, the line above it the longest." : ""));
   var longest = d3.max(points, function (p) { return p.most; });
   var last = points[points.length - 1];
   var steps = last.first + last.count;
-  responsive(panel, 190, countText(steps) + " steps; the longest took " + timeText(longest), function (svg, width) {
+  responsive(panel, 190, countText(steps) + " " + all + "; the longest took " + timeText(longest), function (svg, width) {
     var left = 62, right = width - 8, bottom = 158;
     var x = d3.scaleLinear().domain([0, steps]).range([left, right]);
     var y = d3.scaleLinear().domain([0, longest * 1.05]).range([bottom, 10]);
     yAxis(svg, y, left, right, timeText);
     svg.append("g").attr("transform", "translate(0," + bottom + ")").call(d3.axisBottom(x).ticks(Math.min(steps, width / 90)).tickFormat(d3.format("d")).tickSizeOuter(0));
-    axisTitle(svg, right, 188, "step", "end");
+    axisTitle(svg, right, 188, one, "end");
     var pause = (right - left) / points.length > 4 ? 1 : 0;
     var bars = svg.append("g").selectAll("rect").data(points).enter().append("rect")
       .attr("class", function (p) { return "event bar-mark " + (p.outlier ? "f-copy" : p.warmup ? "f-gap" : "f-compute"); })
@@ -71,12 +72,12 @@ function drawSteps(list) {
       .attr("x1", function (p) { return x(p.first + p.count / 2); }).attr("x2", function (p) { return x(p.first + p.count / 2); })
       .attr("y1", function (p) { return y(p.median); }).attr("y2", function (p) { return y(p.most); });
     tip.on(bars, function (p) {
-      return (p.count > 1 ? "steps " + p.first + " to " + (p.first + p.count - 1) : "step " + p.first) + ": " + timeText(p.median) +
+      return (p.count > 1 ? all + " " + p.first + " to " + (p.first + p.count - 1) : one + " " + p.first) + ": " + timeText(p.median) +
         (p.count > 1 ? " (longest " + timeText(p.most) + ")" : "") + (p.warmup ? "\nwarm-up, not judged" : "") + (p.outlier ? "\nstands out" : "");
     });
   });
   var legend = element("ul", { "class": "legend" });
-  [["b-compute", "step", true], ["b-gap", "warm-up", points.some(function (p) { return p.warmup; })],
+  [["b-compute", one, true], ["b-gap", "warm-up", points.some(function (p) { return p.warmup; })],
    ["b-copy", "stands out", points.some(function (p) { return p.outlier; })]].forEach(function (pair) {
     if (!pair[2]) return;
     var item = element("li");
