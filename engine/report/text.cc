@@ -151,6 +151,7 @@ void WriteCare(Page& page, const Report& report, int most) {
       return line.find(item.text) != std::string::npos;
     });
     if (item.level == Level::kInfo || said) continue;
+      // What could not be read comes before what is only unsure.
     const bool before = why_empty || item.level == Level::kError;
     lines.insert(before ? lines.begin() + static_cast<std::ptrdiff_t>(first++) : lines.end(),
                  item.count > 1
@@ -406,10 +407,10 @@ bool Tighten(Room* room) {
     room->finding.commands = false;
   } else if (room->capture) {
     room->capture = false;
-  } else if (room->care_rows > 1) {
-    --room->care_rows;
   } else if (room->missing_rows > 1) {
     --room->missing_rows;
+  } else if (room->care_rows > 1) {
+    --room->care_rows;
   } else {
     return --room->finding.rows >= kFewestRows;
   }

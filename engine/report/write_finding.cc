@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <utility>
 
 #include "engine/advice/audience.h"
 #include "engine/base/text.h"
@@ -38,6 +39,17 @@ std::vector<std::string> Sentences(const std::string& text) {
   }
   sentences.push_back(text.substr(from));
   return sentences;
+}
+
+// A sentence up to where it goes on with what follows from it; whole where that says too little.
+std::string FirstClause(const std::string& sentence) {
+  constexpr std::ptrdiff_t kFewestWords = 6;
+  std::size_t end = sentence.size();
+  for (const char* mark : {": ", "; ", ", so ", ", but ", ", while "})
+    end = std::min(end, sentence.find(mark));
+  const std::ptrdiff_t words =
+      1 + std::count(sentence.begin(), sentence.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+  return end == sentence.size() || words < kFewestWords ? sentence : sentence.substr(0, end) + ".";
 }
 
 // The links of the fixes, each once, those of the first fix first.
@@ -253,9 +265,16 @@ class FewLines {
       fix_ = fixes.front();
       same_ = WithTheSameFix(report, finding, fix_);
     }
-    if (finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::why_);
+    if (!finding.cause.empty()) why_ = Sentences(finding.cause).front();
+    if (finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::says_why_);
     // What matters most first.
-    for (bool FewLines::*const part : {&FewLines::code_, &FewLines::where_}) KeepWhereItFits(part);
+    KeepWhereItFits(&FewLines::code_);
+    if (!code_ && !fix_.snippet.empty()) {
+      const std::string whole = std::exchange(why_, FirstClause(why_));
+      KeepWhereItFits(&FewLines::code_);
+      if (!code_) why_ = whole;
+    }
+    KeepWhereItFits(&FewLines::where_);
     if (room_.commands) KeepWhereItFits(&FewLines::check_);
     while (shown_ < sentences_.size()) {
       ++shown_;
@@ -285,8 +304,7 @@ class FewLines {
   }
 
   void WriteWhyAndFix(Page& page) const {
-    if (why_ && !finding_.cause.empty())
-      page.Labelled("Why", kIndent, kFindingColumn, Sentences(finding_.cause).front());
+    if (says_why_ && !why_.empty()) page.Labelled("Why", kIndent, kFindingColumn, why_);
     if (fix_.action.empty()) return;
     if (same_ != nullptr) {
       page.Labelled("Do", kIndent, kFindingColumn,
@@ -321,7 +339,8 @@ class FewLines {
   Fix fix_;
   const Finding* same_ = nullptr;
   std::size_t shown_ = 1;
-  bool why_ = true, code_ = false, where_ = false, check_ = false, effects_ = false;
+  std::string why_;
+  bool says_why_ = true, code_ = false, where_ = false, check_ = false, effects_ = false;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ return {
   thresholds     = { "min_per_step", "min_share" },
 
   symptom = "A rank sends {per_step:count} small messages {per:text} (of {messages:count}; median {bytes:bytes}). The GPU is idle in these calls for {share:pct} of the time.",
-  cause   = "A message of a few kilobytes takes as long as its latency, and each further message to the same rank pays that latency again.",
+  cause   = "A message of a few kilobytes takes as long as its latency; each further message to the same rank pays that latency again.",
   fixes   = {
     { action  = "Pack all edges for a neighbor into one buffer with one kernel, and send that",
       snippet = [[pack_all<<<grid, block, 0, stream>>>(buffer, fields, n_fields);     // one message per neighbor
