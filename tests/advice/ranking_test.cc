@@ -267,7 +267,7 @@ TEST_CASE("a remedy wins what the replay says") {
   small.Add({.id = "a/small-claim", .claims = {Percent(run, 0, 10)}, .remedy = gone});
   const auto beyond = small.Rank(run);
   CHECK(beyond.at(0).saving_s == Approx(static_cast<double>(more) * 1e-9));
-  CHECK(beyond.at(0).basis.find("the host then gets ahead") != std::string::npos);
+  CHECK(beyond.at(0).Seen().find("the host then gets ahead") != std::string::npos);
 }
 
 TEST_CASE("of fixes that win the same, one comes first that wins the time it was seen to lose") {
