@@ -151,7 +151,7 @@ void WriteCare(Page& page, const Report& report, int most) {
       return line.find(item.text) != std::string::npos;
     });
     if (item.level == Level::kInfo || said) continue;
-      // What could not be read comes before what is only unsure.
+    // What could not be read comes before what is only unsure.
     const bool before = why_empty || item.level == Level::kError;
     lines.insert(before ? lines.begin() + static_cast<std::ptrdiff_t>(first++) : lines.end(),
                  item.count > 1
