@@ -13,7 +13,7 @@ return {
   thresholds = { "min_ratio", "min_count" },
 
   symptom = "Steps that read prompts take {step:time}, {ratio:num} times as long as steps that only generate ({other:time}). They take {part:pct} of the time of all steps. {waiting:count} sequences wait for their next token meanwhile.",
-  cause   = "The server reads whole prompts, or large pieces, in a step of their own or together with the tokens of the others.",
+  cause   = "The server reads whole prompts, or large pieces, in separate steps or together with the tokens of the others.",
   fixes   = {
     { action  = "Limit the tokens that a step reads",
       snippet = "vllm serve MODEL --enable-chunked-prefill --max-num-batched-tokens 2048", language = "bash", ["for"] = { "vllm" } },
