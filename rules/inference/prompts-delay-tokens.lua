@@ -9,7 +9,8 @@ return {
   effort    = "flag",
   knowledge = { "K-E1", "K-N6" },
 
-  needs      = { "serving.step", "serving.prompts.steps", "serving.prompts.step", "serving.prompts.share", "serving.prompts.waiting" },
+  needs      = { "run.serves" },
+  optional   = { "serving.step", "serving.prompts.steps", "serving.prompts.step", "serving.prompts.share", "serving.prompts.waiting" },
   thresholds = { "min_ratio", "min_count" },
 
   symptom = "Steps that read prompts take {step:time}, {ratio:num} times as long as steps that only generate ({other:time}). They take {part:pct} of the time of all steps. {waiting:count} sequences wait for their next token meanwhile.",
@@ -27,6 +28,8 @@ return {
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
+    if not f.run.serves then return false, "the run shows no model server" end
+    if not f.serving.prompts.steps then return false, "no range says what a step of a model server works on" end
     return f.serving.prompts.steps > 0 and f.serving.prompts.waiting > 0, "no sequence waited while prompts were read"
   end,
 
@@ -41,18 +44,19 @@ return {
   tests = {
     { name = "long prompts beside 24 sequences",
       edges = { ["serving.prompts.step"] = 4e7, ["serving.prompts.steps"] = 3 },
-      facts = { serving = { step = 2e7, prompts = { steps = 12, step = 2e8, share = 0.3, waiting = 24 } } },
+      facts = { run = { serves = true }, serving = { step = 2e7, prompts = { steps = 12, step = 2e8, share = 0.3, waiting = 24 } } },
       expect = { step = 2e8, other = 2e7, ratio = 10, part = 0.3, waiting = 24 } },
     { name = "near miss: pieces so small that they hardly take longer",
-      facts = { serving = { step = 2e7, prompts = { steps = 12, step = 3e7, share = 0.3, waiting = 24 } } },
+      facts = { run = { serves = true }, serving = { step = 2e7, prompts = { steps = 12, step = 3e7, share = 0.3, waiting = 24 } } },
       expect = "silent" },
     { name = "near miss: one prompt at the start",
-      facts = { serving = { step = 2e7, prompts = { steps = 1, step = 2e8, share = 0.1, waiting = 24 } } },
+      facts = { run = { serves = true }, serving = { step = 2e7, prompts = { steps = 1, step = 2e8, share = 0.1, waiting = 24 } } },
       expect = "silent" },
     { name = "nobody waits: prompts are read before anything is generated",
-      facts = { serving = { step = 2e7, prompts = { steps = 12, step = 2e8, share = 0.3, waiting = 0 } } },
+      facts = { run = { serves = true }, serving = { step = 2e7, prompts = { steps = 12, step = 2e8, share = 0.3, waiting = 0 } } },
       expect = "not_applicable" },
-    { name = "no ranges of a server",
-      facts = {}, expect = "cannot_tell" },
+    { name = "a server without ranges", facts = { run = { serves = true } }, expect = "not_applicable" },
+    { name = "near miss: training", facts = { run = { serves = false } }, expect = "not_applicable" },
+    { name = "no GPU work", facts = {}, expect = "cannot_tell" },
   },
 }
