@@ -245,7 +245,8 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
   const bool only_beside = !trace.counters.empty() || !trace.monitor.empty() ||
                            !trace.nccl.empty() || !analysis.totals.empty();
   if (trace.diagnostics.Damaged() && trace.ops.size() == 0 && !only_beside) {
-    return "The file is damaged or was cut off: what could be read of it holds no GPU activity.";
+    return "The file is damaged or was cut off: what could be read of it holds no GPU activity. "
+           "Copy the file again, or write it again.";
   }
   if (!trace.HasTimeline()) return SideSentence(analysis);
   if (!run.active_devices.empty()) return "";
