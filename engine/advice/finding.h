@@ -205,8 +205,9 @@ struct Finding {
   // Told under the finding that explains it, and not beside it; unless its fix still wins much, or
   // half of the time that it speaks of: then the cause explains the smaller part.
   bool UnderCause() const {
-    if (explained_by.empty() || severity >= Severity::kHigh) return false;
-    return severity == Severity::kInfo || saving_share <= 0 || 2 * saving_share < touched_share;
+    if (explained_by.empty()) return false;
+    if (severity == Severity::kInfo || saving_share <= 0) return true;
+    return severity < Severity::kHigh && 2 * saving_share < touched_share;
   }
   // What its fix changes, where that was replayed: "launches", "waits", "kernels", "copies",
   // "host-code", "data".

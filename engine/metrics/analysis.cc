@@ -157,9 +157,8 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
                               step_stats.stall_every > 0 && step_stats.stall_what == "host code" &&
                               step_stats.stall_bytes == 0;
   if (step_stats.stall_may_wait) host_code = FindHostCode(shared, step_stats.stall.lost->by_device);
-  // A model is fed: the only uploads of its steps are the batch, in however many pieces. The next
-  // token takes next to nothing. A solver takes no batches, unless somebody loads data for it or a
-  // framework of models runs it.
+  // The only uploads of a model's steps are the batch, in however many pieces; the next token takes
+  // next to nothing. A solver takes batches only if data is loaded or a framework of models runs.
   const bool fed =
       kind.kind == KindOfRun::kTraining || (kind.kind == KindOfRun::kInference && !kind.decode);
   const bool takes_batches = kind.kind != KindOfRun::kSolver || !kind.framework.empty() ||

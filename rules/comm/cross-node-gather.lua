@@ -15,7 +15,7 @@ return {
   optional   = { "strategy.across_lost", "strategy.across_remedy" },
   thresholds = { "min_share" },
 
-  symptom = "Parameters are gathered among {ranks:count} ranks on {hosts:count} nodes. For {share:pct} of the time, nothing else runs.",
+  symptom = "Parameters are gathered, and gradients scattered, among {ranks:count} ranks on {hosts:count} nodes. For {share:pct} of the time, nothing else runs.",
   cause   = "The network between nodes is several times slower than the links inside a node. With hierarchical partitioning, each node holds a full copy in shards. Gathers then stay inside the node, and only gradients cross the network.",
   fixes   = {
     { action = "With FSDP, shard inside the node only",
@@ -38,7 +38,8 @@ return {
   detect = function(f, t)
     local lost = share(f.strategy.gather_lost.time, f.window.device_time)
     if not f.strategy.gather_across_nodes or not at_least(lost, t.min_share) then return nil end
-    return { ranks = f.strategy.data, hosts = f.cluster.hosts, share = lost }
+    local claimed = f.strategy.across_lost and share(f.strategy.across_lost.time, f.window.device_time) or lost
+    return { ranks = f.strategy.data, hosts = f.cluster.hosts, share = claimed }
   end,
 
   saving = function(f)
@@ -51,7 +52,7 @@ return {
       edges = { ["strategy.gather_lost"] = 8e8 },
       facts = { window = { device_time = 16e9 }, cluster = { hosts = 2 },
                 strategy = { zero_stage = 3, gather_across_nodes = true, gather_lost = 4e9, across_lost = 5e9, across_remedy = true, data = 16 } },
-      expect = { ranks = 16, hosts = 2, share = 0.25 }, saving = { claims = 5e9 } },
+      expect = { ranks = 16, hosts = 2, share = 0.3125 }, saving = { claims = 5e9 } },
     { name = "near miss: gathers stay inside the node",
       facts = { window = { device_time = 16e9 }, cluster = { hosts = 2 },
                 strategy = { zero_stage = 3, gather_across_nodes = false, gather_lost = 4e9, data = 8 } },

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "In the backward pass, the host waits for the GPU {count:count} times {per:text}. Around these waits, the GPU is idle for {share:pct} of the time.",
+  symptom = "In the backward pass, the host waits for the GPU {count:count} times {per:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "A hook or a custom function reads a GPU value while gradients are computed.",
   fixes   = {
     { action  = "Keep gradient statistics on the GPU",

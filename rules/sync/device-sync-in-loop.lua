@@ -19,7 +19,7 @@ return {
   optional       = { "run.languages", "sync.loop.code", "sync.loop.with_code" },
   thresholds     = { "max_with_code", "min_share", "min_per_step" },
 
-  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}. Afterwards the GPU is idle, {share:pct} of the time in all.",
+  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}. Afterwards the GPU computes nothing, {share:pct} of the time in all.",
   cause   = "While the host waits, it launches nothing, so the GPU has no work when the wait ends.",
   fixes   = {
     { action  = "Remove the call; operations on one stream run in order without it",

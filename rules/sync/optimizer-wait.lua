@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "In the optimizer phase, the host waits for the GPU {count:count} times {per:text}. Around these waits, the GPU is idle for {share:pct} of the time.",
+  symptom = "In the optimizer phase, the host waits for the GPU {count:count} times {per:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The host reads a value of the update: a norm, a flag for infinity, a learning rate.",
   fixes   = {
     { action  = "Keep gradient clipping on the GPU",
