@@ -101,8 +101,10 @@ bool Finding::GoesBeyond() const {
 
 std::string Finding::Seen() const {
   if (GoesBeyond()) {
-    const bool frees_host = std::any_of(changes.begin(), changes.end(),
-                                        [](const std::string& what) { return what != "kernels"; });
+    const bool frees_host =
+        std::any_of(changes.begin(), changes.end(), [](const std::string& what) {
+          return what == "launches" || what == "waits" || what == "host-code";
+        });
     return fmt::format(
         "{} This fix would save {} of the time{}.", symptom, FormatQuantity(AtStake(), "share"),
         frees_host ? ": the host then gets ahead of the GPU, and other gaps close, too" : "");

@@ -13,7 +13,7 @@ return {
   optional   = { "serving.step", "serving.prompts.steps", "serving.prompts.step", "serving.prompts.share", "serving.prompts.waiting" },
   thresholds = { "min_ratio", "min_count" },
 
-  symptom = "Steps that read prompts take {step:time}, {ratio:num} times as long as steps that only generate ({other:time}). They take {part:pct} of the time of all steps. {waiting:count} sequences wait for their next token meanwhile.",
+  symptom = "Steps that read prompts take {step:time}, {ratio:num} times as long as steps that only generate ({other:time}). They take {part:pct} of the time of all steps. Sequences that wait for their next token meanwhile: {waiting:count}.",
   cause   = "The server reads whole prompts, or large pieces, in separate steps or together with the tokens of the others.",
   fixes   = {
     { action  = "Limit the tokens that a step reads",
