@@ -86,10 +86,12 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
     return unusual || (starts_cold && cold[i] != 0);
   };
   // Warm-up leads the run; it never takes more than half of the steps, and ends with the first two
-  // usual ones.
+  // usual ones. A slow step behind a usual first one is none, unless it loads code.
   for (std::size_t i = 0; i < most; ++i) {
     if (leads(i)) steps->first_steady = i + 1;
-    if (!leads(i) && i + 1 < most && !leads(i + 1)) break;
+    if (leads(i) || i + 1 >= most) continue;
+    const bool goes_on = i == 0 ? starts_cold && cold[1] != 0 : leads(i + 1);
+    if (!goes_on) break;
   }
   // What is done for the first time may come a few steps later, where the first steps are short
   // ones; a long run's evaluation that loads its own code is none of it.
