@@ -40,8 +40,8 @@ class LatenessFinder {
     FindWaits();
     Straggler();
     if (job_.has_steps) {
-      result_.compute = Uneven([](const RankTime& time) { return time.compute; });
-      result_.input = Uneven([](const RankTime& time) { return time.Loading(); });
+      result_.compute = Uneven([](const RankTime& time) { return time.compute; }, true);
+      result_.input = Uneven([](const RankTime& time) { return time.Loading(); }, false);
     }
     Node();
     return std::move(result_);
@@ -221,8 +221,9 @@ class LatenessFinder {
     }
   }
 
-  // Steps whose slowest rank owes at least half of its excess over the median rank to `of`.
-  Imbalance Uneven(Nanos (*of)(const RankTime&)) const {
+  // Steps whose slowest rank owes at least half of its excess over the median rank to `of`. What is
+  // `moved` to other ranks does not vanish: then no rank gets below the mean of all.
+  Imbalance Uneven(Nanos (*of)(const RankTime&), bool moved) const {
     Imbalance uneven;
     uneven.loss.cuts.assign(ranks_.size(), std::vector<Nanos>(job_.steps, 0));
     std::map<std::uint32_t, std::size_t> decided;
@@ -246,9 +247,11 @@ class LatenessFinder {
       if (owns[slowest] <= own_median) continue;
       ++decides;
       ++decided[slowest];
+      const Nanos own_level = moved ? std::max(own_median, Mean(owns)) : own_median;
+      const Nanos part_level = moved ? std::max(part_median, Mean(parts)) : part_median;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
         uneven.loss.cuts[r][s] =
-            std::max<Nanos>(0, std::min(owns[r] - own_median, parts[r] - part_median));
+            std::max<Nanos>(0, std::min(owns[r] - own_level, parts[r] - part_level));
       }
     }
     uneven.spread = length > 0 ? spread / length : 0;
@@ -260,8 +263,27 @@ class LatenessFinder {
     }
     if (decides > 0) uneven.top_rank = static_cast<double>(most) / static_cast<double>(decides);
     if (top != kNone) uneven.behind = Behind(top, of);
+    if (moved) KeepToMean(&uneven.loss.cuts);
     Complete(&uneven.loss);
     return uneven;
+  }
+
+  // Ranks that share all work equally, and are ahead of each other, take the mean of what they
+  // take now: no more than the rest is won.
+  void KeepToMean(RankCuts* cuts) const {
+    double sum = 0;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r)
+      for (std::size_t s = 0; s < job_.steps; ++s) sum += static_cast<double>(job_.Own(r, s));
+    const double mean = sum / static_cast<double>(ranks_.size());
+    const double room = std::max(0.0, static_cast<double>(job_.Window()) - mean);
+    const auto gain = static_cast<double>(Gain(*cuts));
+    if (gain <= room) return;
+    for (std::vector<Nanos>& of_rank : *cuts)
+      for (Nanos& cut : of_rank) cut = static_cast<Nanos>(static_cast<double>(cut) * room / gain);
+  }
+
+  static Nanos Mean(const std::vector<Nanos>& times) {
+    return std::accumulate(times.begin(), times.end(), Nanos{0}) / static_cast<Nanos>(times.size());
   }
 
   double Behind(std::uint32_t rank, Nanos (*of)(const RankTime&)) const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "engine/cluster/pace.h"
 #include "engine/metrics/system/paths.h"
 
 namespace advise {
@@ -48,8 +49,14 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
       spans[member.rank].push_back({start + waited, start + waited + own});
     }
   }
+  // A GPU whose communication gets shorter waits for its host then.
+  const std::vector<std::vector<Nanos>> pace = HostPace(ranks, job);
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     loss.lost.by_device[r] = IntervalSet::Of(std::move(spans[r]));
+    for (std::size_t s = 0; s < job.steps; ++s) {
+      const Nanos room = std::max<Nanos>(0, job.job_length[s] - pace[r][s]);
+      loss.comm_cuts[r][s] = std::min(loss.comm_cuts[r][s], room);
+    }
   }
   loss.gain = job.Gain(loss.comm_cuts);
   return loss;

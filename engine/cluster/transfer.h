@@ -33,7 +33,8 @@ std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ra
                                               const Knowledge& knowledge);
 
 // The exposed transfer (not the waiting before it) of collectives, as time that ranks would no
-// longer need: of each the part that `part_of` says; 0 leaves it out.
+// longer need: of each the part that `part_of` says; 0 leaves it out. No step gains more than its
+// rank's host, which must launch all the same, leaves room for.
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       const std::function<double(const JointCollective&)>& part_of);
 

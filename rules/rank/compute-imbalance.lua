@@ -40,7 +40,7 @@ return {
     return e
   end,
 
-  saving = { confidence = 0.6, basis = "every rank computes as long as the median rank" },
+  saving = { confidence = 0.6, basis = "the ranks share the same work equally" },
 
   tests = {
     { name = "sequences of different length on 8 ranks",
