@@ -96,8 +96,9 @@ void DeclareSequence(Catalog* catalog) {
            "Share of the steps with exactly the sequence of kernels and grids that repeats.",
            &Launches::sequence_same)
       .Add("launch.sequence.breaks", "count",
-           "Waits, allocations and pageable copies inside a step that a graph capture would not "
-           "allow, median per step.",
+           "Places inside the sequence of kernels with calls that a graph capture would not allow "
+           "(waits, allocations, pageable copies), median per step. The one place at which the "
+           "sequence ends and begins anew does not count.",
            &Launches::sequence_breaks);
 }
 

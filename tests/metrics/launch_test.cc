@@ -129,14 +129,20 @@ TEST_CASE("steps with the same kernels in the same order have one sequence") {
   CHECK(run->launches.kernels_per_step == 14);
 }
 
-TEST_CASE("a synchronise inside each step breaks the sequence once a step") {
-  TraceBuilder story;
-  Repeat(10, 1_ms, [&](int, Nanos at) {
-    AddLayeredStep(&story, at, 50_us);
-    story.Sync({at + 780_us, at + 805_us});
-  });
-  const Analysed run(story, WindowRequest::Mode::kAuto);
-  CHECK(run->launches.sequence_breaks == 1);
+TEST_CASE("a sequence begins anew where each step synchronizes; other such places break it") {
+  for (const int places : {1, 3}) {
+    TraceBuilder story;
+    Repeat(10, 1_ms, [&](int, Nanos at) {
+      AddLayeredStep(&story, at, 50_us);
+      for (int i = 0; i < places; ++i) {
+        const Nanos then = at + 780_us + i * 50_us;
+        story.Sync({then, then + 25_us}).Sync({then + 26_us, then + 27_us});  // one place
+        story.Launch("sample", {then + 30_us, then + 35_us}, {then + 36_us, then + 40_us});
+      }
+    });
+    const Analysed run(story, WindowRequest::Mode::kAuto);
+    CHECK(run->launches.sequence_breaks == places - 1);
+  }
 }
 
 TEST_CASE("tiny device copies back to back are a train") {

@@ -222,12 +222,23 @@ class LaunchFinder {
     for (const auto& [hash, count] : hashes) most = std::max(most, count);
     result_.sequence_length = Median(lengths);
     result_.sequence_same = static_cast<double>(most) / static_cast<double>(steps.steady_count());
-    StepCounter breaks(run_);
-    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
-      if (BlocksHost(run_, c) && basis_.InWindow(trace_.calls.start[c]))
-        breaks.Count(trace_.calls.start[c]);
+    result_.sequence_breaks = std::max(0.0, PlacesThatBreak() - 1);
+  }
+
+  // Places between two kernels of a launching thread at which a call holds the host, per step. One
+  // such place is where a graph ends and the next begins: the token is read, the result sent.
+  double PlacesThatBreak() const {
+    StepCounter places(run_);
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const RowRange calls = run_.calls_of_thread[thread];
+      bool launched = false;  // a kernel, since the last such place
+      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+        if (!basis_.InWindow(trace_.calls.start[c])) continue;
+        if (launched && BlocksHost(run_, c)) places.Count(trace_.calls.start[c]), launched = false;
+        if (IsLaunch(c)) launched = true;
+      }
     }
-    result_.sequence_breaks = breaks.PerStep();
+    return places.PerStep();
   }
 
   void Slow() {
