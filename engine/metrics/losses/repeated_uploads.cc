@@ -64,11 +64,12 @@ class UploadFinder {
     return phase == Phase::kDataLoading || phase == Phase::kTransfer;
   }
 
-  // Uploads whose size comes back in most steps.
+  // Uploads whose size comes back in most steps. Those that nothing holds back run ahead of their
+  // steps, and are done long before the end.
   void FindRecurring() {
     const auto least = static_cast<std::int64_t>(run_.knowledge.Number("copy.repeated_bytes"));
     std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
-    std::map<std::int64_t, std::size_t> steps_with;
+    std::map<std::int64_t, std::set<std::size_t>> steps_with;
     for (const std::uint32_t op : copies_) {
       const std::uint32_t step = steps_.At(trace_.ops.start[op]);
       if (!IsUpload(op) || step == kNone) continue;
@@ -76,14 +77,11 @@ class UploadFinder {
         ++others_;  // tokens, indices: a batch may be small
         continue;
       }
-      std::vector<std::uint32_t>& list = by_step_size[{step, Bytes(op)}];
-      if (list.empty()) ++steps_with[Bytes(op)];
-      list.push_back(op);
+      by_step_size[{step, Bytes(op)}].push_back(op);
+      steps_with[Bytes(op)].insert(step);
     }
-    const double recurs =
-        run_.knowledge.Number("copy.repeated_steps") * static_cast<double>(steps_.steady_count());
     for (const auto& [key, list] : by_step_size) {
-      if (static_cast<double>(steps_with[key.second]) < recurs) {
+      if (!Recurs(steps_with[key.second])) {
         others_ += list.size();
         continue;
       }
@@ -100,6 +98,15 @@ class UploadFinder {
     per_batch_ = Median(counts);
     for (const std::uint32_t d : run_.active_devices)
       compute_ns_ += static_cast<double>(basis_.times[d].ComputeNs());
+  }
+
+  // `with`: the steps that have one, not empty.
+  bool Recurs(const std::set<std::size_t>& with) const {
+    const double share = run_.knowledge.Number("copy.repeated_steps");
+    const auto from_first = static_cast<double>(*with.rbegin() - *with.begin() + 1);
+    const auto all = static_cast<double>(steps_.steady_count());
+    const auto count = static_cast<double>(with.size());
+    return count >= share * from_first && 2 * from_first >= all;
   }
 
   // How many batches these uploads of a step can be: where gradients are accumulated, a step takes
