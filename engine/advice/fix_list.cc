@@ -137,11 +137,21 @@ void FixList::Plan() {
   };
   Nanos left = window_;
   int turn = 0;
+  bool asked = false;  // all that are open, since the last fix that matters
   while (!open.empty()) {
-    const auto next = best();
+    auto next = best();
+    if (!Matters(next->worth) && !asked) {
+      for (Open& one : open) one.worth = Worth(*one.candidate, left);
+      asked = true;
+      next = best();
+    }
+    // Notes make room for no finding: a fix that wins only once they are fixed is a note, too.
+    const bool noted = asked && !Matters(next->worth);
     const Nanos expected = next->worth;
     next->worth = Worth(*next->candidate, left);
+    if (noted) next->worth = std::min(next->worth, expected);
     if (next->worth < expected && best() != next) continue;
+    if (!noted) asked = false;
     Candidate& candidate = *next->candidate;
     candidate.saving = next->worth;
     if (candidate.saving > 0) {
