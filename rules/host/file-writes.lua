@@ -44,12 +44,12 @@ cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the l
 
   tests = {
     { name = "samples are written in each step",
-      edges = { ["host.file_write.lost"] = 2e7, ["host.file_write.per_step"] = 0.5 },
+      edges = { ["host.file_write.lost"] = 5e6, ["host.file_write.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },
     { name = "near miss: buffered writes",
-      facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 10, lost = 5e6, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 10, lost = 4e6, remedy = true } } },
       expect = "silent" },
     { name = "near miss: now and then",
       facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 0.05, lost = 6e7, remedy = true } } },

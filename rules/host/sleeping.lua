@@ -34,12 +34,12 @@ return {
 
   tests = {
     { name = "a poll every millisecond",
-      edges = { ["host.sleep.lost"] = 2e7, ["host.sleep.per_step"] = 0.5 },
+      edges = { ["host.sleep.lost"] = 5e6, ["host.sleep.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },
     { name = "near miss: short sleeps behind a full queue",
-      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 10, lost = 5e6, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 10, lost = 4e6, remedy = true } } },
       expect = "silent" },
     { name = "near miss: now and then",
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 0.05, lost = 6e7, remedy = true } } },

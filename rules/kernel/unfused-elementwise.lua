@@ -34,7 +34,7 @@ return {
 
   tests = {
     { name = "half the time in 300 element-wise kernels a step",
-      edges = { ["kernel.elementwise.lost"] = 1.2e8, ["kernel.elementwise.runs"] = 3 },
+      edges = { ["kernel.elementwise.lost"] = 5e7, ["kernel.elementwise.runs"] = 3 },
       facts = { window = { device_time = 1e9 },
                 kernel = { elementwise = { share = 0.55, count = 300, runs = 80, lost = 5e8, remedy = true } } },
       expect = { share = 0.5, count = 300, runs = 80 },
@@ -43,9 +43,9 @@ return {
       facts = { window = { device_time = 1e9 },
                 kernel = { elementwise = { share = 0.4, count = 3000, runs = 700, lost = 4e8, remedy = true } } },
       expect = { share = 0.4 } },
-    { name = "near miss: a tenth of the time, as a tuned step has it",
+    { name = "near miss: a little of the time, as a compiled step has it",
       facts = { window = { device_time = 1e9 },
-                kernel = { elementwise = { share = 0.1, count = 300, runs = 80, lost = 1e8, remedy = true } } },
+                kernel = { elementwise = { share = 0.04, count = 300, runs = 80, lost = 4e7, remedy = true } } },
       expect = "silent" },
     { name = "near miss: one long run, as of a loss function",
       facts = { window = { device_time = 1e9 },

@@ -84,7 +84,7 @@ return {
                            kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 500 }, remedy = true } } },
       expect = "not_applicable" },
     { name = "one warm pass of small kernels",
-      edges = { ["launch.bound.lost"] = 2.28e5, ["launch.count"] = 50 },
+      edges = { ["launch.bound.lost"] = 1.52e5, ["launch.count"] = 50 },
       facts = { window = { supports_verdict = false, device_time = 7.6e6 }, run = { kind = "one-pass" }, startup = { time = 0 },
                 launch = { count = 154, queue_empty = 0.96, kernels_per_step = 154, call = { median = 4630 },
                            kernel = { median = 8224 }, bound = { lost = { time = 4.4e6, count = 150 }, remedy = true } } },

@@ -61,7 +61,7 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "eight buffers are allocated and freed a step",
-      edges = { ["memory.alloc.late_share"] = 0.2, ["memory.alloc.lost"] = 1e7, ["memory.alloc.per_step"] = 1 },
+      edges = { ["memory.alloc.late_share"] = 0.2, ["memory.alloc.lost"] = 5e6, ["memory.alloc.per_step"] = 1 },
       facts = { window = { device_time = 1e9 },
                 memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, name = "cudaFree", lost = 1e8, remedy = true } } },
       expect = { share = 0.1, count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, call = "cudaFree" },

@@ -32,12 +32,12 @@ return {
 
   tests = {
     { name = "a hook that reads each gradient",
-      edges = { ["sync.backward.lost"] = 2e7, ["sync.backward.per_step"] = 0.5 },
+      edges = { ["sync.backward.lost"] = 5e6, ["sync.backward.per_step"] = 0.5 },
       facts = { window = { device_time = 1e9 }, sync = { backward = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.6 } },
     { name = "near miss: behind a full queue",
-      facts = { window = { device_time = 1e9 }, sync = { backward = { per_step = 10, lost = 5e6, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, sync = { backward = { per_step = 10, lost = 4e6, remedy = true } } },
       expect = "silent" },
     { name = "near miss: now and then",
       facts = { window = { device_time = 1e9 }, sync = { backward = { per_step = 0.05, lost = 6e7, remedy = true } } },

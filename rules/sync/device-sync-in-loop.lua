@@ -17,9 +17,9 @@ return {
   not_applicable = "the host does not synchronize with the GPU",
   evidence       = { "count", "per_step", call = "name" },
   optional       = { "run.languages", "sync.loop.code", "sync.loop.with_code" },
-  thresholds     = { "max_with_code", "min_share", "min_per_step" },
+  thresholds = { "min_own_share", "max_with_code", "min_share", "min_per_step" },
 
-  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}. Afterwards the GPU computes nothing, {share:pct} of the time in all.",
+  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}. Afterwards the GPU computes nothing, {share:pct} of the time in all.{late:text}",
   cause   = "While the host waits, it launches nothing, so the GPU has no work when the wait ends.",
   fixes   = {
     { action  = "Remove the call; operations on one stream run in order without it",
@@ -46,6 +46,8 @@ start.record(); step(batch); end.record()
     local reads = f.sync.loop.code and 2 * f.sync.loop.code > f.sync.loop.lost.time
       and not at_most(f.sync.loop.with_code or 1, t.max_with_code)
     if not python and reads then return nil end
+    e.late = at_least(e.share, t.min_own_share) and ""
+      or " What the host does next, such as copies and messages, starts too late to overlap with kernels."
     return e
   end,
 
@@ -54,7 +56,7 @@ start.record(); step(batch); end.record()
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "a wait after each layer",
-      edges = { ["sync.loop.lost"] = 2e7, ["sync.loop.per_step"] = 1 },
+      edges = { ["sync.loop.lost"] = 1e5, ["sync.loop.per_step"] = 1 },
       facts = { window = { device_time = 1e9 },
                 sync = { loop = { count = 320, per_step = 16, name = "cudaDeviceSynchronize", lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 320, per_step = 16, call = "cudaDeviceSynchronize" },
@@ -69,9 +71,14 @@ start.record(); step(batch); end.record()
                 sync = { loop = { count = 696, per_step = 6, name = "cudaDeviceSynchronize", code = 3.5e8, with_code = 0.17,
                                   lost = 5.3e8, remedy = true } } },
       expect = { share = 0.53, per_step = 6 } },
+    { name = "a solver waits for its kernels before it exchanges the edges",
+      edges = { ["sync.loop.lost"] = 2e7 },
+      facts = { window = { device_time = 1e9 },
+                sync = { loop = { count = 124, per_step = 4, name = "cudaDeviceSynchronize", lost = 8e6, remedy = true } } },
+      expect = { share = 0.008, late = " What the host does next, such as copies and messages, starts too late to overlap with kernels." } },
     { name = "near miss: a wait at the end of each step, for a full queue",
       facts = { window = { device_time = 1e9 },
-                sync = { loop = { count = 20, per_step = 1, name = "cudaStreamSynchronize", lost = 4e6, remedy = true } } },
+                sync = { loop = { count = 20, per_step = 1, name = "cudaStreamSynchronize", lost = 8e4, remedy = true } } },
       expect = "silent" },
     { name = "near miss: now and then",
       facts = { window = { device_time = 1e9 },

@@ -54,7 +54,7 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "a framework's trace names the operator",
-      edges = { ["steps.backward.host_time"] = 2e7, ["sync.forward.lost"] = 2e7, ["sync.forward.per_step"] = 1 },
+      edges = { ["steps.backward.host_time"] = 2e7, ["sync.forward.lost"] = 5e5, ["sync.forward.per_step"] = 1 },
       facts = { window = { device_time = 1e9 },
                 sync = { forward = { count = 240, per_step = 12, lost = 1e8, remedy = true, operator = "aten::nonzero" } },
                 steps = { forward = { host_time = 3e7, time = 1e7 }, backward = { host_time = 1e7, time = 2e7 } } },
@@ -71,7 +71,7 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
       expect = "silent" },
     { name = "near miss: a long forward pass, and the waits cost nothing",
       facts = { window = { device_time = 1e9 },
-                sync = { forward = { count = 20, per_step = 1, lost = 1e6, remedy = true } },
+                sync = { forward = { count = 20, per_step = 1, lost = 1e5, remedy = true } },
                 steps = { forward = { host_time = 3e7 }, backward = { host_time = 1e7 } } },
       expect = "silent" },
     { name = "no waits in the forward pass", facts = { window = { device_time = 1e9 }, sync = { forward = { count = 0 } } },

@@ -40,7 +40,7 @@ parts = packed.to(device, non_blocking=True).split([t.numel() for t in pieces])]
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "four hundred copies a step",
-      edges = { ["copy.small.lost"] = 1e7, ["copy.small.per_step"] = 10 },
+      edges = { ["copy.small.lost"] = 5e6, ["copy.small.per_step"] = 10 },
       facts = { window = { device_time = 1e9 },
                 copy = { small = { count = 4000, per_step = 400, bytes = 3.2e7, median_bytes = 8000, lost = 1e8,
                                    remedy = true } } },

@@ -37,13 +37,13 @@ y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pa
 
   tests = {
     { name = "a result goes down and comes back every step",
-      edges = { ["copy.roundtrip.count"] = 3, ["copy.roundtrip.lost"] = 2e7 },
+      edges = { ["copy.roundtrip.count"] = 3, ["copy.roundtrip.lost"] = 5e6 },
       facts = { window = { device_time = 1e9 },
                 copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, count = 20, per_step = 1, bytes = 6e8 }, saving = { claims = 2e8, confidence = 0.7 } },
     { name = "near miss: beside kernels, at no cost",
       facts = { window = { device_time = 1e9 },
-                copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 5e6, remedy = true } } },
+                copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 4e6, remedy = true } } },
       expect = "silent" },
     { name = "near miss: once in the window",
       facts = { window = { device_time = 1e9 },
