@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "engine/base/text.h"
@@ -93,10 +94,22 @@ void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
       finding->AtStake() < knowledge.Number("ranking.falls_short") * finding->touched_share;
 }
 
+bool Finding::DiffersAlone() const {
+  // Layout only: of the window, and of the larger one.
+  constexpr double kApart = 0.01;
+  constexpr double kApartOf = 0.2;
+  const double apart = std::abs(alone_share - saving_share);
+  return turn != 1 && apart >= kApart && apart >= kApartOf * AtStake();
+}
+
+double Finding::ToldShare() const {
+  return saving_share > 0 && !DiffersAlone() ? saving_share : AtStake();
+}
+
 // By more than percentages without decimals hide.
 bool Finding::GoesBeyond() const {
   constexpr double kRounded = 0.005;  // layout only
-  return severity != Severity::kInfo && touched_share > 0 && AtStake() > touched_share + kRounded;
+  return severity != Severity::kInfo && touched_share > 0 && ToldShare() > touched_share + kRounded;
 }
 
 std::string Finding::Seen() const {
@@ -106,14 +119,14 @@ std::string Finding::Seen() const {
           return what == "launches" || what == "waits" || what == "host-code";
         });
     return fmt::format(
-        "{} This fix would save {} of the time{}.", symptom, FormatQuantity(AtStake(), "share"),
+        "{} This fix would save {} of the time{}.", symptom, FormatQuantity(ToldShare(), "share"),
         frees_host ? ": the host then gets ahead of the GPU, and other gaps close, too" : "");
   }
   if (!falls_short) return symptom;
   constexpr double kNothing = 0.001;  // layout only
-  const std::string won = FormatQuantity(AtStake(), "share");
+  const std::string won = FormatQuantity(ToldShare(), "share");
   std::string text = symptom + " This fix would save " +
-                     (AtStake() < kNothing ? "almost nothing" : won + " of the time");
+                     (ToldShare() < kNothing ? "almost nothing" : won + " of the time");
   // Else the finding itself is what limits the GPU, and its fix wins a part of it.
   const bool other = !bound_alone.empty() && bound_alone != kBoundByGpu;
   if (other) text += ", since " + bound_alone + " is the limit then";

@@ -95,10 +95,11 @@ class EvidenceCollector {
     Evidence item;
     const Nanos gap = trace_.ops.start[next] - until;
     item.partly = 10 * explained < 9 * gap;
-    item.what = item.partly ? "a gap on the GPU, of which this explains " +
-                                  FormatQuantity(static_cast<double>(explained), "ns")
-                            : "the longest gap on the GPU that this explains";
+    item.what = item.partly ? "a gap on the GPU" : "the longest gap on the GPU that this explains";
     if (!guide_.IsDatabase()) item.what += ", which ends with " + OpName(next);
+    if (item.partly)
+      item.what += fmt::format(" (this finding explains {} of it)",
+                               FormatQuantity(static_cast<double>(explained), "ns"));
     item.start_ns = until;
     item.end_ns = trace_.ops.start[next];
     item.value = static_cast<double>(gap);

@@ -213,6 +213,12 @@ struct Finding {
   // "host-code", "data".
   std::vector<std::string> changes;
 
+  // By itself the fix wins notably less or more than in its turn: both are told. Nothing stands
+  // above the first of the plan.
+  bool DiffersAlone() const;
+  // What a reader sees that it wins: the saving in its turn, where the two are not told apart.
+  double ToldShare() const;
+
   // The fix wins more than the time that the symptom speaks of: it closes gaps of other causes.
   bool GoesBeyond() const;
 

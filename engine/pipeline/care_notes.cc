@@ -129,10 +129,6 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
   if (world > shown && shown > 0) {
     add(Care::kSomeRanks, SomeRanksNote(world, shown));
   }
-  for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
-    if (message.level == Level::kError)
-      add(Care::kOther, "the profiler said: " + SafeText(message.text));
-  }
   if (trace.ops.size() > 0 && analysis.hardware.name.empty()) {
     add(Care::kOther,
         RunsKernelsOfAmd(analysis.run)
@@ -174,6 +170,10 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
   } else if (!analysis.run.steps.known() && trace.ops.size() > 0 && analysis.support.verdict) {
     // Where too little was recorded for a verdict, the doubt says it.
     add(Care::kNoSteps, "no steps were found: the whole capture was analyzed, including start-up");
+  }
+  for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
+    if (message.level == Level::kError)
+      add(Care::kProfilerMessage, "the profiler said: " + SafeText(message.text));
   }
   return notes;
 }

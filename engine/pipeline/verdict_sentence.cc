@@ -364,6 +364,9 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
       return first + ". What runs inside the CUDA graphs was not recorded";
     }
     if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
+      // Between one kernel and nothing, no time can be lost.
+      if (nothing_lost && report.run.kind == "kernels" && report.run.units == 1)
+        return "how well it runs was not measured";
       const std::string kernels = KernelsToMeasure(report, knowledge);
       return fmt::format("{}. How well {} run was not measured{}", first,
                          nothing_lost ? "they" : "the kernels", kernels);

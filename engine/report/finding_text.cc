@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/advice/audience.h"
 #include "engine/advice/run_terms.h"
@@ -12,9 +11,6 @@
 namespace advise {
 namespace {
 
-// Two savings of a finding are told apart from so much on: of the window, and of the larger one.
-constexpr double kApart = 0.01;
-constexpr double kApartOf = 0.2;
 constexpr double kMeasuredEnough = 0.5;  // of the kernel time
 constexpr double kWorthSaying = 0.01;    // of the peaks: less says only that the GPU is idle
 
@@ -22,12 +18,9 @@ double WindowSeconds(const Report& report) {
   return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
 }
 
-// How much it saves if only it is fixed, where its saving is notably less or more; else "". Nothing
-// stands above the first of the plan.
+// How much it saves if only it is fixed, where its saving is notably less or more; else "".
 std::string ByItself(const Finding& finding) {
-  if (finding.turn == 1) return "";
-  const double apart = std::abs(finding.alone_share - finding.saving_share);
-  if (apart < kApart || apart < kApartOf * finding.AtStake()) return "";
+  if (!finding.DiffersAlone()) return "";
   constexpr double kNothing = 0.001;
   if (finding.alone_share < kNothing) return "nothing by itself";
   return FormatQuantity(finding.alone_share, "share") + " by itself";

@@ -85,7 +85,12 @@ std::vector<std::string> PlanStages(const Report& report, std::size_t most) {
   for (std::size_t i = 1; i < times.size(); ++i) {
     const bool last = i + 1 == times.size();
     if (i < most || last) {
-      stages.push_back("→ " + FormatQuantity(times[i], "ns"));
+      // What stands under its cause has no number in the list: its rule says what it is.
+      const std::string& rule = report.plan[i - 1].rule;
+      const Finding* const finding = FindingOf(report, rule);
+      const bool unlisted = finding != nullptr && finding->UnderCause();
+      stages.push_back(
+          fmt::format("→ {}{}", FormatQuantity(times[i], "ns"), unlisted ? " (" + rule + ")" : ""));
     } else if (i == most) {
       stages.emplace_back("→ …");
     }

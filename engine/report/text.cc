@@ -9,6 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
 #include "engine/report/budget_text.h"
+#include "engine/report/care_text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/kernels_text.h"
 #include "engine/report/layout.h"
@@ -30,12 +31,18 @@ constexpr std::size_t kMoreCauses = 4;  // what is asked for
 constexpr std::size_t kPlanShown = 5;
 constexpr std::size_t kNotesShown = 3;
 
+constexpr int kRowsOfTiny = 20;
+constexpr Nanos kTiny = 2'000'000;
+
 // What each part of a report gets of the screen.
 struct Room {
   FindingRoom finding;
+  int full = kAllRows;  // findings that take more than one line
   int care_rows = 3;
   int missing_rows = 3;
   bool capture = true;  // the command that captures what is missing
+  bool hints = true;    // where more is said
+  bool plan = true;
 };
 
 void WriteHeader(Page& page, const Report& report) {
@@ -139,48 +146,6 @@ void WriteRanks(Page& page, const Report& report) {
              " ");
 }
 
-// A file that is damaged or was cut off stands first; where there is no GPU work, all that may be
-// why.
-void WriteCare(Page& page, const Report& report, int most) {
-  std::vector<std::string> lines;
-  for (const CareNote& note : report.read_with_care) lines.push_back(note.text);
-  const bool why_empty = report.run.kind == "no-gpu";
-  std::size_t first = 0;
-  for (const Diagnostic& item : report.diagnostics) {
-    const bool said = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-      return line.find(item.text) != std::string::npos;
-    });
-    if (item.level == Level::kInfo || said) continue;
-    // What could not be read comes before what is only unsure.
-    const bool before = why_empty || item.level == Level::kError;
-    lines.insert(before ? lines.begin() + static_cast<std::ptrdiff_t>(first++) : lines.end(),
-                 item.count > 1
-                     ? fmt::format("{} ({} times)", item.text,
-                                   FormatQuantity(static_cast<double>(item.count), "count"))
-                     : item.text);
-  }
-  std::string label = "Read with care";
-  std::size_t shown = 0;
-  for (int rows = 0; shown < lines.size(); ++shown) {
-    Page line = page.Another();
-    line.Labelled(label, 0, kColumn, lines[shown], Ink::kYellow);
-    rows += line.rows();
-    // The last line needs no line that says how many are left.
-    const bool last = shown + 1 == lines.size();
-    if (shown > 0 && rows + (last ? 0 : 1) > most) break;
-    page.Append(line);
-    label.clear();
-  }
-  if (shown < lines.size() && most > 1) {
-    page.Labelled("", 0, kColumn, fmt::format("and {} more: -v", lines.size() - shown));
-  }
-  label = "Changed by the site";
-  for (const std::string& change : report.site_changes) {
-    page.Labelled(label, 0, kColumn, change);
-    label.clear();
-  }
-}
-
 // A capture that holds little is answered in few lines.
 bool HoldsLittle(const Report& report) {
   const bool advice =
@@ -281,16 +246,25 @@ std::vector<const Finding*> Advice(const Report& report) {
 }
 
 // How many findings take more than one line.
-std::size_t InFull(const TextOptions& options) {
-  return options.quiet ? 0 : static_cast<std::size_t>(std::max(0, options.top));
+std::size_t InFull(const TextOptions& options, int room) {
+  return options.quiet ? 0 : static_cast<std::size_t>(std::clamp(options.top, 0, room));
+}
+
+// A few kernels, a part of a step, what was left of a file, or one thing that another tool says.
+bool IsTiny(const Report& report) {
+  if (report.devices.empty()) return Advice(report).size() < 2;
+  const bool damaged = std::any_of(report.diagnostics.begin(), report.diagnostics.end(),
+                                   [](const Diagnostic& d) { return d.level == Level::kError; });
+  const Nanos length = report.window.end_ns - report.window.start_ns;
+  return damaged || report.run.kind == "kernels" ||
+         (!report.no_verdict_reason.empty() && length < kTiny);
 }
 
 // Returns how many lines they take, without those between them.
-int WriteFindings(Page& page, const Report& report, const TextOptions& options,
-                  const FindingRoom& room) {
+int WriteFindings(Page& page, const Report& report, const TextOptions& options, const Room& room) {
   int rows = 0;
   const std::vector<const Finding*> advice = Advice(report);
-  const std::size_t full = InFull(options);
+  const std::size_t full = InFull(options, room.full);
   bool brief = false;
   for (std::size_t i = 0; i < advice.size(); ++i) {
     const bool after_brief = brief;
@@ -301,7 +275,7 @@ int WriteFindings(Page& page, const Report& report, const TextOptions& options,
     if (brief) {
       WriteFindingLine(page, *advice[i]);
     } else {
-      WriteFinding(page, report, *advice[i], options, room);
+      WriteFinding(page, report, *advice[i], options, room.finding);
     }
     rows += page.rows() - before;
   }
@@ -317,13 +291,20 @@ std::string NoteText(const Finding& finding) {
 void WriteNotes(Page& page, const Report& report, bool verbose, int rows) {
   std::vector<const Finding*> notes;
   std::size_t all = 0;
+  bool is_next = false;  // the first is the next thing to do, and stands nowhere else
   for (const Finding& finding : report.findings) {
     const bool told = verbose || !SaysAgain(report, finding);
     if (finding.UnderCause() || finding.severity != Severity::kInfo || !told) continue;
     ++all;
-    if (verbose || !finding.falls_short) notes.push_back(&finding);
+    const bool next = !report.next_step.empty() && report.next_step == finding.Title() + ".";
+    if (next) {
+      notes.insert(notes.begin(), &finding);
+    } else if (verbose || !finding.falls_short) {
+      notes.push_back(&finding);
+    }
+    is_next = is_next || next;
   }
-  if (all == 0 || (!verbose && rows < 1)) return;
+  if (all == 0 || (!verbose && !is_next && rows < 1)) return;
   std::string label = "Good to know";
   std::size_t shown = 0;
   for (const std::size_t most = verbose ? all : kNotesShown; shown < notes.size(); ++shown) {
@@ -331,7 +312,8 @@ void WriteNotes(Page& page, const Report& report, bool verbose, int rows) {
     note.Labelled(label, 0, kColumn, NoteText(*notes[shown]));
     rows -= note.rows();
     const int left = shown + 1 == all ? 0 : 1;
-    if (shown == most || (!verbose && rows < left)) break;
+    const bool must = is_next && shown == 0;
+    if (shown == most || (!verbose && !must && rows < left)) break;
     page.Append(note);
     label.clear();
   }
@@ -344,7 +326,8 @@ void WriteNotes(Page& page, const Report& report, bool verbose, int rows) {
 
 // One screen for one finding, two for four, and for the table of GPUs what it takes.
 int ScreenRows(const Report& report, const TextOptions& options) {
-  const std::size_t findings = std::min(Advice(report).size(), InFull(options));
+  if (IsTiny(report) && !options.devices) return kRowsOfTiny;
+  const std::size_t findings = std::min(Advice(report).size(), InFull(options, kAllRows));
   const std::size_t more = findings > 1 ? findings - 1 : 0;
   const std::size_t screens = 1 + (more + kFindingsPerScreen - 1) / kFindingsPerScreen;
   const std::size_t table = options.devices ? report.devices.size() + 2 : 0;
@@ -372,9 +355,9 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
     if (options.verbose && !why.empty()) page.Labelled("Kind of run", 0, kColumn, why);
     WriteRanks(page, report);
     WriteBudget(page, report, options.devices, options.verbose ? kMoreCauses : kCausesShown);
-    WritePlan(page, report);
+    if (room.plan) WritePlan(page, report);
     if (little) WriteKernels(page, report, kColumn);
-    WriteCare(page, report, options.verbose ? kAllRows : little ? 1 : room.care_rows);
+    WriteCare(page, report, kColumn, options.verbose ? kAllRows : little ? 1 : room.care_rows);
     if (options.devices) WriteDeviceTable(page, report);
     WriteNext(page, report);
     if (little && report.next_command.empty() && !report.capture_command.empty()) {
@@ -383,12 +366,12 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
     }
   }
   if (little) return page;
-  const int of_findings = WriteFindings(page, report, options, room.finding);
+  const int of_findings = WriteFindings(page, report, options, room);
   if (options.quiet) return page;
   Page missing = page.Another();
-  WriteNotChecked(missing, report, options.verbose, room);
+  if (room.missing_rows > 0) WriteNotChecked(missing, report, options.verbose, room);
   Page end = page.Another();
-  if (of_findings > 0 && !options.verbose) {
+  if (of_findings > 0 && room.hints && !options.verbose) {
     end.Labelled("More on each finding", 0, kColumn,
                  "other fixes and links: -v; why: advise why RULE REPORT", Ink::kDim);
   }
@@ -417,14 +400,35 @@ bool Tighten(Room* room) {
   return true;
 }
 
+// The same of what holds little: whatever else could be recorded goes before what to do does.
+bool TightenTiny(Room* room) {
+  if (room->finding.commands || room->capture) {
+    room->finding.commands = room->capture = false;
+  } else if (room->missing_rows > 0) {
+    --room->missing_rows;
+  } else if (room->care_rows > 1) {
+    room->care_rows = 1;
+  } else if (room->full > 1) {
+    room->full = 1;
+  } else if (room->plan) {
+    room->plan = false;
+  } else if (room->hints || room->finding.cause) {
+    room->hints = room->finding.cause = false;
+  } else {
+    return --room->finding.rows >= kFewestRows;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string RenderText(const Report& report, const TextOptions& options) {
   Room room;
   Page page = Compose(report, options, room);
   const bool fits = options.verbose || options.all_fixes || options.quiet;
-  while (!fits && page.rows() > ScreenRows(report, options) && Tighten(&room))
-    page = Compose(report, options, room);
+  const int most = ScreenRows(report, options);
+  const auto tighten = most == kRowsOfTiny ? TightenTiny : Tighten;
+  while (!fits && page.rows() > most && tighten(&room)) page = Compose(report, options, room);
   return page.text();
 }
 

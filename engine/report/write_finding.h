@@ -11,12 +11,14 @@ namespace advise {
 struct FindingRoom {
   int rows = 12;
   bool commands = true;  // those that check it by hand; `advise why` prints them, too
+  bool cause = true;     // also where it does not fit
 };
 
 // Seen, Why, Do, Gain, Check, Rule: what a reader needs to act and to verify, with the fix that
 // fits best. What `room` does not hold is left out, the code of the fix last; findings of low
-// severity then do without their cause. With `options.verbose` all fixes for the program, the
-// links, where the confidence comes from, and all that the finding explains.
+// severity, and those of a room that does not insist, then do without their cause. With
+// `options.verbose` all fixes for the program, the links, where the confidence comes from, and all
+// that the finding explains.
 void WriteFinding(Page& page, const Report& report, const Finding& finding,
                   const TextOptions& options, const FindingRoom& room);
 

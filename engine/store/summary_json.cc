@@ -94,7 +94,8 @@ inline const auto& NamesOf(Care /*any*/) {
        {Care::kNoCalls, "no_calls"},
        {Care::kRequestsLikeCode, "requests_like_code"},
        {Care::kEarlierWork, "earlier_work"},
-       {Care::kCountedSavings, "counted_savings"}});
+       {Care::kCountedSavings, "counted_savings"},
+       {Care::kProfilerMessage, "profiler_message"}});
   return kNames;
 }
 

@@ -9,7 +9,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 80,
-  explains  = { "host/cpu-bound", "launch/host-op-overhead" },
+  explains  = { "host/cpu-bound", "launch/host-op-overhead", "transfer/exposed-copy" },
   knowledge = { "K-B7", "K-H14" },
 
   needs_loop     = true,

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 62,
-  explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait", "step/backward-gaps" },
+  explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait", "step/backward-gaps", "transfer/exposed-copy" },
   knowledge = { "K-H12", "K-A5" },
 
   needs_loop = true,

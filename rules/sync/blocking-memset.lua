@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 70,
-  explains  = { "sync/host-busy-wait", "host/cpu-bound" },
+  explains  = { "sync/host-busy-wait", "host/cpu-bound", "transfer/exposed-copy" },
   knowledge = { "K-H12" },
 
   loss           = "sync.memset",

@@ -9,7 +9,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 68,
-  explains  = { "sync/host-busy-wait", "host/cpu-bound" },
+  explains  = { "sync/host-busy-wait", "host/cpu-bound", "transfer/exposed-copy" },
   knowledge = { "K-H12", "K-O3" },
 
   needs_loop     = true,
@@ -36,7 +36,7 @@ start.record(); step(batch); end.record()
     { action = "With OpenACC or OpenMP, queue regions with async or nowait, and wait once at the end of the step", ["for"] = { "openacc", "openmp", "fortran" } },
     { action = "Leave block_until_ready() out of the loop: JAX orders work by the data that it needs", ["for"] = { "jax" } },
   },
-  false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can continue.",
+  false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can continue: where the content of the next upload depends on them, that upload cannot be sent earlier.",
   references = { "cuda-runtime/sync-behavior", "cuda-best-practices/timing", "cuda-programming/streams" },
 
   -- A program in C++ or Fortran waits because the code that follows reads the results: that code is what costs. Where few

@@ -9,7 +9,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 79,
-  explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait", "host/cpu-bound" },
+  explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait", "host/cpu-bound", "transfer/exposed-copy" },
   knowledge = { "K-A5" },
 
   needs_loop     = true,

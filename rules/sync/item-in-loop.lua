@@ -62,7 +62,7 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
       snippet = "if (step % 100 == 0) {\n  cudaMemcpyAsync(host_value, value, sizeof(float), cudaMemcpyDeviceToHost, stream);   // host_value: pinned\n  cudaEventRecord(copied, stream);                                                     // read it after this event\n}", language = "cpp", ["for"] = { "c++" } },
     { action = "With OpenACC or OpenMP, keep scalars on the device, and update the host copy every N steps", ["for"] = { "openacc", "openmp", "fortran" } },
   },
-  false_positives = "A loop that needs the value on the host to continue, such as token-by-token generation with a stop test. Test only every few tokens there.",
+  false_positives = "A loop that needs the value on the host to continue, such as token-by-token generation with a stop test: test only every few tokens there. Where the content of the next upload depends on the value, that upload cannot be sent earlier.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
 
   applies = function(f, t)

@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 62,
-  explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait" },
+  explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait", "transfer/exposed-copy" },
   knowledge = { "K-C6", "K-H12" },
 
   needs_loop = true,

@@ -17,7 +17,7 @@ return {
   optional       = { "steps.count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies ({bytes:bytes} in all, {pageable_share:pct} of it pageable) block the host until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "{count:count} copies ({bytes:bytes} in all, {memory:text}) block the host until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "A synchronous copy waits for all earlier work and moves the data; the host can queue nothing meanwhile.",
   fixes   = {
     { action  = "Copy asynchronously from pinned memory on a separate stream, and let the kernels wait for an event",
@@ -39,6 +39,9 @@ x = x.to(device, non_blocking=True)]],
 
   detect = function(f, t, e)
     e.reason = (f.steps.count or 0) > 0 and "loop" or "pass"
+    local percent = math.floor(100 * e.pageable_share + 0.5) .. " %"
+    e.memory = percent == "100 %" and "from or to pageable memory" or percent == "0 %" and "from or to pinned memory"
+      or percent .. " of the bytes from or to pageable memory"
     return e
   end,
 
@@ -51,8 +54,19 @@ x = x.to(device, non_blocking=True)]],
       facts = { window = { device_time = 1e9 },
                 copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 1, lost = 2.5e8,
                                       remedy = true } } },
-      expect = { share = 0.25, count = 15, bytes = 4e9, per_step = 3, pageable_share = 1 },
+      expect = { share = 0.25, count = 15, bytes = 4e9, per_step = 3, pageable_share = 1,
+                 memory = "from or to pageable memory" },
       saving = { claims = 2.5e8, confidence = 0.8 } },
+    { name = "some of the memory is pinned",
+      facts = { window = { device_time = 1e9 },
+                copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 0.304, lost = 2.5e8,
+                                      remedy = true } } },
+      expect = { memory = "30 % of the bytes from or to pageable memory" } },
+    { name = "all of the memory is pinned",
+      facts = { window = { device_time = 1e9 },
+                copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 0, lost = 2.5e8,
+                                      remedy = true } } },
+      expect = { memory = "from or to pinned memory" } },
     { name = "near miss: short copies that cost little",
       facts = { window = { device_time = 1e9 },
                 copy = { blocking = { count = 15, bytes = 4e6, per_step = 3, pageable_share = 0, lost = 4e6, remedy = true } } },

@@ -111,6 +111,24 @@ TEST_CASE("words are filled from the evidence, with units, and names made safe")
   CHECK(findings[0].fixes[0].snippet == "f({x:num})");  // code is left alone
 }
 
+TEST_CASE("two savings that nobody can tell apart are one number") {
+  Finding finding;
+  finding.turn = 2;
+  finding.severity = Severity::kHigh;
+  finding.symptom = "Only communication runs.";
+  finding.touched_share = 0.29;
+  finding.saving_share = 0.102;
+  finding.alone_share = 0.108;  // rounded, 1 % more
+  finding.falls_short = true;
+  CHECK_FALSE(finding.DiffersAlone());
+  CHECK_THAT(finding.Seen(), Catch::Matchers::Contains("would save 10 % of the time"));
+  finding.alone_share = 0.2;
+  CHECK(finding.DiffersAlone());
+  CHECK_THAT(finding.Seen(), Catch::Matchers::Contains("would save 20 % of the time"));
+  finding.turn = 1;  // nothing stands above it
+  CHECK_FALSE(finding.DiffersAlone());
+}
+
 TEST_CASE("a fix for one reason is shown when the evidence or a row of it gives that reason") {
   const Analysed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "engine/base/text.h"
 #include "engine/timeline/layers.h"
 #include "engine/timeline/step.h"
 
@@ -391,8 +392,8 @@ Support JudgeSupport(const Basis& basis) {
     const Nanos steady = run.steps.all.back().end - run.steps.all[run.steps.first_steady].start;
     if (steady < least) {
       return {false, mostly,
-              fmt::format("the repeated work lasts only {:.2g} ms in all",
-                          static_cast<double>(steady) * 1e-6)};
+              fmt::format("the repeated work lasts only {} in all",
+                          FormatQuantity(static_cast<double>(steady), "ns"))};
     }
     const auto devices = static_cast<double>(run.active_devices.size());
     const bool starts =

@@ -1,0 +1,111 @@
+// What a report gives up to fit its screen, and what it must keep.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "engine/report/plan_text.h"
+#include "engine/report/text.h"
+#include "tests/report/sample_report.h"
+
+namespace advise {
+namespace {
+
+using Catch::Matchers::Contains;
+
+std::size_t LinesOf(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST_CASE("a few kernels, a cut file and a part of a step are answered in twenty lines") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  report.findings.front().severity = Severity::kHigh;
+  report.plan = {{"transfer/repeated-upload", 0.07, {}, {}, ""}, {"launch/gaps", 0.05, {}, {}, ""}};
+  const std::string of_loop = RenderText(report, {});
+  CHECK(LinesOf(of_loop) > 20);
+  CHECK_THAT(of_loop, Contains("Could not be checked") && Contains("Fixed in this order"));
+
+  const auto tell = [&](const std::string& text) {
+    INFO(text);
+    CHECK(LinesOf(text) <= 20);
+    CHECK_THAT(text, Contains("    Do     Keep the weights on the GPU"));
+    CHECK_THAT(text, Contains("    Check  "));
+    CHECK_THAT(text, Contains(" 2  Capture the step as a CUDA graph"));
+  };
+  report.run.kind = "kernels";
+  tell(RenderText(report, {}));
+  report.run.kind = "training";
+  Diagnostic damage;
+  damage.level = Level::kError;
+  damage.text = "the file was cut off";
+  report.diagnostics.push_back(damage);
+  tell(RenderText(report, {}));
+  report.diagnostics.clear();
+  report.window.end_ns = report.window.start_ns + 1'000'000;
+  CHECK(LinesOf(RenderText(report, {})) > 20);  // short, but nothing speaks against a verdict
+  report.no_verdict_reason = "only one step was recorded";
+  tell(RenderText(report, {}));
+
+  TextOptions verbose;
+  verbose.verbose = true;
+  CHECK(RenderText(report, verbose).find("Could not be checked") != std::string::npos);
+}
+
+TEST_CASE("long words of the profiler take two lines, and come whole on request") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  std::string message = "the profiler said:";
+  for (int i = 0; i < 40; ++i) message += " it could not";
+  message += " end";
+  report.read_with_care = {{Care::kProfilerMessage, message}};
+  const std::string text = RenderText(report, {});
+  const std::size_t from = text.find("Read with care");
+  const std::size_t end = text.find("…", from);
+  REQUIRE(end != std::string::npos);
+  CHECK(std::count(text.begin() + static_cast<std::ptrdiff_t>(from),
+                   text.begin() + static_cast<std::ptrdiff_t>(end), '\n') == 1);
+  TextOptions verbose;
+  verbose.verbose = true;
+  CHECK_THAT(RenderText(report, verbose), Contains("not end\n"));
+}
+
+TEST_CASE("a note that says what to do next is printed, however little room there is") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  Finding note;
+  note.rule = sample->Rule("host/cpu-bound", "Find out what the host computes", RuleKind::kInfo);
+  note.symptom = "The GPU waits for CPU code.";
+  note.falls_short = true;
+  report.findings.push_back(note);
+  CHECK_THAT(RenderText(report, {}), !Contains("The GPU waits for CPU code."));
+  report.next_step = "Find out what the host computes.";
+  CHECK_THAT(RenderText(report, {}), Contains("Good to know          The GPU waits for CPU code."));
+}
+
+TEST_CASE("what a fix wins stands beside what was seen, before where it is") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  finding.symptom = "Copies run slowly. Meanwhile, the GPU computes nothing for 79 % of the time.";
+  finding.touched_share = 0.79;
+  finding.saving_share = finding.alone_share = 0.02;
+  finding.severity = Severity::kLow;
+  finding.falls_short = true;
+  finding.bound_alone = "the launching thread";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("This fix would save 2 %"));
+  finding.fixes.front().snippet = "a\nb\nc";  // the code takes all other lines
+  CHECK_THAT(RenderText(sample->report, {}), Contains("This fix would save 2 %"));
+}
+
+TEST_CASE(
+    "a stage of the plan that stands under its cause is named: the list has no number for it") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  report.plan = {{"transfer/repeated-upload", 0.5, {}, {}, ""},
+                 {"sync/host-busy-wait", 0.4, {}, {}, ""}};
+  const std::vector<std::string> stages = PlanStages(report, 5);
+  REQUIRE(stages.size() == 3);
+  CHECK_THAT(stages[1], !Contains("("));
+  CHECK_THAT(stages[2], Contains(" (sync/host-busy-wait)"));
+}
+
+}  // namespace
+}  // namespace advise
