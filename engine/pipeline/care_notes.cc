@@ -165,7 +165,9 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
     add(Care::kRequestsLikeCode,
         "waits for requests look like host code: PyTorch's profiler does not record them");
   }
-  if (analysis.run.steps.source == "period") {
+  if (analysis.kind.kind == KindOfRun::kNoGpu) {
+    // What repeats is no work.
+  } else if (analysis.run.steps.source == "period") {
     add(Care::kStepsOfWork, "steps come from the repeating GPU work, not from ranges");
   } else if (!analysis.run.steps.known() && trace.ops.size() > 0 && analysis.support.verdict) {
     // Where too little was recorded for a verdict, the doubt says it.

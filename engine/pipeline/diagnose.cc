@@ -64,6 +64,10 @@ Judgment JudgeRank(const Session& session, const DiagnoseOptions& options,
   Say(options, "ranking");
   replay.get();
   judged.findings = Rank(judged.verdicts, analysis, knowledge, &judged.claim_results);
+  // What is left of an export without its kernels: nothing shows what they did.
+  if (analysis.kind.kind == KindOfRun::kNoGpu && !analysis.run.active_devices.empty())
+    std::erase_if(judged.findings,
+                  [](const Finding& f) { return f.rule->kind != RuleKind::kInfo; });
   analysis.ReleaseReplay();
   return judged;
 }

@@ -122,7 +122,7 @@ const char* WhatElseRuns(const Report& report) {
 // How many ranks, and how well they work together.
 void WriteRanks(Page& page, const Report& report) {
   const RanksInfo& ranks = report.ranks;
-  if (ranks.ranks < 2) return;
+  if (ranks.ranks < 2 || report.run.kind == "no-gpu") return;
   const bool one_process = ranks.processes == 1;
   std::string who = std::to_string(ranks.ranks);
   if (one_process)

@@ -19,7 +19,7 @@ return {
   thresholds     = { "min_share" },
 
   symptom = "The host waits for other ranks in MPI collectives, and the GPU is idle: {share:pct} of the time, {count:count} times.",
-  cause   = "A collective ends when the last rank has come, so the others wait for a rank that has more work or that does something alone.",
+  cause   = "The other ranks wait in the collective for one that has more work or that does something alone.",
   fixes   = {
     { action  = "Capture all ranks, and give their reports together: they show which rank is last and why",
       snippet = "advise record -- mpirun -n 4 ./solver\nadvise report.*.sqlite", language = "bash" },

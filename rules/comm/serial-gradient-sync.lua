@@ -17,7 +17,7 @@ return {
   thresholds     = { "min_serial", "min_share" },
 
   symptom = "{serial:pct} of the gradient communication starts only after the backward pass. Meanwhile, the GPUs compute nothing: {share:pct} of the time.",
-  cause   = "Gradients of the last layers are ready early in the backward pass, but they are sent only when all of it is done, so communication and compute run one after the other.",
+  cause   = "Gradients are sent only when all of the backward pass is done, although those of the last layers are ready early. Communication and compute run one after the other.",
   fixes   = {
     { action = "Let DistributedDataParallel reduce gradients in buckets during the backward pass, instead of in a loop over parameters after it",
       snippet = "model = torch.nn.parallel.DistributedDataParallel(\n    model, device_ids=[local_rank], gradient_as_bucket_view=True, bucket_cap_mb=25)",

@@ -16,7 +16,7 @@ return {
   thresholds = { "min_share" },
 
   symptom = "The layers are split over {ranks:count} GPUs, and each part of a layer ends in an all-reduce of {call:time} (median). A one-shot all-reduce takes a few microseconds. The difference is {share:pct} of the time.",
-  cause   = "For a few tokens, each all-reduce carries some kilobytes, so NCCL's latency takes all its time, and the next kernel waits for it. A one-shot kernel reads the memory of its peers directly and takes 4 to 12 µs.",
+  cause   = "NCCL's latency takes all the time of such an all-reduce, and the next kernel waits for it: for a few tokens, it carries some kilobytes. A one-shot kernel reads the memory of its peers directly and takes 4 to 12 µs.",
   fixes   = {
     { action = "Check that nothing turns the engine's own all-reduce off: the option below, or GPUs without peer-to-peer access",
       snippet = "vllm serve MODEL --tensor-parallel-size 2   # remove --disable-custom-all-reduce (SGLang: the same option)",

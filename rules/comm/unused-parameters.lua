@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_count" },
 
   symptom = "DDP searches for parameters without a gradient, {count:count} times {per:text}, on the launching thread. The GPU waits {share:pct} of the time for that.",
-  cause   = "DDP was told that some parameters may stay unused, so it looks for them in each step.",
+  cause   = "DDP looks for unused parameters in each step, since it was told that there may be some.",
   fixes   = {
     { action  = "Turn it off if all parameters get a gradient",
       snippet = "model = DDP(model, find_unused_parameters=False)",

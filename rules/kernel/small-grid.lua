@@ -20,7 +20,7 @@ return {
   thresholds     = { "min_share", "max_fill" },
 
   symptom = "Kernels with too few blocks take {share:pct} of the time: {blocks:count} blocks (median) for {sms:count} SMs.",
-  cause   = "A block runs on one SM: with fewer blocks than SMs, and no other kernel running, the remaining SMs do nothing.",
+  cause   = "SMs without a block do nothing while such a kernel runs: a block runs on one SM, and no other kernel uses the rest.",
   fixes   = {
     { action = "Process more data at once: use a larger batch, or several inputs in one call",
       snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size)", language = "python", ["for"] = { "pytorch" } },

@@ -25,7 +25,7 @@ return {
   thresholds = { "min_share", "min_wasted", "realistic_part" },
 
   symptom = "Up to {share:pct} of the time is lost in last waves: {name:kernel} runs {waves:num} waves of blocks.",
-  cause   = "Blocks run in waves as wide as the GPU: if a kernel launches slightly more than a whole number of waves, the last wave takes as long as a full one, with most SMs idle.",
+  cause   = "The last blocks of such a kernel run while most SMs are idle: blocks run in waves as wide as the GPU, and a wave of few blocks takes as long as a full one.",
   fixes   = {
     { action = "Launch exactly as many blocks as fit, and let each block loop over tiles (a persistent kernel)",
       snippet = "int blocks_per_sm, sms;\ncudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, kernel, threads, 0);\n" ..

@@ -14,7 +14,7 @@ return {
   thresholds = { "max_useful", "min_weight", "winnable" },
 
   symptom = "Kernels with scattered memory accesses take {weight:pct} of the kernel time: {name:kernel} uses only {useful:pct} of the bytes it moves.",
-  cause   = "Memory is moved in sectors of 32 bytes: if the threads of a warp do not access adjacent addresses, each of them pays for a whole sector.",
+  cause   = "The threads of a warp access addresses that are not adjacent, so each of them moves a whole sector of 32 bytes.",
   fixes   = {
     { action = "Let thread i work on element i; where that is a column, transpose through shared memory",
       snippet = "__shared__ float tile[32][33];\ntile[threadIdx.y][threadIdx.x] = in[y * n + x];\n__syncthreads();\nout[x0 * n + y0] = tile[threadIdx.x][threadIdx.y];", language = "cpp", ["for"] = { "c++" } },

@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} calls {per:text} of the stream-ordered allocator block the launching thread while the GPU waits: {share:pct} of the time.",
-  cause   = "The pool's release threshold is 0 by default: at each synchronization, it returns free memory to the system.",
+  cause   = "At each synchronization, the pool returns free memory to the system: its release threshold is 0 by default.",
   fixes   = {
     { action  = "Let the pool keep its memory",
       snippet = [[cudaMemPool_t pool;

@@ -16,7 +16,7 @@ return {
   thresholds = { "min_share" },
 
   symptom = "Matrix kernels for unaligned sizes take {share:pct} of the time: {count:count} {per:text}{example:text}.",
-  cause   = "Tensor cores load operands in pieces of 16 bytes: a dimension that is not a multiple of 8 (16-bit types) or 4 (FP32) forces a kernel that loads element by element.",
+  cause   = "A dimension that is not a multiple of 8 (16-bit types) or 4 (FP32) forces a kernel that loads element by element: tensor cores load operands in pieces of 16 bytes.",
   fixes   = {
     { action = "Pad the vocabulary, the number of classes and hidden sizes to a multiple of 64",
       snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size",

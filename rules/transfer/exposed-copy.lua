@@ -16,7 +16,7 @@ return {
   thresholds = { "min_share", "min_serial", "max_waiting" },
 
   symptom = "Copies run {share:pct} of the time without overlapping any kernel{serial_text:text}.",
-  cause   = "The GPU can copy and compute at once, but only work on different streams overlaps.",
+  cause   = "Only work on different streams overlaps: the GPU can copy and compute at once.",
   fixes   = {
     { action  = "Copy the next batch on a separate stream while the current batch computes",
       snippet = [[side = torch.cuda.Stream()

@@ -16,7 +16,7 @@ return {
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} copies {per:text} between GPUs run alone for {share:pct} of the time.",
-  cause   = "The copies are in line with the kernels: the next kernel waits for the transfer.",
+  cause   = "The next kernel waits for the transfer: the copies are in line with the kernels.",
   fixes   = {
     { action  = "Copy on a separate stream, in pieces",
       snippet = [[with torch.cuda.stream(copy_stream):

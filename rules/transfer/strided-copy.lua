@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_count" },
 
   symptom = "{count:count} strided copies {per:text} block the launching thread while the GPU waits: {share:pct} of the time.",
-  cause   = "A strided copy moves row by row: if the rows are short, the link and the copy engine reach a fraction of their rate. How wide the rows are was not recorded.",
+  cause   = "Where rows are short, the link and the copy engine reach a fraction of their rate: a strided copy moves row by row. How wide the rows are was not recorded.",
   fixes   = {
     { action = "Pack what is sent into one contiguous buffer with a kernel, and copy that" },
     { action = "Use asynchronous copies on a separate stream" },

@@ -47,6 +47,25 @@ TEST_CASE("one step of training is training still, and tentative") {
   CHECK_FALSE(run->support.verdict);
 }
 
+TEST_CASE("an export that lost all but cleared memory is no loop of iterations") {
+  const auto story = [](bool kernel) {
+    TraceBuilder built;
+    for (Nanos at = 100_us; at < 20'000_us; at += 500_us) {
+      built.Memset(1_KiB, {at, at + 3_us}, {at + 10_us, at + 12_us});
+      if (kernel) built.Launch("mine", {at + 5_us, at + 8_us}, {at + 20_us, at + 320_us});
+    }
+    return built;
+  };
+  const Analysed cut(story(false), kAuto);
+  REQUIRE(cut->run.steps.known());  // the memsets repeat
+  CHECK(cut->kind.kind == KindOfRun::kNoGpu);
+  CHECK_FALSE(cut->support.verdict);
+  CHECK(cut->support.reason == "no kernel was recorded");
+  const Analysed whole(story(true), kAuto);
+  CHECK(whole->kind.kind != KindOfRun::kNoGpu);
+  CHECK(whole->support.verdict);
+}
+
 TEST_CASE("attention of single tokens is inference, made of tokens") {
   const Analysed run(Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, kPaged}), kAuto);
   CHECK(run->kind.kind == KindOfRun::kInference);

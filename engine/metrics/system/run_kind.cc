@@ -30,6 +30,14 @@ std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
   return "there is no timeline of the run";
 }
 
+// Whether nothing is left of an export but memory that was cleared: what repeats of that is no
+// loop.
+bool OnlyClears(const Trace& trace) {
+  const auto& kinds = trace.ops.kind;
+  return std::all_of(kinds.begin(), kinds.end(),
+                     [](OpKind kind) { return kind == OpKind::kMemset; });
+}
+
 // What every name of a run says of it, each distinct name asked once a place.
 class Signs {
  public:
@@ -176,6 +184,7 @@ class KindFinder {
 
   void Decide() {
     if (trace_.ops.size() == 0) return Set(KindOfRun::kNoGpu, "no GPU activity was recorded");
+    if (OnlyClears(trace_)) return Set(KindOfRun::kNoGpu, "the GPU only cleared memory");
     if (!support_.verdict && support_.start_up) {
       return Set(KindOfRun::kStartUp, "most of the idle time loads code or allocates memory");
     }
@@ -376,6 +385,7 @@ Support JudgeSupport(const Basis& basis) {
   for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
   if (!run.trace.HasTimeline()) return {false, false, WhyNoTimelineIsNotEnough(run.trace)};
   if (run.trace.ops.size() == 0) return {false, false, "no GPU activity was recorded"};
+  if (OnlyClears(run.trace)) return {false, false, "no kernel was recorded"};
   const auto length = run.window.Length();
   Nanos starting = 0;
   Nanos all = 0;
