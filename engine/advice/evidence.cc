@@ -218,8 +218,8 @@ class EvidenceCollector {
         OpKind::kKernel, [&](std::uint32_t shape) { return trace_.shapes[shape].name == name; },
         [&](std::uint32_t op) { return trace_.ops.end[op] - trace_.ops.start[op]; });
     const std::string& text = trace_.strings[name];
-    AddTotal("time in " + SafeText(text.size() > 60 ? text.substr(0, 57) + "..." : text), time,
-             "ns", guide_.TimeOfKernel(name));
+    AddTotal("time in " + SafeText(text.size() > 60 ? text.substr(0, 57) + "…" : text), time, "ns",
+             guide_.TimeOfKernel(name));
   }
 
   // Of the calls that the fix changes: the name that occurs most.

@@ -38,7 +38,7 @@ std::string Chips(const Report& report) {
   std::vector<std::string> chips = GpuModels(report);
   const double seconds =
       static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
-  if (seconds > 0) chips.push_back(SecondsText(seconds) + " looked at");
+  if (seconds > 0) chips.push_back(SecondsText(seconds) + " analyzed");
   if (const std::string run = RunText(report); !run.empty()) {
     chips.push_back(
         report.step_count > 0 && report.step_median_ns > 0

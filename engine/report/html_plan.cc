@@ -31,7 +31,8 @@ std::string HtmlPlan(const Report& report) {
     // Of a long plan the first fixes and the end.
     if (i + 1 >= kMostStairs && i + 1 < report.plan.size()) continue;
     const Finding* finding = FindingOf(report, report.plan[i].rule);
-    html += Stair(finding != nullptr ? fmt::format("after {}", finding->rank) : report.plan[i].rule,
+    const bool listed = finding != nullptr && !finding->UnderCause();
+    html += Stair(listed ? fmt::format("after {}", finding->rank) : report.plan[i].rule,
                   FormatQuantity(times[i + 1], "ns"), times[i + 1] / times.front());
   }
   html += "</ol>\n";

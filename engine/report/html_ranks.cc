@@ -57,6 +57,17 @@ std::string CellText(const Row& row, const Column& column) {
   return HtmlText(std::get<std::string>(cell->second));
 }
 
+// Without those that say nothing of any rank.
+std::vector<const Column*> ColumnsOf(const Rows& rows) {
+  std::vector<const Column*> columns;
+  for (const Column& column : kColumns) {
+    const bool says = std::any_of(rows.begin(), rows.end(),
+                                  [&](const Row& row) { return !CellText(row, column).empty(); });
+    if (says) columns.push_back(&column);
+  }
+  return columns;
+}
+
 std::string RankTable(const Report& report) {
   const NamedFact* fact = FindFact(report, "cluster.table");
   const Rows* rows = fact == nullptr ? nullptr : std::get_if<Rows>(&fact->fact.value);
@@ -64,17 +75,18 @@ std::string RankTable(const Report& report) {
   std::string html =
       "<details><summary>Every rank</summary>\n<div class=\"scroll\" tabindex=\"0\" "
       "role=\"region\" "
-      "aria-label=\"Every rank, times per step\"><table><thead><tr>";
-  for (const Column& column : kColumns) {
-    html += fmt::format("<th scope=\"col\"{}>{}</th>", *column.unit == '\0' ? "" : " class=\"num\"",
-                        column.title);
+      "aria-label=\"Every rank, times per step\"><table class=\"each\"><thead><tr>";
+  const std::vector<const Column*> columns = ColumnsOf(*rows);
+  for (const Column* column : columns) {
+    html += fmt::format("<th scope=\"col\"{}>{}</th>",
+                        *column->unit == '\0' ? "" : " class=\"num\"", column->title);
   }
   html += "</tr></thead><tbody>\n";
   for (const Row& row : *rows) {
     html += "<tr>";
-    for (const Column& column : kColumns) {
-      html += fmt::format("<td{}>{}</td>", *column.unit == '\0' ? "" : " class=\"num\"",
-                          CellText(row, column));
+    for (const Column* column : columns) {
+      html += fmt::format("<td data-name=\"{}\"{}>{}</td>", column->title,
+                          *column->unit == '\0' ? "" : " class=\"num\"", CellText(row, *column));
     }
     html += "</tr>\n";
   }

@@ -93,7 +93,7 @@ Json BriefFinding(const Report& report, const Finding& finding, Detail detail) {
   const std::vector<Fix> fitting = FixesFor(report.run, finding.fixes);
   if (detail == Detail::kLine || fitting.empty()) return item;
   const Fix& best = fitting.front();
-  if (detail == Detail::kAll) item["symptom"] = Short(finding.symptom);
+  if (detail == Detail::kAll) item["symptom"] = Short(finding.Seen());
   item["do"] = Short(best.action);
   const Finding* const same = WithTheSameFix(report, finding, best);
   if (same != nullptr) item["same_as_finding"] = same->rank;

@@ -118,7 +118,7 @@ std::string LineHash(const std::string& text) {
 
 std::string MessageText(const Report& report, const Finding& finding) {
   std::string text =
-      finding.symptom.empty() && finding.rule != nullptr ? finding.Title() : finding.symptom;
+      finding.symptom.empty() && finding.rule != nullptr ? finding.Title() : finding.Seen();
   if (finding.AtStake() > 0) {
     std::string saving = SavingText(report, finding);
     saving[0] = 'S';

@@ -96,7 +96,9 @@ void WriteEvidence(Page& page, const Verdict& verdict) {
                       : FormatQuantity(*number, kind == kinds.end() ? "count" : kind->second));
   }
   for (const auto& [name, rows] : verdict.tables) {
-    page.Labelled(name, 4, 32, fmt::format("{} rows (all: --format json)", rows.size()));
+    page.Labelled(
+        name, 4, 32,
+        fmt::format("{} row{} (all: --format json)", rows.size(), rows.size() == 1 ? "" : "s"));
   }
 }
 

@@ -25,9 +25,10 @@ std::string Shown(const Value& value, const std::string& unit) {
   }
   if (const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&value)) {
     if (*spans == nullptr) return "no time";
-    return fmt::format("{} in {} pieces",
-                       FormatQuantity(static_cast<double>(TotalOf(**spans)), "ns"),
-                       CountOf(**spans));
+    const auto pieces = CountOf(**spans);
+    return fmt::format("{} in {} piece{}",
+                       FormatQuantity(static_cast<double>(TotalOf(**spans)), "ns"), pieces,
+                       pieces == 1 ? "" : "s");
   }
   return "a remedy";
 }

@@ -182,7 +182,7 @@ std::string WhyLayers(const Run& run, const Steps& steps) {
   std::string of = CountingLayers(run, steps, most);
   if (!of.empty()) {
     of.erase(0, of.find_last_of(" (:") + 1);  // "FSDP::pre_forward (blocks."
-    return fmt::format("what repeats are the layers of one pass ({}0, {}1 …)", of, of);
+    return fmt::format("the repeating work is the layers of one pass ({}0, {}1 …)", of, of);
   }
   if (AreUploadedLayers(run, steps))
     return "the repeating work uploads its weights and returns nothing, as the layers of one pass do";

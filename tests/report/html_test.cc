@@ -164,7 +164,9 @@ TEST_CASE("several ranks get an efficiency tree and a table; one rank gets neith
   CHECK_THAT(page, Contains("Parallel efficiency</span> <strong>72 %</strong>"));
   CHECK_THAT(page, Contains("Load balance</span> <strong>90 %</strong>"));
   CHECK_THAT(page, Contains("Work from the host</span> <strong>100 %</strong>"));
-  CHECK_THAT(page, Contains("<td>node&lt;1&gt;</td><td class=\"num\">2.00 ms</td>"));
+  CHECK_THAT(page, Contains("<td data-name=\"Host\">node&lt;1&gt;</td>"
+                            "<td data-name=\"Step\" class=\"num\">2.00 ms</td>"));
+  CHECK_THAT(page, !Contains(">Waited</th>"));  // of no rank
   sample->report.facts[0].fact.value = 1.0;
   CHECK_THAT(HtmlPage(sample.get()), !Contains("id=\"efficiency\""));
 }

@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "engine/report/html.h"
+#include "engine/report/json.h"
+#include "engine/report/markdown.h"
 #include "engine/report/plan_text.h"
+#include "engine/report/sarif.h"
 #include "engine/report/text.h"
 #include "tests/report/sample_report.h"
 
