@@ -83,6 +83,20 @@ std::map<std::string, std::string> EvidenceKinds(const RuleInfo& rule) {
   return kinds;
 }
 
+// As the rule read it of a fact, whose unit is known: what it passes on reads the same. 0 and 1 are
+// too common to tell.
+std::string AsRead(double number, const Verdict& verdict) {
+  const std::string plain = FormatQuantity(number, "count");
+  if (number == 0 || number == 1) return plain;
+  for (const char* unit : {"count", "share", "ns", "bytes", "bytes_per_s", "flop_per_s"}) {
+    const std::string words = FormatQuantity(number, unit);
+    const bool read = std::any_of(verdict.reads.begin(), verdict.reads.end(),
+                                  [&](const FactRead& one) { return one.shown == words; });
+    if (read) return words;
+  }
+  return plain;
+}
+
 void WriteEvidence(Page& page, const Verdict& verdict) {
   if (verdict.evidence.empty() && verdict.tables.empty()) return;
   page.Line("  " + page.Paint("it found", Ink::kDim));
@@ -91,9 +105,9 @@ void WriteEvidence(Page& page, const Verdict& verdict) {
     const auto* number = std::get_if<double>(&cell);
     const auto kind = kinds.find(name);
     page.Labelled(name, 4, 32,
-                  number == nullptr
-                      ? std::get<std::string>(cell)
-                      : FormatQuantity(*number, kind == kinds.end() ? "count" : kind->second));
+                  number == nullptr     ? std::get<std::string>(cell)
+                  : kind == kinds.end() ? AsRead(*number, verdict)
+                                        : FormatQuantity(*number, kind->second));
   }
   for (const auto& [name, rows] : verdict.tables) {
     page.Labelled(
@@ -126,17 +140,18 @@ void WriteVerdict(Page& page, const Verdict& verdict) {
   WriteEvidence(page, verdict);
 }
 
-// Commands that print what the finding rests on.
+// Commands that print what the finding rests on, or where it stands.
 void WriteChecks(Page& page, const Report& report, const Finding& finding) {
   std::size_t shown = 0;
   for (const Evidence& item : finding.evidence) {
     const std::string command = CheckCommand(report, item);
-    if (command.empty() || shown == kChecksShown) continue;
+    const bool placed = item.end_ns > item.start_ns || !item.source.empty();
+    if ((command.empty() && !placed) || shown == kChecksShown) continue;
     if (shown++ == 0) {
       page.Blank();
       page.Line("  " + page.Paint("to check it by hand", Ink::kDim));
     }
-    page.Wrapped(item.what, 4);
+    page.Wrapped(command.empty() ? "search for " + SearchText(item) : item.what, 4);
     page.Verbatim(command, 6, Ink::kGreen);
   }
 }

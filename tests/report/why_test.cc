@@ -1,0 +1,40 @@
+// How a rule reached its verdict, for people.
+#include "engine/report/why.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/report/sample_report.h"
+
+namespace advise {
+namespace {
+
+using Catch::Matchers::Contains;
+
+TEST_CASE("what a rule passes on has the unit of the fact that it read") {
+  const auto sample = MakeSampleReport();
+  Verdict& fired = sample->report.verdicts.front();
+  fired.reads = {{"input.load.median", "50.7 ms"}, {"a.share", "33 %"}, {"b.share", "100 %"}};
+  fired.evidence = {
+      {"load_time", 50'665'000.0}, {"reached", 0.331}, {"other", 0.4}, {"count", 1.0}};
+  const std::string text = RenderWhyText(sample->report, "transfer/repeated-upload", 80, false);
+  CHECK_THAT(text, Contains("load_time                   50.7 ms"));
+  CHECK_THAT(text, Contains("reached                     33 %"));
+  CHECK_THAT(text, Contains("other                       0.4"));
+  CHECK_THAT(text, Contains("count                       1\n"));
+}
+
+TEST_CASE("what no command checks is named, with the place where it stands") {
+  const auto sample = MakeSampleReport();
+  Evidence& item = sample->report.findings.front().evidence.front();
+  item.sql.clear();
+  item.what = "counters of gemm";
+  item.source = "kernels.csv:2";
+  CHECK_THAT(RenderWhyText(sample->report, "transfer/repeated-upload", 80, false),
+             Contains("search for counters of gemm in kernels.csv:2"));
+  item.source.clear();
+  CHECK_THAT(RenderWhyText(sample->report, "transfer/repeated-upload", 80, false),
+             !Contains("check it by hand"));
+}
+
+}  // namespace
+}  // namespace advise
