@@ -1,6 +1,8 @@
 // The manual page advise(1).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/app/usage_model.h"
 
 namespace advise {
@@ -44,12 +46,27 @@ std::string Synopsis(const std::string& words, const CommandUsage& command) {
   return line + "\n.br\n";
 }
 
-std::string Section(const std::string& words, const CommandUsage& command) {
+// Options that mean the same without a command are named only.
+std::string Section(const std::string& words, const CommandUsage& command,
+                    const CommandUsage& main) {
   std::string text = ".SS " + Roff(words) + "\n" + Roff(command.summary) + "\n";
+  std::vector<std::string> told;
   for (const OptionUsage& option : command.options) {
-    if (option.names.empty() || option.names.front() != "--help") text += OptionEntry(option);
+    const bool named = !option.names.empty();
+    if (named && option.names.front() == "--help") continue;
+    const bool same =
+        named && std::any_of(main.options.begin(), main.options.end(), [&](const auto& other) {
+          return OptionEntry(other) == OptionEntry(option);
+        });
+    if (same) {
+      told.push_back("\\fB" + Roff(option.names.front()) + "\\fR");
+    } else {
+      text += OptionEntry(option);
+    }
   }
-  for (const CommandUsage& job : command.commands) text += Section(words + " " + job.name, job);
+  if (!told.empty()) text += fmt::format(".PP\nAs above: {}.\n", fmt::join(told, ", "));
+  for (const CommandUsage& job : command.commands)
+    text += Section(words + " " + job.name, job, main);
   return text;
 }
 
@@ -75,7 +92,7 @@ std::string RenderManual(const std::vector<CommandUsage>& usage, const std::stri
   for (const OptionUsage& option : usage.front().options) text += OptionEntry(option);
   text += ".SH COMMANDS\n";
   for (const CommandUsage& command : usage) {
-    if (!command.name.empty()) text += Section("advise " + command.name, command);
+    if (!command.name.empty()) text += Section("advise " + command.name, command, usage.front());
   }
   text +=
       ".SH EXIT STATUS\n"
