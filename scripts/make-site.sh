@@ -39,10 +39,16 @@ cd "$work/docs"
     printf '%s\n' "$@"
     printf '```\n'
   }
+  folder() {
+    mapfile -t pages < <(find "$1" -name '*.md' 2>/dev/null | sed 's|\.md$||' | sort)
+    if [ ${#pages[@]} -gt 0 ]; then listed "$2" "${pages[@]}"; fi
+  }
+  folder howto 'How to'
+  folder examples Examples
   mapfile -t pages < <(find . -maxdepth 1 -name '*.md' ! -name index.md | sed 's|^\./||; s|\.md$||' | sort)
   listed Overview "${pages[@]}"
-  mapfile -t pages < <(find howto examples design decisions -name '*.md' 2>/dev/null | sed 's|\.md$||' | sort)
-  listed 'How to' "${pages[@]}"
+  folder design 'How it decides'
+  folder decisions Decisions
   for area in rules/*/; do
     [ -d "$area" ] || continue
     mapfile -t pages < <(find "$area" -name '*.md' | sed 's|//|/|; s|\.md$||' | sort)

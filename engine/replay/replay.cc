@@ -86,7 +86,8 @@ class Replay::Pass {
   std::vector<Nanos> chain_end_;  // when the op's stream is free after it
   std::vector<Nanos> arrival_;
   std::vector<Nanos> reached_;  // per device: end of what has run so far, less what runs aside
-  std::vector<Nanos> device_busy_, link_busy_;     // per device
+  // Per device; of what runs aside, and of communication among that.
+  std::vector<Nanos> device_busy_, link_busy_, talk_busy_;
   std::vector<std::size_t> launches_;              // per stream: so far
   std::vector<std::vector<std::uint32_t>> begun_;  // per stream: the ops of these, in order
   std::vector<double> wide_busy_;
@@ -108,6 +109,7 @@ Replay::Pass::Pass(const Replay& graph, const Remedy& remedy)
       reached_(graph.device_count_, graph.from_),
       device_busy_(graph.device_count_, 0),
       link_busy_(graph.device_count_, 0),
+      talk_busy_(graph.device_count_, 0),
       launches_(graph.queue_depth_.size(), 0),
       begun_(graph.queue_depth_.size()),
       wide_busy_(graph.device_count_, 0),
@@ -252,6 +254,7 @@ void Replay::Pass::StartOp(std::uint32_t i) {
   }
   if (changes_.detached[i] != 0) {
     link_busy_[op.device] += DurationOf(i);
+    if (op.talks) talk_busy_[op.device] += DurationOf(i);
     return;
   }
   device_busy_[op.device] += DurationOf(i);
@@ -287,7 +290,10 @@ Nanos Replay::Pass::HostEnd() const {
 }
 
 void Replay::Pass::Bound(Result* result) const {
-  const Nanos link = *std::max_element(link_busy_.begin(), link_busy_.end());
+  const auto busiest_link = std::max_element(link_busy_.begin(), link_busy_.end());
+  const Nanos link = *busiest_link;
+  const bool talks =
+      2 * talk_busy_[static_cast<std::size_t>(busiest_link - link_busy_.begin())] > link;
   const auto in_part = [&](Nanos time) {
     return static_cast<Nanos>(static_cast<double>(time) / graph_.scale_);
   };
@@ -297,7 +303,7 @@ void Replay::Pass::Bound(Result* result) const {
   const double length = static_cast<double>(std::max<Nanos>(1, result->length_ns));
   if (link > std::max({result->length_ns, floor, loading})) {
     result->length_ns = link;
-    result->next_bound = "the link that the copies use";
+    result->next_bound = talks ? "communication" : "the link that the copies use";
   } else if (floor > std::max(result->length_ns, loading)) {
     result->length_ns = floor;
     result->next_bound = remedy_.floor_reason;

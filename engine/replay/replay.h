@@ -89,6 +89,7 @@ class Replay {
     bool submitted;        // the first op of its call: takes one place of the stream's queue
     bool early;            // launched before the window: ready whenever its turn comes
     bool wide;             // a compute kernel that fills the device by itself
+    bool talks;            // communicates
     Nanos latency;         // from the start of the call
     Nanos spacing;  // from the end of the previous op of its stream, when it was queued behind it
   };

@@ -176,7 +176,8 @@ void Replay::AddOps(const Run& run) {
     op.call = At(call_index_, table.call[row]);
     op.early = op.call == kNone && table.call[row] != kNone;
     op.device = table.device[row];
-    const bool computes = table.kind[row] == OpKind::kKernel && !run.IsComm(row);
+    op.talks = run.IsComm(row);
+    const bool computes = table.kind[row] == OpKind::kKernel && !op.talks;
     op.wide = computes && !opens_next && !room.IsLeftBy(row);
     op.awaited = op.event = op.group = op.previous = kNone;
     op.stream = table.stream[row];

@@ -360,7 +360,9 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
     WriteCare(page, report, kColumn, options.verbose ? kAllRows : little ? 1 : room.care_rows);
     if (options.devices) WriteDeviceTable(page, report);
     WriteNext(page, report);
-    if (little && report.next_command.empty() && !report.capture_command.empty()) {
+    // What shows no timeline names what does, also where nothing else of that has room.
+    const bool only_next = little || (report.devices.empty() && room.missing_rows == 0);
+    if (only_next && report.next_command.empty() && !report.capture_command.empty()) {
       page.Labelled("Next", 0, kColumn, "Capture a timeline:");
       page.Verbatim(report.capture_command, 2, Ink::kGreen);
     }

@@ -270,14 +270,15 @@ class FewLines {
       same_ = WithTheSameFix(report, finding, fix_);
     }
     if (!finding.cause.empty()) why_ = Sentences(finding.cause).front();
-    if (finding.severity == Severity::kLow || !room.cause) KeepWhereItFits(&FewLines::says_why_);
+    says_why_ = room.cause;
+    if (says_why_ && finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::says_why_);
     // What matters most first.
     KeepWhereItFits(&FewLines::says_won_);
     KeepWhereItFits(&FewLines::code_);
-    if (!code_ && !fix_.snippet.empty()) {
-      const std::string whole = std::exchange(why_, FirstClause(why_));
-      KeepWhereItFits(&FewLines::code_);
-      if (!code_) why_ = whole;
+    if (!code_ && !fix_.snippet.empty()) TryFirstClause(&FewLines::code_);
+    if (!room.cause) {
+      KeepWhereItFits(&FewLines::says_why_);
+      if (!says_why_) TryFirstClause(&FewLines::says_why_);
     }
     KeepWhereItFits(&FewLines::where_);
     if (room_.commands) KeepWhereItFits(&FewLines::check_);
@@ -304,6 +305,13 @@ class FewLines {
   }
 
  private:
+  // Beside the cause up to where it goes on with what follows from it.
+  void TryFirstClause(bool FewLines::*part) {
+    const std::string whole = std::exchange(why_, FirstClause(why_));
+    KeepWhereItFits(part);
+    if (!(this->*part)) why_ = whole;
+  }
+
   void KeepWhereItFits(bool FewLines::*part) {
     this->*part = true;
     this->*part = Written().rows() <= room_.rows;

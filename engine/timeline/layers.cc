@@ -185,10 +185,11 @@ std::string WhyLayers(const Run& run, const Steps& steps) {
     return fmt::format("the repeating work is the layers of one pass ({}0, {}1 …)", of, of);
   }
   if (AreUploadedLayers(run, steps))
-    return "the repeating work uploads its weights and returns nothing, as the layers of one pass do";
+    return "the repeating work uploads its weights and returns nothing, as the layers of one pass "
+           "do";
   if (KeepsMemory(run, steps) >= most)
-    return "each repetition keeps memory, as the layers of one pass do, and none is marked as a "
-           "step";
+    return "each repetition keeps more memory, as the layers of one pass do, and none is marked as "
+           "a step";
   return "";
 }
 

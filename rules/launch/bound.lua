@@ -3,7 +3,7 @@
 -- full queue, which take long because they are held back, leave none.
 return {
   id        = "launch/bound",
-  title     = "Reduce launch work: the host cannot keep the GPU busy",
+  title     = "Reduce launch work: the GPU waits for the host between kernels",
   status    = "stable",
   since     = "0.1",
   kind      = "root",

@@ -7,7 +7,7 @@ local engines = { vLLM = true, SGLang = true, ["TensorRT-LLM"] = true }
 
 return {
   id        = "sync/item-in-loop",
-  title     = "Remove tiny blocking copies from the loop",
+  title     = "Remove tiny copies that block the host",
   status    = "stable",
   since     = "0.1",
   kind      = "root",

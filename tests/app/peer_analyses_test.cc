@@ -165,7 +165,7 @@ TEST_CASE("a GPU of AMD that only the reader names is spoken of in AMD's words")
       FindCapture("kineto", "AMD-AGI__TraceLens/unit_tests/gemm_01_compute_few_tiles.json");
   if (path.empty()) return;
   const Folder folder;
-  const std::string text = RunAdvise(folder, "--gpu MI300X '" + path + "'").out;
+  const std::string text = RunAdvise(folder, "-v --gpu MI300X '" + path + "'").out;
   CHECK(text.find("1 × AMD Instinct MI300X") != std::string::npos);
   CHECK(text.find("fewer tiles than the GPU has compute") != std::string::npos);
   CHECK(text.find("ncu ") == std::string::npos);

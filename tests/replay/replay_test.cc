@@ -70,6 +70,30 @@ TEST_CASE("copies beside a host that is the limit win no more than one of them")
   CHECK(run->replay().Gain(remedy) <= 11_ms);
 }
 
+TEST_CASE("what runs aside and is the limit then has its own name: copies, or communication") {
+  for (const bool talk : {false, true}) {
+    TraceBuilder story;  // 4 ms of kernels and 8 ms of transfers in turn, all queued far ahead
+    for (int i = 0; i < 10; ++i) {
+      const Nanos call = i * 20_us;
+      const Nanos at = 1_ms + i * 12_ms;
+      story.Launch("work", {call, call + 5_us}, {at, at + 4_ms});
+      const Interval transfer = {at + 4_ms, at + 12_ms};
+      if (talk) {
+        story.Launch(kAllReduce, {call + 8_us, call + 11_us}, transfer);
+      } else {
+        story.CopyToGpu(1_MiB, MemoryKind::kPinned, {call + 8_us, call + 11_us}, transfer);
+      }
+    }
+    const Analysed run(story);
+    Remedy remedy;
+    for (std::uint32_t op = 1; op < run.trace().ops.size(); op += 2)
+      remedy.detached_ops.push_back(op);
+    std::string bound;
+    CHECK(run->replay().Gain(remedy, &bound) > 30_ms);
+    CHECK(bound == (talk ? "communication" : "the link that the copies use"));
+  }
+}
+
 TEST_CASE("removing a harmless synchronise gains nothing") {
   TraceBuilder story = GpuBound();
   story.Sync({960_us, 1_ms + 600_us}, "cudaEventSynchronize");
