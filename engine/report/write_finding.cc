@@ -45,7 +45,7 @@ std::vector<std::string> Sentences(const std::string& text) {
 std::string FirstClause(const std::string& sentence) {
   constexpr std::ptrdiff_t kFewestWords = 6;
   std::size_t end = sentence.size();
-  for (const char* mark : {": ", "; ", ", so ", ", but ", ", while "})
+  for (const char* mark : {": ", "; ", ", so ", ", but ", ", while ", ", although "})
     end = std::min(end, sentence.find(mark));
   const std::ptrdiff_t words =
       1 + std::count(sentence.begin(), sentence.begin() + static_cast<std::ptrdiff_t>(end), ' ');
@@ -273,13 +273,14 @@ class FewLines {
     says_why_ = room.cause;
     if (says_why_ && finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::says_why_);
     // What matters most first.
-    KeepWhereItFits(&FewLines::says_won_);
+    if (IsFarBelow(finding)) KeepWhereItFits(&FewLines::says_won_);
     KeepWhereItFits(&FewLines::code_);
     if (!code_ && !fix_.snippet.empty()) TryFirstClause(&FewLines::code_);
     if (!room.cause) {
       KeepWhereItFits(&FewLines::says_why_);
       if (!says_why_) TryFirstClause(&FewLines::says_why_);
     }
+    KeepWhereItFits(&FewLines::says_won_);
     KeepWhereItFits(&FewLines::where_);
     if (room_.commands) KeepWhereItFits(&FewLines::check_);
     while (shown_ < sentences_.size()) {
@@ -305,6 +306,12 @@ class FewLines {
   }
 
  private:
+  // The fix wins so little of what was seen that a reader must be told.
+  static bool IsFarBelow(const Finding& finding) {
+    constexpr double kPart = 0.25;  // layout only
+    return finding.falls_short && finding.ToldShare() < kPart * finding.touched_share;
+  }
+
   // Beside the cause up to where it goes on with what follows from it.
   void TryFirstClause(bool FewLines::*part) {
     const std::string whole = std::exchange(why_, FirstClause(why_));

@@ -16,7 +16,7 @@ return {
   thresholds = { "min_backwards", "min_share" },
 
   symptom = "A step has {backwards:count} backward passes and one optimizer update. Gradients are sent in {synced:count} of the passes; the early ones take {share:pct} of the time, exposed.",
-  cause   = "DistributedDataParallel sends the gradients after every backward pass, although they could add up on each rank until the last micro-step.",
+  cause   = "DDP sends the gradients after every backward pass, although they could add up on each rank until the last micro-step.",
   fixes   = {
     { action = "Run all but the last micro-step without gradient synchronization",
       snippet = "for i, (x, y) in enumerate(micro_batches):\n    last = i + 1 == len(micro_batches)\n    with contextlib.nullcontext() if last else model.no_sync():\n        (loss_fn(model(x), y) / len(micro_batches)).backward()\noptimizer.step()",

@@ -18,7 +18,7 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "{count:count} copies ({bytes:bytes} in all, {memory:text}) block the host until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
-  cause   = "The host can queue nothing while a synchronous copy waits for all earlier work and moves the data.",
+  cause   = "The host can queue no work during a synchronous copy: the call waits for all earlier work and moves the data.",
   fixes   = {
     { action  = "Copy asynchronously from pinned memory on a separate stream, and let the kernels wait for an event",
       snippet = [[cudaMallocHost(&host, bytes);                     // once
