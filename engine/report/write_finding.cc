@@ -231,6 +231,17 @@ void WriteSeen(Page& page, const std::string& seen) {
   if (!seen.empty()) page.Labelled("Seen", kIndent, kFindingColumn, seen);
 }
 
+// Names that no line holds are cut out of their middle: their whole stands under `advise why`.
+std::string WithShortNames(const std::string& text, int room) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    words.push_back(CutMiddle(text.substr(at, end - at), room));
+    at = end + 1;
+  }
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 void WriteWhere(Page& page, const Report& report, const Finding& finding) {
   const std::string where = WhereText(report, finding.where);
   if (!where.empty()) page.Labelled("Where", kIndent, kFindingColumn, where);
@@ -296,8 +307,9 @@ class FewLines {
     Page page = page_.Another();
     WriteTitle(page, report_, finding_);
     const auto end = sentences_.begin() + static_cast<std::ptrdiff_t>(shown_);
-    WriteSeen(page,
-              fmt::format("{}{}", fmt::join(sentences_.begin(), end, " "), says_won_ ? won_ : ""));
+    WriteSeen(page, WithShortNames(fmt::format("{}{}", fmt::join(sentences_.begin(), end, " "),
+                                               says_won_ ? won_ : ""),
+                                   page.width() - kFindingColumn));
     if (where_) WriteWhere(page, report_, finding_);
     WriteWhyAndFix(page);
     WriteHowToCheck(page);
