@@ -31,24 +31,27 @@ for option in "$@"; do
 done
 
 if [ $tidy = yes ]; then scripts/setup.sh --browser --mcp --torch --tidy; else scripts/setup.sh --browser --mcp --torch; fi
-# Without them the program is no single file, and its test is left out.
-scripts/static-libraries.sh || echo "test.sh: no archives of all libraries: the test of the one file is left out" >&2
-# What reads reports and measures is tested under the sanitizers, and not a second time without them; the tests of
-# `import` make the seeds for fuzzing in both.
-sanitized=(base trace knowledge timeline replay metrics)
+# Without them the program is no single file, and its test is left out. They are made beside the first build.
+scripts/static-libraries.sh || echo "test.sh: no archives of all libraries: the test of the one file is left out" >&2 &
+archives=$!
+
+# What reads reports and measures is tested under the sanitizers, and not a second time without them. The tests of `import`
+# make the seeds for fuzzing: the other build takes theirs.
+sanitized=(base trace knowledge import timeline replay metrics)
 elsewhere=
-if [ $quick = no ] && [ $all = no ]; then elsewhere=$(IFS=';' && echo "${sanitized[*]}"); fi
-configure_and_build dev "-DADVISE_TESTED_ELSEWHERE=$elsewhere"
-ctest --preset dev
-if [ $quick = no ]; then
-  if [ $all = yes ]; then
-    configure_and_build asan unit_tests
-    ctest --preset asan
-  else
-    configure_and_build asan "${sanitized[@]/%/_test}" import_test smoke_readers
-    ctest --preset asan -R "^($(IFS='|' && echo "${sanitized[*]}")|import|fuzz-readers)\$"
-  fi
+seeds=
+if [ $quick = no ] && [ $all = no ]; then
+  configure_and_build asan -DADVISE_STATIC=OFF "${sanitized[@]/%/_test}" smoke_readers
+  ctest --preset asan -R "^($(IFS='|' && echo "${sanitized[*]}")|fuzz-readers)\$"
+  elsewhere=$(IFS=';' && echo "${sanitized[*]}")
+  seeds=$PWD/build/asan/tests/seeds
+elif [ $all = yes ]; then
+  configure_and_build asan -DADVISE_STATIC=OFF unit_tests
+  ctest --preset asan
 fi
+wait $archives
+configure_and_build dev "-DADVISE_TESTED_ELSEWHERE=$elsewhere" "-DADVISE_SEEDS=$seeds"
+ctest --preset dev
 if [ $threads = yes ]; then
   configure_and_build tsan unit_tests
   ctest --preset tsan

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/pipeline/answer.h"
+#include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
@@ -30,7 +31,7 @@ std::vector<std::string> AllCaptures() {
 
 // Traces of one operator each that do not name their GPU.
 std::string GpuOf(const std::string& file) {
-  return file.find("AMD-AGI__TraceLens/unit_tests") == std::string::npos ? "" : " --gpu MI300X";
+  return file.find("AMD-AGI__TraceLens/unit_tests") == std::string::npos ? "" : "--gpu MI300X ";
 }
 
 struct KernelFacts {
@@ -121,9 +122,7 @@ TEST_CASE("kernels that run as well as those of good libraries are not to be mea
   const std::string path =
       FindCapture("kineto", "AMD-AGI__TraceLens/unit_tests/moe_05_large_capacity.json");
   if (path.empty()) return;
-  const Folder folder;
-  const Json report =
-      Json::parse(RunAdvise(folder, "--gpu MI300X --format json '" + path + "'").out);
+  const Json report = Json::parse(ReportOfCapture(path, "--gpu MI300X ").out);
   const std::string verdict = report["verdict"];
   CHECK(verdict.find("run as well as those of good libraries. Next: save work") !=
         std::string::npos);
@@ -137,7 +136,7 @@ TEST_CASE("real captures: each with GPU work gets its kind, a next step and a co
   int answered = 0;
   std::string unanswered;
   for (const std::string& file : files) {
-    const Ran ran = RunAdvise(folder, "'" + file + "' --format json");
+    const Ran& ran = ReportOfCapture(file);
     if (ran.status != 0) continue;  // other formats lie beside the captures
     const Json report = Json::parse(ran.out);
     INFO(file);
@@ -181,8 +180,8 @@ TEST_CASE("real captures: kernels are known, and operators far below their roof 
   int found = 0;
   std::string silent;
   for (const std::string& file : AllCaptures()) {
-    const std::string given = "'" + file + "'" + GpuOf(file) + " --format json";
-    const Ran ran = RunAdvise(folder, "facts --tables " + given);
+    const Ran ran =
+        RunAdvise(folder, "facts --tables " + GpuOf(file) + "--format json '" + file + "'");
     if (ran.status != 0) continue;  // other formats lie beside the captures
     const KernelFacts facts(Json::parse(ran.out));
     kernel_ns += facts.Number("kernel.time");
@@ -190,7 +189,7 @@ TEST_CASE("real captures: kernels are known, and operators far below their roof 
     const Json row = MainOperatorFarBelowItsRoof(facts);
     if (row.is_null()) continue;
     ++below;
-    const Json report = Json::parse(RunAdvise(folder, given).out);
+    const Json report = Json::parse(ReportOfCapture(file, GpuOf(file)).out);
     const bool told =
         std::any_of(report["findings"].begin(), report["findings"].end(), [](const Json& finding) {
           const std::string rule = finding["rule"];

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
@@ -206,8 +207,8 @@ constexpr std::array kOfOthers = {
     "ZhangXin8069__qcu/log_x99-Yang_425372.nvvp",
 };
 
-Json Diagnose(const Folder& folder, const std::string& path, const std::string& options) {
-  const Ran ran = RunAdvise(folder, "'" + path + "' --format json --facts " + options);
+Json Diagnose(const std::string& path, const std::string& options = "") {
+  const Ran& ran = ReportOfCapture(path, options);
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   CHECK(ran.err.empty());
@@ -257,12 +258,11 @@ void CheckEvidence(const Json& report, const std::string& path, const Folder& fo
 }  // namespace
 
 TEST_CASE("real captures: budgets are those of hand-written SQL, to the nanosecond") {
-  const Folder folder;
   for (const Capture& capture : Captures()) {
     const std::string path = FindCapture("nsys", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
-    const Json report = Diagnose(folder, path, "--window all");
+    const Json report = Diagnose(path, "--window all ");
     CHECK(SchemaProblems(report) == std::vector<std::string>());
     CHECK(report["window"]["end_ns"].get<Nanos>() - report["window"]["start_ns"].get<Nanos>() ==
           capture.window);
@@ -283,9 +283,9 @@ TEST_CASE("real captures: parts add up and evidence holds, in the usual window a
   for (const Capture& capture : Captures()) {
     const std::string path = FindCapture("nsys", capture.file);
     if (path.empty()) continue;
-    for (const char* options : {"", "--window all"}) {
+    for (const char* options : {"", "--window all "}) {
       INFO(capture.file << " " << options);
-      const Json report = Diagnose(folder, path, options);
+      const Json report = Diagnose(path, options);
       for (const Json& device : report["devices"]) {
         CHECK(Part(device, "compute_ns") + Part(device, "comm_exposed_ns") +
                   Part(device, "copy_exposed_ns") + Part(device, "memset_exposed_ns") +
@@ -301,12 +301,11 @@ TEST_CASE("real captures: parts add up and evidence holds, in the usual window a
 }
 
 TEST_CASE("real captures: steps are found where work repeats, and only there") {
-  const Folder folder;
   for (const Capture& capture : Captures()) {
     const std::string path = capture.step_ms == kNotJudged ? "" : FindCapture("nsys", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
-    const Json facts = Diagnose(folder, path, "")["facts"];
+    const Json facts = Diagnose(path)["facts"];
     CHECK(facts.contains("steps.median") == (capture.step_ms > 0));
     if (!facts.contains("steps.median") || capture.step_ms <= 0) continue;
     const double found = facts["steps.median"]["value"].get<double>() * 1e-6;
@@ -315,46 +314,42 @@ TEST_CASE("real captures: steps are found where work repeats, and only there") {
 }
 
 TEST_CASE("real captures: no finding above info but those that the data bear out") {
-  const Folder folder;
   for (const Capture& capture : Captures()) {
     const std::string path = FindCapture("nsys", capture.file);
     if (path.empty()) continue;
-    for (const char* options : {"", "--window all"}) {
+    for (const char* options : {"", "--window all "}) {
       INFO(capture.file << " " << options);
-      CheckFindings(Diagnose(folder, path, options), capture);
+      CheckFindings(Diagnose(path, options), capture);
     }
     if (capture.verdict) continue;
     INFO(capture.file);
     // Or the first sentence says it.
-    CHECK_THAT(RunAdvise(folder, "'" + path + "'").out,
+    CHECK_THAT(TextOfCapture(path).out,
                Contains("Tentative: ") || Contains("No kernel was recorded"));
   }
 }
 
 TEST_CASE("real captures: one without GPU work is no error, and says how to capture some") {
-  const Folder folder;
   for (const char* file : kWithoutGpu) {
     const std::string path = FindCapture("nsys", file);
     if (path.empty()) continue;
     INFO(file);
-    const Json report = Diagnose(folder, path, "");
+    const Json report = Diagnose(path);
     CHECK(report["devices"].empty());
     CHECK_FALSE(report["healthy"].get<bool>());
     CHECK(SchemaProblems(report) == std::vector<std::string>());
     for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
-    CHECK_THAT(RunAdvise(folder, "'" + path + "'").out,
-               Contains("no GPU activity", Catch::CaseSensitive::No) &&
-                   Contains("nsys profile --trace=cuda"));
+    CHECK_THAT(TextOfCapture(path).out, Contains("no GPU activity", Catch::CaseSensitive::No) &&
+                                            Contains("nsys profile --trace=cuda"));
   }
 }
 
 TEST_CASE("real captures: a database of another program is refused in one line") {
-  const Folder folder;
   for (const char* file : kOfOthers) {
     const std::string path = FindCapture("nsys", file);
     if (path.empty()) continue;
     INFO(file);
-    const Ran ran = RunAdvise(folder, "'" + path + "'");
+    const Ran& ran = TextOfCapture(path);
     CHECK(ran.status == 3);
     CHECK(ran.out.empty());
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);

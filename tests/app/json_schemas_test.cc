@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/simulated.h"
 #include "tests/report/schema.h"
@@ -96,7 +97,7 @@ TEST_CASE("brief reports of real captures stay below 4 KB") {
       std::error_code failed;
       if (std::filesystem::file_size(path, failed) > 4'000'000 || failed || of_kind == 10) continue;
       ++of_kind;
-      if (RunAdvise(folder, "'" + path + "' --quiet").status != 0) continue;  // no trace
+      if (ReportOfCapture(path).status != 0) continue;  // no trace
       Brief(folder, "'" + path + "'");
     }
   }

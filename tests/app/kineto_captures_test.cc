@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
@@ -120,8 +121,8 @@ constexpr std::array kWithoutGpu = {
     "HazyResearch__zoology/trace.json",
 };
 
-Json Diagnose(const Folder& folder, const std::string& path, const std::string& options = "") {
-  const Ran ran = RunAdvise(folder, "--format json --facts " + options + " '" + path + "'");
+Json Diagnose(const std::string& path, const std::string& options = "") {
+  const Ran& ran = ReportOfCapture(path, options);
   INFO(path << ": " << ran.err);
   REQUIRE(ran.status == 0);
   return Json::parse(ran.out);
@@ -132,12 +133,11 @@ Nanos Part(const Json& device, const char* name) { return device["budget"][name]
 }  // namespace
 
 TEST_CASE("real PyTorch traces: budgets are those of an independent script, to the nanosecond") {
-  const Folder folder;
   for (const Capture& capture : Captures()) {
     const std::string path = FindCapture("kineto", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
-    const Json report = Diagnose(folder, path, "--window all");
+    const Json report = Diagnose(path, "--window all ");
     CHECK(SchemaProblems(report) == std::vector<std::string>());
     CHECK(report["inputs"][0]["kind"] == "kineto");
     CHECK(report["window"]["end_ns"].get<Nanos>() - report["window"]["start_ns"].get<Nanos>() ==
@@ -153,12 +153,11 @@ TEST_CASE("real PyTorch traces: budgets are those of an independent script, to t
 }
 
 TEST_CASE("real PyTorch traces: steps and the first finding are what the data bear out") {
-  const Folder folder;
   for (const Capture& capture : Captures()) {
     const std::string path = FindCapture("kineto", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
-    const Json report = Diagnose(folder, path);
+    const Json report = Diagnose(path);
     const Json& findings = report["findings"];
     const std::string first = findings.empty() ? "" : findings[0]["rule"].get<std::string>();
     if (capture.first.empty()) {
@@ -180,18 +179,17 @@ TEST_CASE("real PyTorch traces: steps and the first finding are what the data be
 }
 
 TEST_CASE("real PyTorch traces: the loader without workers is found, and gone with four workers") {
-  const Folder folder;
   const std::string before = FindCapture("kineto", Captures()[0].file);
   const std::string after = FindCapture("kineto", Captures()[1].file);
   if (before.empty() || after.empty()) return;
-  const Json slow = Diagnose(folder, before)["findings"];
+  const Json slow = Diagnose(before)["findings"];
   const auto found = std::find_if(slow.begin(), slow.end(), [](const Json& finding) {
     return finding["rule"] == "input/no-workers";
   });
   REQUIRE(found != slow.end());
   // The GPU is idle for 282 ms of the 313 ms in which the loader's range is open, in 1283 ms.
   CHECK((*found)["saving"]["share"].get<double>() == Approx(282.0 / 1283.0).epsilon(0.05));
-  for (const Json& finding : Diagnose(folder, after)["findings"]) {
+  for (const Json& finding : Diagnose(after)["findings"]) {
     INFO(finding["rule"]);
     CHECK(finding["rule"].get<std::string>().rfind("input/", 0) != 0);
   }
@@ -202,7 +200,7 @@ TEST_CASE("real PyTorch traces: what the evidence says to search for is in the f
   for (const Capture& capture : Captures()) {
     const std::string path = FindCapture("kineto", capture.file);
     if (path.empty()) continue;
-    for (const Json& finding : Diagnose(folder, path)["findings"]) {
+    for (const Json& finding : Diagnose(path)["findings"]) {
       for (const Json& item : finding["evidence"]) {
         CHECK(item["sql"].get<std::string>().empty());
         if (!item.contains("find")) continue;
@@ -212,33 +210,31 @@ TEST_CASE("real PyTorch traces: what the evidence says to search for is in the f
         CHECK(std::strtol(ran.out.c_str(), nullptr, 10) > 0);
       }
     }
-    const Ran text = RunAdvise(folder, "'" + path + "'");
+    const Ran& text = TextOfCapture(path);
     CHECK_THAT(text.out, !Contains("sqlite3 "));
   }
 }
 
 TEST_CASE(
     "real PyTorch traces: without GPU work there is no verdict, and advice for that profiler") {
-  const Folder folder;
   for (const char* file : kWithoutGpu) {
     const std::string path = FindCapture("kineto", file);
     if (path.empty()) continue;
     INFO(file);
-    const Json report = Diagnose(folder, path);
+    const Json report = Diagnose(path);
     CHECK(report["devices"].empty());
     CHECK_FALSE(report["healthy"].get<bool>());
     for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
     // No profiler option makes a GPU of another accelerator.
-    CHECK_THAT(RunAdvise(folder, "'" + path + "'").out,
+    CHECK_THAT(TextOfCapture(path).out,
                Contains("ProfilerActivity.CUDA") || Contains("accelerator that is not a GPU"));
   }
 }
 
 TEST_CASE("real PyTorch traces: JSON of another profiler is refused in one line") {
-  const Folder folder;
   const std::string path = FindCapture("kineto", "AMD-AGI__TraceLens/908_results.json.gz");
   if (path.empty()) return;
-  const Ran ran = RunAdvise(folder, "'" + path + "'");
+  const Ran& ran = TextOfCapture(path);
   CHECK(ran.status == 3);
   CHECK(ran.out.empty());
   CHECK_THAT(ran.err, Contains("holds no PyTorch profiler trace"));

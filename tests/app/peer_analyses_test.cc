@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 
@@ -136,8 +137,7 @@ TEST_CASE("published analyses of single operators on MI300X agree") {
       CHECK(100 * rate / peer.peak == Approx(*peer.efficiency).margin(5));
     }
     if (!peer.least || !peer.most) continue;
-    const Json report =
-        Json::parse(RunAdvise(folder, "--gpu MI300X --format json '" + path + "'").out);
+    const Json report = Json::parse(ReportOfCapture(path, "--gpu MI300X ").out);
     REQUIRE_FALSE(report["findings"].empty());
     const double saving = 100 * report["findings"][0]["saving"]["share"].get<double>();
     CHECK(saving >= *peer.least - 5);

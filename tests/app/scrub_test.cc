@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/scrub/scrub_text.h"
+#include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/simulated.h"
 
@@ -154,7 +155,7 @@ TEST_CASE("captures of real programs keep their diagnosis when they are scrubbed
   for (const std::string& file : files) {
     if (std::filesystem::file_size(file) > 30'000'000) continue;
     const std::string report = "'" + file + "'";
-    const Ran before = RunAdvise(folder, report + kFindings);
+    const Ran& before = ReportOfCapture(file);
     if (before.status != 0) continue;
     INFO(report);
     const std::string clean = "clean" + std::to_string(++scrubbed) + ".sqlite";

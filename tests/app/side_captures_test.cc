@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
@@ -134,8 +135,8 @@ double Number(const Json& facts, const char* name) {
 }
 
 // A report that is sound and claims no more than such an input can.
-Json ReportOf(const Folder& folder, const std::string& path, const char* kind) {
-  const Ran ran = RunAdvise(folder, "'" + path + "' --format json --facts");
+Json ReportOf(const std::string& path, const char* kind) {
+  const Ran& ran = ReportOfCapture(path);
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   Json report = Json::parse(ran.out);
@@ -151,7 +152,7 @@ Json ReportOf(const Folder& folder, const std::string& path, const char* kind) {
     saved += finding["saving"]["share"].get<double>();
   }
   CHECK(saved <= 1);
-  const Ran text = RunAdvise(folder, "'" + path + "'");
+  const Ran& text = TextOfCapture(path);
   CHECK(text.status == 0);
   CHECK_THAT(text.out, Contains("nsys profile --trace=cuda"));
   return report;
@@ -177,7 +178,7 @@ TEST_CASE("real logs of monitors: samples, means and peaks are those of an indep
     if (capture.power != kUnknown) {
       CheckNear(std::round(Number(facts, "monitor.watts") * 1e4) / 1e4, capture.power);
     }
-    ReportOf(folder, path, "smi-csv");
+    ReportOf(path, "smi-csv");
   }
 }
 
@@ -203,17 +204,16 @@ TEST_CASE("real counters: throughputs, work and traffic are those of an independ
       CheckNear(roof["bytes"], capture.bytes);
       CheckNear(roof["intensity"], capture.intensity);
     }
-    ReportOf(folder, path, capture.kind);
+    ReportOf(path, capture.kind);
   }
 }
 
 TEST_CASE("real files that only look alike are refused in one line that names them") {
-  const Folder folder;
   for (const Refused& file : kRefused) {
     const std::string path = FindCapture("", file.file);
     if (path.empty()) continue;
     INFO(file.file);
-    const Ran ran = RunAdvise(folder, "'" + path + "'");
+    const Ran& ran = TextOfCapture(path);
     CHECK(ran.status == 3);
     CHECK(ran.out.empty());
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
@@ -233,8 +233,8 @@ TEST_CASE("a real printout of nsys stats: totals are the sums of its rows, told 
   CHECK(Number(facts, "totals.calls.time") == 295527168);
   CHECK(Number(facts, "totals.os_calls.count") == 39423);
   CHECK(Number(facts, "totals.ranges.time") == 101592786);
-  ReportOf(folder, path, "totals");
-  const std::string text = RunAdvise(folder, "'" + path + "'").out;
+  ReportOf(path, "totals");
+  const std::string text = TextOfCapture(path).out;
   CHECK_THAT(text, Contains("kernels ran for 159 ms in 1,785"));
   CHECK(std::count(text.begin(), text.end(), '\n') <= 36);
 }

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/program.h"
 
@@ -131,13 +131,6 @@ Findings FindingsIn(const std::string& says) {
   return findings;
 }
 
-// Both tests ask for the same captures, most of the time of each.
-const Ran& RunOf(const std::string& path) {
-  static std::map<std::string, Ran> runs;
-  if (!runs.contains(path)) runs[path] = RunAdvise(Folder(), "'" + path + "' --format json");
-  return runs[path];
-}
-
 Findings FindingsOf(const Json& report) {
   Findings findings;
   for (const Json& finding : report["findings"]) {
@@ -158,7 +151,7 @@ TEST_CASE("real captures: the validation document quotes the findings of today")
     const std::string path = FindCapture(one.kind, one.file);
     if (path.empty()) continue;
     INFO(one.place << ": " << one.file << one.says);
-    const Ran& ran = RunOf(path);
+    const Ran& ran = ReportOfCapture(path);
     if (one.says.find("refused, exit 3") != std::string::npos) {
       CHECK(ran.status == 3);
       continue;
@@ -183,7 +176,7 @@ TEST_CASE("real captures: the validation document quotes the sentences of today"
   for (const Quoted& one : quoted) {
     const std::string path = FindCapture(one.kind, one.file);
     if (path.empty()) continue;
-    const Ran& ran = RunOf(path);
+    const Ran& ran = ReportOfCapture(path);
     if (ran.status == 3) continue;  // the reason of a refusal
     INFO(one.place << ": " << one.file);
     const Json report = Json::parse(ran.out);

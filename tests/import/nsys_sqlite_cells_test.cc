@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/import/importer.h"
@@ -41,23 +43,27 @@ void Execute(sqlite3* db, const std::string& sql) {
   REQUIRE(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
 }
 
-// A value as text; both readers must give the same.
-std::string Shown(int type, std::int64_t whole, double real, std::string_view text) {
+// A value as text at the end of a row; both readers must give the same.
+void Show(int type, std::int64_t whole, double real, std::string_view text, std::string* row) {
+  char digits[80];
   switch (type) {
-    case SQLITE_INTEGER:
-      return "i" + std::to_string(whole);
-    case SQLITE_FLOAT: {
-      char digits[40];
-      std::snprintf(digits, sizeof(digits), "%a", real);
-      return "r" + std::to_string(whole) + " " + digits;
+    case SQLITE_INTEGER: {
+      char* const end = std::to_chars(digits, digits + sizeof(digits), whole).ptr;
+      row->append("i").append(digits, end);
+      break;
     }
+    case SQLITE_FLOAT:
+      std::snprintf(digits, sizeof(digits), "r%lld %a", static_cast<long long>(whole), real);
+      row->append(digits);
+      break;
     case SQLITE_TEXT:
-      return "t" + std::string(text);
     case SQLITE_BLOB:
-      return "b" + std::string(text);
+      row->append(type == SQLITE_TEXT ? "t" : "b").append(text);
+      break;
     default:
-      return "n";
+      row->append("n");
   }
+  row->append("|");
 }
 
 // Nothing when SQLite calls the table damaged.
@@ -76,15 +82,15 @@ std::optional<TableRows> BySqlite(sqlite3* db, const std::string& table,
       const int type = sqlite3_column_type(statement, i);
       const std::int64_t whole = sqlite3_column_int64(statement, i);
       const double real = sqlite3_column_double(statement, i);
-      std::string text;
+      std::string_view text;
       if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
         const void* bytes = sqlite3_column_blob(statement, i);
         const int size = sqlite3_column_bytes(statement, i);
-        if (size > 0) text.assign(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
+        if (size > 0) text = {static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
       }
-      row += Shown(type, whole, real, text) + "|";
+      Show(type, whole, real, text, &row);
     }
-    rows.push_back(row);
+    rows.push_back(std::move(row));
   }
   sqlite3_finalize(statement);
   if (code != SQLITE_DONE) return {};
@@ -112,11 +118,10 @@ std::optional<TableRows> ByPages(const std::string& path, sqlite3* db, const std
           const int type = cells.Type(i);
           const bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
           const bool is_text = type == SQLITE_TEXT || type == SQLITE_BLOB;
-          row += Shown(type, is_number ? cells.Int(i) : 0, is_number ? cells.Real(i) : 0,
-                       is_text ? cells.Text(i) : "") +
-                 "|";
+          Show(type, is_number ? cells.Int(i) : 0, is_number ? cells.Real(i) : 0,
+               is_text ? cells.Text(i) : "", &row);
         }
-        rows.push_back(row);
+        rows.push_back(std::move(row));
       }
     }
     return rows;
