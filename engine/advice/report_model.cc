@@ -7,7 +7,7 @@ namespace {
 
 const NamedFact* Find(const Report& report, std::string_view name) {
   for (const NamedFact& fact : report.facts) {
-    if (fact.info.name == name) return &fact;
+    if (fact.info->name == name) return &fact;
   }
   return nullptr;
 }

@@ -106,7 +106,7 @@ struct NotChecked {
 };
 
 struct NamedFact {
-  FactInfo info;
+  const FactInfo* info = nullptr;  // of the session's list: ranks of a run share it
   Fact fact;
 };
 

@@ -169,8 +169,8 @@ class Comparer {
                                       "budget.copy_exposed", "budget.memset_exposed",
                                       "budget.idle"};
     for (const NamedFact& fact : before_.facts) {
-      if (fact.info.name.starts_with("idle.") && fact.info.unit == "ns")
-        names.push_back(fact.info.name);
+      if (fact.info->name.starts_with("idle.") && fact.info->unit == "ns")
+        names.push_back(fact.info->name);
     }
     for (const std::string& name : names) {
       const double a = FactNumber(before_, name).value_or(0) / units_before_;

@@ -24,7 +24,7 @@ std::string Normal(std::string_view text) {
 
 const NamedFact* FindFact(const Report& report, const std::string& name) {
   for (const NamedFact& fact : report.facts) {
-    if (fact.info.name == name) return &fact;
+    if (fact.info->name == name) return &fact;
   }
   return nullptr;
 }
@@ -44,7 +44,7 @@ FactValue ValueOf(const Report& report, const std::string& name) {
     result.missing = "the fact " + name + " is not there";
     return result;
   }
-  result.unit = fact->info.unit;
+  result.unit = fact->info->unit;
   if (const auto* number = std::get_if<double>(&fact->fact.value)) {
     result.number = *number;
   } else if (const auto* flag = std::get_if<bool>(&fact->fact.value)) {

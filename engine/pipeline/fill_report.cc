@@ -59,7 +59,7 @@ std::uint64_t WorkDigest(const OpTable& ops) {
 // The report keeps values: the facts themselves die with the diagnosis.
 void FillFacts(const std::vector<FactInfo>& list, const Facts& facts, Report* report) {
   for (const FactInfo& info : list) {
-    if (const Fact* fact = facts.Find(info.name)) report->facts.push_back({info, *fact});
+    if (const Fact* fact = facts.Find(info.name)) report->facts.push_back({&info, *fact});
   }
 }
 

@@ -14,21 +14,6 @@
 namespace advise {
 namespace {
 
-int Weight(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kBroken:
-      return 4;
-    case Outcome::kFired:
-      return 3;
-    case Outcome::kFine:
-      return 2;
-    case Outcome::kNotApplicable:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
 // Summaries of all parts, each with the part it is of. Ranks of one report share its clock.
 std::vector<RankSummary> TakeRanks(std::vector<Part>* parts) {
   std::vector<RankSummary> ranks;

@@ -31,7 +31,7 @@ class Merger {
  private:
   void Put(const std::string& name, Value value) {
     for (NamedFact& fact : run_->facts) {
-      if (fact.info.name != name) continue;
+      if (fact.info->name != name) continue;
       if (std::holds_alternative<Absent>(fact.fact.value)) fact.fact.value = std::move(value);
       return;
     }
@@ -147,7 +147,7 @@ class Merger {
 
   void Numbers() {
     for (const NamedFact& fact : std::vector<NamedFact>(run_->facts)) {
-      const std::string& name = fact.info.name;
+      const std::string& name = fact.info->name;
       if (!std::holds_alternative<Absent>(fact.fact.value)) continue;
       const bool counted = name.ends_with(".count") || name.ends_with(".ranges");
       const bool ours = name.starts_with("collective.") || name.starts_with("gemm.") ||

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
+#include <utility>
 
 #include "engine/base/side_by_side.h"
 #include "engine/import/importer.h"
@@ -177,11 +179,41 @@ class PartsReader {
       if (divided && !ours) return;
       ReadPart(quiet, sides, &parts_[i]);
       if (i > 0 && parts_[i].saved) TrimViews(&parts_[i].saved->report);
+      if (parts_[i].saved) KeepBestVerdicts(i);
       const std::size_t ready = ++done;
       if (!options_.progress) return;
       const std::lock_guard<std::mutex> lock(progress);
       options_.progress(fmt::format("{} of {} reports", ready, parts_.size()));
     });
+  }
+
+  // Of each rule about single ranks, all parts together need one verdict (JoinParts): the others go
+  // as they come, since those of a thousand ranks weigh more than all else of them.
+  void KeepBestVerdicts(std::size_t i) {
+    const std::lock_guard<std::mutex> lock(verdicts_);
+    std::vector<Verdict>& own = parts_[i].saved->report.verdicts;
+    std::map<const RuleInfo*, int> weights;
+    for (const Verdict& verdict : own) {
+      if (AboutRanks(*verdict.rule)) continue;
+      int& weight = weights[verdict.rule];
+      weight = std::max(weight, Weight(verdict.outcome));
+    }
+    const auto drop = [](std::vector<Verdict>* verdicts, const RuleInfo* rule) {
+      std::erase_if(*verdicts, [rule](const Verdict& verdict) { return verdict.rule == rule; });
+    };
+    std::set<const RuleInfo*> lost;
+    for (const auto& [rule, weight] : weights) {
+      const auto [best, first] = best_.try_emplace(rule, BestVerdict{weight, i});
+      if (first) continue;
+      if (std::pair(-weight, i) > std::pair(-best->second.weight, best->second.part)) {
+        lost.insert(rule);
+      } else {
+        drop(&parts_[best->second.part].saved->report.verdicts, rule);
+        best->second = {weight, i};
+      }
+    }
+    std::erase_if(own, [&](const Verdict& verdict) { return lost.contains(verdict.rule); });
+    own.shrink_to_fit();
   }
 
   // The first report says what no report took.
@@ -206,6 +238,13 @@ class PartsReader {
   const JudgeTrace& judge_;
   const Processes& processes_;
   std::vector<Part> parts_;
+
+  struct BestVerdict {
+    int weight = 0;
+    std::size_t part = 0;  // the first of those that say as much
+  };
+  std::map<const RuleInfo*, BestVerdict> best_;
+  std::mutex verdicts_;
 };
 
 }  // namespace

@@ -11,6 +11,21 @@ bool AboutRanks(const RuleInfo& rule) {
          std::any_of(rule.optional.begin(), rule.optional.end(), IsAboutRanks);
 }
 
+int Weight(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kBroken:
+      return 4;
+    case Outcome::kFired:
+      return 3;
+    case Outcome::kFine:
+      return 2;
+    case Outcome::kNotApplicable:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
 bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options) {
   const std::string area = rule.id.substr(0, rule.id.find('/'));
   const auto names = [&](const std::vector<std::string>& list) {

@@ -25,4 +25,7 @@ bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options);
 // Whether a rule compares ranks: what single ranks say of it does not count in a run of several.
 bool AboutRanks(const RuleInfo& rule);
 
+// Of the verdicts of a rule on several ranks, the one with the most weight stands for all.
+int Weight(Outcome outcome);
+
 }  // namespace advise

@@ -36,8 +36,8 @@ std::string CellText(const std::string& column, const Cell& cell) {
 
 void WriteRows(Page& page, const NamedFact& fact, const Rows& rows) {
   page.Blank();
-  page.Line(page.Paint(fact.info.name, Ink::kBold));
-  page.Wrapped(fact.info.definition, 2, Ink::kDim);
+  page.Line(page.Paint(fact.info->name, Ink::kBold));
+  page.Wrapped(fact.info->definition, 2, Ink::kDim);
   if (rows.empty()) {
     page.Line("  (no rows)");
     return;
@@ -68,7 +68,7 @@ std::string FactText(const NamedFact& fact) {
   const Value& value = fact.fact.value;
   if (const auto* absent = std::get_if<Absent>(&value)) return "absent: " + absent->reason;
   if (const auto* number = std::get_if<double>(&value)) {
-    return FormatQuantity(*number, fact.info.unit);
+    return FormatQuantity(*number, fact.info->unit);
   }
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "yes" : "no";
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
@@ -91,10 +91,10 @@ std::string RenderFactsText(const std::vector<NamedFact>& facts, bool tables, in
     return page.text();
   }
   int widest = 0;
-  for (const NamedFact& fact : facts) widest = std::max(widest, DisplayWidth(fact.info.name));
+  for (const NamedFact& fact : facts) widest = std::max(widest, DisplayWidth(fact.info->name));
   for (const NamedFact& fact : facts) {
     const bool absent = std::holds_alternative<Absent>(fact.fact.value);
-    WriteEntry(page, fact.info, FactText(fact), widest, absent ? Ink::kDim : Ink::kPlain);
+    WriteEntry(page, *fact.info, FactText(fact), widest, absent ? Ink::kDim : Ink::kPlain);
   }
   return page.text();
 }

@@ -13,7 +13,7 @@ namespace {
 
 const NamedFact* FindFact(const Report& report, const std::string& name) {
   for (const NamedFact& fact : report.facts) {
-    if (fact.info.name == name) return &fact;
+    if (fact.info->name == name) return &fact;
   }
   return nullptr;
 }
@@ -33,7 +33,7 @@ std::string Factor(const Report& report, const std::string& name, const char* wo
       "<span class=\"bar\" aria-hidden=\"true\"><span class=\"compute\" style=\"--share:{:.4f}\">"
       "</span></span><span class=\"note\">{}</span></span>",
       words, HtmlText(percent), std::clamp(*share, 0.0, 1.0),
-      HtmlText(FindFact(report, name)->info.definition));
+      HtmlText(FindFact(report, name)->info->definition));
 }
 
 struct Column {

@@ -65,8 +65,8 @@ Json RunFacts(const Report& report) {
   for (const NamedFact& fact : report.facts) {
     const Json value = PlainValue(fact.fact.value);
     if (value.is_null()) continue;
-    object[SafeText(fact.info.name)] = {
-        {"value", value}, {"unit", JsonText(fact.info.unit)}, {"scope", "run"}};
+    object[SafeText(fact.info->name)] = {
+        {"value", value}, {"unit", JsonText(fact.info->unit)}, {"scope", "run"}};
   }
   return object;
 }
@@ -273,7 +273,7 @@ std::string RenderJson(const Report& report, const JsonOptions& options) {
 std::string RenderFactsJson(const std::vector<NamedFact>& facts, bool tables) {
   Json list = Json::array();
   for (const NamedFact& fact : facts) {
-    Json json = {{"name", JsonText(fact.info.name)}, {"scope", "run"}};
+    Json json = {{"name", JsonText(fact.info->name)}, {"scope", "run"}};
     if (const auto* absent = std::get_if<Absent>(&fact.fact.value)) {
       json["absent"] = JsonText(absent->reason);
       json["needs"] = JsonText(absent->needs);
@@ -287,8 +287,8 @@ std::string RenderFactsJson(const std::vector<NamedFact>& facts, bool tables) {
       if (value.is_null()) continue;
       json["value"] = value;
     }
-    json["unit"] = JsonText(fact.info.unit);
-    json["definition"] = JsonText(fact.info.definition);
+    json["unit"] = JsonText(fact.info->unit);
+    json["definition"] = JsonText(fact.info->definition);
     list.push_back(json);
   }
   return PrintJson({{"schema", 1}, {"facts", list}});

@@ -195,13 +195,13 @@ Json FactsToJson(const std::vector<NamedFact>& facts) {
   std::map<std::string, Json> by_kind;
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> absent;
   const auto put = [&](const char* kind, const NamedFact& fact, const auto& value) {
-    by_kind[kind]["names"].push_back(fact.info.name);
+    by_kind[kind]["names"].push_back(fact.info->name);
     by_kind[kind]["values"].push_back(value);
   };
   for (const NamedFact& fact : facts) {
     const Value& value = fact.fact.value;
     if (const auto* reason = std::get_if<Absent>(&value)) {
-      absent[{reason->reason, reason->needs}].push_back(fact.info.name);
+      absent[{reason->reason, reason->needs}].push_back(fact.info->name);
     } else if (const auto* number = std::get_if<double>(&value)) {
       put("number", fact, *number);
     } else if (const auto* flag = std::get_if<bool>(&value)) {
@@ -263,7 +263,7 @@ std::vector<NamedFact> ReadFacts(Kept json, const std::vector<FactInfo>& catalog
     const auto at = values.find(info.name);
     const bool remedy = info.unit == "remedy";
     if (at == values.end() && !remedy) continue;
-    NamedFact& fact = facts.emplace_back(NamedFact{info, {}});
+    NamedFact& fact = facts.emplace_back(NamedFact{&info, {}});
     fact.fact.value =
         at == values.end() ? Value(std::shared_ptr<const Remedy>()) : std::move(at->second);
   }

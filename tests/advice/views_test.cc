@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/analysed.h"
+#include "tests/support/fact_infos.h"
 
 namespace advise {
 namespace {
@@ -18,7 +19,7 @@ Row Operator(const char* name, double intensity, double achieved, double share, 
 Report WithShapes(Rows rows) {
   Report report;
   NamedFact fact;
-  fact.info.name = "roofline.shapes.rows";
+  fact.info = InfoOf("roofline.shapes.rows");
   fact.fact.value = std::move(rows);
   report.facts.push_back(std::move(fact));
   return report;

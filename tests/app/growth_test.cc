@@ -2,9 +2,13 @@
 // or through all gaps for each finding, is found out here and not on a report of a gigabyte.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <string>
 
 #include "engine/pipeline/diagnose.h"
+#include "tests/app/simulated_ranks.h"
 #include "tests/support/trace_builder.h"
 
 namespace advise {
@@ -76,6 +80,41 @@ TEST_CASE("eight times the steps take about eight times the time") {
   INFO(once << " s and " << eight_times << " s");
   CHECK(eight_times < 14 * once);  // 64 times, were all of it quadratic
 }
+
+#ifdef ADVISE_SIM_PROGRAM
+
+// The highest memory of a run, in KiB.
+long PeakOf(const Folder& folder, const std::string& arguments) {
+  const Ran ran =
+      RunAdvise(folder, "-f %M -o peak '" ADVISE_PROGRAM "' " + arguments, "/usr/bin/time");
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  return std::atol(ReadAll(folder / "peak").c_str());
+}
+
+TEST_CASE("one more facts file takes a third of a megabyte, whatever all of them share") {
+  const Folder folder;
+  const std::string reports = RanksOf("scenarios/rank/straggler-compute-x4");
+  REQUIRE(RunAdvise(folder, "facts " + reports + " -o made/").status == 0);
+  const auto peak_of = [&](int copies) {
+    const std::string into = "facts" + std::to_string(copies);
+    std::filesystem::create_directories(folder / into);
+    for (const auto& file : std::filesystem::directory_iterator(folder / "made")) {
+      for (int copy = 0; copy < copies; ++copy) {
+        const std::string name = std::to_string(copy) + file.path().filename().string();
+        std::filesystem::copy(file.path(), std::filesystem::path(folder / into) / name);
+      }
+    }
+    return PeakOf(folder, into);
+  };
+  const long few = peak_of(1);
+  const long many = peak_of(16);
+  const double each = static_cast<double>(many - few) / (15 * 4);
+  INFO(few << " and " << many << " KiB");
+  CHECK(each < 340);
+}
+
+#endif
 
 }  // namespace
 }  // namespace advise

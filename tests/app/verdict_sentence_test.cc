@@ -5,6 +5,7 @@
 
 #include "engine/pipeline/answer.h"
 #include "tests/support/analysed.h"
+#include "tests/support/fact_infos.h"
 
 namespace advise {
 namespace {
@@ -97,7 +98,7 @@ TEST_CASE("where two causes share the idle time, both are named") {
 // A number among the facts of a report.
 void Tell(Report* report, const char* name, double value) {
   report->facts.emplace_back();
-  report->facts.back().info.name = name;
+  report->facts.back().info = InfoOf(name);
   report->facts.back().fact.value = value;
 }
 
@@ -167,7 +168,7 @@ TEST_CASE("kernels that take nearly all of the time are measured before slivers 
   const auto found = [&](double share) {
     Report report = ReportWith(910, 0, 90);
     report.facts.emplace_back();
-    report.facts.back().info.name = "summary.kernels";
+    report.facts.back().info = InfoOf("summary.kernels");
     report.facts.back().fact.value = Rows{{{"name", Cell(std::string("pfacKernel(int*)"))},
                                            {"share", Cell(1.0)},
                                            {"count", Cell(1.0)}}};

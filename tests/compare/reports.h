@@ -9,6 +9,7 @@
 #include "engine/advice/report_model.h"
 #include "engine/knowledge/embedded.h"
 #include "engine/knowledge/knowledge.h"
+#include "tests/support/fact_infos.h"
 
 namespace advise {
 
@@ -114,11 +115,11 @@ class ReportStory {
  private:
   ReportStory& Put(const std::string& name, const std::string& unit, Value value) {
     for (NamedFact& fact : report_.facts) {
-      if (fact.info.name != name) continue;
+      if (fact.info->name != name) continue;
       fact.fact.value = std::move(value);
       return *this;
     }
-    report_.facts.push_back({{name, unit, "a fact of a test"}, {std::move(value)}});
+    report_.facts.push_back({InfoOf(name, unit, "a fact of a test"), {std::move(value)}});
     return *this;
   }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/advice/report_model.h"
+#include "tests/support/fact_infos.h"
 
 namespace advise {
 
@@ -136,12 +137,13 @@ inline std::unique_ptr<SampleReport> MakeSampleReport() {
       {"host/blocked", {"osrt"}, "no OS-runtime calls were recorded", "trace osrt"}};
   report.capture_command =
       "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --output=run python train.py";
-  report.facts = {{{"copy.pageable.bytes", "bytes", "Bytes copied from pageable memory."}, {1.5e9}},
-                  {{"steps.source", "name", "How steps were found."}, {"period"}},
-                  {{"gpu.sm.active", "share", "Share of time with a warp on an SM."},
-                   {Absent{"no GPU metrics were sampled", "gpu-metrics"}}},
-                  {{"copy.groups", "rows", "Copies by kind."},
-                   {Rows{{{"name", std::string("HtoD")}, {"bytes", 25.5e9}}}}}};
+  report.facts = {
+      {InfoOf("copy.pageable.bytes", "bytes", "Bytes copied from pageable memory."), {1.5e9}},
+      {InfoOf("steps.source", "name", "How steps were found."), {"period"}},
+      {InfoOf("gpu.sm.active", "share", "Share of time with a warp on an SM."),
+       {Absent{"no GPU metrics were sampled", "gpu-metrics"}}},
+      {InfoOf("copy.groups", "rows", "Copies by kind."),
+       {Rows{{{"name", std::string("HtoD")}, {"bytes", 25.5e9}}}}}};
   report.diagnostics = {{Level::kWarning, "rows end before they start", "KERNEL", 3},
                         {Level::kInfo, "no NIC was recorded", "", 1}};
 

@@ -8,13 +8,14 @@
 
 #include "engine/advice/report_model.h"
 #include "engine/advice/report_views.h"
+#include "tests/support/fact_infos.h"
 
 namespace advise {
 
 // Facts of a run of two ranks.
 inline std::vector<NamedFact> RankFacts() {
   const auto share = [](const char* name, double value) {
-    return NamedFact{{name, "share", "What it means."}, {value}};
+    return NamedFact{InfoOf(name, "share", "What it means."), {value}};
   };
   Rows rows;
   for (const double rank : {0.0, 1.0}) {
@@ -24,12 +25,12 @@ inline std::vector<NamedFact> RankFacts() {
                     {"compute", 1.5e6},
                     {"late", 0.25 * rank}});
   }
-  return {NamedFact{{"cluster.ranks", "count", ""}, {2.0}},
+  return {NamedFact{InfoOf("cluster.ranks", "count"), {2.0}},
           share("cluster.efficiency.parallel", 0.72),
           share("cluster.efficiency.load_balance", 0.9),
           share("cluster.efficiency.communication", 0.8),
           share("cluster.efficiency.orchestration", 1.0),
-          NamedFact{{"cluster.table", "rows", ""}, {rows}}};
+          NamedFact{InfoOf("cluster.table", "rows"), {rows}}};
 }
 
 inline std::shared_ptr<const ReportViews> SampleViews(const std::string& kernel = "gemm") {

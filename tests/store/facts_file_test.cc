@@ -14,6 +14,7 @@
 #include "engine/store/numbers.h"
 #include "engine/store/summary_json.h"
 #include "tests/support/analysed.h"
+#include "tests/support/fact_infos.h"
 
 namespace advise {
 namespace {
@@ -47,11 +48,11 @@ SavedReport Sample() {
   d.window_ns = 12;
   d.idle_causes = {{"launch", 7}};
   r.devices = {d};
-  NamedFact number{{"run.ops", "count", "x"}, {}};
+  NamedFact number{InfoOf("run.ops", "count", "x"), {}};
   number.fact.value = 1.0 / 3.0;
-  NamedFact rows{{"comm.kinds", "rows", "x"}, {}};
+  NamedFact rows{InfoOf("comm.kinds", "rows", "x"), {}};
   rows.fact.value = Rows{{{"kind", Cell(std::string("allreduce"))}, {"count", Cell(12.0)}}};
-  NamedFact absent{{"steps.count", "count", "x"}, {}};
+  NamedFact absent{InfoOf("steps.count", "count", "x"), {}};
   absent.fact.value = Absent{"no steps were found", "steps"};
   r.facts = {number, rows, absent};
   Finding f;
@@ -129,7 +130,7 @@ TEST_CASE("a saved report comes back as it was") {
   REQUIRE(after);
   CHECK(Encode(*after) == Encode(before));
   std::map<std::string, Value> values;
-  for (const NamedFact& fact : after->report.facts) values[fact.info.name] = fact.fact.value;
+  for (const NamedFact& fact : after->report.facts) values[fact.info->name] = fact.fact.value;
   CHECK(std::get<double>(values.at("run.ops")) == 1.0 / 3.0);
   CHECK(std::get<Rows>(values.at("comm.kinds")) ==
         std::get<Rows>(before.report.facts[1].fact.value));
@@ -259,7 +260,7 @@ TEST_CASE("fields of another type are refused, names and fields of a later versi
 TEST_CASE("what is no number is kept as 0, and every kind of fact comes back") {
   SavedReport saved = Sample();
   const auto fact = [](const char* name, const char* unit, Value value) {
-    NamedFact made{{name, unit, "x"}, {}};
+    NamedFact made{InfoOf(name, unit, "x"), {}};
     made.fact.value = std::move(value);
     return made;
   };
@@ -272,7 +273,7 @@ TEST_CASE("what is no number is kept as 0, and every kind of fact comes back") {
   const auto read = Decode(Encode(saved), Known(), "x.facts");
   REQUIRE(read);
   std::map<std::string, Value> values;
-  for (const NamedFact& one : read->report.facts) values[one.info.name] = one.fact.value;
+  for (const NamedFact& one : read->report.facts) values[one.info->name] = one.fact.value;
   CHECK(std::get<double>(values.at("window.time")) == 0);
   CHECK(std::get<bool>(values.at("capture.has_calls")));
   CHECK(std::get<std::string>(values.at("steps.source")) == "range");

@@ -1,0 +1,55 @@
+// Of a rule about single ranks, a run of several keeps one verdict: the one that says most, whoever
+// was read first.
+#ifdef ADVISE_SIM_PROGRAM
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/app/simulated_ranks.h"
+
+namespace advise {
+namespace {
+
+using Json = nlohmann::json;
+
+// Reports of a run whose second rank alone has slow loads.
+constexpr const char* kOneLoadsSlowly = "scenarios/rank/straggler-loading-x2";
+
+// What a rule says of some reports: "fired", "fine", …
+std::string OutcomeOf(const Folder& folder, const std::string& rule, const std::string& reports) {
+  const Ran ran = RunAdvise(folder, "why " + rule + " " + reports + " --format json");
+  INFO(rule << ": " << ran.err);
+  REQUIRE(ran.status == 0);
+  const Json verdicts = Json::parse(ran.out)["verdicts"];
+  REQUIRE(verdicts.size() == 1);
+  return verdicts[0]["outcome"];
+}
+
+TEST_CASE("of several ranks, the verdict that says most is kept") {
+  const Folder folder;
+  REQUIRE(RunAdvise(folder, "facts " + RanksOf(kOneLoadsSlowly) + " -o kept/").status == 0);
+  const std::string first = "kept/rank_0.facts";
+  const std::string second = "kept/rank_1.facts";
+  const std::map<std::string, int> weights = {
+      {"broken", 4}, {"fired", 3}, {"fine", 2}, {"not_applicable", 1}, {"cannot_tell", 0}};
+  int different = 0;
+  for (const char* rule : {"input/too-few-workers", "step/cold-start", "sync/host-busy-wait",
+                           "transfer/pageable-copy"}) {
+    const std::string one = OutcomeOf(folder, rule, first);
+    const std::string other = OutcomeOf(folder, rule, second);
+    const std::string most = weights.at(one) >= weights.at(other) ? one : other;
+    different += one != other ? 1 : 0;
+    INFO(rule);
+    CHECK(OutcomeOf(folder, rule, first + " " + second) == most);
+    CHECK(OutcomeOf(folder, rule, second + " " + first) == most);
+    CHECK(OutcomeOf(folder, rule, second + " " + first + " --jobs 1") == most);
+  }
+  CHECK(different == 3);
+}
+
+}  // namespace
+}  // namespace advise
+
+#endif
