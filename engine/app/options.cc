@@ -132,6 +132,7 @@ tl::expected<std::unique_ptr<Diagnosis>, int> RunDiagnosis(const RunOptions& opt
   DiagnoseOptions files = options.diagnose;
   files.reports = *reports;
   if (progress.on()) files.progress = [&](const std::string& stage) { progress.Stage(stage); };
+  files.how_far = progress.how_far();
   auto saved = options.kept == nullptr ? Diagnose(diagnosis->session, files)
                                        : DiagnoseTrace(diagnosis->session, files,
                                                        options.kept->trace, options.kept->inputs);

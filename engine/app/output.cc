@@ -1,12 +1,14 @@
 #include "engine/app/output.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +31,24 @@ bool ToTerminal(const OutputOptions& options) {
 }
 
 std::atomic<bool> line_is_there = false;  // of progress, on the terminal
+
+// At most so many bytes, and no half character.
+std::string FirstBytes(const std::string& text, std::size_t most) {
+  std::size_t end = std::min(text.size(), most);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+    --end;
+  }
+  return text.substr(0, end);
+}
+
+// The columns of the terminal that a line of progress has beside `rest`.
+std::size_t RoomFor(const std::string& rest) {
+  winsize size = {};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  const std::size_t columns = known ? size.ws_col : kDefaultWidth;
+  const std::size_t taken = rest.size() + 3;  // " …", and a cursor that stays in its line
+  return columns > taken ? columns - taken : 0;
+}
 
 bool SameFile(const std::string& a, const std::string& b) {
   std::error_code failed;
@@ -100,12 +120,43 @@ Result<void> WriteOutput(const std::string& text, const OutputOptions& options,
   return WriteWhole(text, options.path);
 }
 
+std::string ShownHowFar(const HowFar& how_far, double seconds) {
+  const auto all = static_cast<double>(how_far.all());
+  const double done = std::min(static_cast<double>(how_far.done()), all);
+  if (all == 0) return fmt::format("{:.0f} s", seconds);
+  std::string amount;
+  switch (how_far.unit()) {
+    case HowFar::Unit::kRows:
+      amount = all < 1e6 ? fmt::format("{:.0f} thousand rows", std::ceil(all / 1e3))
+                         : fmt::format("{:.1f} million rows", all / 1e6);
+      break;
+    case HowFar::Unit::kBytes:
+      amount = FormatQuantity(all, "bytes");
+      break;
+    case HowFar::Unit::kReports:
+      amount = fmt::format("{:.0f} reports", all);
+      break;
+  }
+  std::string shown = fmt::format("{:.0f} % of {}", std::floor(100 * done / all), amount);
+  constexpr double kTooLittle = 0.02;  // to tell the rest by
+  if (done >= kTooLittle * all) {
+    shown += fmt::format(", {:.0f} s left", std::ceil(seconds * (all - done) / done));
+  }
+  return shown;
+}
+
 Progress::Progress(const std::string& mode)
     : on_(mode == "always" || (mode == "auto" && isatty(STDERR_FILENO) == 1)),
-      terminal_(isatty(STDERR_FILENO) == 1) {}
+      terminal_(isatty(STDERR_FILENO) == 1) {
+  if (on_ && terminal_) watch_ = std::jthread([this](const std::stop_token& stop) { Watch(stop); });
+}
 
 Progress::~Progress() {
-  if (shown_ && terminal_) Clear();
+  if (watch_.joinable()) {
+    watch_.request_stop();
+    watch_.join();
+  }
+  if (terminal_) Clear();
 }
 
 void Progress::Clear() {
@@ -118,15 +169,34 @@ void Progress::Clear() {
 
 void Progress::Stage(const std::string& text) {
   if (!on_) return;
-  shown_ = true;
-  const std::string safe = SafeText(text);
+  const std::lock_guard lock(mutex_);
+  stage_ = SafeText(text);
+  since_ = std::chrono::steady_clock::now();
+  how_far_.Begin(HowFar::Unit::kRows, 0);
+  Show("");
+}
+
+void Progress::Show(const std::string& how_far) {
   if (terminal_) {
     line_is_there = true;
-    std::fprintf(stderr, "\r\x1b[K%s …", safe.c_str());
+    // A line that wraps could not be taken off again.
+    std::fprintf(stderr, "\r\x1b[K%s%s …", FirstBytes(stage_, RoomFor(how_far)).c_str(),
+                 how_far.c_str());
   } else {
-    std::fprintf(stderr, "advise: %s\n", safe.c_str());
+    std::fprintf(stderr, "advise: %s\n", stage_.c_str());
   }
   std::fflush(stderr);
+}
+
+void Progress::Watch(const std::stop_token& stop) {
+  using namespace std::chrono_literals;
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    woken_.wait_for(lock, stop, 250ms, [] { return false; });
+    const auto passed = std::chrono::steady_clock::now() - since_;
+    if (stop.stop_requested() || stage_.empty() || passed < 500ms) continue;
+    Show(": " + ShownHowFar(how_far_, std::chrono::duration<double>(passed).count()));
+  }
 }
 
 }  // namespace advise

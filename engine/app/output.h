@@ -1,10 +1,15 @@
 // Where output goes and how it looks there: a terminal, a pipe, a file.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/how_far.h"
 
 namespace advise {
 
@@ -23,7 +28,9 @@ struct OutputOptions {
 Result<void> WriteOutput(const std::string& text, const OutputOptions& options,
                          const std::vector<std::string>& inputs);
 
-// Stages of work on stderr: one line that is rewritten on a terminal, a line a stage otherwise.
+// Stages of work on stderr: one line that is rewritten on a terminal, a line a stage otherwise. On
+// a terminal the line also says how far a stage is and how long it may still take, four times a
+// second from the first half second on.
 class Progress {
  public:
   explicit Progress(const std::string& mode);  // auto | always | never
@@ -33,13 +40,27 @@ class Progress {
 
   void Stage(const std::string& text);
   bool on() const { return on_; }
+  // Whoever works writes it; null where nobody reads it.
+  HowFar* how_far() { return terminal_ && on_ ? &how_far_ : nullptr; }
   // Takes the line off the terminal when one is there. May be called in a signal handler.
   static void Clear();
 
  private:
+  void Watch(const std::stop_token& stop);
+  void Show(const std::string& how_far);  // behind the stage
+
   bool on_ = false;
   bool terminal_ = false;
-  bool shown_ = false;
+  HowFar how_far_;
+  std::mutex mutex_;  // of what follows, and of the line
+  std::condition_variable_any woken_;
+  std::string stage_;  // "": none yet
+  std::chrono::steady_clock::time_point since_;
+  std::jthread watch_;  // the last member: it stops before the others go
 };
+
+// "38 % of 14 million rows, 4 s left" after `seconds` of work; "6 s" where it is not known how far
+// that is.
+std::string ShownHowFar(const HowFar& how_far, double seconds);
 
 }  // namespace advise

@@ -25,6 +25,7 @@ tl::expected<std::unique_ptr<SeveralRuns>, int> DiagnoseRuns(const RunOptions& o
     if (progress.on()) {
       one.progress = [&](const std::string& stage) { progress.Stage(runs[i] + ": " + stage); };
     }
+    one.how_far = progress.how_far();
     auto saved = Diagnose(made->session, one);
     if (!saved) return fail(Complain(saved.error(), kUnreadableInput));
     made->reports.push_back(std::move(saved->report));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ constexpr std::size_t kPackedBytes = 256 << 10;
 
 class PlainSource : public ByteSource {
  public:
-  explicit PlainSource(int file) : file_(file) {}
+  PlainSource(int file, HowFar* how_far) : file_(file), how_far_(how_far) {}
   ~PlainSource() override { close(file_); }
   PlainSource(const PlainSource&) = delete;
   PlainSource& operator=(const PlainSource&) = delete;
@@ -28,6 +29,7 @@ class PlainSource : public ByteSource {
   std::size_t Read(char* into, std::size_t size) override {
     while (true) {
       const ssize_t count = read(file_, into, size);
+      if (count > 0 && how_far_ != nullptr) how_far_->Did(static_cast<std::uint64_t>(count));
       if (count >= 0) return static_cast<std::size_t>(count);
       if (errno == EINTR) continue;
       problem_ = std::string("reading stopped: ") + std::strerror(errno);
@@ -38,6 +40,7 @@ class PlainSource : public ByteSource {
 
  private:
   int file_;
+  HowFar* how_far_;
   std::string problem_;
 };
 
@@ -163,7 +166,8 @@ class AheadSource : public ByteSource {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahead) {
+Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahead,
+                                              HowFar* how_far) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     return Fail(std::string("cannot be opened: ") + std::strerror(errno), path,
@@ -172,7 +176,11 @@ Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahea
   unsigned char magic[2] = {};
   const bool packed =
       pread(file, magic, sizeof magic, 0) == sizeof magic && magic[0] == 0x1f && magic[1] == 0x8b;
-  std::unique_ptr<ByteSource> source = std::make_unique<PlainSource>(file);
+  struct stat about = {};
+  if (how_far != nullptr && fstat(file, &about) == 0) {
+    how_far->Begin(HowFar::Unit::kBytes, static_cast<std::uint64_t>(about.st_size));
+  }
+  std::unique_ptr<ByteSource> source = std::make_unique<PlainSource>(file, how_far);
   if (packed) source = std::make_unique<GzipSource>(std::move(source));
   if (packed && ahead) source = std::make_unique<AheadSource>(std::move(source));
   return source;

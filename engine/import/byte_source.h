@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/base/how_far.h"
 
 namespace advise {
 
@@ -22,7 +23,9 @@ class ByteSource {
 };
 
 // Opens a file; gzip is told by its first two bytes and may have several members. With `ahead` a
-// thread of its own unpacks while the caller works.
-Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahead = false);
+// thread of its own unpacks while the caller works. `how_far` is told the bytes of the file, unless
+// it is null.
+Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahead = false,
+                                              HowFar* how_far = nullptr);
 
 }  // namespace advise

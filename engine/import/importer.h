@@ -7,12 +7,14 @@
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/base/how_far.h"
 #include "engine/trace/tables.h"
 
 namespace advise {
 
 struct ImportOptions {
-  int jobs = 2;  // readers side by side
+  int jobs = 2;               // readers side by side
+  HowFar* how_far = nullptr;  // is told what was read; null: nobody asks
 };
 
 // A format that can be read.

@@ -9,6 +9,7 @@
 #include "engine/advice/report_model.h"
 #include "engine/advice/site_source.h"
 #include "engine/base/error.h"
+#include "engine/base/how_far.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/metrics/analysis.h"
 #include "engine/script/runner.h"
@@ -34,6 +35,7 @@ struct DiagnoseOptions {
   bool draw = false;        // fill Report::views of runs of several reports, and of facts files
   // Called with a short text when a stage begins; may be empty. Never called from two threads.
   std::function<void(const std::string& stage)> progress;
+  HowFar* how_far = nullptr;  // of the stage, where that can be told; null: nobody asks
   // Gets each trace that was read, when it is judged; may be empty. Of several reports: from
   // several threads at a time.
   std::function<void(Trace&& trace, const std::vector<InputInfo>& inputs)> keep;

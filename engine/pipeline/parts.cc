@@ -150,7 +150,7 @@ class PartsReader {
                                  Part* part) const {
     if (options.progress) options.progress("reading");
     const bool one = parts_.size() == 1;
-    Result<Trace> trace = ImportReport(part->path, ImportOptions{options.jobs});
+    Result<Trace> trace = ImportReport(part->path, ImportOptions{options.jobs, options.how_far});
     if (!trace) return tl::unexpected(trace.error());
     const bool first = std::none_of(&parts_.front(), static_cast<const Part*>(part),
                                     [](const Part& before) { return !before.is_facts; });
@@ -170,6 +170,11 @@ class PartsReader {
     std::mutex progress;
     DiagnoseOptions quiet = options_;
     quiet.progress = nullptr;
+    quiet.how_far = nullptr;
+    if (options_.how_far != nullptr) {
+      if (options_.progress) options_.progress("reading");
+      options_.how_far->Begin(HowFar::Unit::kReports, parts_.size());
+    }
     const auto jobs = static_cast<std::size_t>(std::max(1, options_.jobs));
     // Each report has its own thread; where there are fewer than threads, each has more.
     quiet.jobs =
@@ -181,14 +186,17 @@ class PartsReader {
       if (i > 0 && parts_[i].saved) TrimViews(&parts_[i].saved->report);
       if (parts_[i].saved) KeepBestVerdicts(i);
       const std::size_t ready = ++done;
+      if (options_.how_far != nullptr) {
+        options_.how_far->Did(1);
+        return;
+      }
       if (!options_.progress) return;
       const std::lock_guard<std::mutex> lock(progress);
       options_.progress(fmt::format("{} of {} reports", ready, parts_.size()));
     });
   }
 
-  // Of each rule about single ranks, all parts together need one verdict (JoinParts): the others go
-  // as they come, since those of a thousand ranks weigh more than all else of them.
+  // Of each rule about single ranks, all parts together need one verdict (JoinParts).
   void KeepBestVerdicts(std::size_t i) {
     const std::lock_guard<std::mutex> lock(verdicts_);
     std::vector<Verdict>& own = parts_[i].saved->report.verdicts;

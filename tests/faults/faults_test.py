@@ -5,7 +5,10 @@ and never crashes or hangs.
 """
 
 import os
+import pty
+import re
 import resource
+import select
 import shutil
 import signal
 import sqlite3
@@ -207,6 +210,47 @@ class WritingTest(Faults):
                     self.assertIn(left, (set(), {"o"}), words)
                     if left:
                         os.remove(os.path.join(self.work, "o"))
+
+    def test_long_work_shows_how_far_it_is_and_an_interrupt_takes_it_back(self):
+        """In a terminal. The program runs in short turns, as on a busy machine, so that half a second passes while it reads."""
+        long = os.path.join(self.work, "long")
+        for form, shown in (("nsys", rb"reading: \d+ % of [\d.]+ (thousand|million) rows"), ("kineto", rb"reading: \d+ % of [\d.]+ MB")):
+            subprocess.run(
+                [SIMULATE, SCENARIO, "--steps", "1000", "--format", form, "-o", long], check=True, stdout=subprocess.DEVNULL
+            )
+            ours, theirs = pty.openpty()
+            running = subprocess.Popen([PROGRAM, long, "-o", "o"], cwd=self.work, stdout=subprocess.DEVNULL, stderr=theirs)
+            os.close(theirs)
+            said = b""
+            for _ in range(200):
+                time.sleep(0.004)
+                running.send_signal(signal.SIGSTOP)
+                time.sleep(0.26)
+                said += self.waiting(ours)
+                if re.search(shown, said) or running.poll() is not None:
+                    break
+                running.send_signal(signal.SIGCONT)
+            self.assertRegex(said, shown)
+            running.send_signal(signal.SIGINT)
+            running.send_signal(signal.SIGCONT)
+            self.assertEqual(running.wait(PATIENCE), -signal.SIGINT)
+            self.assertTrue((said + self.waiting(ours)).endswith(b"\r\x1b[K"), said)
+            self.assertEqual(self.names(), ["long", "run.sqlite"])
+            os.close(ours)
+
+    @staticmethod
+    def waiting(terminal):
+        """What was written to a terminal and not read yet."""
+        said = b""
+        while select.select([terminal], [], [], 0)[0]:
+            try:
+                more = os.read(terminal, 65536)
+            except OSError:  # nobody has it open any more
+                break
+            said += more
+            if not more:
+                break
+        return said
 
 
 class ReadingTest(Faults):

@@ -34,8 +34,8 @@ bool LooksLikeTrace(std::string_view text) {
          (HasText(text, "\"traceEvents\"") || HasText(text, "\"deviceProperties\""));
 }
 
-Result<Trace> Read(const std::string& path, bool ahead) {
-  auto source = OpenBytes(path, ahead);
+Result<Trace> Read(const std::string& path, const ImportOptions& options) {
+  auto source = OpenBytes(path, options.jobs > 1, options.how_far);
   if (!source) return tl::unexpected(source.error());
   Trace trace;
   trace.path = path;
@@ -95,7 +95,7 @@ bool ToldKineto(std::string_view head, const std::string& path) {
 
 Result<Trace> ReadKineto(const std::string& path, const ImportOptions& options) {
   try {
-    return Read(path, options.jobs > 1);
+    return Read(path, options);
   } catch (const std::bad_alloc&) {
     return Fail("there is not enough memory for this trace", path,
                 "profile fewer steps: schedule(wait=1, warmup=1, active=3)");

@@ -45,7 +45,7 @@ Task TaskFor(std::string_view table, Logged<Rows>& into, Rows (*read)(Reader&)) 
 
 // Runs the tasks on `databases.size()` threads, the longest first. Rethrows what a task throws.
 void RunTasks(const Source& source, const PageTables* pages, std::vector<Task>& tasks,
-              std::vector<SQLite::Database>& databases) {
+              std::vector<SQLite::Database>& databases, HowFar* how_far) {
   ReadLog unused;
   const Reader sizes{source, databases.front().getHandle(), unused};
   std::vector<std::pair<std::size_t, std::size_t>> order;  // (rows, task)
@@ -53,6 +53,11 @@ void RunTasks(const Source& source, const PageTables* pages, std::vector<Task>& 
     order.emplace_back(RowLimit(sizes, tasks[i].table) / tasks[i].part_of, i);
   }
   std::sort(order.rbegin(), order.rend());
+  if (how_far != nullptr) {
+    std::uint64_t rows = 0;
+    for (const auto& [of_task, task] : order) rows += of_task;
+    how_far->Begin(HowFar::Unit::kRows, rows);
+  }
 
   std::atomic<std::size_t> next = 0;
   std::vector<std::exception_ptr> failures(databases.size());
@@ -60,8 +65,10 @@ void RunTasks(const Source& source, const PageTables* pages, std::vector<Task>& 
     try {
       for (std::size_t i = next++; i < order.size(); i = next++) {
         Task& task = tasks[order[i].second];
-        Reader reader{source, databases[worker].getHandle(), task.log, pages};
+        TaskRows rows(how_far, task.table, order[i].first);
+        Reader reader{source, databases[worker].getHandle(), task.log, pages, &rows};
         task.read(reader);
+        rows.End();
       }
     } catch (...) {
       failures[worker] = std::current_exception();
@@ -161,7 +168,7 @@ Result<Trace> ImportSource(const Source& source, const ImportOptions& options, b
   }
   const int jobs = std::clamp(options.jobs, 1, static_cast<int>(tasks.size()));
   for (int job = 1; job < jobs; ++job) databases.push_back(Connect(source));
-  RunTasks(source, pages ? &*pages : nullptr, tasks, databases);
+  RunTasks(source, pages ? &*pages : nullptr, tasks, databases, options.how_far);
   std::vector<GpuRows> gpu;
   for (Logged<GpuRows>& part : parts) {
     gpu.push_back(std::move(part.rows));

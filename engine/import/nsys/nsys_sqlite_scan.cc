@@ -113,7 +113,7 @@ void Scan::DropForTime(int type) {
 void Scan::OnRow(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
   Scan& scan = *static_cast<Scan*>(sqlite3_user_data(context));
   scan.values_ = values;
-  ++scan.rows_;
+  scan.CountRow();
   try {
     scan.step_(scan.self_);
   } catch (...) {  // must not pass through SQLite

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/how_far.h"
 #include "engine/base/units.h"
 #include "engine/import/nsys/nsys_sqlite_cells.h"
 #include "engine/import/nsys/nsys_sqlite_file.h"
@@ -38,12 +39,35 @@ struct ReadLog {
   NameRef Inline(std::string_view text) { return kInline | texts.Intern(text); }
 };
 
+// How far a reading task is, by the rows of its largest table.
+class TaskRows {
+ public:
+  TaskRows(HowFar* how_far, std::string_view table, std::size_t rows)
+      : how_far_(how_far), table_(table), left_(rows) {}
+
+  void Did(std::string_view table, std::size_t rows) {
+    if (table == table_) Tell(std::min(rows, left_));
+  }
+  void End() { Tell(left_); }
+
+ private:
+  void Tell(std::size_t rows) {
+    if (how_far_ != nullptr) how_far_->Did(rows);
+    left_ -= rows;
+  }
+
+  HowFar* how_far_;
+  std::string_view table_;
+  std::size_t left_;  // of an upper bound
+};
+
 // What a reading task works with. One thread at a time.
 struct Reader {
   const Source& source;
   sqlite3* db;
   ReadLog& log;
   const PageTables* pages = nullptr;  // none: SQLite reads all tables
+  TaskRows* task = nullptr;           // none: nobody asks how far it is
 };
 
 // One of `of` parts of a table's rows, of about the same size, in the order of the table.
@@ -71,7 +95,7 @@ class Scan {
     if (statement_ == nullptr) return false;
     const int code = sqlite3_step(statement_);
     if (code == SQLITE_ROW) {
-      ++rows_;
+      CountRow();
       return true;
     }
     Finish(code);
@@ -149,6 +173,11 @@ class Scan {
  private:
   static constexpr Nanos kTimeLimit = Nanos{1} << 62;
 
+  void CountRow() {
+    constexpr std::int64_t kTold = 1 << 16;  // at a time
+    ++rows_;
+    if (rows_ % kTold == 0 && reader_.task != nullptr) reader_.task->Did(table_, kTold);
+  }
   void Choose(std::initializer_list<std::string_view> columns);
   bool OpenCells();  // false: SQLite is to read the rows
   void CloseCells();
@@ -181,7 +210,7 @@ template <typename Visit>
 void Scan::ForEach(Visit visit) {
   if (OpenCells()) {
     while (cells_->Next()) {
-      ++rows_;
+      CountRow();
       visit();
     }
     CloseCells();
