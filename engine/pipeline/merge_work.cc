@@ -1,6 +1,8 @@
 #include "engine/pipeline/merge_work.h"
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +15,18 @@ namespace advise {
 namespace {
 
 constexpr std::size_t kMostRows = 500;
+
+// Texts: the run has those of all parts.
+constexpr std::array kWords = {"hw.name",         "work.upload_memory", "work.top_class",
+                               "phase.most_idle", "link.kind",          "driver.thread",
+                               "driver.process"};
+
+// Numbers of which the run has the sum, the mean or the maximum.
+bool IsMergedNumber(const std::string& name) {
+  return name.starts_with("collective.") || name.starts_with("gemm.") ||
+         name.starts_with("phase.") || name == "work.upload_bytes" || name == "run.processes" ||
+         name == "input.workers" || name == "memory.peak" || name == "nic.rate";
+}
 
 class Merger {
  public:
@@ -37,9 +51,15 @@ class Merger {
     }
   }
 
+  // Facts that are not merged may be gone from the parts (ReadParts).
+  static const Report& Checked(const Report& part, [[maybe_unused]] const std::string& fact) {
+    assert(IsMerged(fact));
+    return part;
+  }
+
   // From the steps of one report to those of the run.
   double Factor(const Report& part) const {
-    const double own = FactNumber(part, "steps.count").value_or(0);
+    const double own = FactNumber(Checked(part, "steps.count"), "steps.count").value_or(0);
     return own > 0 && !steps_.empty() ? static_cast<double>(steps_.size()) / own : 1;
   }
 
@@ -66,7 +86,7 @@ class Merger {
     };
     std::map<std::tuple<std::string, double, double>, Sum> sums;
     for (const Report* part : parts_) {
-      const Rows* rows = FactRows(*part, "work.kernels");
+      const Rows* rows = FactRows(Checked(*part, "work.kernels"), "work.kernels");
       if (rows == nullptr) continue;
       for (const Row& row : *rows) {
         Sum& sum = sums[{TextIn(row, "name"), NumberIn(row, "blocks"), NumberIn(row, "threads")}];
@@ -96,7 +116,7 @@ class Merger {
   void Origins() {
     std::map<std::string, Row> sums;
     for (const Report* part : parts_) {
-      const Rows* own = FactRows(*part, "work.origins");
+      const Rows* own = FactRows(Checked(*part, "work.origins"), "work.origins");
       if (own == nullptr) continue;
       for (Row row : *own) {
         std::string key;
@@ -125,7 +145,7 @@ class Merger {
   void Uploads() {
     std::map<double, double> counts;
     for (const Report* part : parts_) {
-      const Rows* rows = FactRows(*part, "work.uploads");
+      const Rows* rows = FactRows(Checked(*part, "work.uploads"), "work.uploads");
       if (rows == nullptr) continue;
       for (const Row& row : *rows) {
         counts[NumberIn(row, "bytes")] += NumberIn(row, "count") * Factor(*part);
@@ -150,14 +170,10 @@ class Merger {
       const std::string& name = fact.info->name;
       if (!std::holds_alternative<Absent>(fact.fact.value)) continue;
       const bool counted = name.ends_with(".count") || name.ends_with(".ranges");
-      const bool ours = name.starts_with("collective.") || name.starts_with("gemm.") ||
-                        name.starts_with("phase.") || name == "work.upload_bytes" ||
-                        name == "run.processes" || name == "input.workers" ||
-                        name == "memory.peak" || name == "nic.rate";
-      if (!ours) continue;
+      if (!IsMergedNumber(name)) continue;
       double sum = 0, most = 0, known = 0;
       for (const Report* part : parts_) {
-        const auto value = FactNumber(*part, name);
+        const auto value = FactNumber(Checked(*part, name), name);
         if (!value) continue;
         sum += *value * (counted ? Factor(*part) : 1);
         most = std::max(most, *value);
@@ -170,11 +186,10 @@ class Merger {
   }
 
   void Words() {
-    for (const char* name : {"hw.name", "work.upload_memory", "work.top_class", "phase.most_idle",
-                             "link.kind", "driver.thread", "driver.process"}) {
+    for (const char* name : kWords) {
       std::set<std::string> words;
       for (const Report* part : parts_) {
-        const std::string word = FactWord(*part, name, "");
+        const std::string word = FactWord(Checked(*part, name), name, "");
         if (!word.empty()) words.insert(word);
       }
       std::string joined;
@@ -189,6 +204,12 @@ class Merger {
 };
 
 }  // namespace
+
+bool IsMerged(const std::string& fact) {
+  return fact == "steps.count" || fact == "work.kernels" || fact == "work.origins" ||
+         fact == "work.uploads" || IsMergedNumber(fact) ||
+         std::find(kWords.begin(), kWords.end(), fact) != kWords.end();
+}
 
 void MergeWork(const std::vector<const Report*>& parts, const std::vector<Nanos>& steps,
                Report* run) {

@@ -3,6 +3,7 @@
 // own.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "engine/advice/report_model.h"
@@ -14,5 +15,8 @@ namespace advise {
 // means.
 void MergeWork(const std::vector<const Report*>& parts, const std::vector<Nanos>& steps,
                Report* run);
+
+// Whether MergeWork() reads that fact of the parts: nobody needs the others.
+bool IsMerged(const std::string& fact);
 
 }  // namespace advise

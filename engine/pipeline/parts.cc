@@ -10,6 +10,7 @@
 
 #include "engine/base/side_by_side.h"
 #include "engine/import/importer.h"
+#include "engine/pipeline/merge_work.h"
 #include "engine/pipeline/processes.h"
 #include "engine/pipeline/run_rules.h"
 #include "engine/pipeline/run_views.h"
@@ -184,7 +185,7 @@ class PartsReader {
       if (divided && !ours) return;
       ReadPart(quiet, sides, &parts_[i]);
       if (i > 0 && parts_[i].saved) TrimViews(&parts_[i].saved->report);
-      if (parts_[i].saved) KeepBestVerdicts(i);
+      if (parts_[i].saved) KeepWhatCounts(i);
       const std::size_t ready = ++done;
       if (options_.how_far != nullptr) {
         options_.how_far->Did(1);
@@ -196,9 +197,24 @@ class PartsReader {
     });
   }
 
+  // What the run does not need of a part goes as it comes: that of a thousand ranks weighs more
+  // than all else of them. One part alone is the report, and stays whole.
+  void KeepWhatCounts(std::size_t i) {
+    const std::lock_guard<std::mutex> lock(kept_);
+    if (!whole_) {
+      whole_ = i;
+    } else {
+      for (const std::size_t part : {*whole_, i}) {
+        std::vector<NamedFact>& facts = parts_[part].saved->report.facts;
+        std::erase_if(facts, [](const NamedFact& fact) { return !IsMerged(fact.info->name); });
+        facts.shrink_to_fit();
+      }
+    }
+    KeepBestVerdicts(i);
+  }
+
   // Of each rule about single ranks, all parts together need one verdict (JoinParts).
   void KeepBestVerdicts(std::size_t i) {
-    const std::lock_guard<std::mutex> lock(verdicts_);
     std::vector<Verdict>& own = parts_[i].saved->report.verdicts;
     std::map<const RuleInfo*, int> weights;
     for (const Verdict& verdict : own) {
@@ -251,8 +267,9 @@ class PartsReader {
     int weight = 0;
     std::size_t part = 0;  // the first of those that say as much
   };
+  std::mutex kept_;                   // of what follows, and of what other parts keep
+  std::optional<std::size_t> whole_;  // the first part that came
   std::map<const RuleInfo*, BestVerdict> best_;
-  std::mutex verdicts_;
 };
 
 }  // namespace
