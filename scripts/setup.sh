@@ -4,6 +4,7 @@
 #   --demo       only what building the program needs
 #   --tidy       clang-tidy, too
 #   --static     what scripts/static-libraries.sh needs, too
+#   --benchmarks Google Benchmark, too, for scripts/bench-pieces.sh
 #   --torch      PyTorch, too: the tests of the Python package profile with it, and skip that where it cannot be had
 #   --browser    Chromium, too: the tests open HTML reports in it, and skip that where it cannot be had
 #   --mcp        the official clients of the Model Context Protocol, too, from npm into build/mcp-clients: a test drives
@@ -33,10 +34,11 @@ for option in "$@"; do
     --browser) browser=yes ;;
     --torch) torch=yes ;;
     --mcp) mcp=yes ;;
+    --benchmarks) packages+=(libbenchmark-dev) ;; # only for scripts/bench-pieces.sh
     --static) packages+=(dpkg-dev nasm make) ;; # only for scripts/static-libraries.sh
     --site) packages+=(python3-sphinx python3-myst-parser) ;; # only for scripts/make-site.sh
     *)
-      echo "usage: scripts/setup.sh [--demo] [--tidy] [--browser] [--mcp] [--torch] [--static] [--site]" >&2
+      echo "usage: scripts/setup.sh [--demo] [--tidy] [--browser] [--mcp] [--torch] [--static] [--site] [--benchmarks]" >&2
       exit 2
       ;;
   esac
