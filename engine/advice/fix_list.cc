@@ -117,7 +117,7 @@ void FixList::Plan() {
     const auto setting = std::find_if(open.begin(), open.end(), [&](const Open& one) {
       return one.candidate->rule->effort == "flag" && !one.candidate->indirect &&
              static_cast<double>(one.worth) * easier_lead >= static_cast<double>(chosen->worth) &&
-             Describe(*one.candidate).confidence >= Describe(*chosen->candidate).confidence;
+             ConfidenceOf(*one.candidate) >= ConfidenceOf(*chosen->candidate);
     });
     return setting != open.end() && setting->worth > 0 ? setting : chosen;
   };

@@ -97,6 +97,8 @@ class FixList {
   virtual Nanos ByItself(const Candidate& candidate) const { return candidate.own; }
   // Whether most of what the effect could have won went to the cause.
   virtual bool LostTo(const Candidate& effect, const Candidate& cause) const = 0;
+  // Of the finding, from 0 to 1.
+  virtual double ConfidenceOf(const Candidate& candidate) const = 0;
   // The finding but for its price and its place in the list.
   virtual Finding Describe(const Candidate& candidate) const = 0;
   virtual Footing FootingOf(const Candidate& candidate) const = 0;

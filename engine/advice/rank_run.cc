@@ -275,21 +275,28 @@ class JobFixes : public FixList {
     finding->where.devices.assign(devices.begin(), devices.end());
   }
 
+  double ConfidenceOf(const Candidate& candidate) const override {
+    const Item& item = ItemOf(candidate);
+    double confidence = 0;
+    for (const auto& [one, report] : item.found) confidence = std::max(confidence, one->confidence);
+    if (item.verdict == nullptr) return confidence;
+    const SavingClaim& saving = item.verdict->saving;
+    confidence =
+        saving.claims ? saving.confidence : knowledge().Number("ranking.unclaimed_confidence");
+    if (!FootingOf(candidate).supports_verdict)
+      confidence *= knowledge().Number("ranking.tentative");
+    return std::round(100 * confidence) / 100;
+  }
+
   Finding OfVerdict(const Candidate& candidate) const {
     const Verdict& verdict = *ItemOf(candidate).verdict;
-    const bool supported = FootingOf(candidate).supports_verdict;
     Finding finding;
     if (verdict.saving.claims && window() > 0) {
       finding.touched_share = static_cast<double>(verdict.saving.claims->Total()) /
                               static_cast<double>(window()) /
                               static_cast<double>(cluster_.ranks.size());
     }
-    finding.confidence =
-        std::round(100 *
-                   (verdict.saving.claims ? verdict.saving.confidence
-                                          : knowledge().Number("ranking.unclaimed_confidence")) *
-                   (supported ? 1 : knowledge().Number("ranking.tentative"))) /
-        100;
+    finding.confidence = ConfidenceOf(candidate);
     finding.confidence_from = verdict.saving.confidence_from;
     finding.basis = verdict.saving.basis;
     finding.symptom = FilledTemplate(candidate.rule->symptom, verdict);
@@ -329,10 +336,7 @@ class JobFixes : public FixList {
         std::max_element(item.found.begin(), item.found.end(),
                          [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     Finding finding = *worst->first;
-    finding.confidence = 0;
-    for (const auto& [one, report] : item.found) {
-      finding.confidence = std::max(finding.confidence, one->confidence);
-    }
+    finding.confidence = ConfidenceOf(candidate);
     if (item.ranks.size() == cluster_.ranks.size()) return finding;
     if (candidate.alone > 0 && 2 * candidate.saving < candidate.alone) {
       finding.basis += finding.basis.empty() ? "" : "; ";

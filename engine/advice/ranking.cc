@@ -32,6 +32,11 @@ void AddIf(bool changed, const char* what, std::vector<std::string>* changes) {
   if (changed) changes->emplace_back(what);
 }
 
+double ShareWithoutCall(const OpTable& ops) {
+  const auto unknown = std::count(ops.call.begin(), ops.call.end(), kNone);
+  return ops.size() > 0 ? static_cast<double>(unknown) / static_cast<double>(ops.size()) : 0;
+}
+
 // Fixes take time on the devices of one trace.
 class TraceFixes : public FixList {
  public:
@@ -40,6 +45,7 @@ class TraceFixes : public FixList {
       : FixList(analysis.run.window.Length(), knowledge),
         analysis_(analysis),
         phases_(analysis),
+        unlinked_(ShareWithoutCall(analysis.run.trace.ops)),
         specific_(analysis.times.size()),
         taken_(analysis.times.size()),
         unreplayed_(analysis.times.size()) {
@@ -206,7 +212,8 @@ class TraceFixes : public FixList {
     finding.idle_share = ShareIn(verdict, &DeviceTime::idle);
     finding.changes = ChangesOf(verdict);
     finding.batches_ready = ClaimOf(candidate).remedy.data_ready;
-    Confidence(verdict, &finding);
+    finding.confidence = ConfidenceOf(candidate);
+    finding.confidence_from = ConfidenceFrom(verdict);
     finding.basis = verdict.saving.basis;
     const Claim& claim = ClaimOf(candidate);
     const std::string& bound = claim.bound;
@@ -255,13 +262,24 @@ class TraceFixes : public FixList {
     return all > 0 ? static_cast<double>(shared) / static_cast<double>(all) : 0;
   }
 
-  // The rule's own confidence, less what the capture leaves open; and what it rests on.
-  void Confidence(const Verdict& verdict, Finding* finding) const {
-    double confidence = verdict.saving.claims ? verdict.saving.confidence
-                                              : knowledge().Number("ranking.unclaimed_confidence");
-    std::string& from = finding->confidence_from;
-    from = verdict.saving.confidence_from;
+  double OwnConfidence(const Verdict& verdict) const {
+    return verdict.saving.claims ? verdict.saving.confidence
+                                 : knowledge().Number("ranking.unclaimed_confidence");
+  }
+
+  // The rule's own confidence, less what the capture leaves open.
+  double ConfidenceOf(const Candidate& candidate) const override {
+    double confidence = OwnConfidence(*ClaimOf(candidate).verdict) *
+                        (1 - knowledge().Number("ranking.unlinked_weight") * unlinked_);
+    if (!analysis_.support.verdict) confidence *= knowledge().Number("ranking.tentative");
+    return std::round(confidence * 100) / 100;
+  }
+
+  // What the confidence rests on.
+  std::string ConfidenceFrom(const Verdict& verdict) const {
+    std::string from = verdict.saving.confidence_from;
     if (from.empty()) {
+      const double confidence = OwnConfidence(verdict);
       from = !verdict.saving.claims ? "no time is claimed"
              : confidence >= knowledge().Number("ranking.recorded_confidence")
                  ? "the report records the cause itself"
@@ -269,19 +287,10 @@ class TraceFixes : public FixList {
                  ? "inferred from times and names in the report"
                  : "other causes are possible";
     }
-    std::size_t unknown = 0;
-    for (const std::uint32_t call : analysis_.run.trace.ops.call) unknown += call == kNone ? 1 : 0;
-    const std::size_t ops = analysis_.run.trace.ops.size();
-    const double missing = ops > 0 ? static_cast<double>(unknown) / static_cast<double>(ops) : 0;
-    confidence *= 1 - knowledge().Number("ranking.unlinked_weight") * missing;
-    if (missing >= 0.01) {
-      from += fmt::format("; lower because the launching calls of {} of the GPU work are missing",
-                          FormatQuantity(missing, "share"));
-    }
-    if (!analysis_.support.verdict) {
-      confidence *= knowledge().Number("ranking.tentative");
-    }
-    finding->confidence = std::round(confidence * 100) / 100;
+    if (unlinked_ < 0.01) return from;
+    return from +
+           fmt::format("; lower because the launching calls of {} of the GPU work are missing",
+                       FormatQuantity(unlinked_, "share"));
   }
 
   void Locate(const Verdict& verdict, Finding* finding) const {
@@ -347,6 +356,7 @@ class TraceFixes : public FixList {
 
   const Analysis& analysis_;
   const ClaimPhase phases_;
+  const double unlinked_;              // the share of the GPU work whose launching call is missing
   std::vector<Claim> claims_;          // by candidate
   Remedy made_specific_;               // by the candidates that are more specific
   std::vector<IntervalSet> specific_;  // what they claim, by device

@@ -13,53 +13,49 @@ class CauseFinder {
       : ranks_(ranks), job_(job), knowledge_(knowledge) {}
 
   std::string Of(const std::set<std::uint32_t>& slow) const {
-    struct Kind {
-      const char* words;
-      Nanos (*of)(const RankTime&);
+    struct Times {
+      std::vector<double> own, others;  // by rank
     };
-    static const std::vector<Kind> kKinds = {
-        {"", [](const RankTime& t) { return t.compute; }},
-        {"it waits longer for data", [](const RankTime& t) { return t.Loading(); }},
-        {"its host launches more slowly",
-         [](const RankTime& t) { return t.Cause(IdleCause::kLaunch); }},
-        {"its host waits in synchronization calls",
-         [](const RankTime& t) { return t.Cause(IdleCause::kHostSync); }},
-        {"it copies longer", [](const RankTime& t) { return t.copy_exposed + t.memset_exposed; }},
-        {"it allocates memory", [](const RankTime& t) { return t.Cause(IdleCause::kAllocation); }},
-        {"it compiles or loads code",
-         [](const RankTime& t) { return t.Cause(IdleCause::kJitOrModuleLoad); }},
-        {"its host is slower",
-         [](const RankTime& t) {
-           return t.Cause(IdleCause::kHostCompute) + t.Cause(IdleCause::kHostWait) +
-                  t.Cause(IdleCause::kUnknown) + t.Cause(IdleCause::kNoWorkQueued) +
-                  t.Cause(IdleCause::kProfilerOverhead);
-         }},
-    };
-    double most = 0;
-    const Kind* worst = nullptr;
-    for (const Kind& kind : kKinds) {
-      std::vector<double> others;
-      std::vector<double> own;
-      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        (slow.contains(r) ? own : others).push_back(Sum(r, kind.of));
+    std::map<std::string, Times> by_words;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      for (const auto& [words, time] : TimesOf(r)) {
+        Times& times = by_words[words];
+        (slow.contains(r) ? times.own : times.others).push_back(time);
       }
-      const double excess = LowerMedian(own) - LowerMedian(others);
-      if (excess > most) most = excess, worst = &kind;
+    }
+    double most = 0;
+    const std::string* worst = nullptr;
+    for (const auto& [words, times] : by_words) {
+      const double excess = LowerMedian(times.own) - LowerMedian(times.others);
+      if (excess > most) most = excess, worst = &words;
     }
     if (BeginsLater(slow) > most) return "it began later, with work that was not captured";
     if (worst == nullptr) return "the captures do not show why";
-    if (*worst->words != '\0') return worst->words;
+    if (!worst->empty()) return *worst;
     return SameKernels(slow) ? "the same kernels run slower there (clock, heat, or another process)"
                              : std::string(kMoreWork);
   }
 
  private:
-  double Sum(std::uint32_t rank, Nanos (*of)(const RankTime&)) const {
-    double sum = 0;
+  // A rank's time by what is said when it makes the rank late; computing has "". What it waits for
+  // others does not make it late.
+  std::map<std::string, double> TimesOf(std::uint32_t rank) const {
+    RankTime sum;
     for (std::size_t s = 0; s < job_.steps; ++s) {
-      sum += static_cast<double>(of(job_.TimeOf(ranks_, rank, s)));
+      const RankTime& time = job_.TimeOf(ranks_, rank, s);
+      sum.compute += time.compute;
+      sum.copy_exposed += time.copy_exposed + time.memset_exposed;
+      for (std::size_t c = 0; c < kIdleCauseCount; ++c) sum.causes[c] += time.causes[c];
     }
-    return sum;
+    std::map<std::string, double> times;
+    times[""] = static_cast<double>(sum.compute);
+    times["it copies longer"] = static_cast<double>(sum.copy_exposed);
+    for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
+      const auto cause = static_cast<IdleCause>(c);
+      if (cause != IdleCause::kPeerWait)
+        times[WordsOf(cause).late] += static_cast<double>(sum.causes[c]);
+    }
+    return times;
   }
 
   // By how much their captures begin after those of the others.

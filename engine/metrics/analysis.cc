@@ -154,7 +154,8 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   kind = FindRunKind(shared, support);
   // A server's waits for requests look like code where no OS calls were recorded.
   step_stats.stall_may_wait = kind.kind == KindOfRun::kInference && trace.os_calls.size() == 0 &&
-                              step_stats.stall_every > 0 && step_stats.stall_what == "host code" &&
+                              step_stats.stall_every > 0 &&
+                              step_stats.stall_what == WordsOf(IdleCause::kHostCompute).host &&
                               step_stats.stall_bytes == 0;
   if (step_stats.stall_may_wait) host_code = FindHostCode(shared, step_stats.stall.lost->by_device);
   // The only uploads of a model's steps are the batch, in however many pieces; the next token takes

@@ -30,7 +30,7 @@ DeviceBudget BudgetOf(const RankTime& time, const UnseenTime& unseen, Nanos wind
   budget.idle_ns = time.idle;
   budget.window_ns = window;
   for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
-    budget.idle_causes.emplace_back(IdleCauseName(static_cast<IdleCause>(c)), time.causes[c]);
+    budget.idle_causes.emplace_back(WordsOf(static_cast<IdleCause>(c)).name, time.causes[c]);
   }
   return budget;
 }

@@ -33,37 +33,6 @@ std::string InSentence(std::string title) {
   return title;
 }
 
-// What the GPU does meanwhile: "waiting for data".
-const char* IdleWords(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::kDataLoading:
-      return "waiting for data";
-    case IdleCause::kHostSync:
-      return "waiting for the host to return from synchronization calls";
-    case IdleCause::kAllocation:
-      return "waiting for memory allocation";
-    case IdleCause::kJitOrModuleLoad:
-      return "waiting for code to be compiled or loaded";
-    case IdleCause::kFileIo:
-      return "waiting for files to be read or written";
-    case IdleCause::kHostWait:
-      return "waiting for a host thread that is blocked";
-    case IdleCause::kLaunch:
-      return "waiting for kernel launches";
-    case IdleCause::kHostCompute:
-      return "waiting for host code";
-    case IdleCause::kPeerWait:
-      return "waiting for another GPU";
-    case IdleCause::kProfilerOverhead:
-      return "waiting for the profiler";
-    case IdleCause::kNoWorkQueued:
-      return "without any work queued";
-    case IdleCause::kUnknown:
-      break;
-  }
-  return "for unknown reasons";
-}
-
 // "Training (PyTorch)": what was captured.
 std::string KindWords(const RunInfo& run) {
   std::string words = run.kind == "training"                               ? "Training"
@@ -299,7 +268,7 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
   const auto words = [&](std::size_t i) {
     const auto cause = static_cast<IdleCause>(order[i]);
     return requests && cause == IdleCause::kHostCompute ? "waiting for requests or host code"
-                                                        : IdleWords(cause);
+                                                        : WordsOf(cause).gpu;
   };
   const double first = time.causes[order[0]];
   const double second = time.causes[order[1]];

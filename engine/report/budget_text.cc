@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "engine/base/text.h"
+#include "engine/trace/idle_cause.h"
 
 namespace advise {
 
@@ -42,35 +43,23 @@ std::vector<BudgetPart> BudgetParts(const std::vector<DeviceBudget>& devices) {
   return parts;
 }
 
-std::string IdleCauseWords(const std::string& cause) {
-  static const std::map<std::string, std::string> kNames = {
-      {"data_loading", "data loading"},
-      {"host_sync", "synchronization"},
-      {"allocation", "memory allocation"},
-      {"jit_or_module_load", "compiling or loading code"},
-      {"file_io", "file access"},
-      {"host_wait", "host blocked in the OS"},
-      {"launch", "launching"},
-      {"host_compute", "host code"},
-      {"peer_wait", "waiting for a peer"},
-      {"profiler_overhead", "the profiler itself"},
-      {"no_work_queued", "no work queued"}};
-  const auto found = kNames.find(cause);
-  return found == kNames.end() ? cause : found->second;
+std::string IdleCauseLabel(const std::string& cause) {
+  const IdleCauseWords* words = WordsOfIdleCause(cause);
+  return words == nullptr ? cause : words->label;
 }
 
 std::vector<std::string> IdleParts(const Report& report, const std::vector<DeviceBudget>& devices,
                                    std::size_t most) {
-  const std::string unknown = IdleCauseWords("unknown");
+  const std::string unknown = IdleCauseLabel("unknown");
   const std::string host = HasCare(report, Care::kRequestsLikeCode)
                                ? "requests or host code"
-                               : IdleCauseWords("host_compute");
+                               : IdleCauseLabel("host_compute");
   std::map<std::string, Nanos> by_words;
   Nanos window = 0;
   for (const DeviceBudget& device : devices) {
     window += device.window_ns;
     for (const auto& [cause, ns] : device.idle_causes)
-      by_words[cause == "host_compute" ? host : IdleCauseWords(cause)] += ns;
+      by_words[cause == "host_compute" ? host : IdleCauseLabel(cause)] += ns;
     // What is known of the time without a cause.
     for (const auto& [words, ns] : {std::pair{"earlier work", device.unseen.before_capture},
                                     std::pair{"gaps inside graphs", device.unseen.in_graphs}}) {

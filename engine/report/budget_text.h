@@ -21,7 +21,7 @@ std::vector<BudgetPart> BudgetParts(const std::vector<DeviceBudget>& devices);
 std::vector<int> Percentages(const std::vector<BudgetPart>& parts);
 
 // "data_loading" as people say it.
-std::string IdleCauseWords(const std::string& cause);
+std::string IdleCauseLabel(const std::string& cause);
 
 // The causes of idle time of these devices, largest first, as shares of the window: "launching
 // 4 %". Those below half a percent are left out. What the report says to read with care of a cause

@@ -49,7 +49,7 @@ std::string StateInWords(const std::string& name) {
   static const std::map<std::string, std::string> kNames = {
       {"comm_exposed", "communication"}, {"copy_exposed", "copies"}, {"memset_exposed", "memsets"}};
   constexpr std::string_view kIdle = "idle.";
-  if (name.starts_with(kIdle)) return IdleCauseWords(name.substr(kIdle.size()));
+  if (name.starts_with(kIdle)) return IdleCauseLabel(name.substr(kIdle.size()));
   const auto found = kNames.find(name);
   return found == kNames.end() ? name : found->second;
 }

@@ -64,13 +64,8 @@ Json Timeline(const FindingTimeline& timeline, NameList* names) {
   Json rows = Json::array();
   for (const ExcerptRow& row : timeline.excerpt.rows) {
     Json events = Json::array();
-    for (ExcerptEvent event : row.events) {
-      if (row.kind == ExcerptRow::Kind::kGaps) {
-        std::replace(event.name.begin(), event.name.end(), ' ', '_');
-        event.name = IdleCauseWords(event.name);
-      }
+    for (const ExcerptEvent& event : row.events)
       events.push_back(Event(event, timeline.excerpt.start, names));
-    }
     rows.push_back({{"kind", RowKind(row.kind)},
                     {"name", SafeText(row.name)},
                     {"depth", row.depth},

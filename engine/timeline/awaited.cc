@@ -5,14 +5,10 @@
 #include <unordered_set>
 
 #include "engine/timeline/handed_memory.h"
+#include "engine/timeline/rests.h"
 
 namespace advise {
 namespace {
-
-bool IsWait(OsClass os) {
-  return os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
-         os == OsClass::kNetwork;
-}
 
 // A kernel or a range says that weights are updated.
 bool SaysTraining(const Run& run) {
@@ -114,23 +110,17 @@ void Awaited::FindLoading() {
         std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t);
     const std::uint32_t process = trace.threads[t].process;
     if (launches || process == kNone) continue;
-    std::vector<Interval> waits;
-    Nanos first = 0;
-    Nanos last = 0;
     for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
       const OsClass os = run_.names.Os(trace.os_calls.name[i]);
-      const Interval when{trace.os_calls.start[i], trace.os_calls.end[i]};
-      if (i == run_.os_of_thread[t].first) first = when.start;
-      last = std::max(last, when.end);
-      if (IsWait(os)) waits.push_back(when);
       const bool receives = os == OsClass::kNetwork && role != Role::kCommunication;
-      if (os == OsClass::kFileIo || receives) loading[process].push_back(when);
+      if (os == OsClass::kFileIo || receives)
+        loading[process].push_back({trace.os_calls.start[i], trace.os_calls.end[i]});
     }
-    if (worker && last > first) {
+    const Rests rests = worker ? RestsOf(run_, t) : Rests{};
+    if (rests.Recorded()) {
       workers_recorded_ = true;
-      const IntervalSet rests = IntervalSet::Of(std::move(waits));
       // Behind its last call it computes, as far as anybody knows.
-      const IntervalSet works = rests.GapsWithin(first, std::max(last, run_.window.end));
+      const IntervalSet works = rests.AtWork(std::max(rests.last, run_.window.end));
       at_work.insert(at_work.end(), works.intervals().begin(), works.intervals().end());
     }
     for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last; ++i) {

@@ -11,25 +11,9 @@
 #include "engine/timeline/budget.h"
 #include "engine/timeline/host_activity.h"
 #include "engine/timeline/run.h"
+#include "engine/trace/idle_cause.h"
 
 namespace advise {
-
-enum class IdleCause : std::uint8_t {
-  kDataLoading,
-  kHostSync,
-  kAllocation,
-  kJitOrModuleLoad,
-  kFileIo,
-  kHostWait,
-  kLaunch,
-  kHostCompute,
-  kPeerWait,
-  kProfilerOverhead,
-  kNoWorkQueued,
-  kUnknown,
-};
-inline constexpr std::size_t kIdleCauseCount = 12;
-const char* IdleCauseName(IdleCause cause);
 
 struct Gap {
   Nanos start = 0;

@@ -25,10 +25,7 @@ Kind KindOfCall(const Run& run, std::uint32_t call) {
   return {false, run.trace.calls.name[call], kernel ? run.trace.ops.detail[op] : kNone};
 }
 
-bool Blocks(OsClass os) {
-  return os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
-         os == OsClass::kNetwork || os == OsClass::kChild;
-}
+bool Blocks(OsClass os) { return IsWait(os) || os == OsClass::kChild; }
 
 // A thread between two of its outermost calls.
 struct Pause {

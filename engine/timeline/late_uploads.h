@@ -14,9 +14,9 @@ struct LateUpload {
 };
 
 // Uploads on streams without kernels whose launching thread had not recovered from a blocking call
-// (`blocks`, of UnrecoveredBlocks), and that began as soon as they were launched or the
-// uploads before them were done. Where each of these blocks the host, the first block counts. In
-// order of time. O(ops).
+// (`blocks`, of UnrecoveredBlocks), and that began as soon as they were launched or the uploads
+// before them were done. Where each of these blocks the host, the first block counts. In order of
+// time. O(ops).
 std::vector<LateUpload> FindLateUploads(const Run& run, const std::vector<std::uint32_t>& blocks);
 
 }  // namespace advise

@@ -77,6 +77,11 @@ enum class Role : std::uint8_t {
   kCompiler
 };
 
+// The thread does nothing meanwhile.
+inline bool IsWait(OsClass os) {
+  return os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
+         os == OsClass::kNetwork;
+}
 inline bool IsSync(CallClass c) {
   return c == CallClass::kSyncDevice || c == CallClass::kSyncStream || c == CallClass::kSyncEvent;
 }

@@ -34,7 +34,7 @@ Report ReportWith(Nanos compute, Nanos comm, Nanos copy,
   device.copy_exposed_ns = copy;
   device.idle_ns = 1000 - compute - comm - copy;
   for (std::size_t c = 0; c < kIdleCauseCount; ++c)
-    device.idle_causes.emplace_back(IdleCauseName(static_cast<IdleCause>(c)), 0);
+    device.idle_causes.emplace_back(WordsOf(static_cast<IdleCause>(c)).name, 0);
   for (const auto& [cause, time] : causes)
     device.idle_causes[static_cast<std::size_t>(cause)].second = time;
   return report;

@@ -24,7 +24,7 @@ TEST_CASE("the causes of idle time add up to the idle time") {
   const auto facts = FactsOf(run);
   double sum = 0;
   for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
-    sum += Number(*facts, std::string("idle.") + IdleCauseName(static_cast<IdleCause>(c)));
+    sum += Number(*facts, std::string("idle.") + WordsOf(static_cast<IdleCause>(c)).name);
   }
   CHECK(sum == Approx(Number(*facts, "budget.idle")));
   CHECK(sum > 0);

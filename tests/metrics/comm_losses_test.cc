@@ -49,7 +49,7 @@ TEST_CASE("the cause of a late rank is what its host does while its GPU waits") 
   CHECK(cause([](TraceBuilder* story, Interval when) { story->OsCall("read", when); }) ==
         "it waits longer for data");
   CHECK(cause([](TraceBuilder* story, Interval when) { story->Call("cudaMalloc", when); }) ==
-        "its host is slower");
+        "it allocates memory");
   CHECK(cause([](TraceBuilder*, Interval) {}) == "its host is slower");
 }
 

@@ -60,7 +60,7 @@ class Analysed {
     for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
       const Nanos time = analysis_->idle.by_device[device][c];
       if (time == 0) continue;
-      text += (text.empty() ? "" : ", ") + std::string(IdleCauseName(static_cast<IdleCause>(c))) +
+      text += (text.empty() ? "" : ", ") + std::string(WordsOf(static_cast<IdleCause>(c)).name) +
               " " + std::to_string(time);
     }
     return text;

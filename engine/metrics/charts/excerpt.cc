@@ -13,12 +13,6 @@
 namespace advise {
 namespace {
 
-std::string GapName(IdleCause cause) {
-  std::string name = IdleCauseName(cause);
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
-}
-
 bool ByStart(const ExcerptEvent& a, const ExcerptEvent& b) {
   return std::tuple(a.start, -a.end, a.op, a.call) < std::tuple(b.start, -b.end, b.op, b.call);
 }
@@ -73,7 +67,7 @@ class Cutter {
       row.kind = ExcerptRow::Kind::kGaps;
       row.device = piece.device;
       row.name = DeviceName(piece.device) + ", idle because of";
-      std::string name = GapName(piece.cause);
+      std::string name = WordsOf(piece.cause).label;
       // Pieces are as fine as what the host did; what is shown is why.
       if (!row.events.empty() && row.events.back().end == piece.start &&
           row.events.back().name == name) {

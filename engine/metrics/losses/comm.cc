@@ -364,22 +364,9 @@ class CommFinder {
       if (more.first > most.first) most = more, worst = c;
     }
     const auto cause = static_cast<IdleCause>(worst);
-    switch (cause) {
-      case IdleCause::kDataLoading:
-      case IdleCause::kFileIo:
-        result_.late_cause = "it waits longer for data";
-        loss->remedy().data_ready = true;
-        break;
-      case IdleCause::kLaunch:
-        result_.late_cause = "its host launches more slowly";
-        break;
-      case IdleCause::kHostSync:
-        result_.late_cause = "its host waits in synchronization calls";
-        break;
-      default:
-        result_.late_cause = "its host is slower";
-        break;
-    }
+    result_.late_cause = WordsOf(cause).late;
+    if (cause == IdleCause::kDataLoading || cause == IdleCause::kFileIo)
+      loss->remedy().data_ready = true;
     if (most.second <= 0) return;
     const double part = most.first / most.second;
     for (const GapPiece piece : basis_.idle.pieces) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/timeline/handed_memory.h"
+#include "engine/timeline/rests.h"
 
 namespace advise {
 namespace {
@@ -142,27 +143,18 @@ class InputFinder {
   // wait, another one while it reads.
   void OsCallsOfLoader(std::uint32_t t, bool worker, std::vector<Interval>* busy) {
     const std::size_t read_before = file_.size();
-    std::vector<Interval> waits;
-    Nanos first = 0;
-    Nanos last = 0;
     for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
-      const OsClass os = run_.names.Os(trace_.os_calls.name[i]);
-      const Interval when{trace_.os_calls.start[i], trace_.os_calls.end[i]};
-      if (i == run_.os_of_thread[t].first) first = when.start;
-      last = std::max(last, when.end);
-      if (os == OsClass::kFileIo) {
-        file_.push_back(when);
-        if (!worker) busy->push_back(when);
-      } else if (os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
-                 os == OsClass::kNetwork) {
-        waits.push_back(when);
-      }
+      if (run_.names.Os(trace_.os_calls.name[i]) != OsClass::kFileIo) continue;
+      file_.push_back({trace_.os_calls.start[i], trace_.os_calls.end[i]});
+      if (!worker) busy->push_back(file_.back());
     }
-    if (last <= first || (!worker && file_.size() == read_before)) return;
-    const IntervalSet at_work = IntervalSet::Of(std::move(waits)).GapsWithin(first, last);
+    if (!worker && file_.size() == read_before) return;
+    const Rests rests = RestsOf(run_, t);
+    if (!rests.Recorded()) return;
+    const IntervalSet at_work = rests.AtWork(rests.last);
     const Nanos time = at_work.OverlapWith(run_.window.start, run_.window.end);
-    const Nanos seen =
-        std::max<Nanos>(0, std::min(last, run_.window.end) - std::max(first, run_.window.start));
+    const Nanos seen = std::max<Nanos>(
+        0, std::min(rests.last, run_.window.end) - std::max(rests.first, run_.window.start));
     working_time_ += time;
     if (!worker) {
       const bool often = run_.steps.known() && file_.size() - read_before >= run_.steps.all.size();

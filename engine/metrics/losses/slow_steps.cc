@@ -196,7 +196,7 @@ class SlowStepFinder {
         for (const Interval& i : idles.intervals()) loss->AddSpan(d, i.start, i.end);
       }
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
-      (*what)[Describe(piece)] += static_cast<double>(part);
+      (*what)[FilledBy(piece)] += static_cast<double>(part);
       if (thread == kNone) continue;
       IntervalSet cut;
       cut.Append(piece.end - part, piece.end);
@@ -220,26 +220,8 @@ class SlowStepFinder {
     if (left > 0) (*what)[kMoreWork] += static_cast<double>(left);
   }
 
-  static std::string Describe(const GapPiece& piece) {
-    if (piece.phase >= Phase::kEvaluation) return PhaseName(piece.phase);
-    switch (piece.cause) {
-      case IdleCause::kDataLoading:
-        return "data loading";
-      case IdleCause::kFileIo:
-        return "file calls";
-      case IdleCause::kHostSync:
-        return "synchronization calls";
-      case IdleCause::kAllocation:
-        return "memory allocation";
-      case IdleCause::kJitOrModuleLoad:
-        return "compiling or loading code";
-      case IdleCause::kHostWait:
-        return "waiting in the OS";
-      case IdleCause::kProfilerOverhead:
-        return "the profiler";
-      default:
-        return "host code";
-    }
+  static const char* FilledBy(const GapPiece& piece) {
+    return piece.phase >= Phase::kEvaluation ? PhaseName(piece.phase) : WordsOf(piece.cause).host;
   }
 
   // What the step takes longer than the median one, without the time in which it had nothing to do.
