@@ -77,6 +77,7 @@ struct RuleInfo {
   std::string effort;  // flag | code | design
   Risk risk = Risk::kNothing;
   Topic topic = Topic::kNoTopic;
+  bool own_steps = false;  // its texts speak of other steps than those that the run is made of
   int priority =
       50;  // how specific the evidence is, 0..100: of two fixes that make one change, who has it
   std::vector<std::string> explains;

@@ -72,11 +72,6 @@ bool IsOtherStep(const std::string& before) {
   return kinds.contains(before);
 }
 
-// Rules that speak of the steps of an engine, or of what to mark as a step.
-bool HasOwnSteps(const std::string& rule) {
-  return rule.starts_with("inference/") || rule.starts_with("capture/");
-}
-
 }  // namespace
 
 std::string InTermsOf(const std::string& maker, const std::string& prose) {
@@ -134,13 +129,13 @@ std::string InUnitsOf(const std::string& unit, const std::string& prose) {
 
 std::string TitleFor(const RunInfo& run, const RuleInfo& rule) {
   const std::string title = InTermsOf(run.maker, rule.title);
-  return HasOwnSteps(rule.id) ? title : InUnitsOf(run.unit, title);
+  return rule.own_steps ? title : InUnitsOf(run.unit, title);
 }
 
 void UseTermsOfRun(Report* report) {
   const RunInfo& run = report->run;
   for (Finding& finding : report->findings) {
-    const bool own = finding.rule == nullptr || HasOwnSteps(finding.rule->id);
+    const bool own = finding.rule == nullptr || finding.rule->own_steps;
     const auto use = [&](std::string* prose) {
       *prose = InTermsOf(run.maker, *prose);
       if (!own) *prose = InUnitsOf(run.unit, *prose);

@@ -167,7 +167,7 @@ class CompareCommand : public Command {
     for (std::size_t i = 1; i < runs.size(); ++i) {
       const std::unique_ptr<Facts> facts = ScaleFacts(scaling, i, runs);
       for (const RuleInfo& rule : several.session.rules.rules()) {
-        if (!rule.id.starts_with("scale/") || rule.status == "retired") continue;
+        if (!JudgesScaling(rule) || rule.status == "retired") continue;
         const Verdict verdict = several.session.rules.Run(rule, *facts);
         if (verdict.outcome != Outcome::kFired) continue;
         ScaleFinding finding{rule.id,

@@ -11,6 +11,8 @@
 
 namespace advise {
 
+constexpr const char* kScaleRuns = "scale.runs";
+
 Speedup SpeedupOf(double time_before, double devices_before, double time_after,
                   double devices_after) {
   Speedup result;
@@ -121,13 +123,17 @@ Scaling ScaleRuns(const std::vector<ScalingRun>& runs, const Knowledge& knowledg
   return scaling;
 }
 
+bool JudgesScaling(const RuleInfo& rule) {
+  return std::find(rule.needs.begin(), rule.needs.end(), kScaleRuns) != rule.needs.end();
+}
+
 std::unique_ptr<Facts> ScaleFacts(const Scaling& scaling, std::size_t row,
                                   const std::vector<ScalingRun>& runs) {
   std::map<std::string, Fact, std::less<>> facts;
   const ScalingRow& base = scaling.rows.front();
   const ScalingRow& one = scaling.rows[row];
   const auto number = [&](const char* name, double value) { facts[name].value = value; };
-  number("scale.runs", static_cast<double>(runs.size()));
+  number(kScaleRuns, static_cast<double>(runs.size()));
   number("scale.devices_before", base.devices);
   number("scale.devices_after", one.devices);
   const Absent unknown{scaling.problems.empty() ? "no times are known" : scaling.problems.front(),

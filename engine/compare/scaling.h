@@ -50,6 +50,9 @@ struct Scaling {
 // At least two runs.
 Scaling ScaleRuns(const std::vector<ScalingRun>& runs, const Knowledge& knowledge);
 
+// A rule that judges a row of the table: it needs facts that only a comparison has.
+bool JudgesScaling(const RuleInfo& rule);
+
 // The facts scale.* of one row against the base.
 std::unique_ptr<Facts> ScaleFacts(const Scaling& scaling, std::size_t row,
                                   const std::vector<ScalingRun>& runs);

@@ -57,7 +57,7 @@ class RuleReader {
          "priority",   "explains", "knowledge", "needs",    "optional",       "thresholds",
          "needs_loop", "loss",     "measure",   "evidence", "not_applicable", "references",
          "symptom",    "cause",    "fixes",     "risk",     "replaces",       "false_positives",
-         "applies",    "detect",   "saving",    "tests",    "topic"});
+         "applies",    "detect",   "saving",    "tests",    "topic",          "own_steps"});
     ReadIdentity();
     ReadTexts();
     ReadNames();
@@ -113,6 +113,7 @@ class RuleReader {
     rule_.effort = Choice("effort", {"flag", "code", "design"});
     ReadRisk();
     ReadTopic();
+    rule_.own_steps = fields_.Flag(table_, "own_steps", false);
     const int by_kind = kind == "info" ? 10 : kind == "symptom" ? 30 : 60;
     const double priority = fields_.Number(table_, "priority", by_kind);
     if (!(priority >= 0 && priority <= 100)) {

@@ -7,6 +7,7 @@ return {
   since     = "0.1",
   kind      = "info",
   effort    = "code",
+  own_steps = true,
   knowledge = { "K-O2", "K-G6" },
 
   needs      = { "capture.has_ranges", "capture.range_coverage" },

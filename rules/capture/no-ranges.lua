@@ -7,6 +7,7 @@ return {
   kind      = "info",
   knowledge = { "K-O2", "K-G6" },
   effort    = "code",
+  own_steps = true,
   topic     = "unnamed-steps",
 
   needs      = { "capture.has_ranges", "run.ops" },

@@ -7,6 +7,7 @@ return {
   kind      = "info",
   knowledge = { "K-O4" },
   effort    = "flag",
+  own_steps = true,
 
   needs      = { "capture.overhead", "window.time" },
   optional   = { "idle.profiler_overhead" },

@@ -7,6 +7,7 @@ return {
   kind      = "info",
   knowledge = { "K-I7" },
   effort    = "flag",
+  own_steps = true,
 
   needs      = { "capture.seconds", "capture.steps" },
   thresholds = { "max_seconds", "min_steps" },

@@ -7,6 +7,7 @@ return {
   kind      = "info",
   knowledge = { "K-I7", "K-O5", "K-O1" },
   effort    = "flag",
+  own_steps = true,
   topic     = "too-short",
 
   needs      = { "capture.steps", "run.ops" },

@@ -6,6 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   effort    = "code",
+  own_steps = true,
   priority  = 66,
   explains  = { "host/cpu-bound", "sync/item-in-loop", "sync/host-busy-wait" },
   knowledge = { "K-E1", "K-N6" },

@@ -6,6 +6,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
+  own_steps = true,
   priority  = 70,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-G2", "K-H4" },

@@ -6,6 +6,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
+  own_steps = true,
   priority  = 69,
   explains  = { "host/cpu-bound", "launch/bound" },
   knowledge = { "K-H4", "K-H5" },

@@ -8,6 +8,7 @@ return {
   since     = "0.1",
   kind      = "info",
   effort    = "design",
+  own_steps = true,
   knowledge = { "K-E1", "K-H2" },
 
   needs      = { "family.gemv.share", "family.gemv.per_step" },

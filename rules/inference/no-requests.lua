@@ -6,6 +6,7 @@ return {
   since     = "0.2",
   kind      = "info",
   effort    = "design",
+  own_steps = true,
   knowledge = { "K-E1", "K-N6" },
 
   needs      = { "run.serves", "window.device_time", "serving.load", "serving.no_request.lost" },

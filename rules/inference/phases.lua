@@ -7,6 +7,7 @@ return {
   since     = "0.1",
   kind      = "info",
   effort    = "design",
+  own_steps = true,
   knowledge = { "K-E1", "K-N6" },
 
   needs      = { "family.decode.share", "family.prefill.share", "family.decode.per_step" },

@@ -7,6 +7,7 @@ return {
   since     = "0.2",
   kind      = "info",
   effort    = "flag",
+  own_steps = true,
   knowledge = { "K-E1", "K-N6" },
 
   needs      = { "run.serves" },

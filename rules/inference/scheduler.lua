@@ -14,6 +14,7 @@ return {
   since     = "0.2",
   kind      = "root",
   effort    = "flag",
+  own_steps = true,
   priority  = 65,
   explains  = { "host/cpu-bound" },
   knowledge = { "K-E1", "K-N6" },
