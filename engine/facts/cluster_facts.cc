@@ -72,7 +72,7 @@ void DeclareMembers(Catalog* catalog) {
   auto& many = NeedMany(&catalog->OfRanks(All));
   many.Add("cluster.hosts", "count", "Number of hosts that the ranks ran on.",
            IfPositive(&Cluster::hosts, "the reports do not name their hosts", ""));
-  many.Add("cluster.processes", "count", "Number of processes that drive these devices.",
+  many.Add("cluster.processes", "count", "Number of processes that drive the devices of the run.",
            IfPositive(&Cluster::processes, "the reports do not name their processes", ""));
   many.Add("cluster.world", "count", "Ranks that the job has, as the launcher says.",
            IfPositive(&Cluster::world, kNoWorld, ""));
@@ -153,12 +153,12 @@ void DeclareImbalances(Catalog* catalog) {
               "Of the steps that a rank slow in compute delays, the share in which it is the same "
               "rank.",
               &Imbalance::top_rank);
-  compute.Add(
-      "rank.imbalance.compute.behind", "share",
-      "What that rank computes longer than the next slowest one, summed over all steps, over "
-      "the sum of the sizes of these differences: 1 when it is always behind, 0 when it is "
-      "ahead as much.",
-      &Imbalance::behind);
+  compute.Add("rank.imbalance.compute.behind", "share",
+              "What the rank that is slow in compute most often computes longer than the next "
+              "slowest one, summed over all steps, over "
+              "the sum of the sizes of the differences: 1 when it is always behind, 0 when it is "
+              "ahead as much.",
+              &Imbalance::behind);
   AddLoss(&compute, "rank.imbalance.compute.",
           "Waiting for ranks that are slow in compute, up to what balance wins.",
           "Ranks that are slow in compute take as long as the median rank.", &Imbalance::loss);

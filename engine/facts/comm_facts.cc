@@ -124,14 +124,19 @@ void DeclareReplication(Catalog* catalog) {
   turns.Add("rank.turns.devices", "count", "GPUs of the process that works on most; 0 for one.",
             &Turns::devices);
   turns.Add("rank.turns.together", "share",
-            "Busy time of these GPUs beyond one at a time, over the time in which any is busy.",
+            "Busy time beyond one GPU at a time, over the time in which any is busy, of the "
+            "process that works on most GPUs.",
             &Turns::together);
   turns.Add("rank.turns.least", "share",
-            "Busy time of the least busy of them, over the time in which any is busy.",
+            "Busy time of the least busy GPU, over the time in which any is busy, of the process "
+            "that works on most GPUs.",
             &Turns::least);
-  turns.AddLoss("rank.turns", kLost,
-                {"", "Idle time of these GPUs while another one of them works.", ""},
-                &Turns::waiting);
+  turns.AddLoss(
+      "rank.turns", kLost,
+      {"",
+       "Idle time of the GPUs of the process that works on most, while another one of them works.",
+       ""},
+      &Turns::waiting);
   auto& contention = catalog->Of(&Analysis::contention);
   contention.Add(
       "comm.contention.slowdown", "num",

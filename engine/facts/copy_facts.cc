@@ -15,7 +15,7 @@ struct Sum {
   }
 };
 struct Sums {
-  Sum all, h2d, d2h, d2d, p2p;
+  Sum all, h2d, d2h;
 };
 
 Sums SumByDirection(const Analysis& a) {
@@ -24,8 +24,6 @@ Sums SumByDirection(const Analysis& a) {
     sums.all.Add(g);
     if (g.direction == "host to device") sums.h2d.Add(g);
     if (g.direction == "device to host") sums.d2h.Add(g);
-    if (g.direction == "device to device") sums.d2d.Add(g);
-    if (g.direction == "peer to peer") sums.p2p.Add(g);
   }
   return sums;
 }
@@ -87,14 +85,6 @@ void DeclareCopyTotals(Catalog* catalog) {
            In(&Sums::d2h, &Sum::bytes));
   sums.Add("copy.d2h.time", "ns", "Summed time of copies from device to host.",
            In(&Sums::d2h, &Sum::time));
-  sums.Add("copy.d2d.count", "count", "Number of copies inside a device.",
-           In(&Sums::d2d, &Sum::count));
-  sums.Add("copy.d2d.bytes", "bytes", "Bytes copied inside a device.", In(&Sums::d2d, &Sum::bytes));
-  sums.Add("copy.d2d.time", "ns", "Summed time of copies inside a device.",
-           In(&Sums::d2d, &Sum::time));
-  sums.Add("copy.p2p.count", "count", "Number of copies between devices.",
-           In(&Sums::p2p, &Sum::count));
-  sums.Add("copy.p2p.bytes", "bytes", "Bytes copied between devices.", In(&Sums::p2p, &Sum::bytes));
   auto& all = catalog->OfAll();
   all.Add("copy.time", "ns", "Time in which at least one copy ran, mean over the devices.",
           TimePerDevice);
@@ -108,7 +98,7 @@ void DeclareKinds(Catalog* catalog) {
              "bandwidth, exposed.",
              GroupRows);
   copies.AddLoss(
-      "copy.pageable", kOfCopies,
+      "copy.pageable", kOfCopies | kBandwidth,
       {"asynchronous copies from or to pageable host memory, small ones left out",
        "Exposed time of asynchronous pageable copies, and the idle time until the host is ahead "
        "again.",
@@ -131,12 +121,12 @@ void DeclareKinds(Catalog* catalog) {
       &Copies::small);
   copies.Add("copy.small.median_bytes", "bytes", "Median size of the small copies in series.",
              &Copies::small_median_bytes);
-  copies.AddLoss("copy.slow", kOfCopies,
+  copies.AddLoss("copy.slow", kOfCopies | kBandwidth,
                  {"large pinned copies far below the rate of the link",
                   "Exposed time of large pinned copies far below the rate of the link.",
                   "Slow pinned copies run at the rate of the link."},
                  &Copies::slow);
-  copies.AddLoss("copy.repeated", kOfCopies,
+  copies.AddLoss("copy.repeated", kOfCopies | kBandwidth,
                  {"uploads whose sizes come back in each step, where a batch does not explain so "
                   "many",
                   "Exposed time of uploads that come back in each step, and the idle time they "
@@ -203,9 +193,8 @@ void DeclareMoves(Catalog* catalog) {
             "Of the direction (upload or download) that takes less time: the share that overlaps "
             "with the other.",
             &Moves::duplex_share);
-  moves.AddLoss("copy.duplex", kChange,
-                {"", "Exposed time of uploads or downloads, whichever takes less time.",
-                 "Uploads and downloads overlap."},
+  moves.AddLoss("copy.duplex", kLost,
+                {"", "Exposed time of uploads or downloads, whichever takes less time.", ""},
                 &Moves::one_way);
   moves.Add(
       "copy.migration.back_bytes", "bytes",

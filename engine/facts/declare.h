@@ -116,7 +116,7 @@ enum LossParts : unsigned {
   kShare = 128U,         // of the compute time
   kCountPerStep = 256U,  // ".count" that is per step, as losses of kernels have it
 
-  kOfCopies = kCount | kPerStep | kBytes | kTime | kBandwidth | kLost | kRemedy,
+  kOfCopies = kCount | kPerStep | kBytes | kTime | kLost | kRemedy,
   kOfCalls = kCount | kPerStep | kTime | kLost | kRemedy,
   kOfGaps = kCount | kPerStep | kLost | kRemedy,
   kOfKernels = kShare | kCountPerStep | kLost | kRemedy,

@@ -33,15 +33,15 @@ void DeclareCode(Catalog* catalog) {
   code.Add("host.compute.ranges", "rows",
            "Innermost named ranges around host code that the report does not show: name, time.",
            RangesAroundCode);
-  code.Add(
-      "host.compute.functions", "rows",
-      "Functions that CPU samples saw in such code: name (its library's file where the function "
-      "is not known), samples.",
-      If([](const HostCode& found) { return found.sampled; }, FunctionsInCode,
-         "the CPU was not sampled", "cpu-sampling"));
+  code.Add("host.compute.functions", "rows",
+           "Functions that CPU samples saw while the GPU waited for code of the launching thread: "
+           "name (its library's file where the function "
+           "is not known), samples.",
+           If([](const HostCode& found) { return found.sampled; }, FunctionsInCode,
+              "the CPU was not sampled", "cpu-sampling"));
   code.Add("host.compute.code", "ns",
-           "Time that launching threads spend in such code at these places of the loop, whether or "
-           "not the GPU waits.",
+           "Time of launching threads in host code that the report does not show, at the places of "
+           "the loop where the GPU waits for it somewhere, whether or not it waits there.",
            &HostCode::code_ns);
   code.Add("host.compute.before_uploads", "ns",
            "Of the idle time, the part in code right before the thread copies data to the GPU.",
@@ -81,10 +81,13 @@ void DeclareDoing(Catalog* catalog) {
     };
   };
   stalls.Add("host.input.between_from", "ns",
-             "When the longest stretch of the window without such a wait begins, from the start of "
-             "the trace; 0 where nothing was waited for.",
+             "When the longest stretch of the window without a wait for what comes from outside "
+             "begins, from the start of the trace; 0 where nothing was waited for.",
              since_start(&Interval::start));
-  stalls.Add("host.input.between_to", "ns", "When that stretch ends.", since_start(&Interval::end));
+  stalls.Add("host.input.between_to", "ns",
+             "When the longest stretch of the window without a wait for what comes from outside "
+             "ends, from the start of the trace.",
+             since_start(&Interval::end));
 }
 
 }  // namespace

@@ -32,15 +32,14 @@ Rows RowsOf(const std::vector<KernelRow>& rows, double whole, std::size_t most, 
   return table;
 }
 
-// Rows of kernels that show something: name, count, time, and one column more.
-Rows ShortRows(const std::vector<KernelRow>& rows, const char* column, double KernelRow::*value) {
+Rows PartialWarpRows(const BlockShapes& blocks) {
   Rows table;
-  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
-    const KernelRow& r = rows[i];
+  for (std::size_t i = 0; i < std::min(blocks.partial_warp_rows.size(), kMostRows); ++i) {
+    const KernelRow& r = blocks.partial_warp_rows[i];
     table.push_back({{"name", r.name},
                      {"count", static_cast<double>(r.count)},
                      {"time", r.time_ns},
-                     {column, r.*value}});
+                     {"threads", r.blocks}});
   }
   return table;
 }
@@ -88,10 +87,11 @@ void DeclareGrids(Catalog* catalog) {
       "kernel.small_grid.share", "share",
       "Share of the compute time in kernels with fewer blocks than SMs and nothing else running.",
       [](const Kernels& k) { return ShareOf(k.small_grid.time_ns, k.compute_ns); });
-  kernels.AddLoss("kernel.small_grid", kChange,
-                  {"", "Time of kernels with fewer blocks than SMs and nothing else running.",
-                   "The work of these kernels is spread over more SMs, until memory is the limit."},
-                  &Kernels::small_grid);
+  kernels.AddLoss(
+      "kernel.small_grid", kChange,
+      {"", "Time of kernels with fewer blocks than SMs and nothing else running.",
+       "Kernels with fewer blocks than SMs are spread over more SMs, until memory is the limit."},
+      &Kernels::small_grid);
   kernels.Add("kernel.small_grid.median_blocks", "count",
               "Median blocks of kernels with fewer blocks than SMs, weighted by time.",
               &Kernels::small_grid_blocks);
@@ -200,12 +200,6 @@ void DeclareVariation(Catalog* catalog) {
                      "Time beyond the median of kernels that took more than twice the median.",
                      "Kernels that took more than twice the median take the median."},
                     &KernelVariation::varying);
-  variation.Add("kernel.varying.rows", "rows",
-                "Kernels that took more than twice the median: name, count, time (beyond the "
-                "median), median.",
-                [](const KernelVariation& v) {
-                  return ShortRows(v.varying_rows, "median", &KernelRow::median_ns);
-                });
   variation.Add("kernel.slowing.ratio", "num",
                 "Time of the same kernels in the second half of the window over the first; 0 when "
                 "it cannot be compared.",
@@ -244,9 +238,7 @@ void DeclareBlocks(Catalog* catalog) {
   blocks.Add(
       "kernel.partial_warp.rows", "rows",
       "Kernels whose block size is not a multiple of 32 threads: name, count, time, threads.",
-      [](const BlockShapes& b) {
-        return ShortRows(b.partial_warp_rows, "threads", &KernelRow::blocks);
-      });
+      PartialWarpRows);
   blocks.AddLoss(
       "kernel.tiny_block", kShare | kLost,
       {"kernels with at most 32 threads per block and more blocks than SMs",

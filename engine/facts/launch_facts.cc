@@ -112,10 +112,6 @@ void DeclareGraphs(Catalog* catalog) {
   graphs.Add("graph.gpu.median", "ns",
              "Median time from the first to the last operation of a graph launch.",
              &Graphs::gpu_median_ns);
-  graphs.Add(
-      "graph.kernels.median", "count", "Median number of operations in a graph launch.",
-      IfPositive(&Graphs::kernels_median, "no graph was launched, or graphs were traced as a whole",
-                 "cuda-graph-node"));
   graphs.AddLoss("graph.gap", kCount | kPerStep | kLost,
                  {"gaps before a graph that the host causes",
                   "Idle time of gaps before a graph that the host causes.", ""},

@@ -39,9 +39,6 @@ void DeclareMemoryFacts(Catalog* catalog) {
       {"runs of six or more frees of device memory, in the steady loop",
        "Idle time in runs of frees, and until the host is ahead again.", "Runs of frees are gone."},
       &Host::free_bursts);
-  host.Add("memory.free_burst.frees", "count",
-           "Mean number of frees in a run of six or more frees of device memory.",
-           &Host::frees_per_burst);
   host.Add("memory.peak", "bytes", "Highest device memory in use; absent without memory events.",
            IfPositive(&Host::memory_peak, "memory events were not recorded", "cuda-memory"));
   const char* const kNoAllocator = "the allocator's own figures were not recorded";

@@ -73,9 +73,7 @@ void DeclareOrigins(Catalog* catalog) {
 
 struct Totals {
   double count = 0;
-  double gpu_ns = 0;
-  const OperatorStat* heavy = nullptr;    // most host time, of those that take the host longer
-  const OperatorStat* busiest = nullptr;  // most GPU time; nullptr when none launches any
+  const OperatorStat* heavy = nullptr;  // most host time, of those that take the host longer
   Rows rows;
 };
 
@@ -83,7 +81,6 @@ Totals FindTotals(const Analysis& a) {
   Totals totals;
   for (const OperatorStat& stat : a.operators.by_name) {
     totals.count += static_cast<double>(stat.count);
-    totals.gpu_ns += stat.gpu_self_ns;
     if (totals.rows.size() < 50) {
       totals.rows.push_back({{"name", a.run.trace.strings[stat.name]},
                              {"count", static_cast<double>(stat.count)},
@@ -93,8 +90,6 @@ Totals FindTotals(const Analysis& a) {
                              {"gpu_self", stat.gpu_self_ns}});
     }
     if (totals.heavy == nullptr && stat.host_self_ns > stat.gpu_self_ns) totals.heavy = &stat;
-    const double most = totals.busiest == nullptr ? 0 : totals.busiest->gpu_self_ns;
-    if (stat.gpu_self_ns > most) totals.busiest = &stat;
   }
   return totals;
 }
@@ -118,7 +113,7 @@ void DeclareCpuOperator(Catalog* catalog) {
       "none, or work on a GPU.",
       UnlessEmpty(
           [](const Analysis& a) {
-            return a.run.active_devices.empty() ? FindCpuOperator(a.run.trace).name : "";
+            return a.run.active_devices.empty() ? FindCpuOperator(a.run).name : "";
           },
           "no operator of a CPU library was recorded without work on a GPU", ""));
 }
@@ -126,8 +121,6 @@ void DeclareCpuOperator(Catalog* catalog) {
 void DeclareOperatorTotals(Catalog* catalog) {
   auto& totals = catalog->Of(FindTotals);
   totals.Needs(Recorded, kNotRecorded, "operators");
-  totals.Add("op.count", "count",
-             "Framework operators in the window; absent when none were recorded.", &Totals::count);
   totals.Add("op.per_step", "count", "Operators per step, nested ones included.",
              [](const Totals& t, const Analysis& a) { return t.count / Steps(a); });
   totals.Add("op.top", "rows",
@@ -146,17 +139,6 @@ void DeclareOperatorTotals(Catalog* catalog) {
   totals.Add("op.host_heavy_time", "ns",
              "Own host time of the operator op.host_heavy, summed over the window.",
              [](const Totals& t) { return t.heavy == nullptr ? 0 : t.heavy->host_self_ns; });
-  totals.Add("op.gpu_top", "name", "The operator that itself launches most GPU time.",
-             [](const Totals& t, const Analysis& a) -> Value {
-               if (t.busiest == nullptr) {
-                 return Absent{"no operator launched GPU work in the window", ""};
-               }
-               return std::string(a.run.trace.strings[t.busiest->name]);
-             });
-  totals.Add(
-      "op.gpu_top_share", "share",
-      "Part of the GPU time of all operators that the operator op.gpu_top launches.",
-      [](const Totals& t) { return t.busiest == nullptr ? 0 : t.busiest->gpu_self_ns / t.gpu_ns; });
   catalog->OfAll()
       .Needs(Recorded, kNotRecorded, "operators")
       .Add("op.of_top_kernel", "name", "The operator that launches the kernel with most time.",

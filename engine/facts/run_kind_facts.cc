@@ -33,9 +33,11 @@ void DeclareStartUp(Catalog* catalog) {
   start.Add("startup.before", "ns",
             "From the first CUDA call to the first GPU operation, before the window.",
             &StartUp::before_ns);
-  start.Add("startup.before_call", "name", "The CUDA call that takes most of that time.",
+  start.Add("startup.before_call", "name",
+            "The CUDA call that takes most of the time before the first GPU operation.",
             &StartUp::before_call);
-  start.Add("startup.before_call_time", "ns", "What this call takes of that time.",
+  start.Add("startup.before_call_time", "ns",
+            "Time of the CUDA call that takes most of the time before the first GPU operation.",
             &StartUp::before_call_ns);
   start.AddLoss("startup", kChange,
                 {"", "Time on devices that the start-up takes.", "The run without its start-up."},
@@ -128,15 +130,9 @@ void DeclareRunKindFacts(Catalog* catalog) {
   kind.Add("run.languages", "name",
            "Languages, programming models, and what the framework builds on, separated by commas.",
            [](const RunKind& k) { return fmt::format("{}", fmt::join(k.languages, ", ")); });
-  kind.Add("run.kernels", "count", "Compute kernels with different names.", &RunKind::kernels);
-  kind.Add("run.launches", "count", "Launches of compute kernels and graphs.", &RunKind::launches);
-  kind.Add("run.tentative", "flag", "Whether the capture holds too little to be sure of a loop.",
-           [](const RunKind&, const Analysis& a) { return !a.support.verdict; });
   kind.Add("run.trains", "flag", "Whether backward passes or an optimizer ran.", &RunKind::trains);
   kind.Add("run.decode", "flag", "Whether kernels or ranges of single tokens ran.",
            &RunKind::decode);
-  kind.Add("run.prefill", "flag", "Whether kernels or ranges of whole prompts ran.",
-           &RunKind::prefill);
   kind.Add("run.serves", "flag", "Whether the run shows a model server.", &RunKind::serves);
   DeclareStartUp(catalog);
   DeclareServing(catalog);

@@ -46,9 +46,6 @@ constexpr SampleTime kSampleTimes[] = {
 void DeclareSampleFacts(Catalog* catalog) {
   auto& samples = catalog->Of(&Analysis::samples);
   samples.AlsoWithoutTimeline();
-  samples.Add("sample.nic", "bytes_per_s",
-              "Traffic of all network cards in the window, both directions.",
-              UnlessNegative(&Samples::nic_bytes_per_s, kNoSamples, "nic-metrics"));
   samples.Add("sample.comm.nic", "bytes_per_s",
               "Traffic of all network cards while communication ran and no compute; may hold other "
               "traffic than the job's.",

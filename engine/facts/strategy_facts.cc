@@ -197,65 +197,44 @@ Value RemedyOnPath(const PathSpeed& speed, const Known& known) {
   return RemedyOf(speed.loss, known);
 }
 
-void DeclarePaths(Catalog* catalog) {
-  auto& inside = NeedMany(&catalog->OfRanks(&Cluster::inside));
-  inside.Add("comm.path.inside.rate", "bytes_per_s",
-             "Bus bandwidth of large collectives inside a node: bytes over links in the shortest "
-             "kernel.",
-             IfPositive(&PathSpeed::bus_bytes_per_s, kNoRate, "nvtx"));
-  inside.Add("comm.path.inside.bytes", "bytes",
-             "Bytes per rank of large collectives inside a node.",
-             IfPositive(&PathSpeed::bytes, kNoRate, "nvtx"));
-  inside.Add(
-      "comm.path.inside.tokens", "num",
-      "Where sizes are not known: if the all-reduces inside a node ran at the usual rate, a rank "
-      "would have time to compute at most so many tokens per gradient of the size sent.",
-      IfPositive(&PathSpeed::tokens, kSized, ""));
-  inside.Add("comm.path.inside.peak", "bytes_per_s",
-             "Rate one way of the path that large collectives inside a node take.",
-             IfCompared(&PathSpeed::peak_bytes_per_s));
-  inside.Add("comm.path.inside.name", "name", "Path that large collectives inside a node take.",
-             IfCompared(&PathSpeed::path));
-  inside.Add("comm.path.inside.kind", "name",
-             "Collective with most time among the large ones inside a node.",
-             IfCompared(&PathSpeed::kind));
-  inside.Add("comm.path.inside.lost", "spans",
-             "Exposed transfer beyond the usual rate of large collectives inside a node.",
-             IfCompared(LostOnPath));
-  inside.Add("comm.path.inside.remedy", "remedy",
-             "Large collectives inside a node run at the usual rate of their path.",
-             IfCompared(RemedyOnPath));
-  inside.Add("comm.path.inside.off", "name",
-             "Variables that keep ranks off each other's memory inside a node; absent without any.",
-             UnlessEmpty(&PathSpeed::off, kPathIsOn, ""));
-  auto& across = NeedMany(&catalog->OfRanks(&Cluster::across));
-  across.Add("comm.path.across.rate", "bytes_per_s",
-             "Bus bandwidth of large collectives across nodes.",
-             IfPositive(&PathSpeed::bus_bytes_per_s, kNoRate, "nvtx"));
-  across.Add("comm.path.across.bytes", "bytes", "Bytes per rank of large collectives across nodes.",
-             IfPositive(&PathSpeed::bytes, kNoRate, "nvtx"));
-  across.Add(
-      "comm.path.across.tokens", "num",
-      "Where sizes are not known: if the all-reduces across nodes ran at the usual rate, a rank "
-      "would have time to compute at most so many tokens per gradient of the size sent.",
-      IfPositive(&PathSpeed::tokens, kSized, ""));
-  across.Add("comm.path.across.peak", "bytes_per_s",
-             "Rate one way of the network that large collectives across nodes take.",
-             IfCompared(&PathSpeed::peak_bytes_per_s));
-  across.Add("comm.path.across.name", "name", "Path that large collectives across nodes take.",
-             IfCompared(&PathSpeed::path));
-  across.Add("comm.path.across.kind", "name",
-             "Collective with most time among the large ones across nodes.",
-             IfCompared(&PathSpeed::kind));
-  across.Add("comm.path.across.lost", "spans",
-             "Exposed transfer beyond the usual rate of large collectives across nodes.",
-             IfCompared(LostOnPath));
-  across.Add("comm.path.across.remedy", "remedy",
-             "Large collectives across nodes run at the usual rate of their path.",
-             IfCompared(RemedyOnPath));
-  across.Add("comm.path.across.off", "name",
-             "Variables that keep ranks off RDMA between nodes; absent without any.",
-             UnlessEmpty(&PathSpeed::off, kPathIsOn, ""));
+struct NamedPath {
+  PathSpeed Cluster::*speed;
+  const char* group;  // of facts
+  const char* where;
+  const char* link;
+  const char* off;
+};
+constexpr NamedPath kPaths[] = {
+    {&Cluster::inside, "comm.path.inside", "inside a node", "path",
+     "Variables that keep ranks off each other's memory inside a node; absent without any."},
+    {&Cluster::across, "comm.path.across", "across nodes", "network",
+     "Variables that keep ranks off RDMA between nodes; absent without any."}};
+
+void DeclarePath(const NamedPath& named, Catalog* catalog) {
+  const std::string group = named.group;
+  const std::string where = named.where;
+  const std::string large = "large collectives " + where;
+  auto& path = NeedMany(&catalog->OfRanks(named.speed));
+  path.Add(group + ".rate", "bytes_per_s",
+           "Bus bandwidth of " + large + ": bytes over links in the shortest kernel.",
+           IfPositive(&PathSpeed::bus_bytes_per_s, kNoRate, "nvtx"));
+  path.Add(group + ".tokens", "num",
+           "Where sizes are not known: if the all-reduces " + where +
+               " ran at the usual rate, a rank would have time to compute at most so many tokens "
+               "per gradient of the size sent.",
+           IfPositive(&PathSpeed::tokens, kSized, ""));
+  path.Add(group + ".peak", "bytes_per_s",
+           std::string("Rate one way of the ") + named.link + " that " + large + " take.",
+           IfCompared(&PathSpeed::peak_bytes_per_s));
+  path.Add(group + ".name", "name", "Path that " + large + " take.", IfCompared(&PathSpeed::path));
+  path.Add(group + ".kind", "name", "Collective with most time among the " + large + ".",
+           IfCompared(&PathSpeed::kind));
+  path.Add(group + ".lost", "spans", "Exposed transfer beyond the usual rate of " + large + ".",
+           IfCompared(LostOnPath));
+  path.Add(group + ".remedy", "remedy",
+           "L" + large.substr(1) + " run at the usual rate of their path.",
+           IfCompared(RemedyOnPath));
+  path.Add(group + ".off", "name", named.off, UnlessEmpty(&PathSpeed::off, kPathIsOn, ""));
 }
 
 }  // namespace
@@ -265,7 +244,7 @@ void DeclareStrategyFacts(Catalog* catalog) {
   DeclareStrategyLosses(catalog);
   DeclareStrategyMemory(catalog);
   DeclarePipeline(catalog);
-  DeclarePaths(catalog);
+  for (const NamedPath& path : kPaths) DeclarePath(path, catalog);
 }
 
 }  // namespace advise::facts

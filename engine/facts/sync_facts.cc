@@ -17,12 +17,12 @@ void DeclareSyncFacts(Catalog* catalog) {
                  "Synchronizations of the loop do not wait."},
                 &Syncs::loop);
   syncs.Add("sync.loop.code", "ns",
-            "Idle time after these synchronizations in which the launching thread runs code of its "
-            "own for long.",
+            "Idle time after synchronizations of the loop in which the launching thread runs code "
+            "of its own for long.",
             &Syncs::loop_code_ns);
   syncs.Add("sync.loop.with_code", "share",
-            "Share of these synchronizations after which the launching thread runs code of its own "
-            "for long while the GPU is idle.",
+            "Share of the synchronizations of the loop after which the launching thread runs code "
+            "of its own for long while the GPU is idle.",
             &Syncs::loop_with_code);
   syncs.Add("sync.loop.name", "name", "The synchronizing call that costs most.", &Syncs::loop_name);
   syncs.AddLoss("sync.item", kOfGaps,

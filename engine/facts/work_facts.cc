@@ -244,13 +244,6 @@ Value LinkKind(const Work& work, const Analysis& a) {
 
 void DeclareLinks(Catalog* catalog) {
   auto& work = catalog->Of(&Analysis::work);
-  const char* const kNoSamples = "no GPU metric samples fell into communication";
-  work.Add("link.nvlink", "share", "Mean NVLink activity sampled during communication kernels.",
-           UnlessNegative([](const Work& w) { return w.nvlink_percent / 100; }, kNoSamples,
-                          "gpu-metrics"));
-  work.Add("link.pcie", "share", "Mean PCIe activity sampled during communication kernels.",
-           UnlessNegative([](const Work& w) { return w.pcie_percent / 100; }, kNoSamples,
-                          "gpu-metrics"));
   work.Add("link.kind", "name", "Which link carries the communication: nvlink or pcie.", LinkKind);
   work.Add("nic.rate", "bytes_per_s",
            "Bytes that network cards received and sent, over the window.",

@@ -226,7 +226,7 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
         "judge.",
         FormatQuantity(static_cast<double>(told.count), "count"));
   }
-  if (const CpuOperator found = FindCpuOperator(run.trace); !found.name.empty()) {
+  if (const CpuOperator found = FindCpuOperator(run); !found.name.empty()) {
     return fmt::format("The model ran on the CPU: {} in {}. No GPU activity was recorded.",
                        FormatQuantity(found.time_ns, "ns"), found.name);
   }

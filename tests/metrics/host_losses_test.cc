@@ -174,7 +174,6 @@ TEST_CASE("a burst of frees blames the time that the GPU is idle in it") {
   story.Launch("after", {200_us, 205_us}, {210_us, 300_us});
   const Analysed run(story);
   CHECK(run->host.free_bursts.count == 1);
-  CHECK(run->host.frees_per_burst == 6);
   CHECK(run->host.free_bursts.lost->Total() >= 48_us);
   CHECK(Changes(run->host.free_bursts) == "unblocks 1 2 3 4 5 6, cuts 48000 ns");
   // An allocation in between parts them; a synchronizing call and what is no call of memory do not.

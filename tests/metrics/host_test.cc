@@ -118,7 +118,6 @@ TraceBuilder Frees(int how_many) {
 TEST_CASE("six frees in a row are a burst, five are not") {
   const Analysed run(Frees(6));
   CHECK(run->host.free_bursts.per_step == 1);
-  CHECK(run->host.frees_per_burst == 6);
   CHECK(run->host.free_bursts.lost->Total() > 0);
   CHECK(Analysed(Frees(5))->host.free_bursts.count == 0);
 }

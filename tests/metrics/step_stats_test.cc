@@ -60,10 +60,9 @@ TEST_CASE("two kinds of steps: how many are of the slower kind, and by how much"
   std::vector<Nanos> lengths;
   for (int i = 0; i < 45; ++i) lengths.push_back(i % 3 == 1 ? 1300_us : 1000_us);
   const Analysed run(StepsOf(lengths), kAuto);
-  if (run->run.steps.outliers.empty()) {
-    CHECK(run->step_stats.two_kinds_share == Approx(1.0 / 3).epsilon(0.05));
-    CHECK(run->step_stats.two_kinds_ratio == Approx(1.3).epsilon(0.01));
-  }
+  REQUIRE(run->run.steps.outliers.empty());
+  CHECK(run->step_stats.two_kinds_share == Approx(1.0 / 3).epsilon(0.05));
+  CHECK(run->step_stats.two_kinds_ratio == Approx(1.3).epsilon(0.01));
 }
 
 TEST_CASE("work of the phases: a step, on the GPU and on the host") {

@@ -1,30 +1,30 @@
 #include "engine/metrics/kernels/cpu_operators.h"
 
+#include <algorithm>
 #include <map>
-#include <string_view>
 
 namespace advise {
 namespace {
 
-// As PyTorch calls them: "aten::mkldnn_convolution", "mkldnn::_linear_pointwise",
-// "aten::mkl_linear".
-bool IsOfCpu(std::string_view name) {
-  for (const std::string_view part : {"mkldnn", "onednn", "::mkl_", "mkl::"}) {
-    if (name.find(part) != std::string_view::npos) return true;
-  }
-  return false;
+bool IsOfCpu(const Knowledge& knowledge, const std::string& name) {
+  const std::vector<std::size_t> signs = knowledge.RunSignsOf("operator", name);
+  return std::any_of(signs.begin(), signs.end(), [&](std::size_t i) {
+    const RunSign& sign = knowledge.run_signs()[i];
+    return sign.about == RunSign::About::kKind && sign.rule.value == "cpu";
+  });
 }
 
 }  // namespace
 
-CpuOperator FindCpuOperator(const Trace& trace) {
+CpuOperator FindCpuOperator(const Run& run) {
   std::map<StringId, double> times;
-  const OperatorTable& operators = trace.operators;
+  const OperatorTable& operators = run.trace.operators;
   for (std::size_t row = 0; row < operators.size(); ++row)
     times[operators.name[row]] += static_cast<double>(operators.end[row] - operators.start[row]);
   CpuOperator most;
   for (const auto& [name, time] : times) {
-    if (time > most.time_ns && IsOfCpu(trace.strings[name])) most = {trace.strings[name], time};
+    const std::string& text = run.trace.strings[name];
+    if (time > most.time_ns && IsOfCpu(run.knowledge, text)) most = {text, time};
   }
   return most;
 }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/trace/tables.h"
+#include "engine/timeline/run.h"
 
 namespace advise {
 
@@ -12,8 +12,8 @@ struct CpuOperator {
   double time_ns = 0;
 };
 
-// Of the operators of oneDNN and MKL the one that takes most time, summed over its calls.
-// O(operators).
-CpuOperator FindCpuOperator(const Trace& trace);
+// Of the operators that say "cpu" (kb/runs.toml) the one that takes most time, summed over its
+// calls. O(operators).
+CpuOperator FindCpuOperator(const Run& run);
 
 }  // namespace advise

@@ -62,11 +62,9 @@ Graphs FindGraphs(const Basis& basis) {
   std::vector<Nanos> whens;
   std::vector<double> calls;
   std::vector<double> spans;
-  std::vector<double> kernels;
   struct Reach {
     std::uint32_t call = 0;
     Nanos start = 0, end = 0;
-    double kernels = 0;
   };
   std::vector<Reach> reach;
   std::vector<std::uint32_t> row_of(trace.calls.size(), kNone);  // in `reach`, by call
@@ -88,10 +86,8 @@ Graphs FindGraphs(const Basis& basis) {
     const std::uint32_t call = trace.ops.call[op];
     if (call == kNone || row_of[call] == kNone) continue;
     Reach& r = reach[row_of[call]];
-    if (r.kernels == 0) r.start = trace.ops.start[op];
+    if (r.end == 0) r.start = trace.ops.start[op];
     r.end = std::max(r.end, trace.ops.end[op]);
-    r.kernels += 1;
-    if (trace.ops.kind[op] == OpKind::kGraph) r.kernels = -1e9;  // traced as a whole
   }
   for (const Reach& r : reach) {
     if (r.end == 0 || !basis.InWindow(r.start)) continue;
@@ -99,7 +95,6 @@ Graphs FindGraphs(const Basis& basis) {
     whens.push_back(run.steps.of_device ? r.start : called);
     calls.push_back(static_cast<double>(trace.calls.end[r.call] - called));
     spans.push_back(static_cast<double>(r.end - r.start));
-    kernels.push_back(std::max(0.0, r.kernels));
   }
   for (const GapPiece piece : basis.idle.pieces) {
     const Gap gap = basis.idle.gaps[piece.gap];
@@ -119,7 +114,6 @@ Graphs FindGraphs(const Basis& basis) {
   graphs.per_step = counter.PerStep();
   graphs.call_median_ns = Median(std::move(calls));
   graphs.gpu_median_ns = Median(std::move(spans));
-  graphs.kernels_median = Median(std::move(kernels));
   graphs.gaps = gaps.Build();
   return graphs;
 }

@@ -10,9 +10,8 @@ struct Graphs {
   std::int64_t launches = 0;
   double per_step = 0;
   double call_median_ns = 0;
-  double gpu_median_ns = 0;   // from the start of a launch's first op to the end of its last
-  double kernels_median = 0;  // traced ops a launch; 0 when graphs were traced as a whole
-  Loss gaps;                  // idle before a graph that launching or host code makes
+  double gpu_median_ns = 0;  // from the start of a launch's first op to the end of its last
+  Loss gaps;                 // idle before a graph that launching or host code makes
   double miss_share = 0;  // of the steady steps: those without a graph launch, where most have one
   double traced_whole_ns = 0;  // of graphs whose kernels were not traced
   Loss misses;                 // idle time of those steps beyond that of the others' median

@@ -221,14 +221,12 @@ class HostFinder {
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("memory.burst_length"));
     LossBuilder loss(basis_);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
-    double frees = 0;
     for (const std::uint32_t thread : run_.launching_threads) {
       std::vector<Interval> cuts;
       std::vector<std::uint32_t> burst;
       const auto close = [&] {
         if (burst.size() >= least) {
           loss.Count(trace_.calls.start[burst.front()], 0, 0);
-          frees += static_cast<double>(burst.size());
           for (const std::uint32_t c : burst) {
             blamed[c] = 1;
             loss.remedy().unblocked_calls.push_back(c);
@@ -257,7 +255,6 @@ class HostFinder {
       loss.remedy().host_cuts.push_back({thread, inside});
     }
     loss.AddBlamed(blamed);
-    result_.frees_per_burst = loss.count() == 0 ? 0 : frees / static_cast<double>(loss.count());
     result_.free_bursts = loss.Build();
   }
 

@@ -237,7 +237,6 @@ class VariationFinder {
   KernelVariation Find() {
     LossBuilder varying(basis_);
     LossBuilder slowing(basis_);
-    RowsOfShapes rows;
     const Likes likes(run_, kernels_);
     Paces paces(run_, likes, enough_);
     const std::uint32_t half_way = HalfWay();
@@ -262,8 +261,6 @@ class VariationFinder {
         varying.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + median, trace_.ops.end[op]);
         varying.remedy().scaled_ops.emplace_back(
             op, static_cast<float>(static_cast<double>(median) / length));
-        AddToShape(run_, op, length - static_cast<double>(median), &rows).median_ns =
-            static_cast<double>(median);
       }
       const std::span<const std::uint32_t> steps = likes.StepsOf(group);  // in time order
       const auto half = std::find_if(steps.begin(), steps.end(),
@@ -293,7 +290,6 @@ class VariationFinder {
     result_.slowing_share = all > 0 ? std::min(1.0, compared / all) : 0;
     result_.slowing_sigma = before > 0 ? paces.Sigma(middle) : 0;
     result_.varying = varying.Build();
-    result_.varying_rows = ByTime(rows);
     result_.slowing = slowing.Build();
     return std::move(result_);
   }

@@ -12,7 +12,6 @@ struct KernelVariation {
   // Time of launches beyond twice what the same place of the step usually takes, where the other
   // kernels of that step do not take longer alike: then the step has more to do.
   Loss varying;
-  std::vector<KernelRow> varying_rows;
   Loss slowing;  // time of the second half beyond the median of the first, same kernel and grid
   double slowing_ratio = 0;  // of the medians, weighted by time; 0 unknown
   double slowing_share = 0;  // of the kernel time that could be compared
