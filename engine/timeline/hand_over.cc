@@ -87,6 +87,15 @@ class Shown {
     return call != kNone && run_.trace.calls.end[call] >= to && IsSync(run_.ClassOfCall(call));
   }
 
+  // For most of the pause, until close before its end, in a wait that somebody else ends.
+  bool WaitsUntilNear(const Pause& pause, double near) const {
+    const auto margin = static_cast<Nanos>(near * static_cast<double>(pause.Length()));
+    const OsCallTable& os = run_.trace.os_calls;
+    const std::uint32_t first = LastBefore(os.start, os_, pause.start + margin);
+    return first != kNone && os.end[first] >= pause.end - margin &&
+           run_.names.Os(os.name[first]) == OsClass::kWait;
+  }
+
   // The last CUDA call or call of the operating system to end in the pause. Calls of one kind that
   // follow each other closely (writes of a file) end with the last of them.
   std::optional<Mark> LastIn(const Pause& pause) const {
@@ -180,7 +189,7 @@ class Finder {
         const std::optional<Nanos> behind = Late(shown_[from], pause);
         if (!mostly && !behind) continue;
         if (shown_[waiting].WorksIn(pause, pause.end - behind.value_or(0)) ||
-            shown_[from].IsBlocked(late, pause.end))
+            shown_[from].IsBlocked(late, pause.end) || LetGo(waiting, from, pause))
           continue;
         found.push_back({pause.start, pause.end, threads_[from]});
       }
@@ -214,6 +223,13 @@ class Finder {
       return std::nullopt;
     if (last != nullptr) *last = *mark;
     return late;
+  }
+
+  // The other thread waited for long and came back just before the pause ends, while this thread
+  // shows no wait: it let the other one go, and not the other way round.
+  bool LetGo(std::size_t waiting, std::size_t other, const Pause& pause) const {
+    return shown_[other].WaitsUntilNear(pause, behind_share_) &&
+           !shown_[waiting].WaitsUntilNear(pause, behind_share_);
   }
 
   struct Partner {

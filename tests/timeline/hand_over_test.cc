@@ -225,5 +225,30 @@ TEST_CASE("a thread that waited for another one is blocked as that one was") {
   CHECK(run->syncs.item.lost->Total() > run.Window() / 4);
 }
 
+// The main thread launches a step of 8 ms, waits for it, and computes 1 ms more before it takes the
+// next batch. A decoder uploads batches ahead and waits for room until the main thread takes one.
+TEST_CASE("a thread that was blocked until just then was let go, and not waited for") {
+  for (const bool wakes : {true, false}) {
+    TraceBuilder story;
+    Repeat(12, 10_ms, [&](int n, Nanos at) {
+      const Nanos done = at + 8_ms + (n * 37 % 11) * 10_us;
+      story.Thread("main").OnStream(7);
+      story.Launch("step", {at, at + 5_us}, {at + 10_us, done - 5_us});
+      story.Sync({at + 10_us, done});
+      const Nanos takes = at + 10_ms - 12_us;
+      story.Thread("decoder").OnStream(9);
+      if (wakes) story.OsCall("sem_wait", {at + 400_us, takes});
+      story.OsCall("read", {takes + 1_us, takes + 100_us});
+      story.CopyToGpu(1_MiB, MemoryKind::kPinned, {at + 300_us, at + 305_us},
+                      {at + 310_us, at + 380_us});
+      story.Sync({at + 306_us, at + 382_us});
+    });
+    const Analysed run(story, kAuto);
+    const std::uint32_t main = run.trace().calls.thread[run.Calls("cudaLaunchKernel")[0]];
+    CHECK(HandOvers(run->run).Of(main).empty());
+    CHECK(run->stalls.os_wait.lost->Total() < run.Window() / 100);
+  }
+}
+
 }  // namespace
 }  // namespace advise

@@ -116,7 +116,8 @@ class CopyFinder {
         kind = CopyKind::kPageable;
       }
     }
-    // Trains: several small copies of one direction on one stream with no kernel in between.
+    // Trains: several small copies of one direction on one stream with no kernel in between. Values
+    // that the host reads one by one, and waits for each, are none: it could do without the waits.
     std::map<std::uint32_t, std::vector<std::uint32_t>> open;
     const auto close = [&](std::vector<std::uint32_t>* train) {
       if (train->size() >= train_) {
@@ -129,7 +130,9 @@ class CopyFinder {
       if (trace_.ops.stream[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
       std::vector<std::uint32_t>& train = open[trace_.ops.stream[op]];
       const bool small = trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(Direction(op)) &&
-                         Bytes(op) <= small_bytes_ && trace_.ops.in_graph[op] == 0;
+                         Bytes(op) <= small_bytes_ && trace_.ops.in_graph[op] == 0 &&
+                         !(result_.kind_of_op[op] == CopyKind::kTiny &&
+                           Direction(op) == CopyDirection::kDeviceToHost);
       if (!small || (!train.empty() && Direction(train.back()) != Direction(op))) close(&train);
       if (small) train.push_back(op);
     }
