@@ -1,4 +1,5 @@
 -- Ranks compute for different times, now this one longer, now that one: uneven batches or uneven shares of the model.
+-- Of GPUs of one process that exchange nothing by kernels, it may be always the same one: no other rule sees who waits.
 return {
   id        = "rank/compute-imbalance",
   title     = "Give all ranks equal work in each step",
@@ -13,16 +14,21 @@ return {
   loss       = "rank.imbalance.compute",
   evidence   = { "steps", "spread", top = "top_rank" },
   needs      = { "cluster.ranks" },
-  optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "run.languages" },
-  thresholds = { "max_behind", "min_share" },
+  optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "run.languages", "rank.late.device",
+                 "rank.turns.together", "rank.turns.least" },
+  thresholds = { "max_steady", "min_share", "min_together" },
 
-  symptom = "In {steps:pct} of the steps, one rank computes longer than the others, not always the same one ({top:pct} of them the same). The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
+  symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text} ({top:pct} of them the same). The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
-    { action = "Bucket samples by length, so that all ranks get similar batches in the same step", ["for"] = { "python" } },
-    { action = "Fill batches by tokens instead of by samples, or pack several short sequences into one", ["for"] = { "python" } },
-    { action = "Divide the problem by cost, not by cells, and move work between ranks when costs change", ["for"] = { "c++", "fortran", "openacc", "mpi" } },
-    { action = "With experts, limit the tokens per expert and balance the router",
+    { reason = "same", action = "Give each GPU work in proportion to its speed, or let all of them take their work from one queue" },
+    { reason = "same", action = "If all GPUs got the same work, compare clocks, temperature and other processes of the slow one with the others",
+      snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_event_reasons.active --format=csv -l 1",
+      language = "bash", ["for"] = { "nvidia" } },
+    { reason = "!same", action = "Bucket samples by length, so that all ranks get similar batches in the same step", ["for"] = { "python" } },
+    { reason = "!same", action = "Fill batches by tokens instead of by samples, or pack several short sequences into one", ["for"] = { "python" } },
+    { reason = "!same", action = "Divide the problem by cost, not by cells, and move work between ranks when costs change", ["for"] = { "c++", "fortran", "openacc", "mpi" } },
+    { reason = "!same", action = "With experts, limit the tokens per expert and balance the router",
       snippet = "aux_loss = load_balancing_loss(router_logits)   # and a capacity factor near 1", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "GPUs of different models, or clocks that change during the run.",
@@ -30,9 +36,18 @@ return {
 
   applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
 
-  -- A rank that is behind in each step by about as much is a straggler.
+  -- A rank that is behind in each step by about as much is a straggler, where somebody waits for it in collectives or
+  -- messages. GPUs of one process that work at the same time wait for each other on the host.
   detect = function(f, t, e)
-    if not at_most(f.rank.imbalance.compute.behind or 1, t.max_behind) then return nil end
+    e.who, e.which = "rank", "not always the same one"
+    if not at_most(f.rank.imbalance.compute.behind or 1, t.max_steady) then
+      local turns = f.rank.turns
+      local together = turns.least and turns.least > 0 and (turns.together or 0) / turns.least or 0
+      if f.rank.late.device or not at_least(together, t.min_together) then return nil end
+      e.who, e.which, e.reason = "GPU", "nearly always the same one", "same"
+      e.why = "It gets more work than the others, or it computes more slowly. They wait on the host until it is done."
+      return e
+    end
     local python = not f.run.languages or contains(f.run.languages, "Python")
     e.why = python
       and "Batches contain different amounts of work on different ranks: sequences of different length, or experts that get different numbers of tokens."
@@ -58,7 +73,19 @@ return {
       expect = { top = 0.77 } },
     { name = "near miss: always the same rank, which is a straggler",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
-                rank = { imbalance = { compute = { spread = 0.3, steps = 1, top_rank = 1, behind = 1, lost = 8e8, remedy = true } } } },
+                rank = { late = { device = 3 }, turns = { together = 6, least = 0.9 },
+                         imbalance = { compute = { spread = 0.3, steps = 1, top_rank = 1, behind = 1, lost = 8e8, remedy = true } } } },
+      expect = "silent" },
+    { name = "of two GPUs of a process the other one waits in each step",
+      edges = { ["rank.turns.together"] = 0.376 },
+      facts = { window = { device_time = 8e7 }, cluster = { ranks = 2 },
+                rank = { turns = { together = 0.46, least = 0.47 },
+                         imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
+      expect = { who = "GPU", reason = "same", share = 0.25 } },
+    { name = "near miss: two GPUs that take turns, one of them for longer",
+      facts = { window = { device_time = 8e7 }, cluster = { ranks = 2 },
+                rank = { turns = { together = 0.02, least = 0.3 },
+                         imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
       expect = "silent" },
     { name = "near miss: the usual small differences",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
