@@ -153,6 +153,10 @@ void DeclareIdle(Catalog* catalog) {
          "Idle without a visible cause before a node of a CUDA graph that was launched long "
          "before: the profiler probably lost kernels there.",
          &UnseenTime::in_graphs);
+  unseen("idle.queued",
+         "Idle without a visible cause before other work that was launched long before: what it "
+         "waits for is not in the report.",
+         &UnseenTime::queued);
 }
 
 struct Efficiency {

@@ -97,6 +97,13 @@ void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) 
                      "before: the profiler probably lost kernels there",
                      FormatQuantity(static_cast<double>(inside), "ns"))});
   }
+  const Nanos queued = analysis.unseen.Sum(&UnseenTime::queued);
+  if (early == 0 && Matters(analysis, queued, "care.unseen")) {
+    notes->push_back(
+        {Care::kOther, fmt::format("for {}, the GPU is idle although work is queued: "
+                                   "what that work waits for was not recorded",
+                                   FormatQuantity(static_cast<double>(queued), "ns"))});
+  }
   const double most = analysis.run.knowledge.Number("care.unknown_calls");
   if (launched > 0 && unknown == launched) {
     notes->push_back({Care::kNoCalls, "no CUDA calls were recorded: causes of gaps are unknown"});

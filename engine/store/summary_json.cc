@@ -110,7 +110,7 @@ void to_json(Json& json, const T& value) {
 
 // ---- Fields by name
 
-ADVISE_KEEP(UnseenTime, before_capture, in_graphs)
+ADVISE_KEEP(UnseenTime, before_capture, in_graphs, queued)
 ADVISE_KEEP(InputInfo, path, kind, producer, rank, host)
 ADVISE_KEEP(WindowInfo, mode, start_ns, end_ns)
 ADVISE_KEEP(DeviceBudget, rank, device, name, compute_ns, comm_exposed_ns, copy_exposed_ns,

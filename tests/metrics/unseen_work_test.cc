@@ -19,15 +19,21 @@ TEST_CASE("work that was launched early on a new stream waits for what began bef
   CHECK(unseen.in_graphs == 0);
 }
 
-TEST_CASE("work that follows other work of its stream, or its launch, waits for nothing earlier") {
-  TraceBuilder follows;
-  follows.Launch("first", {0_us, 5_us}, {10_us, 20_us})
+TEST_CASE("queued work that starts late waits for what is not in the capture") {
+  TraceBuilder story;
+  story.Launch("first", {0_us, 5_us}, {10_us, 20_us})
       .Launch("second", {100_us, 105_us}, {400_ms, 410_ms});
-  CHECK(Unseen(follows).before_capture == 0);
+  CHECK(Unseen(story).queued > 399_ms);
+  CHECK(Unseen(story).queued <= 400_ms);
+  CHECK(Unseen(story).before_capture == 0);
+}
+
+TEST_CASE("work that starts with its launch waits for nothing") {
   TraceBuilder launched_late;
   launched_late.OnStream(1).Launch("first", {0_us, 5_us}, {10_us, 20_us});
   launched_late.OnStream(2).Launch("late", {400_ms, 400_ms + 5_us}, {400_ms + 9_us, 410_ms});
   CHECK(Unseen(launched_late).before_capture == 0);
+  CHECK(Unseen(launched_late).queued == 0);
 }
 
 TEST_CASE("nodes of a graph that start late were preceded by nodes that the profiler lost") {

@@ -409,10 +409,10 @@ TEST_CASE("what is known of idle time without a cause has words of its own") {
   device.window_ns = 1000;
   device.idle_ns = 800;
   device.idle_causes = {{"host_compute", 200}, {"unknown", 600}};
-  device.unseen = {.before_capture = 150, .in_graphs = 350};
+  device.unseen = {.before_capture = 150, .in_graphs = 350, .queued = 40};
   CHECK(IdleParts(report, {device}, 9) ==
         std::vector<std::string>{"gaps inside graphs 35 %", "host code 20 %", "earlier work 15 %",
-                                 "unknown 10 %"});
+                                 "unknown 6 %", "queued work 4 %"});
   report.read_with_care = {{Care::kRequestsLikeCode, "in whatever words"}};
   CHECK(IdleParts(report, {device}, 2).back() == "requests or host code 20 %");
 }

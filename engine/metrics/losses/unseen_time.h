@@ -12,6 +12,9 @@ struct UnseenTime {
   Nanos before_capture = 0;
   // Before a node of a graph that was launched long before: no host is between the two.
   Nanos in_graphs = 0;
+  // Before other work that was launched long before, behind work of its stream that had ended: what
+  // it waits for (another stream's event, another rank, a lost kernel) is not in the capture.
+  Nanos queued = 0;
 };
 
 }  // namespace advise

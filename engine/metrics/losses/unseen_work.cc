@@ -38,7 +38,10 @@ UnseenWork FindUnseenWork(const Basis& basis) {
       if (long_before) time.before_capture += length;
       continue;
     }
-    if (trace.ops.in_graph[gap.op] == 0) continue;
+    if (trace.ops.in_graph[gap.op] == 0) {
+      if (long_before) time.queued += length;
+      continue;
+    }
     const auto node = begun.find(call);
     // Between two nodes of one launch, a pause of any length is more than the GPU needs.
     const bool inside = node != begun.end() && node->second < gap.start;
