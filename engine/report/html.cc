@@ -11,6 +11,7 @@
 #include "engine/report/html_assets.h"
 #include "engine/report/html_parts.h"
 #include "engine/report/html_text.h"
+#include "engine/report/shell.h"
 
 namespace advise {
 namespace {
@@ -76,9 +77,9 @@ std::string VerdictNotes(const Report& report) {
     html += "<p class=\"warn\">" + HtmlText(doubt) + "</p>\n";
   }
   if (!report.next_command.empty()) {
-    html += "<p>Next: " + HtmlText(report.next_step) + "</p>\n" +
-            HtmlCodeBlock(report.next_command,
-                          report.next_command.starts_with("profile(") ? "python" : "shell");
+    html += "<p>Next: " + HtmlText(report.next_step) + "</p>\n";
+    for (const Piece& piece : PiecesOf(report.next_command))
+      html += HtmlCodeBlock(piece.code, piece.language);
   }
   if (report.healthy) {
     html += fmt::format(

@@ -7,6 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/report/html_parts.h"
 #include "engine/report/html_text.h"
+#include "engine/report/shell.h"
 
 namespace advise {
 namespace {
@@ -71,10 +72,9 @@ std::string NotCheckedSection(const Report& report) {
                 : fmt::format("<li>{} <span class=\"muted\">{}: {}</span></li>\n", HtmlText(reason),
                               Rules(rules.size()), names);
   }
-  const std::string how = report.capture_command.empty()
-                              ? ""
-                              : "<p>To check them, capture again:</p>\n" +
-                                    HtmlCodeBlock(report.capture_command, "shell");
+  std::string how = report.capture_command.empty() ? "" : "<p>To check them, capture again:</p>\n";
+  for (const Piece& piece : PiecesOf(report.capture_command))
+    how += HtmlCodeBlock(piece.code, piece.language);
   return Folded("What could not be checked", Rules(report.not_checked.size()), list + "</ul>\n",
                 how);
 }

@@ -56,8 +56,9 @@ std::string Header(const Report& report) {
   }
   text += run + "\n\n";
   if (!report.next_command.empty()) {
-    text += "**Next:** " + MarkdownText(report.next_step) + "\n\n" +
-            MarkdownFence(report.next_command, "sh") + "\n";
+    text += "**Next:** " + MarkdownText(report.next_step) + "\n\n";
+    for (const Piece& piece : PiecesOf(report.next_command))
+      text += MarkdownFence(piece.code, piece.language == "shell" ? "sh" : piece.language) + "\n";
   }
   return text;
 }
@@ -203,7 +204,9 @@ std::string NotCheckedText(const Report& report) {
                         MarkdownText(fmt::format("{}", fmt::join(rules, ", "))));
   }
   if (!report.capture_command.empty()) {
-    text += "\nCapture again with:\n\n" + MarkdownFence(report.capture_command, "sh");
+    text += "\nCapture again with:\n";
+    for (const Piece& piece : PiecesOf(report.capture_command))
+      text += "\n" + MarkdownFence(piece.code, piece.language == "shell" ? "sh" : piece.language);
   }
   return text + "\n</details>\n\n";
 }

@@ -55,4 +55,21 @@ std::string GrepCommand(std::string_view path, std::string_view pattern) {
          ShellQuote(pattern.substr(0, pattern.find('}'))) + first;
 }
 
+std::vector<Piece> PiecesOf(const std::string& commands) {
+  std::vector<Piece> pieces;
+  for (std::size_t at = 0; at < commands.size();) {
+    const std::size_t end = std::min(commands.find('\n', at), commands.size());
+    const std::string line = commands.substr(at, end - at);
+    const bool python = line.starts_with("profile(") || line.starts_with("model.");
+    const char* const language = python ? "python" : "shell";
+    if (!pieces.empty() && pieces.back().language == language) {
+      pieces.back().code += "\n" + line;
+    } else {
+      pieces.push_back({language, line});
+    }
+    at = end + 1;
+  }
+  return pieces;
+}
+
 }  // namespace advise

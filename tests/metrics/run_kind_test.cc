@@ -47,23 +47,34 @@ TEST_CASE("one step of training is training still, and tentative") {
   CHECK_FALSE(run->support.verdict);
 }
 
-TEST_CASE("an export that lost all but cleared memory is no loop of iterations") {
-  const auto story = [](bool kernel) {
+TEST_CASE("an export that lost its kernels is no loop; what only copies may be one") {
+  const auto story = [](bool copies, bool launches, bool kernels) {
     TraceBuilder built;
     for (Nanos at = 100_us; at < 20'000_us; at += 500_us) {
       built.Memset(1_KiB, {at, at + 3_us}, {at + 10_us, at + 12_us});
-      if (kernel) built.Launch("mine", {at + 5_us, at + 8_us}, {at + 20_us, at + 320_us});
+      if (copies)
+        built.CopyToGpu(1_MiB, MemoryKind::kPinned, {at + 3_us, at + 4_us},
+                        {at + 12_us, at + 20_us});
+      if (kernels) {
+        built.Launch("mine", {at + 5_us, at + 8_us}, {at + 20_us, at + 320_us});
+      } else if (launches) {
+        built.Call("cudaLaunchKernel", {at + 5_us, at + 8_us});
+      }
     }
     return built;
   };
-  const Analysed cut(story(false), kAuto);
-  REQUIRE(cut->run.steps.known());  // the memsets repeat
-  CHECK(cut->kind.kind == KindOfRun::kNoGpu);
-  CHECK_FALSE(cut->support.verdict);
-  CHECK(cut->support.reason == "no kernel was recorded");
-  const Analysed whole(story(true), kAuto);
-  CHECK(whole->kind.kind != KindOfRun::kNoGpu);
-  CHECK(whole->support.verdict);
+  for (const TraceBuilder& cut : {story(false, true, false), story(true, true, false)}) {
+    const Analysed run(cut, kAuto);
+    REQUIRE(run->run.steps.known());  // the rest repeats
+    CHECK(run->kind.kind == KindOfRun::kNoGpu);
+    CHECK_FALSE(run->support.verdict);
+    CHECK(run->support.reason == "no kernel was recorded");
+  }
+  for (const TraceBuilder& whole : {story(true, false, false), story(true, true, true)}) {
+    const Analysed run(whole, kAuto);
+    CHECK(run->kind.kind != KindOfRun::kNoGpu);
+    CHECK(run->support.verdict);
+  }
 }
 
 TEST_CASE("attention of single tokens is inference, made of tokens") {

@@ -30,12 +30,19 @@ std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
   return "there is no timeline of the run";
 }
 
-// Whether nothing is left of an export but memory that was cleared: what repeats of that is no
-// loop.
-bool OnlyClears(const Trace& trace) {
-  const auto& kinds = trace.ops.kind;
-  return std::all_of(kinds.begin(), kinds.end(),
-                     [](OpKind kind) { return kind == OpKind::kMemset; });
+// Whether the kernels are not there: memory was only cleared, or copies stand beside launches of
+// what was not recorded. What repeats of that is no loop.
+bool LacksKernels(const Run& run) {
+  const auto& kinds = run.trace.ops.kind;
+  const auto any = [&](auto test) { return std::any_of(kinds.begin(), kinds.end(), test); };
+  if (any([](OpKind kind) { return kind == OpKind::kKernel || kind == OpKind::kGraph; }))
+    return false;
+  if (!any([](OpKind kind) { return kind == OpKind::kCopy; })) return true;
+  for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {
+    const CallClass of = run.ClassOfCall(call);
+    if (of == CallClass::kLaunch || of == CallClass::kGraphLaunch) return true;
+  }
+  return false;
 }
 
 // What every name of a run says of it, each distinct name asked once a place.
@@ -184,7 +191,7 @@ class KindFinder {
 
   void Decide() {
     if (trace_.ops.size() == 0) return Set(KindOfRun::kNoGpu, "no GPU activity was recorded");
-    if (OnlyClears(trace_)) return Set(KindOfRun::kNoGpu, "the GPU only cleared memory");
+    if (LacksKernels(run_)) return Set(KindOfRun::kNoGpu, "no kernel was recorded");
     if (!support_.verdict && support_.start_up) {
       return Set(KindOfRun::kStartUp, "most of the idle time loads code or allocates memory");
     }
@@ -385,7 +392,7 @@ Support JudgeSupport(const Basis& basis) {
   for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
   if (!run.trace.HasTimeline()) return {false, false, WhyNoTimelineIsNotEnough(run.trace)};
   if (run.trace.ops.size() == 0) return {false, false, "no GPU activity was recorded"};
-  if (OnlyClears(run.trace)) return {false, false, "no kernel was recorded"};
+  if (LacksKernels(run)) return {false, false, "no kernel was recorded"};
   const auto length = run.window.Length();
   Nanos starting = 0;
   Nanos all = 0;
