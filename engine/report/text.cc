@@ -32,7 +32,7 @@ constexpr std::size_t kPlanShown = 5;
 constexpr std::size_t kNotesShown = 3;
 
 constexpr int kRowsOfTiny = 20;
-constexpr Nanos kTiny = 2'000'000;
+constexpr Nanos kTiny = 2'000'000;  // layout only: of a capture that supports no verdict
 
 // What each part of a report gets of the screen.
 struct Room {
@@ -250,14 +250,15 @@ std::size_t InFull(const TextOptions& options, int room) {
   return options.quiet ? 0 : static_cast<std::size_t>(std::clamp(options.top, 0, room));
 }
 
-// A few kernels, a part of a step, what was left of a file, or one thing that another tool says.
+// A few kernels, a part of a step, the little that is left of a file, or one thing that another
+// tool says.
 bool IsTiny(const Report& report) {
   if (report.devices.empty()) return Advice(report).size() < 2;
   const bool damaged = std::any_of(report.diagnostics.begin(), report.diagnostics.end(),
                                    [](const Diagnostic& d) { return d.level == Level::kError; });
   const Nanos length = report.window.end_ns - report.window.start_ns;
-  return damaged || report.run.kind == "kernels" ||
-         (!report.no_verdict_reason.empty() && length < kTiny);
+  return report.run.kind == "kernels" ||
+         (!report.no_verdict_reason.empty() && (damaged || length < kTiny));
 }
 
 // Returns how many lines they take, without those between them.
