@@ -123,7 +123,7 @@ Result<void> WriteOutput(const std::string& text, const OutputOptions& options,
 std::string ShownHowFar(const HowFar& how_far, double seconds) {
   const auto all = static_cast<double>(how_far.all());
   const double done = std::min(static_cast<double>(how_far.done()), all);
-  if (all == 0) return fmt::format("{:.0f} s", seconds);
+  if (all == 0) return fmt::format("{:.0f} s so far", seconds);
   std::string amount;
   switch (how_far.unit()) {
     case HowFar::Unit::kRows:

@@ -59,8 +59,8 @@ class Progress {
   std::jthread watch_;  // the last member: it stops before the others go
 };
 
-// "38 % of 14 million rows, 4 s left" after `seconds` of work; "6 s" where it is not known how far
-// that is.
+// "38 % of 14 million rows, 4 s left" after `seconds` of work; "6 s so far" where it is not known
+// how far that is.
 std::string ShownHowFar(const HowFar& how_far, double seconds);
 
 }  // namespace advise

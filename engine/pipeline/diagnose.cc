@@ -119,6 +119,7 @@ std::optional<Judgment> JudgeRanks(const Session& session, const DiagnoseOptions
 // Several parts as one report.
 Result<SavedReport> DiagnoseParts(const Session& session, const DiagnoseOptions& options,
                                   std::vector<Part>* parts) {
+  Say(options, "comparing ranks");
   Result<Judgment> judged = JoinParts(session, options, parts);
   if (!judged) return tl::unexpected(judged.error());
   Cluster& ranks = judged->ranks;

@@ -92,7 +92,7 @@ long PeakOf(const Folder& folder, const std::string& arguments) {
   return std::atol(ReadAll(folder / "peak").c_str());
 }
 
-TEST_CASE("one more facts file takes a third of a megabyte, whatever all of them share") {
+TEST_CASE("one more facts file takes a quarter of a megabyte") {
   const Folder folder;
   const std::string reports = RanksOf("scenarios/rank/straggler-compute-x4");
   REQUIRE(RunAdvise(folder, "facts " + reports + " -o made/").status == 0);
@@ -111,7 +111,7 @@ TEST_CASE("one more facts file takes a third of a megabyte, whatever all of them
   const long many = peak_of(16);
   const double each = static_cast<double>(many - few) / (15 * 4);
   INFO(few << " and " << many << " KiB");
-  CHECK(each < 340);
+  CHECK(each < 256);
 }
 
 #endif

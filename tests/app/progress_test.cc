@@ -8,7 +8,7 @@ namespace {
 
 TEST_CASE("how far work is, and how long the rest may take") {
   HowFar how_far;
-  CHECK(ShownHowFar(how_far, 5.6) == "6 s");  // nobody knows how much it is
+  CHECK(ShownHowFar(how_far, 5.6) == "6 s so far");  // nobody knows how much it is
   how_far.Begin(HowFar::Unit::kRows, 14'000'000);
   CHECK(ShownHowFar(how_far, 0.5) == "0 % of 14.0 million rows");
   how_far.Did(140'000);

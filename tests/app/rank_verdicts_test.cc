@@ -33,7 +33,7 @@ TEST_CASE("of several ranks, the verdict that says most is kept") {
   const std::string first = "kept/rank_0.facts";
   const std::string second = "kept/rank_1.facts";
   const std::map<std::string, int> weights = {
-      {"broken", 4}, {"fired", 3}, {"fine", 2}, {"not_applicable", 1}, {"cannot_tell", 0}};
+      {"broken", 4}, {"fired", 3}, {"fine", 2}, {"not applicable", 1}, {"cannot tell", 0}};
   int different = 0;
   for (const char* rule : {"input/too-few-workers", "step/cold-start", "sync/host-busy-wait",
                            "transfer/pageable-copy"}) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cluster/cluster.h"
 #include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
 #include "engine/metrics/analysis.h"
@@ -23,7 +24,7 @@ namespace {
 
 // ---- Intervals
 
-IntervalSet RandomIntervals(std::int64_t count, std::uint64_t seed) {
+IntervalSet RandomIntervals(std::int64_t count, std::uint32_t seed) {
   Dice dice(seed);
   std::vector<Interval> intervals;
   Nanos at = 0;

@@ -223,7 +223,7 @@ class WritingTest(Faults):
             os.close(theirs)
             said = b""
             for _ in range(200):
-                time.sleep(0.004)
+                time.sleep(0.01)
                 running.send_signal(signal.SIGSTOP)
                 time.sleep(0.26)
                 said += self.waiting(ours)
