@@ -45,7 +45,7 @@ if [ $quick = no ] && [ $all = no ]; then
   ctest --preset asan -R "^($(IFS='|' && echo "${sanitized[*]}")|fuzz-readers)\$"
   elsewhere=$(IFS=';' && echo "${sanitized[*]}")
   seeds=$PWD/build/asan/tests/seeds
-elif [ $all = yes ]; then
+elif [ $quick = no ]; then
   configure_and_build asan -DADVISE_STATIC=OFF unit_tests
   ctest --preset asan
 fi
