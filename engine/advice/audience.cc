@@ -3,19 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <string>
 
+#include "engine/base/lower.h"
+
 namespace advise {
 namespace {
-
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 std::set<std::string> WhatItIs(const RunInfo& run) {
   std::set<std::string> all;

@@ -31,6 +31,7 @@ struct WindowInfo {
   std::string mode;  // "all" | "steady" | "given"
   Nanos start_ns = 0;
   Nanos end_ns = 0;
+  double Seconds() const { return static_cast<double>(end_ns - start_ns) / kNanosPerSecond; }
 };
 
 // Whole nanoseconds; the first five add up to window_ns exactly, the idle causes to idle_ns

@@ -15,7 +15,7 @@
 #include "engine/report/markdown.h"
 #include "engine/report/sarif.h"
 #include "engine/report/shell.h"
-#include "engine/report/text.h"
+#include "engine/report/text_report.h"
 
 namespace advise {
 namespace {

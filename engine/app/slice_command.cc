@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "engine/advice/views.h"
-#include "engine/app/answers.h"
 #include "engine/app/command.h"
+#include "engine/app/command_answers.h"
 #include "engine/app/options.h"
 #include "engine/report/slice.h"
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 
+#include "engine/base/lower.h"
 #include "engine/base/text.h"
-#include "engine/grade/answers.h"
+#include "engine/grade/answer_sheet.h"
 #include "engine/import/importer.h"
 #include "engine/pipeline/session.h"
 
@@ -22,9 +22,7 @@ constexpr std::size_t kMostFiles = 500;
 
 bool IsBefore(const fs::path& below) {
   for (const fs::path& part : below) {
-    std::string name = part.string();
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string name = Lower(part.string());
     if (name.starts_with("before") || name.starts_with("baseline")) return true;
   }
   return false;

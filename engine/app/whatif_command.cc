@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "engine/advice/whatif.h"
-#include "engine/app/answers.h"
 #include "engine/app/command.h"
+#include "engine/app/command_answers.h"
 #include "engine/app/options.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
@@ -90,17 +90,13 @@ std::string Json(const WhatIf& result) {
        {"fixes", parts}});
 }
 
-double WindowSeconds(const Report& report) {
-  return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
-}
-
 std::string PlanText(const Report& report, int width, bool color) {
   Page page(width, color);
   if (report.plan.empty()) {
     page.Wrapped("No finding of this report has a known saving, so there is no plan.");
     return page.text();
   }
-  const double window = WindowSeconds(report);
+  const double window = report.window.Seconds();
   const int units = std::max(1, report.step_count);
   const auto time = [&](double seconds) {
     return FormatQuantity(seconds * kNanosPerSecond / units, "ns");
@@ -135,7 +131,7 @@ std::string PlanText(const Report& report, int width, bool color) {
 }
 
 std::string PlanJson(const Report& report) {
-  const double window = WindowSeconds(report);
+  const double window = report.window.Seconds();
   const double after = report.plan.empty() ? window : report.plan.back().after_seconds;
   const double units = std::max(1, report.step_count);
   OrderedJson steps = OrderedJson::array();

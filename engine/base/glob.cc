@@ -2,10 +2,10 @@
 
 #include <cstddef>
 
+#include "engine/base/lower.h"
+
 namespace advise {
 namespace {
-
-constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 

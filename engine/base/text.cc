@@ -11,15 +11,10 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/base/lower.h"
+
 namespace advise {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 // Letters to insert, to leave out, to change, or to swap with their neighbor, whatever their case.
 std::size_t EditDistance(std::string_view a, std::string_view b) {

@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "engine/base/lower.h"
+
 namespace advise {
 namespace {
 
@@ -94,9 +96,7 @@ int RankInFileName(const std::string& path) {
     }
     std::size_t word = word_end;
     while (word > 0 && IsLetter(name[word - 1])) --word;
-    std::string letters = name.substr(word, word_end - word);
-    std::transform(letters.begin(), letters.end(), letters.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string letters = Lower(name.substr(word, word_end - word));
     const bool local = word >= 6 && name.compare(word - 6, 6, "local_") == 0;
     const bool says = std::find(kWords.begin(), kWords.end(), letters) != kWords.end() ||
                       (letters == "r" && word_end == i);

@@ -193,8 +193,9 @@ void DeclareMoves(Catalog* catalog) {
             "Of the direction (upload or download) that takes less time: the share that overlaps "
             "with the other.",
             &Moves::duplex_share);
-  moves.AddLoss("copy.duplex", kLost,
-                {"", "Exposed time of uploads or downloads, whichever takes less time.", ""},
+  moves.AddLoss("copy.duplex", kChange,
+                {"", "Exposed time of uploads or downloads, whichever takes less time.",
+                 "Uploads and downloads overlap."},
                 &Moves::one_way);
   moves.Add(
       "copy.migration.back_bytes", "bytes",

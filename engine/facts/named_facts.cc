@@ -26,7 +26,7 @@ void DeclareKernels(const Knowledge& knowledge, Catalog* catalog) {
   for (std::size_t i = 0; i < families.size(); ++i) {
     const std::string group = "family." + families[i].name;
     const std::string& things = families[i].things;
-    subject.AddLoss(group, kPerStep | kShare | kLost | kRemedy,
+    subject.AddLoss(group, kCount | kPerStep | kShare | kLost | kRemedy,
                     {things, "Time of " + things + ".", "There are no " + things + "."},
                     [i](const Families& f) -> const Loss& { return f.kernels[i].loss; });
     subject.Add(group + ".halved", "remedy", "Half the time of " + things + " is saved.",

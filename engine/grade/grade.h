@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/advice/report_model.h"
-#include "engine/grade/answers.h"
+#include "engine/grade/answer_sheet.h"
 #include "engine/grade/exercise.h"
 
 namespace advise {

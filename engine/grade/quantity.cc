@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "engine/base/lower.h"
+
 namespace advise {
 namespace {
 
@@ -68,11 +70,7 @@ std::optional<Unit> UnitOfFact(std::string_view unit) {
 }
 
 std::optional<Unit> UnitNamed(std::string_view name) {
-  std::string lower;
-  for (const char c : name) {
-    lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  const auto found = Units().find(lower);
+  const auto found = Units().find(Lower(name));
   if (found != Units().end()) return found->second;
   return UnitOfFact(name);
 }

@@ -67,10 +67,10 @@ std::optional<Error> ForeignText(std::string_view text, const std::string& path)
                  "profile with: nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND"};
   }
   if (any("| NVIDIA-SMI ") || any("==============NVSMI LOG==============") ||
-      StartsWith(lines[0], "<?xml")) {
+      lines[0].starts_with("<?xml")) {
     return Error{"a single output of nvidia-smi, not a log over time", path, kQuery};
   }
-  if (StartsWith(lines[0], "# gpu") && Has(lines[0], " pid ")) {
+  if (lines[0].starts_with("# gpu") && Has(lines[0], " pid ")) {
     return Error{"the table of nvidia-smi pmon, which lists processes", path,
                  "log the GPUs instead: nvidia-smi dmon -s pucvmt -o DT"};
   }

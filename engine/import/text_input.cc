@@ -249,14 +249,4 @@ std::vector<std::pair<std::size_t, std::size_t>> DashesOf(std::string_view line)
   return spans;
 }
 
-bool StartsWith(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
 }  // namespace advise

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/lower.h"
 
 namespace advise {
 
@@ -61,8 +62,5 @@ class NumberStyle {
 // Begin and end of each run of dashes in a line that holds nothing but dashes and blanks: how tools
 // rule off the columns of a printed table. Empty for other lines.
 std::vector<std::pair<std::size_t, std::size_t>> DashesOf(std::string_view line);
-
-bool StartsWith(std::string_view text, std::string_view start);
-std::string Lower(std::string_view text);
 
 }  // namespace advise

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "engine/metrics/charts/summaries.h"
-#include "engine/metrics/kernels/counters.h"
 #include "engine/metrics/kernels/efficiency.h"
+#include "engine/metrics/kernels/kernel_counters.h"
 #include "engine/metrics/kernels/operators.h"
 #include "engine/metrics/kernels/samples.h"
 #include "engine/metrics/kernels/shapes.h"
@@ -27,7 +27,7 @@
 #include "engine/metrics/losses/kernel_variation.h"
 #include "engine/metrics/losses/launch.h"
 #include "engine/metrics/losses/moves.h"
-#include "engine/metrics/losses/mpi.h"
+#include "engine/metrics/losses/mpi_waits.h"
 #include "engine/metrics/losses/number_formats.h"
 #include "engine/metrics/losses/replication.h"
 #include "engine/metrics/losses/serving.h"
@@ -38,7 +38,7 @@
 #include "engine/metrics/losses/turns.h"
 #include "engine/metrics/losses/unseen_work.h"
 #include "engine/metrics/origins.h"
-#include "engine/metrics/system/monitor.h"
+#include "engine/metrics/system/monitor_summary.h"
 #include "engine/metrics/system/paths.h"
 #include "engine/metrics/system/profile_totals.h"
 #include "engine/metrics/system/run_kind.h"

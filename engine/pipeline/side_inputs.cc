@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <utility>
 
+#include "engine/base/lower.h"
 #include "engine/import/importer.h"
 
 namespace advise {
@@ -17,11 +17,7 @@ enum class Whose : std::uint8_t { kThis, kAnother, kUnknown };
 // "GPU-4F2A…" and "4f2a…" are one.
 std::string PlainUuid(std::string_view uuid) {
   if (uuid.starts_with("GPU-")) uuid.remove_prefix(4);
-  std::string plain;
-  for (const char c : uuid) {
-    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return plain;
+  return Lower(uuid);
 }
 
 std::string_view ShortHost(std::string_view host) { return host.substr(0, host.find('.')); }

@@ -133,17 +133,12 @@ std::string CompareHtml(const RunComparison& c, const std::string& before,
                         const std::string& after) {
   const bool figures = c.comparable || c.forced;
   const std::string title = figures ? CompareVerdict(c) : "The runs cannot be compared.";
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n<title>{0}</title>\n<style>\n{1}</style></head><body>\n<h1>{0}</h1>\n"
-      "<p class=\"muted\">Before: {2}<br>After: {3}</p>\n",
-      HtmlText(title), kCompareStyle, HtmlText(before), HtmlText(after));
-  html += CompareParagraphs(c.reasons);
-  if (figures) html += CompareFigures(c);
-  if (!c.notes.empty()) html += "<h2>Notes</h2>\n" + CompareParagraphs(c.notes);
-  return html + "</body></html>\n";
+  std::string body = fmt::format("<p class=\"muted\">Before: {}<br>After: {}</p>\n",
+                                 HtmlText(before), HtmlText(after));
+  body += CompareParagraphs(c.reasons);
+  if (figures) body += CompareFigures(c);
+  if (!c.notes.empty()) body += "<h2>Notes</h2>\n" + CompareParagraphs(c.notes);
+  return HtmlPage(title, kCompareStyle, body);
 }
 
 }  // namespace advise

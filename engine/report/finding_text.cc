@@ -14,11 +14,8 @@ namespace {
 constexpr double kMeasuredEnough = 0.5;  // of the kernel time
 constexpr double kWorthSaying = 0.01;    // of the peaks: less says only that the GPU is idle
 
-double WindowSeconds(const Report& report) {
-  return static_cast<double>(report.window.end_ns - report.window.start_ns) / kNanosPerSecond;
-}
-
-// How much it saves if only it is fixed, where its saving is notably less or more; else "".
+// How much it saves if only it is fixed, where its saving is notably less or more; else "". Nothing
+// stands above the first of the plan.
 std::string ByItself(const Finding& finding) {
   if (!finding.DiffersAlone()) return "";
   constexpr double kNothing = 0.001;
@@ -174,7 +171,7 @@ std::string SavingText(const Report& report, const Finding& finding) {
                          : "saves nothing more after the findings above; up to " + alone;
   }
   const std::string saving = fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
-                                         SecondsText(WindowSeconds(report)),
+                                         SecondsText(report.window.Seconds()),
                                          FormatQuantity(finding.saving_share, "share"));
   return alone.empty() ? saving : saving + " after the findings above; " + alone;
 }

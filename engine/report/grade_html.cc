@@ -128,21 +128,15 @@ std::string SubmissionSection(const Exercise& exercise, const GradedSubmission& 
 
 std::string GradeHtml(const GradedClass& graded) {
   const Exercise& exercise = *graded.exercise;
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n<title>{0}</title>\n<style>\n{1}</style></head><body>\n<h1>{0}</h1>\n"
-      "<p>{2}</p>\n",
-      HtmlText(exercise.title), kStyle,
-      HtmlText(fmt::format("{} points, {} to pass.", Points(exercise.Points()),
-                           FormatQuantity(exercise.pass_share, "share"))));
-  html += ClassTable(graded) + "<h2>Questions</h2>\n" + QuestionTable(graded) +
+  std::string body = fmt::format(
+      "<p>{}</p>\n", HtmlText(fmt::format("{} points, {} to pass.", Points(exercise.Points()),
+                                          FormatQuantity(exercise.pass_share, "share"))));
+  body += ClassTable(graded) + "<h2>Questions</h2>\n" + QuestionTable(graded) +
           "<h2>Submissions</h2>\n";
   for (std::size_t i = 0; i < graded.submissions.size(); ++i) {
-    html += SubmissionSection(exercise, graded.submissions[i], i + 1);
+    body += SubmissionSection(exercise, graded.submissions[i], i + 1);
   }
-  return html + "</body></html>\n";
+  return HtmlPage(exercise.title, kStyle, body);
 }
 
 }  // namespace advise

@@ -108,4 +108,14 @@ std::string HtmlLink(std::string_view address) {
   return fmt::format("<a href=\"{0}\" rel=\"noopener noreferrer\">{0}</a>", text);
 }
 
+std::string HtmlPage(const std::string& title, const std::string& style, const std::string& body) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">\n<title>{0}</title>\n<style>\n{1}</style></head><body>\n<h1>{0}</h1>\n"
+      "{2}</body></html>\n",
+      HtmlText(title), style, body);
+}
+
 }  // namespace advise

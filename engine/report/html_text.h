@@ -18,4 +18,7 @@ std::string ScriptSafeJson(std::string_view json);
 // A link when the address is one of the web, else the address as text.
 std::string HtmlLink(std::string_view address);
 
+// A page without scripts. `body`: HTML that follows its heading.
+std::string HtmlPage(const std::string& title, const std::string& style, const std::string& body);
+
 }  // namespace advise

@@ -3,7 +3,7 @@
 
 #include "engine/advice/report_model.h"
 #include "engine/report/layout.h"
-#include "engine/report/text.h"
+#include "engine/report/text_report.h"
 
 namespace advise {
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "engine/base/lower.h"
 
 namespace advise {
 namespace {
@@ -34,16 +35,10 @@ std::size_t EndOfWord(std::string_view text, std::size_t from, Belongs belongs) 
   return EndOf(text.substr(0, std::min(text.size(), from + kLongestWord)), from, belongs);
 }
 
-std::string LowerCased(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
 // What a name must have for the value behind ":" or a blank to be taken for a secret. Narrower than
 // for "=": "tokens: 128" is a number of tokens.
 bool PromisesSecret(std::string_view name) {
-  const std::string lower = LowerCased(name);
+  const std::string lower = Lower(name);
   for (const char* part : {"passw", "secret", "credential", "apikey", "api_key", "api-key",
                            "access_key", "access-key", "private_key", "authorization"}) {
     if (lower.find(part) != std::string::npos) return true;
@@ -140,7 +135,7 @@ class Masker {
         EndOf(text_, from, [&](char c) { return quoted ? c != quote : !EndsValue(c); });
     const std::string_view value = text_.substr(from, to - from);
     if (value.size() < 4 || std::all_of(value.begin(), value.end(), IsDigit) ||
-        value.starts_with("--") || LowerCased(value) == "bearer" || LowerCased(value) == "basic") {
+        value.starts_with("--") || Lower(value) == "bearer" || Lower(value) == "basic") {
       return false;
     }
     clean_ += text_.substr(at_, from - at_);

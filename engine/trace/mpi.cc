@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
+
+#include "engine/base/lower.h"
 
 namespace advise {
 namespace {
 
 // "isend" of "MPI_Isend" and "pmpi_isend_"; empty when it is no function of MPI.
 std::string StemOf(std::string_view function) {
-  std::string name(function);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = Lower(function);
   std::string_view stem = name;
   if (stem.starts_with("pmpi")) stem.remove_prefix(1);
   if (stem.starts_with("mpix_")) {

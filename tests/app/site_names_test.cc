@@ -82,8 +82,8 @@ TEST_CASE("a rule of a site asks for kernels by a name that only the site knows"
   REQUIRE(counted.status == 0);
   const double all = std::stod(counted.out);
   CHECK(all > 0);
-  CHECK(SiteNumber(facts, "family.site_ours.per_step") > 0);
-  CHECK(SiteNumber(facts, "family.site_ours.per_step") <= all);
+  CHECK(SiteNumber(facts, "family.site_ours.count") > 0);
+  CHECK(SiteNumber(facts, "family.site_ours.count") <= all);
   CHECK(SiteNumber(facts, "family.site_ours.share") > 0.01);
   CHECK(SiteNumber(facts, "calls.site_launch.count") > 0);
 
@@ -100,7 +100,7 @@ TEST_CASE("a facts file keeps what a site named") {
   const std::string trace = "'" + Simulated("scenarios/healthy/cnn-a100") + "'";
   REQUIRE(RunAdvise(folder, "facts " + trace + " -o run.facts --config site.toml").status == 0);
   const Ran with = RunAdvise(folder, "facts run.facts --format json --config site.toml");
-  CHECK_THAT(with.out, Contains("family.site_ours.per_step"));
+  CHECK_THAT(with.out, Contains("family.site_ours.count"));
   const Ran without = RunAdvise(folder, "facts run.facts --format json");
   CHECK(without.status == 0);
   CHECK(without.out.find("site_ours") == std::string::npos);

@@ -1,7 +1,6 @@
 // Answer sheets of students, and the quantities in them.
-#include "engine/grade/answers.h"
-
 #include "engine/base/text.h"
+#include "engine/grade/answer_sheet.h"
 #include "engine/grade/quantity.h"
 #include "tests/fuzz/target.h"
 

@@ -5,7 +5,7 @@
 #include "engine/report/json.h"
 #include "engine/report/markdown.h"
 #include "engine/report/sarif.h"
-#include "engine/report/text.h"
+#include "engine/report/text_report.h"
 #include "tests/fuzz/nsys_variants.h"
 #include "tests/fuzz/target.h"
 

@@ -1,10 +1,9 @@
 // Sizes of operators' tensors: what is kept of which operators, from both formats.
-#include "engine/import/operator_inputs.h"
-
 #include <catch2/catch.hpp>
 
 #include "engine/base/units.h"
 #include "engine/import/importer.h"
+#include "engine/import/operator_sizes.h"
 #include "tests/import/kineto_text.h"
 #include "tests/import/nsys_builder.h"
 

@@ -1,6 +1,5 @@
 // Counters of kernels: joined to the run by name, placed under the roofline, headroom by hand.
-#include "engine/metrics/kernels/counters.h"
-
+#include "engine/metrics/kernels/kernel_counters.h"
 #include "tests/support/analysed.h"
 
 namespace advise {

@@ -1,6 +1,5 @@
 // Monitor logs: means over the time of the job and the GPUs at work, worked out by hand.
-#include "engine/metrics/system/monitor.h"
-
+#include "engine/metrics/system/monitor_summary.h"
 #include "tests/support/analysed.h"
 
 namespace advise {

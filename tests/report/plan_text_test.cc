@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/report/html.h"
-#include "engine/report/text.h"
+#include "engine/report/text_report.h"
 #include "tests/report/sample_report.h"
 
 namespace advise {

@@ -1,5 +1,3 @@
-#include "engine/report/text.h"
-
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -12,6 +10,7 @@
 #include "engine/report/layout.h"
 #include "engine/report/sarif.h"
 #include "engine/report/shell.h"
+#include "engine/report/text_report.h"
 #include "engine/report/where_text.h"
 #include "engine/report/why.h"
 #include "tests/report/sample_report.h"

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "engine/advice/report_views.h"
-#include "engine/app/answers.h"
 #include "engine/app/command.h"
+#include "engine/app/command_answers.h"
 #include "engine/app/mcp/arguments.h"
 #include "engine/base/glob.h"
 #include "engine/base/text.h"

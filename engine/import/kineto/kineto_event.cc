@@ -7,10 +7,10 @@
 #include <limits>
 #include <span>
 
+#include "engine/base/lower.h"
+
 namespace advise::kineto {
 namespace {
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 

@@ -1,19 +1,12 @@
 #include "engine/import/kineto/kineto_names.h"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
+
+#include "engine/base/lower.h"
 
 namespace advise::kineto {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 MemoryKind KindOf(std::string_view word) {
   const auto has = [word](std::string_view part) {

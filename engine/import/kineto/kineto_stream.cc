@@ -12,7 +12,7 @@
 #include "engine/import/kineto/kineto_keys.h"
 #include "engine/import/kineto/kineto_scan.h"
 #include "engine/import/kineto/kineto_window.h"
-#include "engine/import/operator_inputs.h"
+#include "engine/import/operator_sizes.h"
 
 namespace advise::kineto {
 namespace {

@@ -19,7 +19,7 @@
 #include "engine/import/collective_records.h"
 #include "engine/import/keys.h"
 #include "engine/import/kineto/kineto_stream.h"
-#include "engine/import/operator_inputs.h"
+#include "engine/import/operator_sizes.h"
 #include "engine/trace/tables.h"
 
 namespace advise::kineto {

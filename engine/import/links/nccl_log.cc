@@ -26,7 +26,7 @@ class LogWords {
   explicit LogWords(std::string_view text) : rest_(text) {}
 
   LogWords& Text(std::string_view expected) {
-    if (ok_ && StartsWith(rest_, expected)) {
+    if (ok_ && rest_.starts_with(expected)) {
       rest_.remove_prefix(expected.size());
     } else {
       ok_ = false;
@@ -50,7 +50,7 @@ class LogWords {
   // "[0]", "[1a000]": left out.
   LogWords& Bracket() {
     const std::size_t end = rest_.find(']');
-    if (ok_ && StartsWith(rest_, "[") && end != std::string_view::npos) {
+    if (ok_ && rest_.starts_with("[") && end != std::string_view::npos) {
       rest_.remove_prefix(end + 1);
     } else {
       ok_ = false;
@@ -58,7 +58,7 @@ class LogWords {
     return *this;
   }
   bool Take(std::string_view text) {
-    if (!ok_ || !StartsWith(rest_, text)) return false;
+    if (!ok_ || !rest_.starts_with(text)) return false;
     rest_.remove_prefix(text.size());
     return true;
   }
@@ -76,7 +76,7 @@ std::string HostOf(std::string_view prefix) {
   const auto words = WordsOf(prefix);
   for (std::size_t i = words.size(); i-- > 0;) {
     const std::string_view word = words[i];
-    if (StartsWith(word, "[") && word.ends_with(']')) continue;
+    if (word.starts_with("[") && word.ends_with(']')) continue;
     const std::size_t second = word.rfind(':');
     const std::size_t first =
         second == std::string_view::npos || second == 0 ? second : word.rfind(':', second - 1);
@@ -99,8 +99,8 @@ std::string HostOf(std::string_view prefix) {
 }
 
 bool IsTransport(std::string_view word) {
-  return StartsWith(word, "P2P/") || StartsWith(word, "SHM") || StartsWith(word, "NET/") ||
-         StartsWith(word, "COLLNET/") || word == "P2P";
+  return word.starts_with("P2P/") || word.starts_with("SHM") || word.starts_with("NET/") ||
+         word.starts_with("COLLNET/") || word == "P2P";
 }
 
 double BytesOfType(int type) {
@@ -134,7 +134,7 @@ class NcclLogReader {
   }
 
   void ReadLine(std::string_view line) {
-    if (StartsWith(line, "NCCL version ")) {
+    if (line.starts_with("NCCL version ")) {
       ReadVersion(line);
       ++messages_;
       return;
@@ -172,20 +172,20 @@ class NcclLogReader {
   void ReadMessage(std::string_view message, const std::string& host, bool whole) {
     if (ReadChannel(message, host) || !whole) return;
     if (ReadRank(message, host) || ReadCall(message) || ReadEnvironment(message)) return;
-    if (StartsWith(message, "NCCL version ")) ReadVersion(message);
-    if (StartsWith(message, "Using network ")) log_.network = message.substr(14);
-    if (StartsWith(message, "NET/IB : Using ")) ReadDevices(message.substr(15));
+    if (message.starts_with("NCCL version ")) ReadVersion(message);
+    if (message.starts_with("Using network ")) log_.network = message.substr(14);
+    if (message.starts_with("NET/IB : Using ")) ReadDevices(message.substr(15));
     const auto has = [&](std::string_view part) {
       return message.find(part) != std::string_view::npos;
     };
-    if (StartsWith(message, "Connected all rings") || StartsWith(message, "Connected all trees")) {
+    if (message.starts_with("Connected all rings") || message.starts_with("Connected all trees")) {
       if (has("GDR 1")) log_.gdr = 1;
       if (has("GDR 0") && log_.gdr < 0) log_.gdr = 0;
     }
     if (has("GPU Direct RDMA Enabled")) log_.gdr = 1;
     if (has("GPU Direct RDMA Disabled") && log_.gdr < 0) log_.gdr = 0;
     if (has("NET/IB : No device found") || has("GPU Direct RDMA ") || has("NVLS multicast") ||
-        StartsWith(message, "NET/Socket : Using ") || StartsWith(message, "Using network ")) {
+        message.starts_with("NET/Socket : Using ") || message.starts_with("Using network ")) {
       const std::string fact(message);
       if (known_.insert(fact).second && log_.facts.size() < kMostTexts) log_.facts.push_back(fact);
     }
@@ -268,7 +268,7 @@ class NcclLogReader {
   bool ReadEnvironment(std::string_view message) {
     constexpr std::string_view kSet = " set by environment to ";
     const std::size_t at = message.find(kSet);
-    if (at == std::string_view::npos || !StartsWith(message, "NCCL_")) return false;
+    if (at == std::string_view::npos || !message.starts_with("NCCL_")) return false;
     std::string_view value = Trimmed(message.substr(at + kSet.size()));
     if (value.ends_with('.')) value.remove_suffix(1);
     const std::string name(message.substr(0, at));
@@ -280,7 +280,7 @@ class NcclLogReader {
   void ReadDevices(std::string_view text) {
     for (const std::string_view word : WordsOf(text.substr(0, text.find(';')))) {
       const std::size_t end = word.find(']');
-      if (!StartsWith(word, "[") || end == std::string_view::npos || end + 1 >= word.size())
+      if (!word.starts_with("[") || end == std::string_view::npos || end + 1 >= word.size())
         continue;
       const std::string device(word.substr(end + 1));
       if (known_.insert("device " + device).second) log_.ib_devices.push_back(device);
@@ -320,7 +320,7 @@ bool ToldNcclLog(std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\n");
   if (first == std::string_view::npos || head[first] == '{') return false;
   for (const std::string_view line : LinesOf(head)) {
-    if (StartsWith(line, "NCCL version ")) return true;
+    if (line.starts_with("NCCL version ")) return true;
     const std::size_t at = std::min(line.find(kInfo), line.find(kWarn));
     if (at != std::string_view::npos && at > 0 && !HostOf(line.substr(0, at)).empty()) return true;
     // "[2025-01-02 10:11:12] host:pid:tid [0] file.cc:123 NCCL WARN …"

@@ -19,10 +19,10 @@ bool AllDigits(std::string_view text) {
 // "GPU0", "NIC3", "mlx5_0", "mlx5_bond_0": what a matrix has rows and columns for.
 bool IsDevice(std::string_view word) {
   for (const std::string_view kind : {"GPU", "NIC"}) {
-    if (StartsWith(word, kind)) return AllDigits(word.substr(kind.size()));
+    if (word.starts_with(kind)) return AllDigits(word.substr(kind.size()));
   }
   const std::size_t under = word.rfind('_');
-  return under != std::string_view::npos && StartsWith(word, "mlx") &&
+  return under != std::string_view::npos && word.starts_with("mlx") &&
          AllDigits(word.substr(under + 1));
 }
 
@@ -30,7 +30,7 @@ bool IsLink(std::string_view cell) {
   static constexpr auto kLinks =
       std::to_array<std::string_view>({"X", "SYS", "NODE", "SOC", "PHB", "PXB", "PIX", "PSB"});
   return std::find(kLinks.begin(), kLinks.end(), cell) != kLinks.end() ||
-         (StartsWith(cell, "NV") && AllDigits(cell.substr(2)));
+         (cell.starts_with("NV") && AllDigits(cell.substr(2)));
 }
 bool IsStatus(std::string_view cell) {
   static constexpr auto kStatus =
@@ -150,7 +150,7 @@ class TopologyReader {
 
   // ---- ibstat
   bool ReadPort(std::string_view line) {
-    if (StartsWith(line, "CA '") && line.ends_with('\'')) {
+    if (line.starts_with("CA '") && line.ends_with('\'')) {
       adapter_ = line.substr(4, line.size() - 5);
       in_port_ = false;
       return true;
@@ -160,7 +160,7 @@ class TopologyReader {
     if (colon == std::string_view::npos) return false;
     const std::string_view key = Trimmed(line.substr(0, colon));
     const std::string_view value = Trimmed(line.substr(colon + 1));
-    if (StartsWith(key, "Port ") && AllDigits(key.substr(5)) && value.empty()) {
+    if (key.starts_with("Port ") && AllDigits(key.substr(5)) && value.empty()) {
       NetworkPort port;
       port.adapter = adapter_;
       port.port = WholeOf<int>(NumberOf(key.substr(5)).value_or(0));
@@ -190,7 +190,7 @@ bool ToldTopology(std::string_view head) {
   bool header = false;
   for (const std::string_view raw : LinesOf(head)) {
     const std::string_view line = Trimmed(raw);
-    if (StartsWith(line, "CA '") && line.ends_with('\'')) return true;
+    if (line.starts_with("CA '") && line.ends_with('\'')) return true;
     if (line.empty()) continue;
     if (!HeaderOf(line).empty()) {
       header = true;

@@ -11,12 +11,12 @@
 namespace advise {
 namespace {
 
-bool IsTableHeader(std::string_view line) { return StartsWith(line, "#Entity"); }
+bool IsTableHeader(std::string_view line) { return line.starts_with("#Entity"); }
 
 // "DCGM_FI_DEV_GPU_UTIL{gpu="0",…} 97": the start of such a line, or of its description.
 bool IsExporterLine(std::string_view line) {
-  if (StartsWith(line, "# HELP ") || StartsWith(line, "# TYPE ")) line.remove_prefix(7);
-  return StartsWith(line, "DCGM_FI_");
+  if (line.starts_with("# HELP ") || line.starts_with("# TYPE ")) line.remove_prefix(7);
+  return line.starts_with("DCGM_FI_");
 }
 
 class DcgmReader {
@@ -30,10 +30,10 @@ class DcgmReader {
       if (IsTableHeader(line)) {
         columns_ = WordsOf(line);
         columns_.erase(columns_.begin());
-      } else if (StartsWith(line, "# TYPE ")) {
+      } else if (line.starts_with("# TYPE ")) {
         const auto words = WordsOf(line);
         if (words.size() == 4) counter_[std::string(words[2])] = words[3] == "counter";
-      } else if (StartsWith(line, "#") || StartsWith(line, "ID")) {
+      } else if (line.starts_with("#") || line.starts_with("ID")) {
         continue;
       } else if (IsExporterLine(line)) {
         ReadExporterLine(line);
@@ -77,7 +77,7 @@ class DcgmReader {
       const std::size_t equals = text.find("=\"", at);
       if (equals == std::string_view::npos) break;
       std::string_view name = Trimmed(text.substr(at, equals - at));
-      if (StartsWith(name, ",")) name = Trimmed(name.substr(1));
+      if (name.starts_with(",")) name = Trimmed(name.substr(1));
       std::size_t end = equals + 2;
       std::string value;
       for (; end < text.size() && text[end] != '"'; ++end) {

@@ -13,7 +13,7 @@ namespace {
 // Cells of a line, without the '#' of headers: separated by blanks, or by commas (--format csv).
 std::vector<std::string> Columns(std::string_view line) {
   line = Trimmed(line);
-  if (StartsWith(line, "#")) line = Trimmed(line.substr(1));
+  if (line.starts_with("#")) line = Trimmed(line.substr(1));
   std::vector<std::string> cells;
   if (line.find(',') != std::string_view::npos) {
     cells = CellsOf(line);
@@ -25,7 +25,7 @@ std::vector<std::string> Columns(std::string_view line) {
 
 // "# gpu pwr …", "#Date Time gpu …": which column holds the GPU's number; nothing for other lines.
 std::optional<std::size_t> GpuColumn(std::string_view line) {
-  if (!StartsWith(Trimmed(line), "#")) return std::nullopt;
+  if (!Trimmed(line).starts_with("#")) return std::nullopt;
   const std::vector<std::string> cells = Columns(line);
   for (std::size_t i = 0; i < std::min<std::size_t>(cells.size(), 3); ++i) {
     const std::string word = Lower(cells[i]);
@@ -97,7 +97,7 @@ class DmonReader {
         names_ = Columns(line);
         gpu_ = *gpu;
         units_.clear();
-      } else if (StartsWith(Trimmed(line), "#")) {
+      } else if (Trimmed(line).starts_with("#")) {
         units_ = Columns(line);
         if (units_.size() != names_.size()) units_.clear();
       } else if (!names_.empty()) {

@@ -67,9 +67,9 @@ std::string FormOf(const std::string& cell) {
     }
   }
   if (cell.find(':') != std::string::npos && TimestampOf(cell)) return "timestamp";
-  if (StartsWith(cell, "GPU-")) return "uuid";
+  if (cell.starts_with("GPU-")) return "uuid";
   for (const char* maker : {"NVIDIA ", "Tesla ", "GeForce ", "Quadro "}) {
-    if (StartsWith(cell, maker)) return "name";
+    if (cell.starts_with(maker)) return "name";
   }
   return "";
 }

@@ -16,7 +16,7 @@ namespace advise {
 namespace {
 
 bool IsNcuHeader(std::string_view line) {
-  return StartsWith(line, "\"ID\",") && line.find("\"Kernel Name\"") != std::string_view::npos;
+  return line.starts_with("\"ID\",") && line.find("\"Kernel Name\"") != std::string_view::npos;
 }
 
 // One record, which may reach over several lines.
@@ -73,7 +73,7 @@ class NcuCsvReader {
     bool begun = false;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       begun = begun || IsNcuHeader(lines[i]);
-      if (!begun || !StartsWith(lines[i], "\"")) {
+      if (!begun || !lines[i].starts_with("\"")) {
         other_lines_ += begun && !Trimmed(lines[i]).empty() ? 1 : 0;
         continue;
       }
@@ -213,7 +213,7 @@ class NcuCsvReader {
 // Why a text of the profiler holds no table.
 Error WithoutTable(std::string_view text, const std::string& path) {
   for (const std::string_view line : LinesOf(text)) {
-    if (StartsWith(line, "==ERROR==")) {
+    if (line.starts_with("==ERROR==")) {
       return {fmt::format("Nsight Compute wrote no counters: {}", Trimmed(line.substr(9))), path,
               "fix that and profile again"};
     }
@@ -226,7 +226,7 @@ Error WithoutTable(std::string_view text, const std::string& path) {
 
 bool ToldNcuCsv(std::string_view head) {
   for (const std::string_view line : LinesOf(head)) {
-    if (IsNcuHeader(line) || StartsWith(line, "==PROF== ")) return true;
+    if (IsNcuHeader(line) || line.starts_with("==PROF== ")) return true;
   }
   return false;
 }

@@ -30,7 +30,7 @@ namespace {
 constexpr std::string_view kSection = "Section: ";
 
 bool IsSectionLine(std::string_view line) {
-  return StartsWith(line, "  ") && StartsWith(Trimmed(line), kSection);
+  return line.starts_with("  ") && Trimmed(line).starts_with(kSection);
 }
 
 // ", Context 1, Stream 7" behind the name of a kernel.
@@ -66,7 +66,7 @@ struct Ruler {
 // "Est. Speedup: 44.99%", "Est. Local Speedup: 98.86%", "Estimated Speedup: 12%".
 std::optional<double> EstimateOf(std::string_view line) {
   const std::size_t at = line.find("Speedup: ");
-  if (!StartsWith(line, "Est") || at == std::string_view::npos) return std::nullopt;
+  if (!line.starts_with("Est") || at == std::string_view::npos) return std::nullopt;
   std::string_view number = line.substr(at + 9);
   return NumberOf(number.substr(0, number.find('%')));
 }
@@ -120,7 +120,7 @@ class NcuTextReader {
     if (words.empty()) {
       EndMessage();
       ruler_.reset();
-    } else if (StartsWith(line, "==ERROR==")) {
+    } else if (line.starts_with("==ERROR==")) {
       if (error_.empty()) {
         error_ = Trimmed(line.substr(9));
         error_line_ = line_ + 1;
@@ -153,7 +153,7 @@ class NcuTextReader {
     static constexpr auto kMarks =
         std::to_array<std::string_view>({"OPT ", "INF ", "WRN ", "ERR ", "SOL "});
     const auto mark = std::find_if(kMarks.begin(), kMarks.end(), [&](std::string_view known) {
-      return StartsWith(line, "  ") && StartsWith(words, known);
+      return line.starts_with("  ") && words.starts_with(known);
     });
     if (mark != kMarks.end()) {
       EndMessage();
@@ -273,8 +273,8 @@ bool ToldNcuText(std::string_view head) {
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
     if (!IsSectionLine(lines[i])) continue;
     const std::string_view next = Trimmed(lines[i + 1]);
-    const bool marked = StartsWith(next, "OPT ") || StartsWith(next, "INF ") ||
-                        StartsWith(next, "WRN ") || StartsWith(next, "ERR ");
+    const bool marked = next.starts_with("OPT ") || next.starts_with("INF ") ||
+                        next.starts_with("WRN ") || next.starts_with("ERR ");
     if (marked || DashesOf(lines[i + 1]).size() == 3) return true;
   }
   return false;

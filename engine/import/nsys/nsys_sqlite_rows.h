@@ -16,7 +16,7 @@
 
 #include "engine/import/keys.h"
 #include "engine/import/nsys/nsys_sqlite_scan.h"
-#include "engine/import/operator_inputs.h"
+#include "engine/import/operator_sizes.h"
 #include "engine/lookup/cupti.h"
 #include "engine/trace/tables.h"
 

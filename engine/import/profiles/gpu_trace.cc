@@ -178,7 +178,7 @@ class GpuTraceReader {
     const std::string_view name = Text({"name"});
     const bool is_copy = name.find("memcpy") != std::string_view::npos ||
                          name.find("Memcpy") != std::string_view::npos;
-    const bool in_brackets = StartsWith(name, "[");
+    const bool in_brackets = name.starts_with("[");
     const std::uint32_t device = DeviceNumber(Text({"device"}));
     ops.start.push_back(start);
     ops.end.push_back(end);

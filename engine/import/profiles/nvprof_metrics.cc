@@ -55,9 +55,9 @@ bool IsMetricSummary(const PrintedTable& table) {
 }
 
 double UnitBytes(std::string_view unit) {
-  if (StartsWith(unit, "KB")) return 1e3;
-  if (StartsWith(unit, "MB")) return 1e6;
-  if (StartsWith(unit, "GB")) return 1e9;
+  if (unit.starts_with("KB")) return 1e3;
+  if (unit.starts_with("MB")) return 1e6;
+  if (unit.starts_with("GB")) return 1e9;
   return 1;
 }
 

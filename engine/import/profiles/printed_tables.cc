@@ -134,7 +134,7 @@ class TablesReader {
   }
 
   void ReadCommas(std::string_view line) {
-    if (StartsWith(line, "==") || line.find(',') == std::string_view::npos) {
+    if (line.starts_with("==") || line.find(',') == std::string_view::npos) {
       End();
       return;
     }

@@ -33,7 +33,7 @@ std::string_view InnermostFrame(std::string_view frames) {
 }
 
 bool IsSourcePage(std::string_view line) {
-  return (StartsWith(line, "\"#\",") || StartsWith(line, "#,")) &&
+  return (line.starts_with("\"#\",") || line.starts_with("#,")) &&
          line.find("Source") != std::string_view::npos;
 }
 
@@ -42,7 +42,7 @@ bool IsSourcePage(std::string_view line) {
 bool ToldFoldedStacks(std::string_view head) {
   std::size_t stacks = 0, deep = 0, lines = 0;
   for (const std::string_view line : LinesOf(head)) {
-    if (Trimmed(line).empty() || StartsWith(line, "#")) continue;
+    if (Trimmed(line).empty() || line.starts_with("#")) continue;
     ++lines;
     const auto stack = StackOf(line);
     if (!stack) continue;
@@ -59,7 +59,7 @@ std::optional<Error> ReadFoldedStacks(std::string_view text, const std::string& 
   std::map<std::string, double, std::less<>> innermost;
   std::int64_t skipped = 0;
   for (const std::string_view line : LinesOf(text)) {
-    if (Trimmed(line).empty() || StartsWith(line, "#")) continue;
+    if (Trimmed(line).empty() || line.starts_with("#")) continue;
     const auto stack = StackOf(line);
     if (!stack) {
       ++skipped;
@@ -97,7 +97,7 @@ std::optional<Error> ReadNcuSource(std::string_view text, const std::string& pat
       const auto column = [&](std::string_view words) {
         return static_cast<std::size_t>(
             std::find_if(heading.begin(), heading.end(),
-                         [&](const std::string& cell) { return StartsWith(cell, words); }) -
+                         [&](const std::string& cell) { return cell.starts_with(words); }) -
             heading.begin());
       };
       source = column("Source");

@@ -23,7 +23,7 @@ namespace {
 // call of the operating system.
 bool IsGpuCall(std::string_view name) {
   for (const std::string_view prefix : {"cuda", "hip", "cu"}) {
-    if (StartsWith(name, prefix) && name.size() > prefix.size() &&
+    if (name.starts_with(prefix) && name.size() > prefix.size() &&
         std::isupper(static_cast<unsigned char>(name[prefix.size()])) != 0) {
       return true;
     }
@@ -32,7 +32,7 @@ bool IsGpuCall(std::string_view name) {
 }
 
 bool IsMemoryWork(std::string_view name) {
-  return StartsWith(name, "[") && (name.find("emcpy") != std::string_view::npos ||
+  return name.starts_with("[") && (name.find("emcpy") != std::string_view::npos ||
                                    name.find("emset") != std::string_view::npos);
 }
 
@@ -87,10 +87,10 @@ class TotalsReader {
     bool calls = false;
     for (const std::string_view line : LinesOf(text)) {
       std::string_view rest = Trimmed(line);
-      if (StartsWith(rest, "GPU activities:")) {
+      if (rest.starts_with("GPU activities:")) {
         calls = false;
         rest = Trimmed(rest.substr(15));
-      } else if (StartsWith(rest, "API calls:")) {
+      } else if (rest.starts_with("API calls:")) {
         calls = true;
         rest = Trimmed(rest.substr(10));
       }
@@ -169,7 +169,7 @@ bool IsPrintedSummary(std::string_view text) {
   const auto lines = LinesOf(text);
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     const std::string_view words = Trimmed(line);
-    return (StartsWith(words, "GPU activities:") || StartsWith(words, "API calls:")) &&
+    return (words.starts_with("GPU activities:") || words.starts_with("API calls:")) &&
            words.find('%') != std::string_view::npos;
   });
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/metrics/kernels/counters.h"
+#include "engine/metrics/kernels/kernel_counters.h"
 #include "engine/metrics/losses/loss.h"
 
 namespace advise {

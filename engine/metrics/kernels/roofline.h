@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/metrics/kernels/counters.h"
+#include "engine/metrics/kernels/kernel_counters.h"
 #include "engine/trace/counters.h"
 
 namespace advise {

@@ -191,9 +191,6 @@ Samples FindSamples(const Basis& basis) {
   samples.window = Sampler(trace.gpu_series, window).All();
   samples.compute = Sampler(trace.gpu_series, compute).All();
   samples.comm = Sampler(trace.gpu_series, comm).All();
-  IntervalSet whole;
-  whole.Append(basis.run.window.start, basis.run.window.end);
-  samples.nic_bytes_per_s = NicRate(trace.nic_series, whole);
   samples.nic_in_comm = NicRate(trace.nic_series, IntervalSet::Of(std::move(comm_any)));
   return samples;
 }

@@ -25,11 +25,11 @@ struct Samples {
   double tensor_in_matrix = -1;  // "Tensor Active" while matrix and convolution kernels ran
   std::size_t tensor_samples = 0;
 
-  SampledMeans window;          // all of the window
-  SampledMeans compute;         // while compute kernels ran
-  SampledMeans comm;            // while communication kernels ran and no compute
-  double nic_bytes_per_s = -1;  // mean of all network cards in the window, both directions
-  double nic_in_comm = -1;      // the same, while communication kernels ran and no compute
+  SampledMeans window;   // all of the window
+  SampledMeans compute;  // while compute kernels ran
+  SampledMeans comm;     // while communication kernels ran and no compute
+  // Mean of all network cards, both directions, while communication kernels ran and no compute.
+  double nic_in_comm = -1;
 };
 
 // O(samples + kernels) a quantity.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/knowledge/knowledge.h"
-#include "engine/metrics/kernels/counters.h"
+#include "engine/metrics/kernels/kernel_counters.h"
 
 namespace advise {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "engine/metrics/losses/later_reads.h"
 #include "engine/metrics/losses/migrations.h"
-#include "engine/metrics/losses/mpi.h"
+#include "engine/metrics/losses/mpi_waits.h"
 #include "engine/timeline/blocking_calls.h"
 
 namespace advise {

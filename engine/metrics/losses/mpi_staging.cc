@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/metrics/losses/copy.h"
-#include "engine/metrics/losses/mpi.h"
+#include "engine/metrics/losses/mpi_waits.h"
 
 namespace advise {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "engine/metrics/losses/mpi.h"
+#include "engine/metrics/losses/mpi_waits.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/room.h"
 

@@ -1,4 +1,4 @@
-#include "engine/report/text.h"
+#include "engine/report/text_report.h"
 
 #include <fmt/format.h>
 

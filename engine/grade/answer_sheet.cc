@@ -1,11 +1,11 @@
-#include "engine/grade/answers.h"
+#include "engine/grade/answer_sheet.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
+#include "engine/base/lower.h"
 #include "engine/knowledge/toml_tree.h"
 
 namespace advise {
@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::size_t kLongestAnswer = 500;
 constexpr std::size_t kMostAnswers = 300;
-
-std::string Lower(std::string_view text) {
-  std::string lower;
-  for (const char c : text) {
-    lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return lower;
-}
 
 std::string Trimmed(std::string text) {
   const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };

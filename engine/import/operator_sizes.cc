@@ -1,4 +1,4 @@
-#include "engine/import/operator_inputs.h"
+#include "engine/import/operator_sizes.h"
 
 #include <algorithm>
 #include <array>

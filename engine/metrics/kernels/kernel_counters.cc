@@ -1,4 +1,4 @@
-#include "engine/metrics/kernels/counters.h"
+#include "engine/metrics/kernels/kernel_counters.h"
 
 #include <algorithm>
 #include <cmath>

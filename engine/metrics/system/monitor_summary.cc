@@ -1,4 +1,4 @@
-#include "engine/metrics/system/monitor.h"
+#include "engine/metrics/system/monitor_summary.h"
 
 #include <algorithm>
 #include <limits>

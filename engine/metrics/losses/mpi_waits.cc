@@ -1,4 +1,4 @@
-#include "engine/metrics/losses/mpi.h"
+#include "engine/metrics/losses/mpi_waits.h"
 
 #include <algorithm>
 #include <cmath>
