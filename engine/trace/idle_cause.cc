@@ -33,6 +33,9 @@ constexpr std::array<IdleCauseWords, kIdleCauseCount> kWords = {{
     {"no_work_queued", "no work queued", kHostCode, "without any work queued", kSlowHost},
     {"unknown", "unknown", kHostCode, "for unknown reasons", kSlowHost},
 }};
+static_assert(kIdleCauseCount == static_cast<std::size_t>(IdleCause::kUnknown) + 1);
+static_assert(std::all_of(kWords.begin(), kWords.end(),
+                          [](const IdleCauseWords& words) { return words.late != nullptr; }));
 
 }  // namespace
 

@@ -44,6 +44,23 @@ TEST_CASE("a step is what the run repeats") {
   CHECK(InUnitsOf("launch", "every step") == "every step");
 }
 
+TEST_CASE("a rule that speaks of other steps keeps them, whatever the run is made of") {
+  for (const bool own : {false, true}) {
+    RuleInfo rule;
+    rule.title = "Prepare the next step";
+    rule.own_steps = own;
+    Report report;
+    report.run.unit = "token";
+    report.findings.emplace_back();
+    Finding& finding = report.findings.back();
+    finding.rule = &rule;
+    finding.symptom = "A step waits.";
+    UseTermsOfRun(&report);
+    CHECK(finding.Title() == (own ? "Prepare the next step" : "Prepare the next token"));
+    CHECK(finding.symptom == (own ? "A step waits." : "A token waits."));
+  }
+}
+
 TEST_CASE("findings, open questions and notes get the terms of the run's GPUs") {
   RuleInfo rule;
   rule.title = "Give all SMs work";

@@ -176,6 +176,38 @@ TEST_CASE("times given for runs on one and four GPUs give the worked example of 
   CHECK(rules == std::vector<std::string>{"scale/poor-efficiency", "scale/too-early"});
 }
 
+const char* const kSpeedupRule = R"(return {
+  id = "site/speedup", title = "Look at the speedup", status = "stable", since = "0.1",
+  kind = "root", effort = "code",
+  needs = { "scale.runs", "scale.speedup" },
+  symptom = "{speedup:num} times as fast.",
+  cause = "More GPUs.",
+  fixes = { { action = "Look" } },
+  false_positives = "None.",
+  applies = function(f) return f.scale.runs > 1, "one run" end,
+  detect = function(f) return f.scale.speedup < 2 and { speedup = f.scale.speedup } or nil end,
+  tests = {
+    { name = "slow", facts = { scale = { runs = 2, speedup = 1.2 } }, expect = { speedup = 1.2 } },
+    { name = "fast", facts = { scale = { runs = 2, speedup = 4 } }, expect = "silent" },
+    { name = "one", facts = { scale = { runs = 1, speedup = 1 } }, expect = "not_applicable" },
+  },
+}
+)";
+
+TEST_CASE("a rule of a site that needs facts of a comparison judges it") {
+  const Folder folder;
+  folder.Write("site/speedup.lua", kSpeedupRule);
+  const std::string runs =
+      Simulated("exercises/four-gpus", "--ranks 1") + " " + Simulated("exercises/four-gpus");
+  const Ran ran =
+      RunAdvise(folder, "compare " + runs + " --seconds 217,179 --format json --rules site");
+  INFO(ran.err);
+  const Json findings = Json::parse(ran.out)["findings"];
+  CHECK(std::any_of(findings.begin(), findings.end(), [](const Json& finding) {
+    return finding["rule"] == "site/speedup" && finding["symptom"] == "1.21 times as fast.";
+  }));
+}
+
 TEST_CASE("runs of several reports are compared as runs") {
   const Folder folder;
   constexpr const char* kScenario = "scenarios/input/no-workers-cnn-a100";
