@@ -68,6 +68,13 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
   return hardware;
 }
 
+// A server's waits for requests look like code where no OS calls were recorded.
+bool StallsMayWait(const StepStats& steps, const RunKind& kind, const Trace& trace) {
+  return kind.kind == KindOfRun::kInference && trace.os_calls.size() == 0 &&
+         steps.stall_every > 0 && steps.stall_what == WordsOf(IdleCause::kHostCompute).host &&
+         steps.stall_bytes == 0;
+}
+
 }  // namespace
 
 Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options)
@@ -152,11 +159,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   paths = FindPaths(trace);
   support = JudgeSupport(shared);
   kind = FindRunKind(shared, support);
-  // A server's waits for requests look like code where no OS calls were recorded.
-  step_stats.stall_may_wait = kind.kind == KindOfRun::kInference && trace.os_calls.size() == 0 &&
-                              step_stats.stall_every > 0 &&
-                              step_stats.stall_what == WordsOf(IdleCause::kHostCompute).host &&
-                              step_stats.stall_bytes == 0;
+  step_stats.stall_may_wait = StallsMayWait(step_stats, kind, trace);
   if (step_stats.stall_may_wait) host_code = FindHostCode(shared, step_stats.stall.lost->by_device);
   // The only uploads of a model's steps are the batch, in however many pieces; the next token takes
   // next to nothing. A solver takes batches only if data is loaded or a framework of models runs.

@@ -28,10 +28,6 @@ TEST_CASE("what varies comes to its usual length, what slows to that of before")
   CHECK(Told(run->kernel_variation.varying) ==
         "1 times, 0 bytes, 200000 ns in all, 200000 ns lost");
   CHECK(Changes(run->kernel_variation.varying) == "scales 12 to 0.333");
-  REQUIRE(run->kernel_variation.varying_rows.size() == 1);
-  CHECK(run->kernel_variation.varying_rows[0].name == "kernel");
-  CHECK(run->kernel_variation.varying_rows[0].time_ns == 200e3);
-  CHECK(run->kernel_variation.varying_rows[0].median_ns == 100e3);
   const double factor = ShippedKnowledge().Number("kernel.slow_factor");
   const auto edge = static_cast<Nanos>(factor * 100e3);
   CHECK(Analysed(KernelSteps(20, [&](int i) {
