@@ -49,13 +49,15 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
       spans[member.rank].push_back({start + waited, start + waited + own});
     }
   }
-  // A GPU whose communication gets shorter waits for its host then.
-  const std::vector<std::vector<Nanos>> pace = HostPace(ranks, job);
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     loss.lost.by_device[r] = IntervalSet::Of(std::move(spans[r]));
+  }
+  // No step gets shorter than what its host works for it.
+  const RankCuts pace = HostPace(ranks, job);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
     for (std::size_t s = 0; s < job.steps; ++s) {
-      const Nanos room = std::max<Nanos>(0, job.job_length[s] - pace[r][s]);
-      loss.comm_cuts[r][s] = std::min(loss.comm_cuts[r][s], room);
+      Nanos& cut = loss.comm_cuts[r][s];
+      cut = std::min(cut, std::max<Nanos>(0, job.Own(r, s) - pace[r][s]));
     }
   }
   loss.gain = job.Gain(loss.comm_cuts);
@@ -147,8 +149,10 @@ class PathFinder {
     std::map<std::string, double> kinds;
     for (const JointCollective& collective : joint_.all) {
       if (!large(collective)) continue;
+      const auto bytes = static_cast<double>(collective.bytes);
       const auto time = static_cast<double>(collective.transfer);
-      bus_bytes += static_cast<double>(collective.bytes) * BusFactorOf(collective);
+      speed_.bytes += bytes;
+      bus_bytes += bytes * BusFactorOf(collective);
       transfer += time;
       kinds[joint_.Kind(collective)] += time;
       ++speed_.count;

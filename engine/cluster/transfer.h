@@ -16,6 +16,7 @@ struct PathSpeed {
   std::string path;             // "NVLink", "network"
   RankLoss loss;                // transfer beyond what the path's usual rate needs
   double bus_bytes_per_s = 0;   // 0: sizes are not known
+  double bytes = 0;             // of the collectives it was measured on, per rank, summed
   std::int64_t count = 0;
   // Where sizes are not known: if the gradient sums ran at the usual rate, they would send a model
   // so large that a rank has time to compute at most so many tokens between them; 0 otherwise.
@@ -32,8 +33,8 @@ std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ra
                                               const Knowledge& knowledge);
 
 // The exposed transfer (not the waiting before it) of collectives, as time that ranks would no
-// longer need: of each the part that `part_of` says; 0 leaves it out. No step gains more than its
-// rank's host, which must launch all the same, leaves room for.
+// longer need: of each the part that `part_of` says; 0 leaves it out. Steps do not get shorter than
+// what the rank's host works in them.
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       const std::function<double(const JointCollective&)>& part_of);
 

@@ -75,6 +75,7 @@ class Replay {
     std::uint32_t stream;      // that it submits to, kNone
     Nanos own;                 // its cost when nothing holds it
     bool long_pause;           // the code before it is more than what launching it takes
+    bool blocked;              // before it, the thread was blocked in the OS most of the time
   };
   struct GpuOp {
     Nanos start, end;
@@ -105,6 +106,7 @@ class Replay {
   void AddOps(const Run& run);
   void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
+  void AwaitAnswers(const Run& run);
   void LinkOps();
   void GroupCollectives(const Run& run);
   void Order();

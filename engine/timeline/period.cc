@@ -154,13 +154,14 @@ Candidate Every(const std::vector<std::size_t>& at, std::size_t stride) {
 class PeriodFinder {
  public:
   PeriodFinder(const Knowledge& knowledge, const Tokens& tokens,
-               const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host)
+               const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host,
+               std::size_t fewest)
       : knowledge_(knowledge),
         tokens_(tokens),
         meets_host_(meets_host),
         any_computes_(std::find(tokens.computes.begin(), tokens.computes.end(), 1) !=
                       tokens.computes.end()),
-        min_count_(static_cast<std::size_t>(knowledge.Number("step.min_count"))),
+        min_count_(std::max(fewest, static_cast<std::size_t>(knowledge.Number("step.min_count")))),
         min_match_(knowledge.Number("step.period_match")),
         min_cover_(knowledge.Number("step.period_cover")),
         min_even_(knowledge.Number("step.period_even")),
@@ -294,8 +295,9 @@ class PeriodFinder {
 }  // namespace
 
 Period FindPeriod(const Knowledge& knowledge, const Tokens& tokens,
-                  const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host) {
-  return PeriodFinder(knowledge, tokens, meets_host).Find();
+                  const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host,
+                  std::size_t fewest) {
+  return PeriodFinder(knowledge, tokens, meets_host, fewest).Find();
 }
 
 }  // namespace advise

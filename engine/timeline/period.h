@@ -29,9 +29,11 @@ struct Period {
 // Tokens that come back at even distances open a period; the rarest such token gives the longest
 // one. `meets_host(places, data_only)`: whether the host takes part in each of the iterations that
 // tokens at these places open, or, with `data_only`, sends data to the GPU in each. The length is 0
-// when nothing repeats. O(tokens log tokens) for each of at most 64 candidates.
+// when nothing repeats. `fewest`: tokens that come less often open none; at least `step.min_count`.
+// O(tokens log tokens) for each of at most 64 candidates.
 Period FindPeriod(const Knowledge& knowledge, const Tokens& tokens,
-                  const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host);
+                  const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host,
+                  std::size_t fewest = 0);
 
 // Whether all kernels and graphs before and after the repeats are such as the repeats hold.
 bool ComputesNothingElse(const Tokens& tokens, const Period& period);

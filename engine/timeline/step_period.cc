@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "engine/base/median.h"
@@ -267,6 +268,17 @@ class Iterations {
   std::size_t cut_;
 };
 
+// Its kernels are none that layers of a model run, and it repeats too often for layers, too.
+bool IsPlain(const Run& run, const std::vector<std::uint32_t>& sequence, const Period& period) {
+  const std::size_t first = period.starts.front();
+  const std::size_t last = std::min(sequence.size(), first + period.length);
+  const bool layers = std::any_of(sequence.begin() + static_cast<std::ptrdiff_t>(first),
+                                  sequence.begin() + static_cast<std::ptrdiff_t>(last),
+                                  [&](std::uint32_t op) { return IsOfLayer(run, op); });
+  return !layers &&
+         static_cast<double>(period.starts.size()) >= run.knowledge.Number("step.plain_count");
+}
+
 // What repeats may be a layer, too: an iteration launches graphs as a whole, is the same one or two
 // kernels very often, does nothing that layers do, or is longer than any layer.
 bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequence,
@@ -285,8 +297,7 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
       (period.length == 2 && (!computes_layers || ComputesNothingElse(tokens, period)));
   const bool uniform = short_one && static_cast<double>(period.starts.size()) >=
                                         run.knowledge.Number("step.uniform_count");
-  const bool plain = !computes_layers && static_cast<double>(period.starts.size()) >=
-                                             run.knowledge.Number("step.plain_count");
+  const bool plain = IsPlain(run, sequence, period);
   return graph || uniform || plain ||
          static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
 }
@@ -311,6 +322,7 @@ Steps StepsFromPeriod(const Run& run) {
   };
   Period period;
   Tokens tokens;
+  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
   for (const TellsSize size_of : {TellsSize{}, TellsSize{.of_copies = false},
                                   TellsSize{.of_grids = false, .of_copies = false}}) {
     tokens = TokensOf(run.trace, launches, sequence, size_of);
@@ -319,16 +331,27 @@ Steps StepsFromPeriod(const Run& run) {
     if (period.length > 0) break;
   }
   if (period.length == 0) return {};
-  const Iterations iterations(run, launches, sequence, period);
+  std::optional<Iterations> iterations;
+  iterations.emplace(run, launches, sequence, period);
   Steps steps;
-  steps.all = iterations.All();
-  if (static_cast<double>(steps.all.size()) < run.knowledge.Number("step.min_count")) return {};
+  steps.all = iterations->All();
+  if (steps.all.size() < min_count) {
+    // Something that comes a few times only, such as a check of a solver, opens no steps: the
+    // iterations between them do.
+    const bool same_sizes = period.same_sizes;
+    period = FindPeriod(run.knowledge, tokens, meets_host, period.starts.size() + 1);
+    period.same_sizes = same_sizes;
+    if (period.length == 0 || !IsPlain(run, sequence, period)) return {};
+    iterations.emplace(run, launches, sequence, period);
+    steps.all = iterations->All();
+    if (steps.all.size() < min_count) return {};
+  }
   // A program that computes nothing else, and that the host meets now and then, is a loop: a model
   // has more than its layers.
   const bool is_all =
       host_share(period.starts, false) * static_cast<double>(steps.all.size()) >= 2 &&
       ComputesNothingElse(tokens, period);
-  if (!iterations.WaitsAtCut() && !LooksLikeIteration(run, sequence, tokens, period) && !is_all &&
+  if (!iterations->WaitsAtCut() && !LooksLikeIteration(run, sequence, tokens, period) && !is_all &&
       !meets_host(period.starts, false))
     return {};
   steps.source = "period";

@@ -58,6 +58,19 @@ TEST_CASE("small sums of shared layers could take 8 us each") {
         Approx(160 * 26e3).epsilon(1e-3));
 }
 
+TEST_CASE("shorter sums win nothing where the hosts launch for as long as a token takes") {
+  std::vector<RankSummary> ranks = Tokens(34 * kUs, -1);
+  const Nanos free = LostToLatency(ranks);
+  for (const Nanos room : {Nanos{0}, 100 * kUs}) {
+    for (RankSummary& rank : ranks) {
+      rank.host_works.clear();
+      for (const RankStep& step : rank.steps) rank.host_works.push_back(step.Length() - room);
+    }
+    CHECK(LostToLatency(ranks) == 10 * room);
+    CHECK(LostToLatency(ranks) < free);
+  }
+}
+
 TEST_CASE("sums that are large, or of whole sequences, take the time of the links") {
   CHECK(LostToLatency(Tokens(34 * kUs, 64 << 10)) > 0);
   CHECK(LostToLatency(Tokens(34 * kUs, 8 << 20)) == 0);

@@ -188,6 +188,34 @@ TEST_CASE("copies to the host and back are no stall that could go on beside the 
   CHECK(claimed(false) > 4 * 19_ms);
 }
 
+// In each step of 4 ms the host reads files for 1 ms before it uploads the batch, which the GPU
+// does not notice, since the host is a step ahead. Every fifth step reads a number back: then it
+// waits for the next batch.
+TEST_CASE("what the host does in every step is no stall of the steps that wait for it") {
+  for (const bool every_step : {true, false}) {
+    TraceBuilder story;
+    Nanos gpu = 0;
+    Nanos host = 0;
+    for (int n = 0; n < 40; ++n) {
+      const bool reads = every_step || n % 5 == 0;
+      if (reads) story.OsCall("read", {host + 10_us, host + 1010_us});
+      host += reads ? 1020_us : 20_us;
+      const Nanos start = std::max(gpu, host) + 10_us;
+      story.CopyToGpu(1_MiB, MemoryKind::kPinned, {host, host + 5_us}, {start, start + 50_us});
+      story.Range("step", {start, start + 3905_us});
+      story.Launch("work", {host + 6_us, host + 11_us}, {start + 52_us, start + 3900_us});
+      gpu = start + 3900_us;
+      host += 1_ms;
+      if (n % 5 != 4) continue;
+      story.CopyFromGpu(4, MemoryKind::kPageable, {host, gpu + 20_us}, {gpu + 5_us, gpu + 8_us});
+      host = gpu + 20_us;
+    }
+    const Analysed run(story, kAuto);
+    const bool stalls = run->step_stats.stall.lost->Total() >= 5 * 900_us;
+    CHECK(stalls == !every_step);
+  }
+}
+
 // Each step ends with a number read back, after which the host works for 200 us; in one step it
 // works for 50 ms.
 TEST_CASE("what only a slow step has is not the doing of the call that blocked before it") {

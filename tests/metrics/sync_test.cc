@@ -88,6 +88,26 @@ TEST_CASE("an item that is read in every iteration costs the time until the GPU 
   CHECK(run->syncs.loop.lost->Total() == 0);  // the synchronise is the item's
 }
 
+// As programs log them: the step ends with the loss, the accuracy, the gradients' norm and more,
+// read one behind the other and formatted.
+TEST_CASE("several items that are read one behind the other are items, not pieces of one copy") {
+  TraceBuilder story;
+  constexpr int kItems = 6;
+  Repeat(20, 2_ms, [&](int, Nanos at) {
+    story.Launch("step", {at, at + 5_us}, {at + 10_us, at + 1500_us});
+    for (int i = 0; i < kItems; ++i) {
+      const Nanos copy = i == 0 ? at + 1502_us : at + 1500_us + i * 60_us;
+      const Nanos called = i == 0 ? at + 6_us : copy - 8_us;
+      story.CopyFromGpu(4, MemoryKind::kPageable, {called, copy + 3_us}, {copy, copy + 1_us});
+      story.Sync({copy + 4_us, copy + 5_us});
+    }
+  });
+  const Analysed run(story);
+  CHECK(run->syncs.item.count == 20 * kItems);
+  CHECK(run->syncs.item.lost->Total() >= 19 * 400_us);
+  CHECK(run->copies.small.count == 0);
+}
+
 TEST_CASE("waits inside forward ranges are told apart") {
   TraceBuilder story;
   story.Launch("first", {0_us, 5_us}, {10_us, 100_us});
@@ -210,6 +230,51 @@ TEST_CASE("network calls behind a value that was read back are not the read-back
   };
   CHECK(lost("recv") <= 20 * 200_us);
   CHECK(lost("getrusage") >= 18 * 1900_us);
+}
+
+// A worker reads the result of each batch back, hands it over, and waits for the next batch:
+// removing the read-back lets no batch come sooner.
+TEST_CASE("a wait for another thread behind a value that was read back is not the read-back's") {
+  TraceBuilder story;
+  constexpr int kSteps = 20;
+  Repeat(kSteps, 3_ms, [&](int, Nanos at) {
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1_ms});
+    story.CopyFromGpu(4, MemoryKind::kPageable, {at + 10_us, at + 1010_us},
+                      {at + 1_ms, at + 1005_us});
+    story.Sync({at + 1011_us, at + 1012_us});
+    story.OsCall("pthread_cond_wait", {at + 1020_us, at + 2950_us});
+  });
+  const Analysed run(story);
+  CHECK(run->syncs.item.lost->Total() <= kSteps * 200_us);
+  CHECK(run->replay().Gain(*run->syncs.item.remedy) <= kSteps * 200_us);
+  CHECK(run->stalls.os_wait.lost->Total() >= kSteps * 1800_us);
+  CHECK(run->replay().Gain(*run->stalls.os_wait.remedy) >= kSteps * 1700_us);
+}
+
+// A decoder makes one batch in 3 ms. The launching thread waits for it, and then launches sixty
+// kernels of 10 us, one each 30 us. A decoder that never rests makes batches no faster when they
+// are launched faster; one that is asked first, and waits meanwhile, does.
+TEST_CASE("what a thread makes that never rests comes at its own pace") {
+  constexpr int kSteps = 20;
+  const auto gain = [](bool rests) {
+    TraceBuilder story;
+    Repeat(kSteps, 3_ms, [&](int, Nanos at) {
+      story.Thread("decoder").OsCall("read", {at + 20_us, at + 150_us});
+      if (rests) story.OsCall("sem_wait", {at + 1200_us, at + 2990_us});
+      story.Thread("main").OsCall("pthread_cond_wait", {at + 10_us, at + 1190_us});
+      for (int k = 0; k < 60; ++k) {
+        const Nanos call = at + 1200_us + k * 30_us;
+        story.Launch("layer " + std::to_string(k), {call, call + 5_us},
+                     {call + 8_us, call + 18_us});
+      }
+    });
+    const Analysed run(story);
+    CHECK(run->stalls.os_wait.lost->Total() >= (kSteps - 1) * 1_ms);
+    CHECK(run->replay().Gain(*run->stalls.os_wait.remedy) >= (kSteps - 1) * 1_ms);
+    return run->replay().Gain(*run->launches.bound.remedy);
+  };
+  CHECK(gain(false) <= kSteps * 100_us);
+  CHECK(gain(true) >= kSteps * 900_us);
 }
 
 TEST_CASE("of the waits that long code follows the share is known") {

@@ -173,6 +173,25 @@ TEST_CASE("a program that is nothing but a short loop has iterations, although i
   CHECK(run->step_stats.stall_every == 4);
 }
 
+// A solver of 150 iterations, which sums up the residual and reads it in the first, the 51st and
+// the 101st of them: three of these are too few for steps, and are none.
+TEST_CASE("a check that comes three times does not hide the iterations of a solver") {
+  TraceBuilder story;
+  Repeat(150, 400_us, [&](int n, Nanos at) {
+    const Nanos lead = n == 0 ? 0 : 100_us;  // the host is ahead
+    story.Launch("flux", {at - lead, at - lead + 4_us}, {at + 10_us, at + 150_us});
+    story.Launch("update", {at - lead + 5_us, at - lead + 9_us}, {at + 151_us, at + 380_us});
+    if (n % 50 != 0) return;
+    story.Launch("residual", {at + 10_us, at + 14_us}, {at + 381_us, at + 390_us});
+    story.CopyFromGpu(8, MemoryKind::kPinned, {at + 15_us, at + 19_us}, {at + 391_us, at + 392_us});
+    story.Sync({at + 20_us, at + 394_us});
+  });
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.known());
+  CHECK(run->run.steps.all.size() >= 148);
+  CHECK(run->run.steps.Median() == Approx(400e3).epsilon(0.1));
+}
+
 TEST_CASE("copies that other steps do not make are what a periodic stall loses") {
   const Analysed run(WithCheckpoints(), kAuto);
   CHECK(run->step_stats.stall_every == 4);

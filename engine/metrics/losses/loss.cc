@@ -76,7 +76,8 @@ void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
       if (piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
           piece.cause == IdleCause::kJitOrModuleLoad || piece.cause == IdleCause::kAllocation ||
           piece.cause == IdleCause::kProfilerOverhead || piece.activity == Activity::kMpi ||
-          piece.activity == Activity::kNetwork || piece.activity == Activity::kSleep) {
+          piece.activity == Activity::kNetwork || piece.activity == Activity::kSleep ||
+          piece.activity == Activity::kOsWait) {
         continue;
       }
       const std::uint32_t step = steps.outliers.empty() ? kNone : steps.At(piece.start);

@@ -81,8 +81,8 @@ class LossBuilder {
   void AddOp(std::uint32_t op);  // the op's whole time, within the window
   void AddExposed(
       std::uint32_t op);  // the part of a copy, memset or collective that nothing better covers
-  // Gaps whose blocking call is marked, less input, MPI, network, sleep, allocation and compile
-  // time; and the exposed part of uploads that it made late.
+  // Gaps whose blocking call is marked, less input, MPI, network, sleep, waits for other threads,
+  // allocation and compile time; and the exposed part of uploads that it made late.
   void AddBlamed(const std::vector<std::uint8_t>& calls);
   // The fix takes this from what the thread does; nothing of no thread (kNone).
   void CutHost(std::uint32_t thread, Nanos start, Nanos end) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/metrics/losses/rhythm.h"
+#include "engine/metrics/losses/usual_pauses.h"
 
 namespace advise {
 namespace {
@@ -21,6 +22,7 @@ class SlowStepFinder {
         run_(basis.run),
         trace_(basis.run.trace),
         median_(run_.steps.Median()),
+        usual_pauses_(run_),
         result_(*result) {}
 
   void Find() {
@@ -181,7 +183,8 @@ class SlowStepFinder {
     return pieces;
   }
 
-  // Claims so much idle time of a step, in its longest gaps. Adds to `what` what fills them.
+  // Claims so much idle time of a step, in its longest gaps, but for what the host does in most
+  // steps. Adds to `what` what fills them.
   void ClaimIdle(const Step& step, Nanos idle, LossBuilder* loss,
                  std::map<std::string, double>* what) const {
     std::vector<GapPiece> pieces = PiecesFrom(step);
@@ -191,6 +194,7 @@ class SlowStepFinder {
       if (idle <= 0) break;
       const Nanos part = std::min(idle, piece.Length());
       idle -= part;
+      if (IsUsual(piece)) continue;
       for (const std::uint32_t d : run_.active_devices) {
         const IntervalSet idles = basis_.times[d].idle.Clip(piece.end - part, piece.end);
         for (const Interval& i : idles.intervals()) loss->AddSpan(d, i.start, i.end);
@@ -289,13 +293,21 @@ class SlowStepFinder {
 
   // How long the first device idles in the gaps that begin in a step, for what the host does beside
   // launching. A gap belongs to one step as a whole, or a pause would make two steps slow.
-  Nanos PauseIn(std::size_t step) const {
-    Nanos pause = 0;
+  struct Pause {
+    Nanos all = 0;
+    Nanos unusual = 0;  // of it, in pauses of the host that most steps do not have
+  };
+  Pause PauseIn(std::size_t step) const {
+    Pause pause;
     for (const GapPiece& piece : PiecesFrom(Steps()[step])) {
-      if (piece.cause != IdleCause::kLaunch && piece.cause != IdleCause::kPeerWait)
-        pause += piece.Length();
+      if (piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kPeerWait) continue;
+      pause.all += piece.Length();
+      if (!IsUsual(piece)) pause.unusual += piece.Length();
     }
     return pause;
+  }
+  bool IsUsual(const GapPiece& piece) const {
+    return usual_pauses_.Holds(basis_.idle.ThreadOf(piece), piece.start, piece.Length());
   }
 
   struct Pauses {
@@ -308,15 +320,19 @@ class SlowStepFinder {
   // With the pause beyond the usual one; none where they do not.
   Pauses RegularPauses() const {
     std::vector<Nanos> pauses;
+    std::vector<Nanos> unusual;
     for (std::size_t i = run_.steps.first_steady; i < Steps().size(); ++i) {
-      pauses.push_back(PauseIn(i));
+      const Pause pause = PauseIn(i);
+      pauses.push_back(pause.all);
+      unusual.push_back(pause.unusual);
     }
     const Nanos usual = Median(pauses);
     const double least = run_.knowledge.Number("step.pause_share") * static_cast<double>(median_);
     std::vector<SlowStep> paused;
     for (std::size_t i = 0; i < pauses.size(); ++i) {
       const std::size_t step = run_.steps.first_steady + i;
-      if (static_cast<double>(pauses[i] - usual) >= least && !run_.steps.IsOutlier(step))
+      if (static_cast<double>(pauses[i] - usual) >= least && 2 * unusual[i] >= pauses[i] - usual &&
+          !run_.steps.IsOutlier(step))
         paused.push_back({step, pauses[i] - usual});
     }
     if (static_cast<double>(paused.size()) < run_.knowledge.Number("step.min_count")) return {};
@@ -361,6 +377,7 @@ class SlowStepFinder {
   const Run& run_;
   const Trace& trace_;
   Nanos median_;
+  UsualPauses usual_pauses_;
   Nanos usual_idle_ = 0;
   std::vector<std::uint32_t> extra_copies_;
   StepStats& result_;

@@ -1,0 +1,95 @@
+// Waits in the operating system for a thread that launches nothing.
+#include <algorithm>
+#include <map>
+
+#include "engine/replay/replay.h"
+#include "engine/timeline/blocking_calls.h"
+
+namespace advise {
+namespace {
+
+bool IsWait(OsClass os) {
+  return os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
+         os == OsClass::kNetwork;
+}
+
+// Whether a thread that launches nothing is at work throughout the window: it makes calls from
+// beginning to end, and hardly ever waits. What others wait for it to make comes at its own pace.
+bool NeverRests(const Run& run, std::uint32_t thread) {
+  const OsCallTable& os = run.trace.os_calls;
+  const Nanos quarter = run.window.Length() / 4;
+  bool early = false;
+  bool late = false;
+  Nanos waited = 0;
+  for (std::uint32_t i = run.os_of_thread[thread].first; i < run.os_of_thread[thread].last; ++i) {
+    if (os.end[i] <= run.window.start || os.start[i] >= run.window.end) continue;
+    early = early || os.start[i] < run.window.start + quarter;
+    late = late || os.end[i] > run.window.end - quarter;
+    if (IsWait(run.names.Os(os.name[i])))
+      waited += std::min(os.end[i], run.window.end) - std::max(os.start[i], run.window.start);
+  }
+  const double works = run.knowledge.Number("replay.never_rests");
+  return early && late &&
+         static_cast<double>(waited) <= (1 - works) * static_cast<double>(run.window.Length());
+}
+
+// By process.
+std::map<std::uint32_t, bool> HasSteadyWorker(const Run& run) {
+  std::map<std::uint32_t, bool> has;
+  for (std::uint32_t t = 0; t < run.trace.threads.size(); ++t) {
+    const Role role = run.names.ThreadRole(t);
+    if (role == Role::kProfiler || role == Role::kCommunication ||
+        std::binary_search(run.launching_threads.begin(), run.launching_threads.end(), t))
+      continue;
+    bool& found = has[run.trace.threads[t].process];
+    found = found || NeverRests(run, t);
+  }
+  return has;
+}
+
+// Where the last wait of the thread that ended in [since, until) ended; `since` without any.
+Nanos EndOfWait(const Run& run, std::uint32_t thread, Nanos since, Nanos until) {
+  const OsCallTable& os = run.trace.os_calls;
+  const auto first = os.start.begin() + run.os_of_thread[thread].first;
+  const auto last = os.start.begin() + run.os_of_thread[thread].last;
+  for (auto at = std::lower_bound(first, last, until); at != first;) {
+    const auto row = static_cast<std::size_t>(--at - os.start.begin());
+    if (os.end[row] <= since) break;
+    if (os.end[row] <= until && IsWait(run.names.Os(os.name[row]))) return os.end[row];
+  }
+  return since;
+}
+
+}  // namespace
+
+// What a thread waited for in the operating system, nobody knows who made it. A thread at work all
+// the time did so at its own pace: it comes when it came. Otherwise, a thread that waits for the
+// GPU and then for somebody may have handed over what it read: what it gets comes no sooner because
+// it no longer waits for the GPU.
+void Replay::AwaitAnswers(const Run& run) {
+  const bool loads = !arrivals_.empty();
+  std::map<std::uint32_t, bool> steady;
+  for (HostCall& call : calls_) {
+    if (call.arrival != kNone) call.blocked = false;
+    if (!call.blocked || call.released_by != kNone || call.paused_for != kNone ||
+        call.previous == kNone)
+      continue;
+    if (steady.empty()) steady = HasSteadyWorker(run);
+    const HostCall& before = calls_[call.previous];
+    const Nanos waited_until = EndOfWait(run, call.thread, before.end, call.start);
+    if (!loads && steady[run.trace.threads[call.thread].process] && waited_until > before.end) {
+      call.arrival = static_cast<std::uint32_t>(arrivals_.size());
+      arrivals_.push_back(waited_until);
+      continue;
+    }
+    // A copy that blocks is often followed by a wait that finds it done.
+    const HostCall* read = &before;
+    if (read->awaited_op == kNone && IsSync(run.ClassOfCall(read->row)) && read->previous != kNone)
+      read = &calls_[read->previous];
+    if (BlocksHost(run, read->row) && read->awaited_op != kNone &&
+        ops_[read->awaited_op].end <= call.start)
+      call.paused_for = read->awaited_op;
+  }
+}
+
+}  // namespace advise
