@@ -137,9 +137,7 @@ void CutsOfJob::Bound(Cuts* cuts) const {
   for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
     for (std::size_t s = 0; s < job.steps; ++s) {
       if (!cuts->comm[r].empty()) {
-        const Nanos host = pace_[r][s] - at(cuts->data, r, s) - at(cuts->other, r, s);
-        const Nanos room = std::max<Nanos>(0, job.Own(r, s) - std::max<Nanos>(0, host));
-        cuts->comm[r][s] = std::min({cuts->comm[r][s], job.Transfer(cluster_.ranks, r, s), room});
+        cuts->comm[r][s] = std::min(cuts->comm[r][s], job.Transfer(cluster_.ranks, r, s));
       }
       const Nanos left = job.Own(r, s) - at(cuts->comm, r, s);
       if (!cuts->data[r].empty()) cuts->data[r][s] = std::min(cuts->data[r][s], left);

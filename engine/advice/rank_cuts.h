@@ -5,7 +5,6 @@
 
 #include "engine/advice/finding.h"
 #include "engine/cluster/cluster.h"
-#include "engine/cluster/pace.h"
 
 namespace advise {
 
@@ -18,8 +17,7 @@ struct Cuts {
 // Each function is O(ranks x steps), unless it says otherwise.
 class CutsOfJob {
  public:
-  explicit CutsOfJob(const Cluster& cluster)
-      : cluster_(cluster), pace_(HostPace(cluster.ranks, cluster.job)) {}
+  explicit CutsOfJob(const Cluster& cluster) : cluster_(cluster) {}
 
   void Size(Cuts* cuts) const;  // an entry per rank, empty where nothing is taken
   void Join(RankCuts* cuts, const RankCuts& more) const;  // the sum
@@ -32,8 +30,8 @@ class CutsOfJob {
   // What ranks wait for their data beside the collectives, in which others make them wait.
   RankCuts WaitsForData() const;
 
-  // Cuts that go together: of communication no more than a rank has, nor than would leave its host
-  // less time than it works; of all no more than is its own.
+  // Cuts that go together: of communication no more than a rank has, of all no more than is its
+  // own.
   void Bound(Cuts* cuts) const;
 
   // What both take: within the bounds, and of waits for data the longer of the two.
@@ -50,7 +48,6 @@ class CutsOfJob {
   Nanos NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const;
 
   const Cluster& cluster_;
-  const RankCuts pace_;  // of hosts
 };
 
 }  // namespace advise

@@ -249,10 +249,9 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
     const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
     call.paused_for = At(op_index_, paused_for[call.row]);
     const std::uint32_t awaited = hand_overs.AwaitedAt(call.thread, call.start - 1);
-    const bool blocked =
-        2 * waits_of[call.thread].OverlapWith(since, call.start) >= call.start - since;
-    const bool waits = !os_known || blocked;
-    call.blocked = os_known && blocked;
+    const Nanos in_os = waits_of[call.thread].OverlapWith(since, call.start);
+    const bool waits = !os_known || 2 * in_os >= call.start - since;
+    call.blocked = in_os > 0 && waits;
     const auto& peers = by_process[run.trace.threads[call.thread].process];
     auto at = std::upper_bound(peers.begin(), peers.end(), call.start,
                                [&](Nanos t, std::uint32_t p) { return t < calls_[p].end; });

@@ -207,24 +207,6 @@ TEST_CASE("communication that shared layers need at once cannot be hidden") {
   CHECK(taken(Topic::kCollectives) == 0);
 }
 
-// Steps of 100 us with 40 us of communication; the host works for 90 us of each.
-TEST_CASE("hidden communication leaves a host the time that it works") {
-  std::vector<RankSummary> ranks = TwoRanks().ranks;
-  for (RankSummary& rank : ranks) rank.host_works.assign(kSteps, 90_us);
-  const Cluster cluster(std::move(ranks), ShippedKnowledge());
-  const CutsOfJob job(cluster);
-  const auto left = [&](Nanos other) {
-    Cuts cuts;
-    job.Size(&cuts);
-    cuts.comm[0].assign(kSteps, 40_us);
-    if (other > 0) cuts.other[0].assign(kSteps, other);
-    job.Bound(&cuts);
-    return cuts.comm[0][4];
-  };
-  CHECK(left(0) == 10_us);
-  CHECK(left(20_us) == 30_us);  // of the host's own work
-}
-
 TEST_CASE("a finding of several ranks is as sure as the surest of them") {
   const Cluster cluster = TwoRanks();
   const RuleInfo kernels = Rule("kernel/slow");
