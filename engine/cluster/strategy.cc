@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/base/median.h"
+#include "engine/cluster/pace.h"
 #include "engine/cluster/sharding.h"
 #include "engine/cluster/stages.h"
 #include "engine/cluster/transfer.h"
@@ -163,6 +164,20 @@ class StrategyFinder {
       if (!OfTensor(c) || !small || c.transfer <= 0 || c.transfer > longest) return 0.0;
       return 1 - one_shot / static_cast<double>(c.transfer);
     });
+    LeaveHostsTheirTime(&found_.latency_loss);
+  }
+
+  // No step gets shorter than what the host works for it. Where layers are launched one by one,
+  // that is what a token takes, and not the sums.
+  void LeaveHostsTheirTime(RankLoss* loss) const {
+    const RankCuts pace = HostPace(ranks_, job_);
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      for (std::size_t s = 0; s < job_.steps; ++s) {
+        Nanos& cut = loss->comm_cuts[r][s];
+        cut = std::min(cut, std::max<Nanos>(0, job_.Own(r, s) - pace[r][s]));
+      }
+    }
+    loss->gain = job_.Gain(loss->comm_cuts);
   }
 
   // Sums of a layer's parts are as large each time, come at an even pace through both passes, and

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "engine/cluster/pace.h"
 #include "engine/metrics/system/paths.h"
 
 namespace advise {
@@ -51,14 +50,6 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
   }
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     loss.lost.by_device[r] = IntervalSet::Of(std::move(spans[r]));
-  }
-  // No step gets shorter than what its host works for it.
-  const RankCuts pace = HostPace(ranks, job);
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    for (std::size_t s = 0; s < job.steps; ++s) {
-      Nanos& cut = loss.comm_cuts[r][s];
-      cut = std::min(cut, std::max<Nanos>(0, job.Own(r, s) - pace[r][s]));
-    }
   }
   loss.gain = job.Gain(loss.comm_cuts);
   return loss;

@@ -33,8 +33,7 @@ std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ra
                                               const Knowledge& knowledge);
 
 // The exposed transfer (not the waiting before it) of collectives, as time that ranks would no
-// longer need: of each the part that `part_of` says; 0 leaves it out. Steps do not get shorter than
-// what the rank's host works in them.
+// longer need: of each the part that `part_of` says; 0 leaves it out.
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       const std::function<double(const JointCollective&)>& part_of);
 

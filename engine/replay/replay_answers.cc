@@ -47,17 +47,22 @@ std::map<std::uint32_t, bool> HasSteadyWorker(const Run& run) {
   return has;
 }
 
-// Where the last wait of the thread that ended in [since, until) ended; `since` without any.
+// Where the last wait ended that fills at least half of the pause [since, until) of the thread;
+// `since` without any. A lock is no wait for what somebody makes.
 Nanos EndOfWait(const Run& run, std::uint32_t thread, Nanos since, Nanos until) {
   const OsCallTable& os = run.trace.os_calls;
   const auto first = os.start.begin() + run.os_of_thread[thread].first;
   const auto last = os.start.begin() + run.os_of_thread[thread].last;
+  Nanos waited = 0;
+  Nanos end = since;
   for (auto at = std::lower_bound(first, last, until); at != first;) {
     const auto row = static_cast<std::size_t>(--at - os.start.begin());
     if (os.end[row] <= since) break;
-    if (os.end[row] <= until && IsWait(run.names.Os(os.name[row]))) return os.end[row];
+    if (run.names.Os(os.name[row]) != OsClass::kWait) continue;
+    waited += std::min(os.end[row], until) - std::max(os.start[row], since);
+    end = std::max(end, std::min(os.end[row], until));
   }
-  return since;
+  return 2 * waited >= until - since ? end : since;
 }
 
 }  // namespace
@@ -77,7 +82,8 @@ void Replay::AwaitAnswers(const Run& run) {
     if (steady.empty()) steady = HasSteadyWorker(run);
     const HostCall& before = calls_[call.previous];
     const Nanos waited_until = EndOfWait(run, call.thread, before.end, call.start);
-    if (!loads && steady[run.trace.threads[call.thread].process] && waited_until > before.end) {
+    if (waited_until == before.end) continue;
+    if (!loads && steady[run.trace.threads[call.thread].process]) {
       call.arrival = static_cast<std::uint32_t>(arrivals_.size());
       arrivals_.push_back(waited_until);
       continue;

@@ -225,10 +225,13 @@ class Finder {
     return late;
   }
 
-  // The other thread waited for long and came back just before the pause ends, while this thread
-  // shows no wait: it let the other one go, and not the other way round.
+  // The other thread waited for long, came back just before the pause ends, and did nothing since
+  // that it could have handed over, while this thread shows no wait: it let the other one go, and
+  // not the other way round.
   bool LetGo(std::size_t waiting, std::size_t other, const Pause& pause) const {
-    return shown_[other].WaitsUntilNear(pause, behind_share_) &&
+    const std::optional<Mark> last = shown_[other].LastIn(pause);
+    return last && last->kind.os && run_.names.Os(last->kind.name) == OsClass::kWait &&
+           shown_[other].WaitsUntilNear(pause, behind_share_) &&
            !shown_[waiting].WaitsUntilNear(pause, behind_share_);
   }
 

@@ -250,5 +250,24 @@ TEST_CASE("a thread that was blocked until just then was let go, and not waited 
   }
 }
 
+// The reader waits for a batch, uploads it, and hands it over: then the thread that launches was
+// waiting for it, though nothing recorded its wait.
+TEST_CASE("a thread that waited, and then did something, is waited for") {
+  TraceBuilder story;
+  Repeat(12, 10_ms, [&](int n, Nanos at) {
+    const Nanos batch = at + 6_ms + (n * 37 % 11) * 10_us;
+    story.Thread("reader").OnStream(9).OsCall("pthread_cond_wait", {at + 100_us, batch});
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {batch + 20_us, batch + 25_us},
+                    {batch + 30_us, batch + 90_us});
+    const Nanos goes = batch + 120_us;
+    story.Thread("launcher").OnStream(7);
+    story.Launch("one", {goes, goes + 5_us}, {goes + 10_us, goes + 1_ms});
+    story.Launch("two", {goes + 10_us, goes + 15_us}, {goes + 1_ms, goes + 3_ms});
+  });
+  const Analysed run(story, kAuto);
+  const std::uint32_t launcher = run.trace().calls.thread[run.Calls("cudaLaunchKernel")[0]];
+  CHECK(HandOvers(run->run).Of(launcher).size() >= 10);
+}
+
 }  // namespace
 }  // namespace advise
