@@ -140,10 +140,8 @@ class PathFinder {
     std::map<std::string, double> kinds;
     for (const JointCollective& collective : joint_.all) {
       if (!large(collective)) continue;
-      const auto bytes = static_cast<double>(collective.bytes);
       const auto time = static_cast<double>(collective.transfer);
-      speed_.bytes += bytes;
-      bus_bytes += bytes * BusFactorOf(collective);
+      bus_bytes += static_cast<double>(collective.bytes) * BusFactorOf(collective);
       transfer += time;
       kinds[joint_.Kind(collective)] += time;
       ++speed_.count;

@@ -16,7 +16,6 @@ struct PathSpeed {
   std::string path;             // "NVLink", "network"
   RankLoss loss;                // transfer beyond what the path's usual rate needs
   double bus_bytes_per_s = 0;   // 0: sizes are not known
-  double bytes = 0;             // of the collectives it was measured on, per rank, summed
   std::int64_t count = 0;
   // Where sizes are not known: if the gradient sums ran at the usual rate, they would send a model
   // so large that a rank has time to compute at most so many tokens between them; 0 otherwise.
