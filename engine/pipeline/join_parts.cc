@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "engine/advice/rank_run.h"
 #include "engine/cluster/same_program.h"
@@ -33,6 +34,13 @@ std::vector<RankSummary> TakeRanks(std::vector<Part>* parts) {
   return ranks;
 }
 
+// Their names, where those tell them apart; else their paths.
+std::pair<std::string, std::string> ShortPaths(const std::string& one, const std::string& other) {
+  const auto name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  if (name(one) == name(other)) return {one, other};
+  return {name(one), name(other)};
+}
+
 // Two reports that claim the same rank: one of them is of another run, or is an earlier capture.
 void LeaveOutDuplicates(std::vector<RankSummary>* ranks, std::vector<Part>* parts) {
   std::map<int, std::string> seen;
@@ -41,9 +49,10 @@ void LeaveOutDuplicates(std::vector<RankSummary>* ranks, std::vector<Part>* part
     if (rank.rank >= 0) {
       const auto [at, added] = seen.try_emplace(rank.rank, rank.path);
       if (!added && at->second != rank.path) {
+        const auto [first, second] = ShortPaths(at->second, rank.path);
         (*parts)[rank.report].left_out.push_back(
-            fmt::format("{} and {} both claim to be rank {} ({}): the second is left out",
-                        at->second, rank.path, rank.rank, rank.rank_source));
+            fmt::format("{} is left out: it claims to be rank {} ({}), as {} does", second,
+                        rank.rank, rank.rank_source, first));
         continue;
       }
     }

@@ -197,6 +197,18 @@ TEST_CASE("two reports of the same rank: one is left out, and both are named") {
   CHECK_THAT(report.dump(), Contains("x_again.sqlite is the same capture as"));
 }
 
+TEST_CASE("a report of another run that claims a rank again is left out, by its file's name") {
+  const Folder folder;
+  CopyInto(folder, RanksOf(kStraggler) + "/rank_0.sqlite", "some");
+  CopyInto(folder, RanksOf(kStraggler) + "/rank_1.sqlite", "some");
+  std::filesystem::copy(RanksOf(kStraggler, "--seed 5") + "/rank_1.sqlite",
+                        folder / "some/x_other.sqlite");
+  const Json report = JsonOf(folder, "some");
+  CHECK(report["devices"].size() == 2);
+  CHECK_THAT(report.dump(), Contains("x_other.sqlite is left out: it claims to be rank 1 (") &&
+                                Contains("as rank_1.sqlite does"));
+}
+
 TEST_CASE("a run of another time whose steps look alike is not taken for the same one") {
   const Folder folder;
   const std::string other = RanksOf(kStraggler, "--seed 5 --drift-us 9e9");  // hours later
