@@ -175,9 +175,9 @@ Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, N
   const Nanos code = std::max<Nanos>(
       call.start - recorded[k] - changes_.CutWithin(call.thread, recorded[k], call.start), 0);
   const Nanos unhindered = ready + code;
-  if (call.blocked) {  // for another thread that works at its own pace; the wait may be cut away
-    const bool gone = 4 * changes_.CutWithin(call.thread, since, recorded[k]) > recorded[k] - since;
-    return gone ? unhindered : std::max(unhindered, arrival_[k] + code);
+  if (call.blocked) {  // for another thread that works at its own pace, or faster once it is fixed
+    arrival_[k] -= changes_.CutWithin(call.thread, since, recorded[k]);
+    return std::max(unhindered, arrival_[k] + code);
   }
   if (remedy_.data_ready) return unhindered;
   const Nanos loading =
