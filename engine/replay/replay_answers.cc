@@ -8,11 +8,6 @@
 namespace advise {
 namespace {
 
-bool IsWait(OsClass os) {
-  return os == OsClass::kWait || os == OsClass::kSleep || os == OsClass::kLock ||
-         os == OsClass::kNetwork;
-}
-
 // Whether a thread that launches nothing is at work throughout the window: it makes calls from
 // beginning to end, and hardly ever waits. What others wait for it to make comes at its own pace.
 bool NeverRests(const Run& run, std::uint32_t thread) {

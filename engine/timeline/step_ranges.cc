@@ -41,13 +41,11 @@ std::string FamilyIn(const Knowledge& knowledge, const std::string& name) {
   return size ? fmt::format("step of {}", size->server) : Family(name);
 }
 
-// Whether half of the counts are the same, and not 0. Steps that launch their own work launch the
-// same again.
+// Whether half of the counts are the same. Steps that launch their own work launch the same again.
 bool AreAlike(const std::vector<std::size_t>& counts) {
   const std::size_t usual = Median(counts);
-  return usual > 0 &&
-         2 * static_cast<std::size_t>(std::count(counts.begin(), counts.end(), usual)) >=
-             counts.size();
+  return 2 * static_cast<std::size_t>(std::count(counts.begin(), counts.end(), usual)) >=
+         counts.size();
 }
 
 // Ranges of one family on one thread.
@@ -84,7 +82,7 @@ RangeFamilies Gather(const Run& run, const std::function<bool(StringId)>& takes)
 struct Launched {
   Interval span;
   std::size_t calls = 0;
-  std::size_t own = 0;  // of the calls: of the thread that was asked for
+  bool by_others = true;  // than the thread that was asked for
 };
 
 // What calls launched to compute. Copies are left out: the copy of a batch may run long before the
@@ -117,7 +115,7 @@ class Computing {
         const Interval& more = of_call_[static_cast<std::size_t>(at - starts.begin())];
         if (more.end == 0) continue;
         ++launched.calls;
-        launched.own += thread == of_thread ? 1 : 0;
+        launched.by_others = launched.by_others && thread != of_thread;
         span = span.end == 0
                    ? more
                    : Interval{std::min(span.start, more.start), std::max(span.end, more.end)};
@@ -137,12 +135,9 @@ struct OnDevice {
   std::vector<Interval> gaps;  // between the device's steps; none where the host's are taken
   std::vector<std::size_t> calls;
   Nanos covered = 0;
-  Nanos usual = 0;      // from one start to the next
-  bool ahead = false;   // the host is, so that the device's are taken
-  std::size_t own = 0;  // calls of the thread of the ranges itself
-
-  // Another thread launches the steps: this one does so less than once per step.
-  bool ByOthers() const { return own < calls.size(); }
+  Nanos usual = 0;     // from one start to the next
+  bool ahead = false;  // the host is, so that the device's are taken
+  bool by_others = true;
 };
 
 // Of fewer than `min_count` with work: no steps.
@@ -153,7 +148,7 @@ OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Ste
   Nanos lag = 0;
   for (const Step& step : host) {
     const Launched launched = computing.Of(thread, step.start, step.end);
-    made.own += launched.own;
+    made.by_others = made.by_others && launched.by_others;
     made.calls.push_back(launched.calls);
     if (launched.span.end == 0) continue;
     device.push_back({launched.span.start, launched.span.end});
@@ -221,7 +216,7 @@ Steps StepsFromRanges(const Run& run) {
     best.source = candidate.annotated ? "annotation" : "range";
     best.name = candidate.family;
     best.thread = candidate.thread;
-    best.handed_over = made.ByOthers() && !AreAlike(made.calls);
+    best.handed_over = made.by_others && !AreAlike(made.calls);
     best_made = std::move(made);
   }
   return Finish(run, std::move(best_made), std::move(best));

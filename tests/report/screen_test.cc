@@ -7,7 +7,7 @@
 #include "engine/report/markdown.h"
 #include "engine/report/plan_text.h"
 #include "engine/report/sarif.h"
-#include "engine/report/text.h"
+#include "engine/report/text_report.h"
 #include "tests/report/sample_report.h"
 
 namespace advise {
