@@ -19,7 +19,7 @@ return {
   evidence       = { empty = "launch.queue_empty", length = "launch.sequence.length", same = "launch.sequence.same",
                      steps = "steps.count", breaks = "launch.sequence.breaks", gap = "launch.gap.median" },
   optional       = { "launch.call.median", "launch.gap.median" },
-  thresholds     = { "min_share", "min_queue_empty", "min_same", "min_steps", "min_length", "max_breaks" },
+  thresholds     = { "min_share", "min_queue_empty", "min_same", "min_steps", "min_length", "max_breaks", "max_call" },
 
   symptom = "The same {length:count} kernels repeat in {same:pct} of the steps, and nothing between them rules out a graph. Gaps between them take {share:pct} of the time.",
   cause   = "The host launches a sequence that never changes, one kernel at a time, and is slower than the GPU.",
@@ -50,6 +50,7 @@ cudaGraphLaunch(executable, stream);       // each step]],
 
   detect = function(f, t, e)
     if not at_least(e.empty, t.min_queue_empty) then return nil end
+    if not at_most(f.launch.call.median or 0, t.max_call) then return nil end
     return e
   end,
 
@@ -64,6 +65,12 @@ cudaGraphLaunch(executable, stream);       // each step]],
                            graph = { lost = 4e8, remedy = true } } },
       expect = { share = 0.4, empty = 0.95, length = 400, same = 1, steps = 60, breaks = 0, gap = 6000 },
       saving = { claims = 4e8, confidence = 0.8 } },
+    { name = "near miss: each call is slow, whose cause comes first",
+      edges = { ["launch.call.median"] = 15e3 },
+      facts = { window = { device_time = 1e9 }, steps = { count = 60 },
+                launch = { queue_empty = 0.95, call = { median = 6e4 }, sequence = { length = 400, same = 1, breaks = 0 },
+                           graph = { lost = 4e8, remedy = true } } },
+      expect = "silent" },
     { name = "near miss: the same kernels, behind a full queue",
       facts = { window = { device_time = 1e9 }, steps = { count = 60 },
                 launch = { queue_empty = 0.02, sequence = { length = 400, same = 1, breaks = 0 },
