@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <map>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 
@@ -52,8 +52,8 @@ class Merger {
   }
 
   // Facts that are not merged may be gone from the parts (ReadParts).
-  static const Report& Checked(const Report& part, [[maybe_unused]] const std::string& fact) {
-    assert(IsMerged(fact));
+  static const Report& Checked(const Report& part, const std::string& fact) {
+    if (!IsMerged(fact)) throw std::logic_error("the run keeps no " + fact + " of its parts");
     return part;
   }
 

@@ -47,7 +47,7 @@ start.record(); step(batch); end.record()
       and not at_most(f.sync.loop.with_code or 1, t.max_with_code)
     if not python and reads then return nil end
     e.late = at_least(e.share, t.min_own_share) and ""
-      or " What the host does next, such as copies and messages, starts too late to overlap with kernels."
+      or " Copies and messages that follow start too late to overlap."
     return e
   end,
 
@@ -75,7 +75,7 @@ start.record(); step(batch); end.record()
       edges = { ["sync.loop.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 sync = { loop = { count = 124, per_step = 4, name = "cudaDeviceSynchronize", lost = 8e6, remedy = true } } },
-      expect = { share = 0.008, late = " What the host does next, such as copies and messages, starts too late to overlap with kernels." } },
+      expect = { share = 0.008, late = " Copies and messages that follow start too late to overlap." } },
     { name = "near miss: a wait at the end of each step, for a full queue",
       facts = { window = { device_time = 1e9 },
                 sync = { loop = { count = 20, per_step = 1, name = "cudaStreamSynchronize", lost = 8e4, remedy = true } } },

@@ -58,7 +58,7 @@ out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
 
   tests = {
     { name = "results go back: pinning the loader would not help",
-      edges = { ["copy.pageable.count"] = 2, ["copy.pageable.lost"] = 5e6 },
+      edges = { ["copy.pageable.count"] = 2, ["copy.pageable.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
                 copy = { groups = { { direction = "device to host", memory = "pageable", count = 50, time = 4e8 } },
                          pageable = { count = 50, bytes = 4e9, per_step = 5, bandwidth = 1e10, lost = 5e8, remedy = true } } },

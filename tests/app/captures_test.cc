@@ -42,7 +42,7 @@ const std::vector<Capture>& Captures() {
        {{3408380989, 0, 3156475895, 0, 1298043927}},
        841.0,
        true,
-       {"precision/fp32-gemm", "kernel/unfused-attention"},
+       {"precision/fp32-gemm", "kernel/unfused-attention", "kernel/unfused-elementwise"},
        0.88},
       {"zx3xyy__assignment2-systems/result_2_7B_compile_ro.sqlite",
        7811607251,

@@ -113,6 +113,14 @@ TEST_CASE("the GPU whose memory was recorded is the one that works") {
   CHECK(trace.devices[trace.memory.device[0]].ordinal == 1);
 }
 
+TEST_CASE("a GPU whose memory was recorded, and that no list holds, is one of its own") {
+  const Trace trace =
+      Imported(TraceText({Held(1), Kernel("k", "1", "5", 1, 9)}, Header(Properties(0))));
+  REQUIRE(trace.devices.size() == 2);
+  CHECK(trace.devices[trace.ops.device[0]].name == "AMD Instinct MI300X");
+  CHECK(trace.devices[trace.memory.device[0]].ordinal == 1);
+}
+
 TEST_CASE("more GPUs than the list names are of its model, when it names one") {
   const Trace trace = Imported(
       TraceText({Kernel("a", "1", "5", 1, 2), Kernel("b", "2", "5", 2, 3)}, Header(Properties(0))));

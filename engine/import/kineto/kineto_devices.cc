@@ -3,6 +3,7 @@
 // the same. ROCm's tracer counts agents, the CPUs before the GPUs, and GPUs that the program cannot
 // see: work of device 5 beside one listed GPU with the id 0 is that GPU's.
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "engine/import/kineto/kineto_tables.h"
@@ -54,7 +55,11 @@ void Tables::ListDevices() {
     for (const std::int64_t number : held) DeviceRow(number);
   }
   const std::vector<std::int64_t> strange = Without(used, listed);
-  std::vector<std::int64_t> free = Without(held, used);
+  // Memory may be recorded of a GPU that no list holds either.
+  std::set<std::int64_t> known;
+  std::set_intersection(held.begin(), held.end(), listed.begin(), listed.end(),
+                        std::inserter(known, known.end()));
+  std::vector<std::int64_t> free = Without(known, used);
   if (free.size() != strange.size()) free = Without(listed, used);
   const bool one_model = std::all_of(devices.begin(), devices.end(), [&](const Device& device) {
     return IsSameModel(device, devices.front());
