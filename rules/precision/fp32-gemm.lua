@@ -32,7 +32,7 @@ return {
   symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:kernel}.",
   cause   = "The tensor cores, whose peak rate is {times:text} times as high, are idle: plain FP32 products run on the ordinary cores{digits:text}.",
   fixes   = {
-    { reason = "bf16", action = "Compute in bf16 with autocast: this is the gain stated here. Activations take half the memory, which leaves room for a larger batch",
+    { reason = "bf16", action = "Compute in bf16 with autocast: this is the gain stated here",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)   # in training, the loss as well; backward() stays outside",
       language = "python", ["for"] = { "pytorch" } },
     { reason = "fp16", action = "Compute in fp16 with autocast: this is the gain stated here. This GPU has no tensor cores for bf16",
