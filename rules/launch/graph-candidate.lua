@@ -1,5 +1,6 @@
 -- A launch-bound run whose steps all launch exactly the same kernels with the same grids, with nothing between that a
--- capture forbids (waits, allocations, pageable copies): record the sequence once as a CUDA graph, replay it by one call.
+-- capture forbids (waits, allocations, pageable copies), but for one place per step: there the graph ends and begins
+-- anew. Record the sequence once as a CUDA graph, replay it by one call.
 -- Where the sequence varies, launch/bound says what else helps.
 return {
   id        = "launch/graph-candidate",

@@ -1,6 +1,6 @@
 -- The loop calls cudaDeviceSynchronize, or waits for a stream or an event, and the GPU runs dry after it: nothing is
 -- queued when the wait ends. A wait at the end of a full queue costs little and is not meant here; what counts is the
--- idle time until the host is ahead again.
+-- idle time until the host is ahead again, and what copies and messages cost that follow too late. The replay prices both.
 return {
   id        = "sync/device-sync-in-loop",
   title     = "Remove synchronization calls from the loop",
@@ -17,7 +17,7 @@ return {
   not_applicable = "the host does not synchronize with the GPU",
   evidence       = { "count", "per_step", call = "name" },
   optional       = { "run.languages", "sync.loop.code", "sync.loop.with_code" },
-  thresholds = { "min_own_share", "max_with_code", "min_share", "min_per_step" },
+  thresholds     = { "min_own_share", "max_with_code", "min_share", "min_per_step" },
 
   symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}. Afterwards the GPU computes nothing, {share:pct} of the time in all.{late:text}",
   cause   = "While the host waits, it launches nothing, so the GPU has no work when the wait ends.",

@@ -17,7 +17,7 @@
 #include "engine/report/json.h"
 #include "engine/store/summary_json.h"
 #include "tests/support/dice.h"
-#include "tests/support/trace_builder.h"
+#include "tests/support/training_story.h"
 
 namespace advise {
 namespace {
@@ -52,31 +52,6 @@ void Subtract(benchmark::State& state) {
 BENCHMARK(Subtract)->Arg(1'000)->Arg(1'000'000)->Unit(benchmark::kMicrosecond);
 
 // ---- A run, read once
-
-// Training with loading, a pageable copy, two kernels, gradients, and a value that is read back.
-Trace Training(int steps) {
-  TraceBuilder story;
-  Nanos at = 1_ms;
-  for (int i = 0; i < steps; ++i) {
-    const Nanos begin = at;
-    story.Range("DataLoader next", {at, at + 60_us}).OsCall("read", {at + 5_us, at + 50_us});
-    at += 60_us;
-    story.CopyToGpu(1_MiB, MemoryKind::kPageable, {at, at + 90_us}, {at + 10_us, at + 80_us},
-                    "cudaMemcpy");
-    at += 100_us;
-    story.Launch("elementwise_kernel", {at, at + 5_us}, {at + 8_us, at + 20_us});
-    story.Launch("ampere_sgemm_128x64_tn", {at + 6_us, at + 10_us}, {at + 22_us, at + 60_us});
-    at += 70_us;
-    story.OnStream(20).Launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", {at, at + 4_us},
-                              {at + 30_us, at + 90_us});
-    story.OnStream(7);
-    at += 100_us;
-    story.CopyFromGpu(4, MemoryKind::kPageable, {at, at + 20_us}, {at + 8_us, at + 10_us});
-    at += 30_us + (i % 5) * 1_us;
-    story.Range("train_step", {begin, at});
-  }
-  return story.Build();
-}
 
 struct Diagnosed {
   Session session;
