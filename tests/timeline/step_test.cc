@@ -249,6 +249,20 @@ TEST_CASE("a slow step in the middle is an outlier that rates leave out") {
   CHECK(run->step_stats.outlier_excess_ns == Approx(3e6));
 }
 
+TEST_CASE("a slow step behind a usual first one is an outlier, and no warm-up") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 6; ++i) {
+    const Nanos length = i == 1 ? 4_ms : 1_ms;
+    story.Range(Numbered("step ", i), {at, at + length});
+    AddLayeredStep(&story, at, 50_us);
+    at += length;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->run.steps.first_steady == 0);
+  CHECK(run->run.steps.outliers == std::vector<std::size_t>{1});
+}
+
 TEST_CASE("two ranges are no steps, and the window falls back to all work") {
   TraceBuilder story;
   Repeat(2, 1_ms, [&](int i, Nanos at) {
