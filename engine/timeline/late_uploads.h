@@ -11,9 +11,11 @@ namespace advise {
 struct LateUpload {
   std::uint32_t op = kNone;
   std::uint32_t blocked_by = kNone;  // the call
+  bool stream_computes = false;      // kernels run on its stream, too
 };
 
-// Uploads on streams without kernels whose launching thread had not recovered from a blocking call
+// Uploads on streams that are free (they have no kernels, or were done with them when the block
+// began) whose launching thread had not recovered from a blocking call
 // (`blocks`, of UnrecoveredBlocks), and that began as soon as they were launched or the uploads
 // before them were done. Where each of these blocks the host, the first block counts. In order of
 // time. O(ops).

@@ -83,6 +83,26 @@ TEST_CASE("uploads that a wait makes late lose what runs beside no kernel, too")
   CHECK(lost(13, false, 1015_us) == 0);
 }
 
+TEST_CASE("a stream that computes could take an upload while the host waits for another one") {
+  // Frames alternate between two streams, and the host waits for all of the GPU after each.
+  constexpr int kFrames = 12;
+  TraceBuilder story;
+  for (int frame = 0; frame < kFrames; ++frame) {
+    const Nanos begin = frame * 1'000'000;
+    story.OnStream(13 + frame % 2)
+        .CopyToGpu(8_MiB, MemoryKind::kPinned, {begin, begin + 4'000},
+                   {begin + 6'000, begin + 306'000})
+        .Launch("blur", {begin + 5'000, begin + 8'000}, {begin + 308'000, begin + 800'000})
+        .CopyFromGpu(4_MiB, MemoryKind::kPinned, {begin + 9'000, begin + 12'000},
+                     {begin + 801'000, begin + 950'000})
+        .Sync({begin + 13'000, begin + 955'000}, "cudaDeviceSynchronize");
+  }
+  const Analysed run(story);
+  CHECK(run->idle.late_uploads.size() == kFrames - 1);
+  CHECK(static_cast<double>(run->syncs.loop.lost->Total()) > 0.9 * 300'000 * (kFrames - 1));
+  CHECK(run->copies.repeated.count == 0);  // each frame is new
+}
+
 TEST_CASE("of late uploads that each block the host, the wait before the first is to blame") {
   TraceBuilder story;
   story.OnStream(7)

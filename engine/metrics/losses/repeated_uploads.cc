@@ -68,12 +68,13 @@ class UploadFinder {
   // steps, and are done long before the end.
   void FindRecurring() {
     const auto least = static_cast<std::int64_t>(run_.knowledge.Number("copy.repeated_bytes"));
+    const std::set<std::int64_t> answered = AnsweredSizes();
     std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
     std::map<std::int64_t, std::set<std::size_t>> steps_with;
     for (const std::uint32_t op : copies_) {
       const std::uint32_t step = steps_.At(trace_.ops.start[op]);
       if (!IsUpload(op) || step == kNone) continue;
-      if (Bytes(op) < least || IsNamedBatch(op)) {
+      if (Bytes(op) < least || IsNamedBatch(op) || answered.contains(Bytes(op))) {
         ++others_;  // tokens, indices: a batch may be small
         continue;
       }
@@ -98,6 +99,44 @@ class UploadFinder {
     per_batch_ = Median(counts);
     for (const std::uint32_t d : run_.active_devices)
       compute_ns_ += static_cast<double>(basis_.times[d].ComputeNs());
+  }
+
+  // Sizes of uploads that are new each time: what is computed from them, next on their stream, goes
+  // back to the host before the next of this size comes there. Frames, tiles, halos.
+  std::set<std::int64_t> AnsweredSizes() const {
+    const double least = run_.knowledge.Number("copy.answer_share");
+    struct Open {
+      std::int64_t bytes = 0;  // 0: none
+      bool computed = false;
+    };
+    std::vector<Open> open(trace_.streams.size());
+    std::map<std::int64_t, std::pair<std::size_t, std::size_t>> answered_of;  // by size
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t stream = trace_.ops.stream[op];
+      if (stream == kNone || !run_.InWindow(trace_.ops.start[op])) continue;
+      Open& of_stream = open[stream];
+      if (trace_.ops.kind[op] != OpKind::kCopy) {
+        of_stream.computed |= of_stream.bytes > 0;
+        continue;
+      }
+      if (IsUpload(op)) {
+        ++answered_of[Bytes(op)].second;
+        of_stream = {Bytes(op), false};
+        continue;
+      }
+      const CopyDirection to = trace_.copies.direction[trace_.ops.detail[op]];
+      if (to != CopyDirection::kDeviceToHost || !of_stream.computed) continue;
+      if (static_cast<double>(Bytes(op)) < least * static_cast<double>(of_stream.bytes)) continue;
+      ++answered_of[of_stream.bytes].first;
+      of_stream = {};
+    }
+    const double share = run_.knowledge.Number("copy.repeated_steps");
+    std::set<std::int64_t> answered;
+    for (const auto& [bytes, counts] : answered_of) {
+      if (static_cast<double>(counts.first) >= share * static_cast<double>(counts.second))
+        answered.insert(bytes);
+    }
+    return answered;
   }
 
   // `with`: the steps that have one, not empty.

@@ -71,6 +71,16 @@ class SyncFinder {
            trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kDeviceToHost;
   }
 
+  // The streams take turns, and the next one is free: what this call waits for could be read while
+  // that one computes. O(log n).
+  bool HoldsBackOtherStream(std::uint32_t call, std::uint32_t op) const {
+    const std::vector<LateUpload>& late = basis_.idle.late_uploads;
+    const auto at = std::lower_bound(late.begin(), late.end(), op,
+                                     [](const LateUpload& l, std::uint32_t o) { return l.op < o; });
+    return at != late.end() && at->blocked_by == call && at->stream_computes &&
+           trace_.ops.stream[at->op] != trace_.ops.stream[op];
+  }
+
   void Loops() {
     LossBuilder loss(basis_);
     forward_calls_.assign(trace_.calls.size(), 0);
@@ -86,7 +96,7 @@ class SyncFinder {
         const std::uint32_t op = run_.first_op_of_call[copy->second];
         const CopyKind kind = copies_.kind_of_op[op];
         if (kind == CopyKind::kTiny || kind == CopyKind::kPageable || kind == CopyKind::kSmall ||
-            IsDownload(op))
+            (IsDownload(op) && !HoldsBackOtherStream(c, op)))
           continue;
       }
       loss.Count(trace_.calls.start[c], 0, CallLength(c));
