@@ -106,8 +106,9 @@ void Awaited::FindLoading() {
     const bool worker = role == Role::kLoaderWorker;
     has_workers_ |= worker;
     compiler_seen_ |= role == Role::kCompiler;
-    const bool launches =
-        std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t);
+    const bool feeds = run_.feeds[t] != 0;
+    const bool launches = !feeds && std::binary_search(run_.launching_threads.begin(),
+                                                       run_.launching_threads.end(), t);
     const std::uint32_t process = trace.threads[t].process;
     if (launches || process == kNone) continue;
     for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
@@ -116,8 +117,13 @@ void Awaited::FindLoading() {
       if (os == OsClass::kFileIo || receives)
         loading[process].push_back({trace.os_calls.start[i], trace.os_calls.end[i]});
     }
-    const Rests rests = worker ? RestsOf(run_, t) : Rests{};
-    if (rests.Recorded()) {
+    const Rests rests = worker || feeds ? RestsOf(run_, t) : Rests{};
+    if (feeds && rests.Recorded()) {
+      const IntervalSet works = rests.AtWork(rests.last);
+      loading[process].insert(loading[process].end(), works.intervals().begin(),
+                              works.intervals().end());
+    }
+    if (worker && rests.Recorded()) {
       workers_recorded_ = true;
       // Behind its last call it computes, as far as anybody knows.
       const IntervalSet works = rests.AtWork(std::max(rests.last, run_.window.end));
@@ -381,6 +387,7 @@ bool Awaited::OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nan
   const CallTable& calls = run_.trace.calls;
   for (const std::uint32_t other : run_.launching_threads) {
     if (other == thread || run_.trace.threads[other].process != process) continue;
+    if (run_.feeds[other] != 0) continue;
     const RowRange rows = run_.calls_of_thread[other];
     const auto first = calls.start.begin() + rows.first;
     const auto last = calls.start.begin() + rows.last;

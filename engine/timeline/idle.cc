@@ -139,7 +139,7 @@ class Explainer {
     for (const Interval& interval : times_[d].idle.intervals()) {
       while (next < device_ops.size() && ops.start[device_ops[next]] < interval.end) {
         previous = device_ops[next++];
-        if (ops.call[previous] != kNone) launcher = run_.trace.calls.thread[ops.call[previous]];
+        if (Launcher(previous) != kNone) launcher = Launcher(previous);
       }
       Gap gap;
       gap.start = interval.start;
@@ -151,7 +151,9 @@ class Explainer {
                                  : previous == kNone ? kNone
                                                      : ops.call[previous];
       if (from != kNone) gap.thread = run_.trace.calls.thread[from];
-      if (gap.op != kNone && MovesForHost(gap.op)) gap.thread = launcher;
+      const bool fed = gap.thread != kNone && run_.feeds[gap.thread] != 0;
+      if (launcher != kNone && (fed || (gap.op != kNone && MovesForHost(gap.op))))
+        gap.thread = launcher;  // the GPU could compute, had this one launched something
       if (call != kNone) {
         gap.host_late = run_.trace.calls.start[call] > gap.start;
         gap.blocked_by = blocks_[call];
@@ -165,10 +167,15 @@ class Explainer {
   // The thread of the first work on the device whose launching call is known; kNone when none is.
   std::uint32_t FirstLauncher(std::uint32_t d) const {
     for (const std::uint32_t op : run_.ops_of_device[d]) {
-      const std::uint32_t call = run_.trace.ops.call[op];
-      if (call != kNone) return run_.trace.calls.thread[call];
+      if (Launcher(op) != kNone) return Launcher(op);
     }
     return kNone;
+  }
+  // The thread that launched this; kNone: not known, or a thread that only feeds others.
+  std::uint32_t Launcher(std::uint32_t op) const {
+    const std::uint32_t call = run_.trace.ops.call[op];
+    const std::uint32_t thread = call == kNone ? kNone : run_.trace.calls.thread[call];
+    return thread == kNone || run_.feeds[thread] != 0 ? kNone : thread;
   }
 
   // Unified memory that moves because the host touched it, or asked for it: no launching call, but
@@ -298,6 +305,11 @@ class Explainer {
           awaited_.IsSilentLoader(thread, piece.start, piece.end)) {
         cause = IdleCause::kDataLoading;
         activity = Activity::kSilentWait;
+      }
+      // It waited for a thread that does nothing but upload data, and computed that before.
+      if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
+          run_.feeds[thread] != 0) {
+        cause = IdleCause::kDataLoading;
       }
       // What a child process made is loaded next: it was a compiler.
       const bool loads_next = std::any_of(pieces.begin() + static_cast<std::ptrdiff_t>(i),

@@ -5,6 +5,28 @@
 
 namespace advise {
 
+namespace {
+
+// `uploads`, `launches`: the threads that launch uploads, and anything else.
+void FindLaunchingThreads(const std::vector<std::uint8_t>& uploads,
+                          const std::vector<std::uint8_t>& launches, Run* run) {
+  const Trace& trace = run->trace;
+  std::vector<std::uint8_t> of_process(trace.processes.size(), 0);
+  for (std::uint32_t t = 0; t < launches.size(); ++t) {
+    const std::uint32_t process = trace.threads[t].process;
+    if (process != kNone && launches[t] != 0) of_process[process] = 1;
+  }
+  run->feeds.assign(launches.size(), 0);
+  for (std::uint32_t t = 0; t < launches.size(); ++t) {
+    const std::uint32_t process = trace.threads[t].process;
+    const bool launches_beside = process != kNone && of_process[process] != 0;
+    if (launches[t] != 0 || uploads[t] != 0) run->launching_threads.push_back(t);
+    if (launches[t] == 0 && uploads[t] != 0 && launches_beside) run->feeds[t] = 1;
+  }
+}
+
+}  // namespace
+
 Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
     : trace(trace_in),
       knowledge(knowledge_in),
@@ -19,20 +41,22 @@ Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
   std::vector<std::size_t> ops(ops_of_device.size(), 0);
   for (const std::uint16_t device : trace.ops.device) ++ops[device];
   for (std::size_t d = 0; d < ops.size(); ++d) ops_of_device[d].reserve(ops[d]);
-  std::vector<std::uint8_t> launches(trace.threads.size(), 0);
+  std::vector<std::uint8_t> uploads(trace.threads.size(), 0);
+  std::vector<std::uint8_t> launches(trace.threads.size(), 0);  // anything else
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     ops_of_device[trace.ops.device[op]].push_back(op);
     const std::uint32_t call = trace.ops.call[op];
     if (call == kNone) continue;
     if (first_op_of_call[call] == kNone) first_op_of_call[call] = op;
-    launches[trace.calls.thread[call]] = 1;
+    const bool upload =
+        trace.ops.kind[op] == OpKind::kCopy &&
+        trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kHostToDevice;
+    (upload ? uploads : launches)[trace.calls.thread[call]] = 1;
   }
   for (std::uint32_t d = 0; d < ops_of_device.size(); ++d) {
     if (!ops_of_device[d].empty()) active_devices.push_back(d);
   }
-  for (std::uint32_t t = 0; t < launches.size(); ++t) {
-    if (launches[t] != 0) launching_threads.push_back(t);
-  }
+  FindLaunchingThreads(uploads, launches, this);
   named.get();
 }
 

@@ -71,6 +71,9 @@ struct Run {
   std::vector<std::vector<std::uint32_t>> ops_of_device;  // in time order
   std::vector<std::uint32_t> active_devices;              // devices with ops
   std::vector<std::uint32_t> launching_threads;           // threads with at least one op
+  // By thread: its only ops are uploads, and another thread of its process launches what runs on
+  // them.
+  std::vector<std::uint8_t> feeds;
   Steps steps;
   Window window;
 

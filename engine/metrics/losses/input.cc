@@ -94,7 +94,9 @@ class InputFinder {
   void Loaders() {
     std::vector<Interval> busy;
     for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
-      if (std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
+      const bool feeds = run_.feeds[t] != 0;
+      if (!feeds &&
+          std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
         continue;
       const bool worker = run_.names.ThreadRole(t) == Role::kLoaderWorker;
       // Its files are the pipes of the workers, which it waits for.
@@ -104,7 +106,7 @@ class InputFinder {
       }
       const bool recorded = !run_.os_of_thread[t].empty() || !run_.ranges_of_thread[t].empty();
       if (worker && (recorded || !SameProcessHasLaunches(t))) workers_.push_back(t);
-      OsCallsOfLoader(t, worker, &busy);
+      OsCallsOfLoader(t, worker || feeds, &busy);
       for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
            ++i) {
         if (run_.names.RangePhase(trace_.ranges.name[i]) == Phase::kDataLoading) {
@@ -123,7 +125,7 @@ class InputFinder {
     if (worker_time_ > 0) {
       result_.workers_busy = static_cast<double>(worker_time_) / static_cast<double>(worker_seen_);
     }
-    result_.needs_ns = TimeOf(workers_.empty() ? readers_ : at_work_);
+    result_.needs_ns = TimeOf(workers_.empty() && at_work_.empty() ? readers_ : at_work_);
   }
 
   // How long the loaders work side by side on what they load in the window; 0 where one of them
@@ -227,7 +229,7 @@ class InputFinder {
           load.thread = thread;
           load.end = piece.end;
           load.lost += piece.Length();
-          const bool for_others = Waits(piece) ||
+          const bool for_others = Waits(piece) || (thread != kNone && run_.feeds[thread] != 0) ||
                                   (piece.activity == Activity::kFileIo && result_.workers > 0) ||
                                   WaitsForWorkers(piece, thread);
           (for_others ? load.waiting : load.own) += piece.Length();
@@ -327,6 +329,24 @@ class InputFinder {
       loss->remedy().floor_reason = "loading, now done in parallel,";
       loss->remedy().host_cuts.push_back({thread, std::move(when)});
     }
+    FasterFeeders(workers, loss);
+  }
+
+  // Threads that compute data and upload it themselves: enough of them have it ready in time.
+  void FasterFeeders(double workers, LossBuilder* loss) const {
+    if (loads_.empty()) return;
+    Nanos together = 0;
+    for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      if (run_.feeds[t] == 0) continue;
+      const Rests rests = RestsOf(run_, t);
+      IntervalSet when = IntervalSet::Of({{run_.window.start, run_.window.end}});
+      if (rests.Recorded())
+        when = rests.AtWork(rests.last).Clip(run_.window.start, run_.window.end);
+      together += when.Total();
+      loss->remedy().host_cuts.push_back({t, std::move(when)});
+    }
+    const auto floor = static_cast<Nanos>(static_cast<double>(together) / workers);
+    loss->remedy().floor_ns = std::max(loss->remedy().floor_ns, floor);
   }
 
   void Slow() {
