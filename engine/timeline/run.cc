@@ -21,7 +21,9 @@ void FindLaunchingThreads(const std::vector<std::uint8_t>& uploads,
     const std::uint32_t process = trace.threads[t].process;
     const bool launches_beside = process != kNone && of_process[process] != 0;
     if (launches[t] != 0 || uploads[t] != 0) run->launching_threads.push_back(t);
-    if (launches[t] == 0 && uploads[t] != 0 && launches_beside) run->feeds[t] = 1;
+    // The main thread runs the program, whatever it hands to others.
+    const bool main = launches_beside && trace.threads[t].tid == trace.processes[process].pid;
+    if (launches[t] == 0 && uploads[t] != 0 && launches_beside && !main) run->feeds[t] = 1;
   }
 }
 

@@ -71,8 +71,8 @@ struct Run {
   std::vector<std::vector<std::uint32_t>> ops_of_device;  // in time order
   std::vector<std::uint32_t> active_devices;              // devices with ops
   std::vector<std::uint32_t> launching_threads;           // threads with at least one op
-  // By thread: its only ops are uploads, and another thread of its process launches what runs on
-  // them.
+  // By thread: it is no main thread, its only ops are uploads, and another thread of its process
+  // launches what runs on them.
   std::vector<std::uint8_t> feeds;
   Steps steps;
   Window window;

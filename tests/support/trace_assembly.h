@@ -58,10 +58,14 @@ inline void TraceBuilder::BuildPlaces(Trace* trace) const {
     const auto id = static_cast<std::int64_t>(p + 1);
     trace->processes.push_back({id << 24, id, processes_[p].first, processes_[p].second});
   }
+  std::vector<bool> has_main(processes_.size(), false);
   for (std::size_t t = 0; t < threads_.size(); ++t) {
     const auto id = static_cast<std::int64_t>(t + 100);
-    trace->threads.push_back(
-        {id, id, threads_[t].first, trace->strings.Intern(threads_[t].second)});
+    const std::uint32_t process = threads_[t].first;
+    const bool main = !has_main[process];  // the first that is named
+    has_main[process] = true;
+    trace->threads.push_back({id, main ? trace->processes[process].pid : id, process,
+                              trace->strings.Intern(threads_[t].second)});
   }
   for (const auto& [process, device, id] : streams_) {
     Stream stream;

@@ -42,18 +42,19 @@ TEST_CASE("waiting in the OS while loader workers are at work is data loading") 
 
 // A thread decodes a batch, uploads it and does so again; the main thread waits for each batch and
 // launches what runs on it.
-TraceBuilder FedByThread(bool waits_recorded) {
+TraceBuilder FedByThread(bool waits_recorded, const char* decoder = "decoder",
+                         const char* launcher = "main") {
   TraceBuilder story;
   for (int s = 0; s < 8; ++s) {
     const Nanos begin = s * 1'000'000;
-    story.Process("python").Thread("decoder").OsCall("read", {begin + 20'000, begin + 60'000});
+    story.Process("python").Thread(decoder).OsCall("read", {begin + 20'000, begin + 60'000});
     story.OnStream(13)
         .CopyToGpu(1_MiB, MemoryKind::kPinned, {begin + 800'000, begin + 804'000},
                    {begin + 806'000, begin + 850'000})
         .Sync({begin + 805'000, begin + 853'000});
     if (waits_recorded) story.OsCall("pthread_cond_wait", {begin + 900'000, begin + 910'000});
-    story.Thread("main").OnStream(7).Launch("conv", {begin + 860'000, begin + 863'000},
-                                            {begin + 868'000, begin + 1'300'000});
+    story.Thread(launcher).OnStream(7).Launch("conv", {begin + 860'000, begin + 863'000},
+                                              {begin + 868'000, begin + 1'300'000});
     if (waits_recorded) story.OsCall("pthread_cond_wait", {begin + 870'000, begin + 1'855'000});
   }
   return story;
@@ -68,6 +69,12 @@ TEST_CASE("waiting for a thread that computes data and uploads it is data loadin
     // A decoder that is fast enough leaves the GPU's own work, which takes less than half the time.
     CHECK(run->replay().Gain(*run->input.loss.remedy) > run.Window() * 2 / 5);
   }
+}
+
+TEST_CASE("a program whose main thread uploads and lets another one launch is no loader") {
+  const Analysed run(FedByThread(false, "main", "engine"));
+  CHECK(run.Idle(IdleCause::kDataLoading) == 0);
+  CHECK(run.Idle(IdleCause::kHostCompute) >= 7 * 500'000);
 }
 
 TEST_CASE("waiting in a synchronise after the GPU has finished is host sync") {
