@@ -121,19 +121,24 @@ void FixList::Plan() {
     });
     return setting != open.end() && setting->worth > 0 ? setting : chosen;
   };
-  // Of fixes that are worth the same, the most specific that wins what it claims.
-  const double lead = knowledge_.Number("ranking.clear_lead");
+  // Of fixes that are worth the same, the most specific that wins what it claims; also before one
+  // that wins little more, most of it elsewhere.
+  const double clear_lead = knowledge_.Number("ranking.clear_lead");
+  const double direct_lead = knowledge_.Number("ranking.direct_lead");
   const auto best = [&] {
     Nanos most = 0;
     for (const Open& one : open) most = std::max(most, one.worth);
-    const auto enough = static_cast<Nanos>(static_cast<double>(most) / lead);
-    const auto first = [&](bool indirect) {
+    const auto first = [&](double lead, bool indirect) {
+      const auto enough = static_cast<Nanos>(static_cast<double>(most) / lead);
       return std::find_if(open.begin(), open.end(), [&](const Open& one) {
         return one.worth >= enough && (indirect || !one.candidate->indirect);
       });
     };
-    const auto direct = first(false);
-    return easiest(direct != open.end() ? direct : first(true));
+    for (const double lead : {clear_lead, direct_lead}) {
+      const auto direct = first(lead, false);
+      if (direct != open.end()) return easiest(direct);
+    }
+    return easiest(first(clear_lead, true));
   };
   Nanos left = window_;
   int turn = 0;
