@@ -49,17 +49,23 @@ class Shown {
     std::vector<Interval> files;
     for (std::uint32_t i = os_.first; i < os_.last; ++i) {
       const OsClass os = run.names.Os(run.trace.os_calls.name[i]);
-      if (os == OsClass::kFileIo || os == OsClass::kFileWrite) {
-        files.push_back({run.trace.os_calls.start[i], run.trace.os_calls.end[i]});
-      }
+      const Interval when{run.trace.os_calls.start[i], run.trace.os_calls.end[i]};
+      if (os == OsClass::kFileIo || os == OsClass::kFileWrite) files.push_back(when);
+      if (os == OsClass::kSleep) sleeps_.push_back(when);
     }
     files_ = IntervalSet::Of(std::move(files));
   }
 
   // Named ranges that begin and end in the pause, and calls that read or write files, for half of
   // its length. A range that ends once the other thread has let go (around a backward pass, which
-  // another thread runs) holds the wait itself.
+  // another thread runs) holds the wait itself. So much of one sleep waits for its own end; who
+  // polls sleeps again and again.
   bool WorksIn(const Pause& pause, Nanos let_go) const {
+    const auto sleep =
+        std::lower_bound(sleeps_.begin(), sleeps_.end(), pause.start,
+                         [](const Interval& one, Nanos time) { return one.start < time; });
+    if (sleep != sleeps_.end() && sleep->end <= pause.end && 2 * sleep->Length() >= pause.Length())
+      return true;
     Nanos inside = files_.OverlapWith(pause.start, pause.end);
     Nanos until = pause.start;  // ranges nest: the outermost ones inside the pause count
     const RangeTable& ranges = run_.trace.ranges;
@@ -158,6 +164,7 @@ class Shown {
   Nanos pause_;
   RowRange os_;
   IntervalSet files_;
+  std::vector<Interval> sleeps_;
 };
 
 // The hand-overs between the launching threads of one process.

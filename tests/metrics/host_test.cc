@@ -134,6 +134,33 @@ TEST_CASE("sleeping in a gap costs the gap's time") {
   CHECK(run->stalls.sleep.lost->Total() == 9 * 400_us);
 }
 
+// In each step of 1 ms a thread makes these calls from 20 us on, while the GPU works until 310 us,
+// and launches more at 900 us.
+Nanos CutOf(const char* os_call, const std::vector<Interval>& calls, Loss Stalls::*of) {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("one", {at, at + 5_us}, {at + 10_us, at + 310_us});
+    for (const Interval& call : calls) story.OsCall(os_call, {at + call.start, at + call.end});
+    story.Launch("two", {at + 900_us, at + 905_us}, {at + 910_us, at + 950_us});
+  });
+  const Analysed run(story);
+  const Loss& loss = (*run).stalls.*of;
+  CHECK(loss.lost->Total() == 10 * (calls.back().end - 310_us));
+  Nanos cut = 0;
+  for (const auto& [thread, when] : CutsByThread(loss.remedy->host_cuts)) cut += when.Total();
+  return cut;
+}
+
+TEST_CASE("without a call the host saves all of its time, and not only what the GPU is idle") {
+  const std::vector<Interval> one = {{20_us, 620_us}};
+  constexpr Nanos kAll = 9 * 600_us + 310_us;  // the first step is not in the steady loop
+  CHECK(CutOf("write", one, &Stalls::file_write) == kAll);
+  CHECK(CutOf("nanosleep", one, &Stalls::sleep) == kAll);
+  // A thread that polls waits as long in another way.
+  CHECK(CutOf("nanosleep", {{20_us, 300_us}, {310_us, 620_us}}, &Stalls::sleep) == 10 * 310_us);
+}
+
 TEST_CASE("what happens in every fourth step happens a quarter of a time per step") {
   TraceBuilder story;
   Repeat(12, 1_ms, [&](int i, Nanos at) {

@@ -177,6 +177,33 @@ TEST_CASE("a thread that loads files in its pause does not wait for another") {
   CHECK(GainOfBackward(Analysed(story, kAuto)) < 1_ms);
 }
 
+// Steps of four micro-steps: before three of them the main thread waits for the backward pass of
+// the one before, and before the first it sleeps for 10 ms. The same kernel begins each of them.
+TEST_CASE("a thread that sleeps does not wait for another, though at other times it does there") {
+  TraceBuilder story;
+  constexpr int kSteps = 12;
+  Repeat(kSteps, 20_ms, [&](int n, Nanos at) {
+    for (int micro = 0; micro < 4; ++micro) {
+      const Nanos forward = at + micro * 2_ms + (n * 37 % 11) * 10_us;
+      story.Thread("main");
+      story.Launch("forward", {forward, forward + 5_us}, {forward + 10_us, forward + 1_ms});
+      const Nanos back = forward + 1_ms;
+      const Nanos last = forward + 2_ms - 30_us;
+      story.Thread("backward");
+      story.Launch("dgrad", {back, back + 5_us}, {back + 10_us, back + 500_us});
+      story.Launch("wgrad", {last, last + 5_us}, {last + 10_us, last + 25_us});
+    }
+    const Nanos update = at + 8_ms + (n * 37 % 11) * 10_us;
+    story.Thread("main").Launch("update", {update, update + 5_us}, {update + 10_us, update + 1_ms});
+    story.OsCall("clock_nanosleep", {update + 10_us, at + 20_ms - 5_us});
+  });
+  const Analysed run(story, kAuto);
+  const HandOvers hand_overs(run->run);
+  CHECK(hand_overs.AwaitedAt(0, 23_ms + 500_us) != kNone);
+  CHECK(hand_overs.AwaitedAt(0, 35_ms) == kNone);
+  CHECK(run->stalls.sleep.lost->Total() > (kSteps - 3) * 9_ms);
+}
+
 // A program whose own thread copies each batch, does something for `busy` of 20 ms, and then asks
 // another thread to launch the step, whose GPU work takes 8 ms. The thread that launches waits for
 // it, recorded or not.

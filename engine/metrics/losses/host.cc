@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/metrics/losses/like_pauses.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {
@@ -103,12 +104,16 @@ class HostFinder {
   void Locks() {
     if (!basis_.idle.pieces.Any(Activity::kLock)) return;
     LossBuilder loss(basis_);
+    LikePauses like(basis_);
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.activity != Activity::kLock || piece.cause != IdleCause::kHostWait) continue;
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
-      loss.CutHost(basis_.idle.ThreadOf(piece), piece.start, piece.end);
+      loss.CutHost(thread, piece.start, piece.end);
+      if (basis_.InLoop(piece.start)) like.Add(thread, piece.start);
     }
+    like.CutCalls(Activity::kLock, &loss);
     result_.lock = loss.Build();
   }
 

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
-#include "engine/timeline/host_activity.h"
+#include "engine/metrics/losses/like_pauses.h"
 #include "engine/timeline/pause.h"
 #include "engine/timeline/python_frames.h"
 
@@ -28,7 +27,7 @@ class HostCodeFinder {
     HostCode result;
     LossBuilder loss(basis_);
     const IntervalSet profiler = ProfilerSomewhere();
-    std::map<std::uint32_t, std::set<Place>> places;
+    LikePauses like(basis_);
     const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
     const std::vector<Nanos> long_pauses = LongPauses(run_);
     std::map<std::string, double> names;
@@ -48,9 +47,8 @@ class HostCodeFinder {
       if (thread == kNone) continue;
       loss.CutHost(thread, piece.start, piece.end);
       functions.Add(thread, piece.start, piece.end);
+      like.Add(thread, piece.start);
       const std::uint32_t next = NextCall(run_, thread, piece.start);
-      if (next != kNone && next != run_.calls_of_thread[thread].first)
-        places[thread].insert(PlaceOf(next));
       if (IsUpload(next)) result.before_uploads_ns += piece.Length();
       const Nanos middle = piece.start + piece.Length() / 2;
       std::string name = InnermostRange(thread, middle);
@@ -65,10 +63,16 @@ class HostCodeFinder {
                      [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
     result.sampled = trace_.samples.size() > 0;
     result.functions = functions.MostFirst();
-    // Without steps no place is known to come again.
-    if (!run_.steps.known()) places.clear();
-    for (const auto& [thread, between] : places)
-      CutCode(thread, long_pauses[thread], between, &loss);
+    // Code that the report does not show does not begin when the GPU runs out of work, and in other
+    // steps the GPU may have had enough: all that the thread runs in its long pauses at these
+    // places goes when it runs elsewhere.
+    like.ForEach(long_pauses,
+                 [&](std::uint32_t thread, const std::vector<HostPiece>&, const HostPiece& piece) {
+                   if (CauseOf(piece) != IdleCause::kHostCompute) return;
+                   const IntervalSet code = compiling_[thread].GapsWithin(piece.start, piece.end);
+                   for (const Interval& part : code.intervals())
+                     loss.CutHost(thread, part.start, part.end);
+                 });
     result.time = loss.Build();
     result.code_ns = TimeOf(result.time.remedy->host_cuts);
     return result;
@@ -109,33 +113,6 @@ class HostCodeFinder {
       if (overheads.thread[i] == kNone) when.push_back({overheads.start[i], overheads.end[i]});
     }
     return IntervalSet::Of(std::move(when));
-  }
-
-  // The names of a call and of the one before it on its thread: a place in the loop.
-  using Place = std::pair<StringId, StringId>;
-  Place PlaceOf(std::uint32_t call) const {
-    return {trace_.calls.name[call - 1], trace_.calls.name[call]};
-  }
-
-  // Code that the report does not show does not begin when the GPU runs out of work, and in other
-  // steps the GPU may have had enough: all that the thread runs in its long pauses at these places
-  // goes when it runs elsewhere.
-  void CutCode(std::uint32_t thread, Nanos long_pause, const std::set<Place>& places,
-               LossBuilder* loss) const {
-    const CallTable& calls = trace_.calls;
-    const RowRange rows = run_.calls_of_thread[thread];
-    HostActivity activity(run_, thread);
-    std::vector<Interval> found;
-    for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
-      const Interval pause{calls.end[c - 1], calls.start[c]};
-      if (pause.Length() <= long_pause || !basis_.InLoop(pause.start)) continue;
-      if (!places.contains(PlaceOf(c))) continue;
-      for (const HostPiece& piece : activity.Pieces(pause.start, pause.end)) {
-        if (CauseOf(piece) == IdleCause::kHostCompute) found.push_back({piece.start, piece.end});
-      }
-    }
-    const IntervalSet unseen = IntervalSet::Of(std::move(found)).Subtract(compiling_[thread]);
-    for (const Interval& part : unseen.intervals()) loss->CutHost(thread, part.start, part.end);
   }
 
   // Of the python functions open at that time, the innermost of the program's own files.

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/metrics/losses/like_pauses.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {
@@ -10,17 +11,39 @@ namespace {
 
 // Idle pieces of the steady loop that `keep` accepts; the remedy is that the host does not do it.
 template <typename Keep>
-Loss IdleWhere(const Basis& basis, Keep keep) {
-  LossBuilder loss(basis);
+void AddIdle(const Basis& basis, Keep keep, LossBuilder* loss) {
   std::uint32_t last_gap = kNone;
   for (const GapPiece piece : basis.idle.pieces) {
     if (!basis.InLoop(piece.start) || !keep(piece)) continue;
     // Pieces of one gap are one event.
-    if (piece.gap != last_gap) loss.Count(piece.start, 0, 0);
+    if (piece.gap != last_gap) loss->Count(piece.start, 0, 0);
     last_gap = piece.gap;
-    loss.AddSpan(piece.device, piece.start, piece.end);
-    loss.CutHost(basis.idle.ThreadOf(piece), piece.start, piece.end);
+    loss->AddSpan(piece.device, piece.start, piece.end);
+    loss->CutHost(basis.idle.ThreadOf(piece), piece.start, piece.end);
   }
+}
+
+template <typename Keep>
+Loss IdleWhere(const Basis& basis, Keep keep) {
+  LossBuilder loss(basis);
+  AddIdle(basis, keep, &loss);
+  return loss.Build();
+}
+
+// The same where threads are inside calls of one kind: with the fix they make none of these.
+template <typename Keep>
+Loss IdleInside(const Basis& basis, Activity activity, Keep keep) {
+  LossBuilder loss(basis);
+  LikePauses like(basis);
+  AddIdle(
+      basis,
+      [&](const GapPiece& piece) {
+        if (!keep(piece)) return false;
+        like.Add(basis.idle.ThreadOf(piece), piece.start);
+        return true;
+      },
+      &loss);
+  like.CutCalls(activity, &loss);
   return loss.Build();
 }
 
@@ -79,7 +102,7 @@ Stalls FindStalls(const Basis& basis, const Idle& beside_copies) {
   stalls.between_input = LongestBetween(basis, waits_for_input);
   const auto doing = [&](Activity activity) {
     if (!pieces.Any(activity)) return LossBuilder(basis).Build();
-    return IdleWhere(basis, [&](const GapPiece& p) {
+    return IdleInside(basis, activity, [&](const GapPiece& p) {
       return p.activity == activity && p.cause != IdleCause::kDataLoading &&
              p.cause != IdleCause::kNoWorkQueued;
     });
