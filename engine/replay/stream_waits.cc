@@ -90,14 +90,73 @@ class Submitted {
   std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<Record>> records_;
 };
 
+// Where the capture does not say which event a call records or waits for. A wait that directly
+// follows a record on its thread is for that event; this one stands behind the thread's last
+// launch; and what the thread launches next, into another stream, is what waits.
+class WaitsByOrder {
+ public:
+  explicit WaitsByOrder(const Run& run) : run_(run), ops_(run.trace.ops) {}
+
+  // By op, as AwaitedByEvents says it.
+  std::vector<std::uint32_t> Find() {
+    for (const std::uint32_t thread : run_.launching_threads) Follow(run_.calls_of_thread[thread]);
+    std::vector<std::uint32_t> awaited(ops_.size(), kNone);
+    for (const auto& [streams, waits] : waits_) {
+      // Had one of them started earlier, the waits of these streams would not be what they seem.
+      const bool all_waited = std::all_of(waits.begin(), waits.end(), [&](const Wait& wait) {
+        return ops_.end[wait.for_op] <= ops_.start[wait.op];
+      });
+      if (!all_waited) continue;
+      for (const Wait& wait : waits) {
+        std::uint32_t& known = awaited[wait.op];
+        if (known == kNone || ops_.end[wait.for_op] > ops_.end[known]) known = wait.for_op;
+      }
+    }
+    return awaited;
+  }
+
+ private:
+  struct Wait {
+    std::uint32_t op, for_op;
+  };
+
+  void Follow(RowRange calls) {
+    std::uint32_t last = kNone;      // op of the last launch
+    std::uint32_t recorded = kNone;  // op behind which an event was recorded since then
+    std::uint32_t awaited = kNone;   // of the last wait whose stream is not known yet
+    for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+      const CallClass call_class = run_.ClassOfCall(c);
+      const std::uint32_t op = run_.first_op_of_call[c];
+      if (op != kNone && ops_.stream[op] != kNone) {
+        if (awaited != kNone && ops_.stream[op] != ops_.stream[awaited]) {
+          if (ops_.device[op] == ops_.device[awaited])
+            waits_[{ops_.stream[awaited], ops_.stream[op]}].push_back({op, awaited});
+          awaited = kNone;
+        }
+        last = op;
+        recorded = kNone;
+      } else if (call_class == CallClass::kEventRecord) {
+        recorded = last;
+      } else if (call_class == CallClass::kStreamWaitEvent) {
+        if (recorded != kNone) awaited = recorded;
+        recorded = kNone;
+      }
+    }
+  }
+
+  const Run& run_;
+  const OpTable& ops_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Wait>> waits_;  // by both streams
+};
+
 }  // namespace
 
 std::vector<std::uint32_t> AwaitedByEvents(const Run& run) {
   const OpTable& ops = run.trace.ops;
   const SyncTable& syncs = run.trace.syncs;
-  std::vector<std::uint32_t> awaited(ops.size(), kNone);
   const Submitted submitted(run);
-  if (!submitted.HasEvents()) return awaited;
+  if (!submitted.HasEvents()) return WaitsByOrder(run).Find();
+  std::vector<std::uint32_t> awaited(ops.size(), kNone);
   for (std::size_t w = 0; w < syncs.size(); ++w) {
     const std::uint32_t call = syncs.call[w];
     if (call == kNone || syncs.stream[w] == kNone || syncs.event_id[w] == 0 ||

@@ -10,8 +10,9 @@
 namespace advise {
 
 // By op: the op in whose stream an event was recorded behind it, and for which the op's own stream
-// was made to wait before it; of several the one that ended last. kNone for none, and where the
-// capture lacks the events. O(n log n) in the ops and calls of the run.
+// was made to wait before it; of several the one that ended last. kNone for none. Where the capture
+// does not say which event a call is about, the order of the calls tells it, as far as it can.
+// O(n log n) in the ops and calls of the run.
 std::vector<std::uint32_t> AwaitedByEvents(const Run& run);
 
 // By call: the op that a synchronize call waits for, whether or not it was still running: the last

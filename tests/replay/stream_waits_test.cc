@@ -92,5 +92,45 @@ TEST_CASE("launches that return at once let copies run beside the next kernel, i
   CHECK(both_ways.Gain() < kSteps * 30_us);
 }
 
+// Of 2 ms, the host spends 1 ms before it launches a kernel of 900 us. Before that it uploaded a
+// batch for 900 us, into another stream, and made the kernel's stream wait for it, or not.
+Analysed BehindCode(bool waits, bool early = false) {
+  TraceBuilder story;
+  Repeat(kSteps, 2_ms, [&](int n, Nanos at) {
+    story.OnStream(kCopies).CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 5_us},
+                                      {at + 10_us, at + 910_us});
+    story.Call("cudaEventRecord", {at + 6_us, at + 7_us});
+    if (waits) story.Call("cudaStreamWaitEvent", {at + 7_us, at + 8_us});
+    const Nanos launch = early && n == 5 ? at + 10_us : at + 1_ms;
+    story.OnStream(kMain).Launch("work", {launch, launch + 5_us}, {launch + 10_us, at + 1900_us});
+    story.Call("cudaStreamSynchronize", {at + 1010_us, at + 1905_us});
+  });
+  return Analysed(story);
+}
+
+Nanos GainOfNoCode(const Analysed& run) {
+  Remedy remedy;
+  std::vector<Interval> code;
+  for (int n = 0; n < kSteps; ++n) code.push_back({n * 2_ms + 10_us, n * 2_ms + 1_ms});
+  remedy.host_cuts.push_back({0, IntervalSet::Of(std::move(code))});
+  return run->replay().Gain(remedy);
+}
+
+TEST_CASE("where no event is known, a wait right behind a record is for what was launched before") {
+  const Analysed run = BehindCode(true);
+  const std::vector<std::uint32_t> awaited = AwaitedByEvents(run->run);
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    CHECK(awaited[op] == (op % 2 == 1 ? op - 1 : kNone));
+  // Without the code before it, the kernel still waits for its batch.
+  CHECK(GainOfNoCode(run) < kSteps * 150_us);
+  CHECK(GainOfNoCode(BehindCode(false)) > kSteps * 900_us);
+}
+
+TEST_CASE("a kernel that starts earlier once does not wait at all") {
+  const Analysed run = BehindCode(true, true);
+  const std::vector<std::uint32_t> awaited = AwaitedByEvents(run->run);
+  CHECK(std::all_of(awaited.begin(), awaited.end(), [](std::uint32_t op) { return op == kNone; }));
+}
+
 }  // namespace
 }  // namespace advise
