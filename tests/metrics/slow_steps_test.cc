@@ -1,4 +1,5 @@
 // Steps that take longer than the others, and pauses of the host in every step.
+#include "engine/metrics/losses/step_copies.h"
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
 
@@ -186,6 +187,50 @@ TEST_CASE("copies to the host and back are no stall that could go on beside the 
   };
   CHECK(claimed(true) < 4 * 1_ms);
   CHECK(claimed(false) > 4 * 19_ms);
+}
+
+// Iterations of 10 ms, of which every third ends with twelve copies to the host. The steps, which
+// are known by what repeats, begin behind the fourth of them.
+TEST_CASE("the copies of a stall belong to one step where that begins among them") {
+  constexpr int kSteps = 30;
+  TraceBuilder story;
+  Repeat(kSteps, 10_ms, [&](int n, Nanos at) {
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1_ms});
+    for (int i = 0; n % 3 == 2 && i < 12; ++i) {
+      const Nanos from = at + 4_ms + i * 500_us;
+      story.CopyFromGpu(1_MiB, MemoryKind::kPageable, {from, from + 500_us}, {from, from + 490_us});
+    }
+  });
+  const Trace trace = story.Build();
+  Run run(trace, ShippedKnowledge());
+  for (int n = 0; n < kSteps; ++n)
+    run.steps.all.push_back({.start = n * 10_ms - 4_ms, .end = n * 10_ms + 6_ms});
+  const std::vector<CopyOfStep> extra = ExtraCopies(run);
+  REQUIRE(extra.size() == 12 * kSteps / 3 - 8);  // the last of them lie behind the last step
+  for (std::size_t i = 0; i + 4 < extra.size(); ++i) CHECK(extra[i].step == i / 12 * 3 + 3);
+}
+
+// One of 30 steps of 10 ms copies 1 MiB from pageable memory for 30 ms, or all of them for 1 ms.
+TEST_CASE("copies of a step that stands out are no habit of the loop") {
+  const auto pageable = [](bool always) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int n = 0; n < 30; ++n) {
+      const Nanos copy = n == 17 ? 30_ms : always ? 1_ms : 0;
+      story.Range("step", {at, at + copy + 10_ms});
+      if (copy > 0)
+        story.CopyToGpu(1_MiB, MemoryKind::kPageable, {at, at + copy}, {at + 5_us, at + copy});
+      at += copy;
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 9_ms});
+      at += 10_ms;
+    }
+    const Analysed run(story, kAuto);
+    CHECK(run->step_stats.outliers.size() == 1);
+    CHECK((run->step_stats.outlier.lost->Total() > 29_ms) == !always);
+    return run->copies.pageable.count;
+  };
+  CHECK(pageable(false) == 0);
+  CHECK(pageable(true) >= 29);  // but for the first step, before the loop is steady
 }
 
 // In each step of 4 ms the host reads files for 1 ms before it uploads the batch, which the GPU

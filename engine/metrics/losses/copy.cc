@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/metrics/losses/later_reads.h"
 #include "engine/metrics/losses/migrations.h"
 #include "engine/metrics/losses/mpi_waits.h"
+#include "engine/metrics/losses/step_copies.h"
 #include "engine/timeline/blocking_calls.h"
 
 namespace advise {
@@ -23,7 +25,12 @@ class CopyFinder {
         small_bytes_(run_.knowledge.Number("copy.small_bytes")),
         large_bytes_(run_.knowledge.Number("copy.large_bytes")),
         train_(static_cast<std::size_t>(run_.knowledge.Number("copy.train_length"))),
-        read_later_(run_) {}
+        read_later_(run_) {
+    if (run_.steps.outliers.empty()) return;
+    for (const auto& [op, step] : ExtraCopies(run_)) {
+      if (run_.steps.IsOutlier(step)) of_outliers_.insert(op);
+    }
+  }
 
   Copies Find() {
     Collect();
@@ -140,13 +147,13 @@ class CopyFinder {
   }
 
   // Copies of one kind that hold the host: exposed time and recovery; the fix is pinned and
-  // asynchronous.
+  // asynchronous. What only steps that stand out copy is theirs.
   Loss Held(CopyKind kind) {
     LossBuilder loss(basis_);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     double pageable_bytes = 0;
     for (const std::uint32_t op : copies_) {
-      if (result_.kind_of_op[op] != kind) continue;
+      if (result_.kind_of_op[op] != kind || of_outliers_.contains(op)) continue;
       const std::uint32_t call = trace_.ops.call[op];
       loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
       // The time that a staged upload takes before the copy engine starts is the copy's, too: the
@@ -375,6 +382,7 @@ class CopyFinder {
   double tiny_bytes_, small_bytes_, large_bytes_;
   std::size_t train_;
   LaterReads read_later_;
+  std::set<std::uint32_t> of_outliers_;                            // ops
   std::vector<std::uint32_t> copies_;                              // ops
   std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy_;  // by the copy's call
   std::vector<std::vector<std::uint32_t>> trains_;

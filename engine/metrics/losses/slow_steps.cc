@@ -1,13 +1,12 @@
 #include "engine/metrics/losses/slow_steps.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "engine/metrics/losses/rhythm.h"
+#include "engine/metrics/losses/step_copies.h"
 #include "engine/metrics/losses/usual_pauses.h"
 
 namespace advise {
@@ -33,7 +32,7 @@ class SlowStepFinder {
         FindRhythm(longer, run_.steps.first_steady, Steps().size(), run_.knowledge);
     const Pauses pauses = rhythm.every == 0 ? RegularPauses() : Pauses{};
     if (slow.empty() && pauses.every == 0) return;
-    extra_copies_ = ExtraCopiesToHide();
+    extra_copies_ = ExtraCopies(run_);
     usual_idle_ = UsualIdle();
     if (rhythm.every > 0) Stall(rhythm);
     if (pauses.every > 0) Stall(pauses);
@@ -52,86 +51,12 @@ class SlowStepFinder {
  private:
   const std::vector<Step>& Steps() const { return run_.steps.all; }
 
-  // A copy by direction and size (to a power of two).
-  using CopyClass = std::pair<CopyDirection, long>;
-  CopyClass ClassOfCopy(std::uint32_t op) const {
-    const std::uint32_t row = trace_.ops.detail[op];
-    const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
-    return {trace_.copies.direction[row], std::lround(std::log2(1.0 + bytes))};
-  }
-
-  struct UsualCopies {
-    std::set<CopyClass> in_steps;  // that at least half of the steady steps make
-    // Uploads that are half as many as the steps: a host that ran ahead sends the batches of many
-    // steps in one go.
-    std::set<CopyClass> in_bursts;
-  };
-  UsualCopies FindUsualCopies() const {
-    std::map<CopyClass, std::set<std::size_t>> steps_with;
-    std::map<CopyClass, std::size_t> uploads;
-    for (const auto& [op, step] : CopiesOfSteps()) {
-      const CopyClass kind = ClassOfCopy(op);
-      steps_with[kind].insert(step);
-      if (kind.first == CopyDirection::kHostToDevice) ++uploads[kind];
-    }
-    UsualCopies usual;
-    for (const auto& [kind, steps] : steps_with) {
-      if (2 * steps.size() >= run_.steps.steady_count()) usual.in_steps.insert(kind);
-    }
-    for (const auto& [kind, count] : uploads) {
-      if (2 * count >= run_.steps.steady_count()) usual.in_bursts.insert(kind);
-    }
-    return usual;
-  }
-
-  // Copies that most steps do not make and that may go on beside the loop, as those of a checkpoint
-  // do. Where a step sends about as much back, it needs what it sends, and waits for all of it.
-  std::vector<std::uint32_t> ExtraCopiesToHide() const {
-    const UsualCopies usual = FindUsualCopies();
-    struct OfStep {
-      std::vector<std::uint32_t> copies;
-      double down = 0;
-      double up = 0;
-    };
-    std::map<std::size_t, OfStep> steps;
-    for (const auto& [op, step] : CopiesOfSteps()) {
-      const CopyClass kind = ClassOfCopy(op);
-      if (usual.in_steps.contains(kind)) continue;
-      OfStep& of = steps[step];
-      if (!usual.in_bursts.contains(kind)) of.copies.push_back(op);
-      const std::uint32_t row = trace_.ops.detail[op];
-      const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
-      if (trace_.copies.direction[row] == CopyDirection::kDeviceToHost) of.down += bytes;
-      if (trace_.copies.direction[row] == CopyDirection::kHostToDevice) of.up += bytes;
-    }
-    const double back = run_.knowledge.Number("step.sent_back");
-    std::vector<std::uint32_t> extra;
-    for (const auto& [step, of] : steps) {
-      if (std::min(of.down, of.up) >= back * std::max(of.down, of.up) && of.up > 0) continue;
-      extra.insert(extra.end(), of.copies.begin(), of.copies.end());
-    }
-    return extra;
-  }
-
-  // Copies inside steady steps, with the step's number.
-  std::vector<std::pair<std::uint32_t, std::size_t>> CopiesOfSteps() const {
-    std::vector<std::pair<std::uint32_t, std::size_t>> copies;
-    std::size_t step = run_.steps.first_steady;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      while (step < Steps().size() && trace_.ops.start[op] >= Steps()[step].end) ++step;
-      if (step == Steps().size()) break;
-      if (trace_.ops.kind[op] == OpKind::kCopy && trace_.ops.start[op] >= Steps()[step].start)
-        copies.emplace_back(op, step);
-    }
-    return copies;
-  }
-
   // The extra copies could run beside the kernels, and hold no thread, when they go to pinned
   // memory on a stream of their own. Returns the time in which only they run.
-  Nanos ExtraCopies(const Step& step, LossBuilder* loss) const {
+  Nanos HideCopies(std::size_t of_step, LossBuilder* loss) const {
     Nanos exposed = 0;
-    for (const std::uint32_t op : extra_copies_) {
-      if (trace_.ops.start[op] < step.start || trace_.ops.start[op] >= step.end) continue;
+    for (const auto& [op, step] : extra_copies_) {
+      if (step != of_step) continue;
       loss->AddExposed(op);
       exposed += basis_.times[trace_.ops.device[op]].copy_exposed.OverlapWith(trace_.ops.start[op],
                                                                               trace_.ops.end[op]);
@@ -145,13 +70,11 @@ class SlowStepFinder {
   // What each of these steps copies to the host and a usual step does not, in bytes.
   double ExtraDownloads(const std::vector<std::size_t>& steps) const {
     double bytes = 0;
-    for (const std::uint32_t op : extra_copies_) {
+    for (const auto& [op, step] : extra_copies_) {
       const std::uint32_t row = trace_.ops.detail[op];
       if (trace_.copies.direction[row] != CopyDirection::kDeviceToHost) continue;
-      const bool inside = std::any_of(steps.begin(), steps.end(), [&](std::size_t i) {
-        return trace_.ops.start[op] >= Steps()[i].start && trace_.ops.start[op] < Steps()[i].end;
-      });
-      if (inside) bytes += static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
+      if (std::find(steps.begin(), steps.end(), step) != steps.end())
+        bytes += static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
     }
     return bytes / static_cast<double>(steps.size());
   }
@@ -210,10 +133,11 @@ class SlowStepFinder {
 
   // What a step took beyond the median: its extra copies, then the idle time that usual steps do
   // not have.
-  void Excess(const Step& step, LossBuilder* loss, std::map<std::string, double>* what) const {
+  void Excess(std::size_t number, LossBuilder* loss, std::map<std::string, double>* what) const {
+    const Step& step = Steps()[number];
     Nanos left = step.Length() - WithoutWork(step) - median_;
     loss->Count(step.start, 0, left);
-    const Nanos copying = std::min(left, ExtraCopies(step, loss));
+    const Nanos copying = std::min(left, HideCopies(number, loss));
     left -= copying;
     if (copying > 0) (*what)["copies that other steps do not make"] += static_cast<double>(copying);
     const Nanos idle = std::min(left, std::max<Nanos>(0, IdleIn(step) - usual_idle_));
@@ -268,7 +192,7 @@ class SlowStepFinder {
     std::map<std::string, double> total;
     for (const std::size_t i : steps) {
       std::map<std::string, double> what;
-      Excess(Steps()[i], &loss, &what);
+      Excess(i, &loss, &what);
       *excess += static_cast<double>(Beyond(i));
       AddRow(i, what, &total);
     }
@@ -379,7 +303,7 @@ class SlowStepFinder {
   Nanos median_;
   UsualPauses usual_pauses_;
   Nanos usual_idle_ = 0;
-  std::vector<std::uint32_t> extra_copies_;
+  std::vector<CopyOfStep> extra_copies_;
   StepStats& result_;
 };
 
