@@ -145,5 +145,29 @@ TEST_CASE("kernels beside collectives take longer than alone: the excess is cont
   CHECK(run->contention.loss.remedy->scaled_ops[0].second == Approx(100.0 / 150));
 }
 
+// Eight launches of 100 us alone; eight of `length`, a collective beside the first 60 us of each.
+Contention BesidePart(Nanos length) {
+  TraceBuilder story;
+  Nanos at = 1_ms;
+  Nanos call = 0;
+  for (int i = 0; i < 16; ++i) {
+    const Nanos takes = i % 2 == 1 ? length : 100_us;
+    story.OnStream(7).Launch("work", {call, call + 2_us}, {at, at + takes});
+    if (i % 2 == 1)
+      story.OnStream(20).Launch(kAllReduce, {call + 3_us, call + 5_us}, {at, at + 60_us});
+    at += takes;
+    call += 10_us;
+  }
+  return Analysed(story)->contention;
+}
+
+TEST_CASE("a collective slows a kernel while it runs beside it, and no longer") {
+  const Contention part = BesidePart(120_us);
+  CHECK(part.compared == 8);
+  CHECK(part.loss.lost->Total() == 8 * 20_us);
+  CHECK(part.slowdown == Approx(1.5));  // 60 us in place of 40
+  CHECK(BesidePart(200_us).loss.lost->Total() == 8 * 60_us);
+}
+
 }  // namespace
 }  // namespace advise

@@ -23,6 +23,12 @@ Nanos TimeAlone(const std::vector<Nanos>& alone, Nanos length, double stragglers
   return above == alone.begin() ? length : *std::prev(above);
 }
 
+struct Beside {
+  std::uint32_t op;
+  Nanos length;
+  Nanos overlap;  // with collectives
+};
+
 }  // namespace
 
 Contention FindContention(const Basis& basis) {
@@ -40,7 +46,7 @@ Contention FindContention(const Basis& basis) {
     if (basis.times[d].comm.empty()) continue;
     struct Seen {
       std::vector<Nanos> alone;
-      std::vector<std::uint32_t> beside;
+      std::vector<Beside> beside;
     };
     std::map<std::uint32_t, Seen> shapes;
     for (const std::uint32_t op : run.ops_of_device[d]) {
@@ -51,28 +57,29 @@ Contention FindContention(const Basis& basis) {
       if (overlap == 0) {
         seen.alone.push_back(length_of(op));
       } else if (static_cast<double>(overlap) >= beside * static_cast<double>(length_of(op))) {
-        seen.beside.push_back(op);
+        seen.beside.push_back({op, length_of(op), overlap});
       }
     }
     for (auto& [shape, seen] : shapes) {
       if (seen.alone.size() < least || seen.beside.size() < least) continue;
       std::sort(seen.alone.begin(), seen.alone.end());
       std::vector<Nanos> lengths;
-      for (const std::uint32_t op : seen.beside) lengths.push_back(length_of(op));
+      for (const Beside& one : seen.beside) lengths.push_back(one.length);
       std::sort(lengths.begin(), lengths.end());
       const Nanos usual = lengths[lengths.size() - 1 - PartOf(stragglers, lengths.size())];
       result.compared += static_cast<double>(lengths.size());
-      for (const std::uint32_t op : seen.beside) {
-        const Nanos length = std::min(usual, length_of(op));
-        const Nanos alone = TimeAlone(seen.alone, length, stragglers);
-        beside_ns += static_cast<double>(length);
-        alone_ns += static_cast<double>(alone);
-        const Nanos excess = length - alone;
+      for (const auto& [op, length, overlap] : seen.beside) {
+        const Nanos typical = std::min(usual, length);
+        const Nanos longer = typical - TimeAlone(seen.alone, typical, stragglers);
+        // A collective slows a kernel for as long as it runs beside it, and no longer.
+        const Nanos excess = std::min(longer, overlap);
+        beside_ns += static_cast<double>(std::min(typical, overlap));
+        alone_ns += static_cast<double>(std::min(typical, overlap) - excess);
         if (excess <= 0) continue;
         loss.Count(trace.ops.start[op], 0, excess);
         loss.AddSpan(d, trace.ops.end[op] - excess, trace.ops.end[op]);
         loss.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(length_of(op) - excess) / static_cast<float>(length_of(op)));
+            op, static_cast<float>(length - excess) / static_cast<float>(length));
       }
     }
   }
