@@ -5,7 +5,7 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  priority  = 78,
+  priority  = 76,
   explains  = { "comm/exposed", "step/jitter", "step/outlier" },
   knowledge = { "K-I2", "K-I5", "K-N19" },
   effort    = "code",
