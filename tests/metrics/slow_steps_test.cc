@@ -263,6 +263,34 @@ TEST_CASE("what the host does in every step is no stall of the steps that wait f
   }
 }
 
+// In each step of 4 ms the host works for 600 us before it launches the next one, which the GPU
+// does not notice, since it has enough to do. Every fourth step waits for the GPU first, and then
+// the host works for as much longer as said.
+TEST_CASE("what a few steps wait for the GPU for is theirs, with the wait") {
+  const auto stall = [](Nanos more) {
+    TraceBuilder story;
+    Nanos gpu = 0;
+    Nanos host = 0;
+    for (int n = 0; n < 40; ++n) {
+      const Nanos begin = host;
+      if (n % 4 == 3) {
+        story.Call("cudaDeviceSynchronize", {host, gpu + 10_us});
+        host = gpu + 10_us + more;
+      }
+      host += 600_us;
+      const Nanos start = std::max(gpu, host) + 10_us;
+      story.Launch("work", {host, host + 5_us}, {start, start + 3900_us});
+      gpu = start + 3900_us;
+      host = std::max(host + 5_us, gpu - 3_ms);
+      story.Call("cudaStreamSynchronize", {host - 2_us, host});
+      story.Range("step", {begin, host});
+    }
+    return Analysed(story, kAuto)->step_stats.stall.lost->Total();
+  };
+  CHECK(stall(500_us) > 8 * 1_ms);
+  CHECK(stall(20_us) == 0);  // the wait itself is to be removed
+}
+
 // Each step ends with a number read back, after which the host works for 200 us; in one step it
 // works for 50 ms.
 TEST_CASE("what only a slow step has is not the doing of the call that blocked before it") {

@@ -10,7 +10,9 @@ UsualPauses::UsualPauses(const Run& run)
     : run_(run),
       most_(run.knowledge.Number("step.usual_pauses") *
             static_cast<double>(run.steps.steady_count())),
-      of_thread_(run.trace.threads.size()) {
+      beyond_(run.knowledge.Number("step.usual_pause_part")),
+      of_thread_(run.trace.threads.size()),
+      syncs_(run.trace.threads.size()) {
   const CallTable& calls = run.trace.calls;
   for (const std::uint32_t thread : run.launching_threads) {
     const RowRange rows = run.calls_of_thread[thread];
@@ -19,6 +21,7 @@ UsualPauses::UsualPauses(const Run& run)
     for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
       if (run.InWindow(calls.start[c]) && calls.start[c] > until)
         of_thread_[thread][KindOf(c)].push_back(calls.start[c] - until);
+      if (run.InWindow(calls.start[c]) && IsSync(run.ClassOfCall(c))) ++syncs_[thread][KindOf(c)];
       until = std::max(until, calls.end[c]);
     }
     for (auto& [kind, lengths] : of_thread_[thread]) std::sort(lengths.begin(), lengths.end());
@@ -31,6 +34,12 @@ UsualPauses::Kind UsualPauses::KindOf(std::uint32_t call) const {
   return {run_.trace.calls.name[call], kernel ? run_.trace.ops.detail[op] : kNone};
 }
 
+bool UsualPauses::BehindRareSync(std::uint32_t thread, std::uint32_t call) const {
+  if (!IsSync(run_.ClassOfCall(call))) return false;
+  const auto count = syncs_[thread].find(KindOf(call));
+  return count == syncs_[thread].end() || static_cast<double>(count->second) < most_;
+}
+
 bool UsualPauses::Holds(std::uint32_t thread, Nanos time, Nanos idle) const {
   if (thread == kNone) return false;
   const CallTable& calls = run_.trace.calls;
@@ -41,8 +50,10 @@ bool UsualPauses::Holds(std::uint32_t thread, Nanos time, Nanos idle) const {
   const auto found = of_thread_[thread].find(KindOf(next));
   if (pause <= 0 || found == of_thread_[thread].end()) return false;
   const std::vector<Nanos>& lengths = found->second;
-  const auto longer =
-      lengths.end() - std::lower_bound(lengths.begin(), lengths.end(), pause - idle / 2);
+  const Nanos least = BehindRareSync(thread, next - 1)
+                          ? static_cast<Nanos>(beyond_ * static_cast<double>(pause))
+                          : pause - idle / 2;
+  const auto longer = lengths.end() - std::lower_bound(lengths.begin(), lengths.end(), least);
   return static_cast<double>(longer) >= most_;
 }
 

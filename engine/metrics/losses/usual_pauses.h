@@ -17,16 +17,21 @@ class UsualPauses {
   explicit UsualPauses(const Run& run);  // O(calls log calls)
 
   // True when the thread pauses about as long before the same call in most steps: less than half of
-  // `idle`, a part of the pause around `time` in which the GPU waits, is beyond it.
+  // `idle`, a part of the pause around `time` in which the GPU waits, is beyond it. Where a wait
+  // for the GPU that most steps do not make opens the pause, what the host adds to it is the reason
+  // of both: then the usual pause must be most of this one.
   bool Holds(std::uint32_t thread, Nanos time, Nanos idle) const;
 
  private:
   using Kind = std::pair<StringId, std::uint32_t>;  // of a call: its name, the kernel it launches
   Kind KindOf(std::uint32_t call) const;
+  bool BehindRareSync(std::uint32_t thread, std::uint32_t call) const;
 
   const Run& run_;
-  double most_;                                                // so many pauses are most steps
+  double most_;    // so many pauses are most steps
+  double beyond_;  // part of a pause behind a rare wait that the usual one must be
   std::vector<std::map<Kind, std::vector<Nanos>>> of_thread_;  // lengths before a call, sorted
+  std::vector<std::map<Kind, std::size_t>> syncs_;             // by thread: waits for the GPU
 };
 
 }  // namespace advise
