@@ -1,6 +1,8 @@
 #include "engine/trace/part.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "engine/trace/columns.h"
 
@@ -41,6 +43,61 @@ void Replace(const std::vector<std::uint32_t>& places, std::vector<std::uint32_t
   for (std::uint32_t& row : *column) row = row == kNone ? kNone : places[row];
 }
 
+// Whose processes without GPU work are, as far as it shows: a worker rests when a batch is ready,
+// and at once the process that waited for it goes on.
+class Helpers {
+ public:
+  Helpers(const Trace& trace, const Rows& working) : trace_(trace) {
+    const OsCallTable& os = trace.os_calls;
+    for (std::uint32_t row = 0; row < os.size(); ++row) {
+      if (IsRest(row) && Contains(working, ProcessOf(row)))
+        goes_on_.push_back({os.end[row], ProcessOf(row)});
+    }
+    std::sort(goes_on_.begin(), goes_on_.end());
+    for (std::uint32_t row = 0; row < os.size() && !goes_on_.empty(); ++row) {
+      const std::uint32_t process = ProcessOf(row);
+      if (!IsRest(row) || Contains(working, process)) continue;
+      const auto next = std::lower_bound(goes_on_.begin(), goes_on_.end(),
+                                         std::pair(os.start[row], std::uint32_t{0}));
+      if (next != goes_on_.end() && next->first - os.start[row] <= kAtOnce)
+        ++votes_[process][next->second];
+    }
+  }
+
+  // The process of `working` that most often goes on behind this one; kNone where that is not
+  // clear.
+  std::uint32_t OwnerOf(std::uint32_t process) const {
+    const auto found = votes_.find(process);
+    if (found == votes_.end()) return kNone;
+    std::size_t all = 0;
+    for (const auto& [owner, votes] : found->second) all += votes;
+    for (const auto& [owner, votes] : found->second) {
+      if (votes >= kLeastTimes && static_cast<double>(votes) > kClearly * static_cast<double>(all))
+        return owner;
+    }
+    return kNone;
+  }
+
+ private:
+  static constexpr Nanos kRest = 500'000;      // no shorter call is a wait for a batch, or for work
+  static constexpr Nanos kAtOnce = 1'000'000;  // waking up takes less
+  static constexpr std::size_t kLeastTimes = 3;
+  static constexpr double kClearly = 0.6;
+
+  bool IsRest(std::uint32_t row) const {
+    return trace_.os_calls.end[row] - trace_.os_calls.start[row] >= kRest &&
+           trace_.os_calls.thread[row] != kNone && ProcessOf(row) != kNone;
+  }
+  std::uint32_t ProcessOf(std::uint32_t row) const {
+    const std::uint32_t thread = trace_.os_calls.thread[row];
+    return thread == kNone ? kNone : trace_.threads[thread].process;
+  }
+
+  const Trace& trace_;
+  std::vector<std::pair<Nanos, std::uint32_t>> goes_on_;  // end of a wait of a working process
+  std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> votes_;
+};
+
 class Cutter {
  public:
   Cutter(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place)
@@ -75,9 +132,12 @@ class Cutter {
       if (!Contains(working, one.process)) working.push_back(one.process);
     }
     std::vector<std::uint8_t> own(from_.processes.size(), 0);
+    const Helpers helpers(from_, working);
     std::size_t turn = 0;
     for (std::uint32_t p = 0; p < own.size(); ++p) {
-      own[p] = (Contains(working, p) ? p : working[turn++ % working.size()]) == place_.process;
+      std::uint32_t owner = Contains(working, p) ? p : helpers.OwnerOf(p);
+      if (owner == kNone) owner = working[turn++ % working.size()];
+      own[p] = owner == place_.process;
     }
     for (const Thread& thread : from_.threads) {
       own_thread_.push_back(thread.process != kNone && own[thread.process] != 0);

@@ -1,6 +1,8 @@
 #include "engine/trace/part.h"
 
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
 
 #include "tests/support/trace_builder.h"
 
@@ -131,6 +133,39 @@ TEST_CASE("parts hold everything once") {
   CHECK(calls == whole.calls.size());
   CHECK(os_calls == 1);  // of the worker: dealt to one of the two
   CHECK(ranges == 1);
+}
+
+// Two ranks that wait for a batch in turn, each with two workers: a worker reads for 2 ms, and then
+// rests until it is asked again.
+TEST_CASE("workers belong to the rank that goes on when they have a batch") {
+  TraceBuilder story;
+  for (int rank = 0; rank < 2; ++rank) {
+    story.Process("python", rank).Thread("main").OnDevice(rank);
+    story.Launch("gemm", {0_us, 5_us}, {10_us, 50_us});
+  }
+  for (int n = 0; n < 8; ++n) {
+    for (int rank = 0; rank < 2; ++rank) {
+      const Nanos asked = n * 10_ms + rank * 80_us;
+      const Nanos ready = asked + 2_ms;
+      story.Process("python", rank).Thread("main").OsCall("poll", {asked, ready + 20_us});
+      const std::string worker = std::to_string(rank) + std::to_string(n % 2);
+      story.Process("worker " + worker)
+          .Thread("pt_data_worker")
+          .OsCall("read", {asked, ready - 3_us});
+      story.OsCall("poll", {ready, asked + 20_ms - 1_us});
+    }
+  }
+  const Trace whole = story.Build();
+  for (const RankPlace& place : Processes(whole)) {
+    const Trace part = PartOf(whole, Processes(whole), place);
+    std::set<std::string> workers;
+    for (const std::uint32_t thread : part.os_calls.thread) {
+      const std::string& name = part.processes[part.threads[thread].process].name;
+      if (name != "python") workers.insert(name);
+    }
+    const std::string rank = std::to_string(whole.processes[place.process].rank);
+    CHECK(workers == std::set<std::string>{"worker " + rank + "0", "worker " + rank + "1"});
+  }
 }
 
 }  // namespace
