@@ -125,6 +125,9 @@ class SlowStepFinder {
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       (*what)[FilledBy(piece)] += static_cast<double>(part);
       if (thread == kNone) continue;
+      // What the step alone waits for the GPU for goes elsewhere, and the wait with it.
+      const std::uint32_t sync = usual_pauses_.RareSyncBefore(thread, piece.start);
+      if (sync != kNone) loss->remedy().unblocked_calls.push_back(sync);
       IntervalSet cut;
       cut.Append(piece.end - part, piece.end);
       loss->remedy().host_cuts.push_back({thread, std::move(cut)});

@@ -34,10 +34,13 @@ UsualPauses::Kind UsualPauses::KindOf(std::uint32_t call) const {
   return {run_.trace.calls.name[call], kernel ? run_.trace.ops.detail[op] : kNone};
 }
 
-bool UsualPauses::BehindRareSync(std::uint32_t thread, std::uint32_t call) const {
-  if (!IsSync(run_.ClassOfCall(call))) return false;
-  const auto count = syncs_[thread].find(KindOf(call));
-  return count == syncs_[thread].end() || static_cast<double>(count->second) < most_;
+std::uint32_t UsualPauses::RareSyncBefore(std::uint32_t thread, Nanos time) const {
+  const std::uint32_t next = NextCall(run_, thread, time);
+  if (next == kNone || next == run_.calls_of_thread[thread].first) return kNone;
+  if (!IsSync(run_.ClassOfCall(next - 1))) return kNone;
+  const auto count = syncs_[thread].find(KindOf(next - 1));
+  const bool usual = count != syncs_[thread].end() && static_cast<double>(count->second) >= most_;
+  return usual ? kNone : next - 1;
 }
 
 bool UsualPauses::Holds(std::uint32_t thread, Nanos time, Nanos idle) const {
@@ -50,7 +53,7 @@ bool UsualPauses::Holds(std::uint32_t thread, Nanos time, Nanos idle) const {
   const auto found = of_thread_[thread].find(KindOf(next));
   if (pause <= 0 || found == of_thread_[thread].end()) return false;
   const std::vector<Nanos>& lengths = found->second;
-  const Nanos least = BehindRareSync(thread, next - 1)
+  const Nanos least = RareSyncBefore(thread, time) != kNone
                           ? static_cast<Nanos>(beyond_ * static_cast<double>(pause))
                           : pause - idle / 2;
   const auto longer = lengths.end() - std::lower_bound(lengths.begin(), lengths.end(), least);

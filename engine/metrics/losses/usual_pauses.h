@@ -22,10 +22,13 @@ class UsualPauses {
   // of both: then the usual pause must be most of this one.
   bool Holds(std::uint32_t thread, Nanos time, Nanos idle) const;
 
+  // The wait for the GPU, of a kind that most steps do not make, behind which the thread pauses at
+  // that time; kNone for none.
+  std::uint32_t RareSyncBefore(std::uint32_t thread, Nanos time) const;
+
  private:
   using Kind = std::pair<StringId, std::uint32_t>;  // of a call: its name, the kernel it launches
   Kind KindOf(std::uint32_t call) const;
-  bool BehindRareSync(std::uint32_t thread, std::uint32_t call) const;
 
   const Run& run_;
   double most_;    // so many pauses are most steps
