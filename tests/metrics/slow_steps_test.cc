@@ -293,6 +293,9 @@ TEST_CASE("what a few steps wait for the GPU for is theirs, with the wait") {
     const std::vector<std::uint32_t>& freed = loss.remedy->unblocked_calls;
     const std::set<std::uint32_t> waits(freed.begin(), freed.end());
     CHECK(waits.size() == (loss.lost->Total() > 0 ? 10 : 0));
+    CHECK(loss.remedy->reach_ns ==
+          (waits.empty() ? 0 : static_cast<Nanos>(run->step_stats.stall_excess_ns)));
+    CHECK(run->replay().Gain(*loss.remedy) <= loss.remedy->reach_ns);
     return loss.lost->Total();
   };
   CHECK(stall(500_us) > 8 * 1_ms);

@@ -21,6 +21,7 @@ class SlowStepFinder {
         run_(basis.run),
         trace_(basis.run.trace),
         median_(run_.steps.Median()),
+        long_gap_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
         usual_pauses_(run_),
         result_(*result) {}
 
@@ -42,6 +43,7 @@ class SlowStepFinder {
     if (!single.empty()) {
       result_.outliers.clear();  // the rows are of what the finding speaks of
       result_.outlier = Slow(single, &result_.outlier_excess_ns).loss;
+      Reach(result_.outlier_excess_ns, &result_.outlier);
     }
     std::stable_sort(
         result_.outliers.begin(), result_.outliers.end(),
@@ -113,6 +115,12 @@ class SlowStepFinder {
     std::vector<GapPiece> pieces = PiecesFrom(step);
     std::stable_sort(pieces.begin(), pieces.end(),
                      [](const GapPiece& a, const GapPiece& b) { return a.Length() > b.Length(); });
+    const auto rare_sync = [&](const GapPiece& piece) {
+      return usual_pauses_.RareSyncBefore(basis_.idle.ThreadOf(piece), piece.start);
+    };
+    const bool syncs = std::any_of(pieces.begin(), pieces.end(), [&](const GapPiece& piece) {
+      return !IsUsual(piece) && rare_sync(piece) != kNone;
+    });
     for (const GapPiece& piece : pieces) {
       if (idle <= 0) break;
       const Nanos part = std::min(idle, piece.Length());
@@ -125,9 +133,11 @@ class SlowStepFinder {
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       (*what)[FilledBy(piece)] += static_cast<double>(part);
       if (thread == kNone) continue;
-      // What the step alone waits for the GPU for goes elsewhere, and the wait with it.
-      const std::uint32_t sync = usual_pauses_.RareSyncBefore(thread, piece.start);
+      // What the step alone waits for the GPU for goes elsewhere, and the wait with it. Other gaps
+      // of the step are there because of the wait: the host only catches up in them.
+      const std::uint32_t sync = rare_sync(piece);
       if (sync != kNone) loss->remedy().unblocked_calls.push_back(sync);
+      if (syncs && sync == kNone && piece.Length() <= long_gap_) continue;
       IntervalSet cut;
       cut.Append(piece.end - part, piece.end);
       loss->remedy().host_cuts.push_back({thread, std::move(cut)});
@@ -216,6 +226,7 @@ class SlowStepFinder {
     result_.stall_what = lost.mostly;
     result_.stall_bytes = ExtraDownloads(rhythm.steps);
     if (result_.stall_excess_ns > 0) result_.stall_gpu_share = lost.busy / result_.stall_excess_ns;
+    Reach(result_.stall_excess_ns, &result_.stall);
   }
 
   // How long the first device idles in the gaps that begin in a step, for what the host does beside
@@ -289,6 +300,15 @@ class SlowStepFinder {
     result_.stall = loss.Build();
     result_.stall_what = Largest(total);
     result_.stall_bytes = ExtraDownloads(steps);
+    Reach(result_.stall_excess_ns, &result_.stall);
+  }
+
+  // Without the waits of slow steps the host might get further ahead than it is in other steps.
+  static void Reach(double excess_ns, Loss* loss) {
+    Remedy& remedy = *loss->remedy;
+    if (remedy.unblocked_calls.empty()) return;
+    remedy.reach_ns = static_cast<Nanos>(excess_ns);
+    remedy.reach_reason = "the usual step";
   }
 
   static std::string Largest(const std::map<std::string, double>& what) {
@@ -304,6 +324,7 @@ class SlowStepFinder {
   const Run& run_;
   const Trace& trace_;
   Nanos median_;
+  Nanos long_gap_;
   UsualPauses usual_pauses_;
   Nanos usual_idle_ = 0;
   std::vector<CopyOfStep> extra_copies_;

@@ -35,6 +35,7 @@ UsualPauses::Kind UsualPauses::KindOf(std::uint32_t call) const {
 }
 
 std::uint32_t UsualPauses::RareSyncBefore(std::uint32_t thread, Nanos time) const {
+  if (thread == kNone) return kNone;
   const std::uint32_t next = NextCall(run_, thread, time);
   if (next == kNone || next == run_.calls_of_thread[thread].first) return kNone;
   if (!IsSync(run_.ClassOfCall(next - 1))) return kNone;
