@@ -61,7 +61,7 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "eight buffers are allocated and freed a step",
-      edges = { ["memory.alloc.late_share"] = 0.2, ["memory.alloc.lost"] = 5e6, ["memory.alloc.per_step"] = 1 },
+      edges = { ["memory.alloc.late_share"] = 0.2, ["memory.alloc.lost"] = 1e6, ["memory.alloc.per_step"] = 1 },
       facts = { window = { device_time = 1e9 },
                 memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, name = "cudaFree", lost = 1e8, remedy = true } } },
       expect = { share = 0.1, count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, call = "cudaFree" },
@@ -80,7 +80,7 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
       expect = "silent" },
     { name = "near miss: behind a full queue",
       facts = { window = { device_time = 1e9 },
-                memory = { alloc = { count = 320, per_step = 16, time = 3e7, late_share = 0.5, name = "cudaMalloc", lost = 1e6, remedy = true } } },
+                memory = { alloc = { count = 320, per_step = 16, time = 3e7, late_share = 0.5, name = "cudaMalloc", lost = 5e5, remedy = true } } },
       expect = "silent" },
     { name = "none in the window", facts = { window = { device_time = 1e9 }, memory = { alloc = { count = 0 } } },
       expect = "not_applicable" },
