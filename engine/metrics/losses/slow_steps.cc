@@ -133,7 +133,7 @@ class SlowStepFinder {
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       (*what)[FilledBy(piece)] += static_cast<double>(part);
       if (thread == kNone) continue;
-      // What the step alone waits for the GPU for goes elsewhere, and the wait with it. Other gaps
+      // What the step alone waits for the GPU for goes elsewhere, and the wait with it. Short gaps
       // of the step are there because of the wait: the host only catches up in them.
       const std::uint32_t sync = rare_sync(piece);
       if (sync != kNone) loss->remedy().unblocked_calls.push_back(sync);
