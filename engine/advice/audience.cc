@@ -74,6 +74,15 @@ bool FitsProgram(const RunInfo& run, const std::vector<std::string>& programs) {
   });
 }
 
+// Whether what fits is for C++ alone, in a program of another native language.
+bool IsForNeighbor(const RunInfo& run, const std::vector<std::string>& programs) {
+  const std::set<std::string> is = WhatItIs(run);
+  if (is.empty() || is.contains("python")) return false;
+  const auto named = [&](const std::string& program) { return is.contains(program); };
+  return std::none_of(programs.begin(), programs.end(), named) &&
+         std::find(programs.begin(), programs.end(), "c++") != programs.end();
+}
+
 // The program that what is said is for, in a report of one that nothing is said for; "" where it
 // may be for this one.
 std::string OtherProgram(const RunInfo& run, const std::vector<std::string>& programs) {
@@ -104,6 +113,9 @@ std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
     const bool fits = FitsProgram(run, fix.programs) && !IsForOtherKind(run, fix.programs);
     if (fits) fitting.push_back(fix);
   }
+  // What is said for C++ is the nearest thing where nothing is said for the program's own language.
+  std::stable_partition(fitting.begin(), fitting.end(),
+                        [&](const Fix& fix) { return !IsForNeighbor(run, fix.programs); });
   if (!fitting.empty()) return fitting;
   for (Fix& fix : fixes) {
     const std::string other = OtherProgram(run, fix.programs);

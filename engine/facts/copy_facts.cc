@@ -145,6 +145,9 @@ void DeclareKinds(Catalog* catalog) {
                   "between.",
                   "Both copies of a round trip and the host work between them are gone."},
                  &Copies::roundtrip);
+  copies.Add("copy.roundtrip.directive", "name",
+             "The directive of OpenACC that brings most bytes of round trips back.",
+             UnlessEmpty(&Copies::roundtrip_directive, "no directive holds these copies", ""));
   copies.AddLoss("copy.through_host", kOfCopies,
                  {"downloads from one device whose bytes are uploaded to another soon after",
                   "Exposed time of copies from device to device through the host.",

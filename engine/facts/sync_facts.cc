@@ -25,6 +25,9 @@ void DeclareSyncFacts(Catalog* catalog) {
             "of its own for long while the GPU is idle.",
             &Syncs::loop_with_code);
   syncs.Add("sync.loop.name", "name", "The synchronizing call that costs most.", &Syncs::loop_name);
+  syncs.Add("sync.loop.directive", "name",
+            "The directive of OpenACC that holds most of the time of these calls.",
+            UnlessEmpty(&Syncs::loop_directive, "no directive holds these calls", ""));
   syncs.AddLoss("sync.item", kOfGaps,
                 {"tiny copies between device and host that the host waits for",
                  "Exposed and idle time from the wait for a tiny copy until the host is ahead "

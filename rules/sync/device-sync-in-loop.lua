@@ -16,10 +16,10 @@ return {
   loss           = "sync.loop",
   not_applicable = "the host does not synchronize with the GPU",
   evidence       = { "count", "per_step", call = "name" },
-  optional       = { "run.languages", "sync.loop.code", "sync.loop.with_code" },
+  optional       = { "run.languages", "sync.loop.code", "sync.loop.with_code", "sync.loop.directive" },
   thresholds     = { "min_own_share", "max_with_code", "min_share", "min_per_step" },
 
-  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}. Afterwards the GPU computes nothing, {share:pct} of the time in all.{late:text}",
+  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}{directive:text}. Afterwards the GPU computes nothing, {share:pct} of the time in all.{late:text}",
   cause   = "While the host waits, it launches nothing, so the GPU has no work when the wait ends.",
   fixes   = {
     { action  = "Remove the call; operations on one stream run in order without it",
@@ -33,7 +33,11 @@ cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
 start.record(); step(batch); end.record()
 # some steps later, once: end.synchronize(); start.elapsed_time(end)]],
       language = "python", ["for"] = { "pytorch" } },
-    { action = "With OpenACC or OpenMP, queue regions with async or nowait, and wait once at the end of the step", ["for"] = { "openacc", "openmp", "fortran" } },
+    { action  = "Queue regions with async (OpenACC) or nowait (OpenMP), and wait once at the end of the step",
+      snippet = [[#pragma acc parallel loop present(a) async(1)     // Fortran: !$acc parallel loop present(a) async(1)
+for (int i = 0; i < n; ++i) advance(a, i);
+#pragma acc wait(1)                               // once, where the host needs the results]],
+      language = "cpp", ["for"] = { "openacc", "openmp", "fortran" } },
     { action = "Leave block_until_ready() out of the loop: JAX orders work by the data that it needs", ["for"] = { "jax" } },
   },
   false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can continue: where the content of the next upload depends on them, that upload cannot be sent earlier.",
@@ -46,6 +50,7 @@ start.record(); step(batch); end.record()
     local reads = f.sync.loop.code and 2 * f.sync.loop.code > f.sync.loop.lost.time
       and not at_most(f.sync.loop.with_code or 1, t.max_with_code)
     if not python and reads then return nil end
+    e.directive = f.sync.loop.directive and " of the " .. f.sync.loop.directive or ""
     e.late = at_least(e.share, t.min_own_share) and ""
       or " Copies and messages that follow start too late to overlap."
     return e
@@ -70,7 +75,12 @@ start.record(); step(batch); end.record()
       facts = { window = { device_time = 1e9 }, run = { languages = "CUDA C++" },
                 sync = { loop = { count = 696, per_step = 6, name = "cudaDeviceSynchronize", code = 3.5e8, with_code = 0.17,
                                   lost = 5.3e8, remedy = true } } },
-      expect = { share = 0.53, per_step = 6 } },
+      expect = { share = 0.53, per_step = 6, directive = "" } },
+    { name = "a wait after each loop under a directive",
+      facts = { window = { device_time = 1e9 }, run = { languages = "OpenACC" },
+                sync = { loop = { count = 696, per_step = 24, name = "cuStreamSynchronize", lost = 1.5e8, remedy = true,
+                                  directive = "OpenACC wait at flow.f90:50" } } },
+      expect = { share = 0.15, directive = " of the OpenACC wait at flow.f90:50" } },
     { name = "a solver waits for its kernels before it exchanges the edges",
       edges = { ["sync.loop.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },

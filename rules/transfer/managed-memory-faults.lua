@@ -37,6 +37,8 @@ cudaStreamSynchronize(stream);                                // then read data]
       snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetReadMostly, device);           // CUDA 13: a cudaMemLocation in place of device
 cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
       language = "cpp", ["for"] = { "c++" } },
+    { action = "Compile for separate memory: then data directives around the loop move whole arrays, before they are needed",
+      snippet = "nvfortran -acc -gpu=mem:separate solver.f90   # before 24.9: -gpu=nomanaged; in the source: !$acc data copy(pressure)", language = "bash", ["for"] = { "openacc", "openmp", "fortran" } },
     { action = "Use cudaMalloc and explicit copies for data with a clear owner, and do not touch it from the host between kernels" },
   },
   false_positives = "First use of the data, before the loop. Data that is larger than the GPU's memory has to migrate.",

@@ -16,10 +16,11 @@ return {
   loss           = "copy.roundtrip",
   not_applicable = "no downloaded data is uploaded again",
   evidence       = { "count", "per_step", "bytes" },
+  optional       = { "copy.roundtrip.directive" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} go from the GPU to the host and come back, {count:count} times. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
-  cause   = "A part of the computation runs on the CPU in the middle of GPU work.",
+  symptom = "{bytes:bytes} go from the GPU to the host and come back, {count:count} times. Meanwhile, the GPU computes nothing for {share:pct} of the time.{where:text}",
+  cause   = "{why:text}",
   fixes   = {
     { action  = "Do this part on the GPU as well",
       snippet = [[# instead of: y = torch.from_numpy(np.clip(x.cpu().numpy(), 0, 1)).cuda()
@@ -27,11 +28,22 @@ y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pa
       language = "python", ["for"] = { "pytorch" } },
     { action  = "If the host only makes a decision, make it on the GPU",
       snippet = "y = torch.where(x > limit, a, b)      # instead of: a if x.cpu() > limit else b", language = "python", ["for"] = { "pytorch" } },
+    { action  = "Keep arrays in a data region around the loop, run what changes them on the GPU, and update only what the host reads",
+      snippet = [[#pragma acc data copy(state[0:n])      // Fortran: !$acc data; OpenMP: #pragma omp target data map(tofrom: ...)
+for (int step = 0; step < steps; ++step) advance(state, weights);   // its loops: present(state)]],
+      language = "cpp", ["for"] = { "openacc", "openmp", "fortran" } },
     { action = "If it must stay on the CPU, use pinned buffers and process the previous step's data while this step's kernels run" },
-    { action = "With OpenACC or OpenMP, keep arrays in a data region, and update only what the host reads", ["for"] = { "openacc", "openmp", "fortran" } },
   },
   false_positives = "Deliberate offloading (optimizer state, activations) because the GPU's memory does not suffice.",
   references = { "cuda-best-practices/transfers", "pytorch/tuning-guide" },
+
+  detect = function(f, t, e)
+    local directive = f.copy.roundtrip.directive
+    e.where = directive and " Most of it comes back by the " .. directive .. "." or ""
+    e.why = directive and "A part of the loop runs on the CPU, or no data region keeps the arrays on the GPU."
+      or "A part of the computation runs on the CPU in the middle of GPU work."
+    return e
+  end,
 
   saving = { confidence = 0.7, basis = "both copies and the host work between them are gone" },
 
@@ -40,7 +52,13 @@ y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pa
       edges = { ["copy.roundtrip.count"] = 3, ["copy.roundtrip.lost"] = 5e6 },
       facts = { window = { device_time = 1e9 },
                 copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 2e8, remedy = true } } },
-      expect = { share = 0.2, count = 20, per_step = 1, bytes = 6e8 }, saving = { claims = 2e8, confidence = 0.7 } },
+      expect = { share = 0.2, count = 20, per_step = 1, bytes = 6e8, where = "",
+                 why = "A part of the computation runs on the CPU in the middle of GPU work." }, saving = { claims = 2e8, confidence = 0.7 } },
+    { name = "a directive copies whole arrays around each step",
+      facts = { window = { device_time = 1e9 },
+                copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 2e8, remedy = true,
+                                       directive = "OpenACC upload of pressure at flow.f90:38" } } },
+      expect = { where = " Most of it comes back by the OpenACC upload of pressure at flow.f90:38." } },
     { name = "near miss: beside kernels, at no cost",
       facts = { window = { device_time = 1e9 },
                 copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 4e6, remedy = true } } },

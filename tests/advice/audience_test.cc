@@ -29,7 +29,9 @@ TEST_CASE("fixes for other frameworks and languages are left out") {
   CHECK(Fitting("JAX", {"Python"}) == Actions{"for all"});
   CHECK(Fitting("", {"CUDA C++"}) == Actions{"for all", "for CUDA"});
   CHECK(Fitting("", {"MPI", "CUDA C++"}) == Actions{"for all", "for CUDA"});
-  CHECK(Fitting("", {"OpenACC"}) == Actions{"for all", "for CUDA", "for Fortran"});
+  // What is for C++ comes last where the program is of another language.
+  CHECK(Fitting("", {"OpenACC"}) == Actions{"for all", "for Fortran", "for CUDA"});
+  CHECK(Fitting("", {"OpenACC", "CUDA C++"}) == Actions{"for all", "for CUDA", "for Fortran"});
 }
 
 TEST_CASE("a Python program of unknown framework may use any framework") {

@@ -1,5 +1,6 @@
 // What the fix of each kind of copy changes, and the edges of what counts as one.
 #include "engine/metrics/losses/copy.h"
+#include "engine/metrics/losses/directives.h"
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"
 
@@ -123,7 +124,7 @@ TEST_CASE("a round trip goes with both copies, their waits and the code between 
   CHECK(run->copies.roundtrip.time_ns == 195e3);
   CHECK(run->copies.roundtrip.lost->Total() == 300_us);
   CHECK(Changes(run->copies.roundtrip) ==
-        "unblocks 1 2 3, scales 1 to 0, scales 2 to 0, cuts 100000 ns");
+        "unblocks 1 2 3, scales 1 to 0, scales 2 to 0, cuts 200000 ns");  // of waiting, and of code
   // The host could not have read the data in 10 us, and has not waited for it in the other story.
   TraceBuilder soon;
   soon.Launch("make", {0_us, 5_us}, {10_us, 100_us})
@@ -140,6 +141,54 @@ TEST_CASE("a round trip goes with both copies, their waits and the code between 
       .CopyToGpu(2_MiB, MemoryKind::kPinned, {300_us, 405_us}, {305_us, 400_us}, "cudaMemcpy")
       .Launch("use", {410_us, 415_us}, {420_us, 2000_us});
   CHECK(Analysed(unread)->copies.roundtrip.count == 0);
+}
+
+// A runtime of directives copies piece by piece: it fills one buffer while another one is copied.
+TEST_CASE("a round trip in pieces takes the filling of buffers along") {
+  TraceBuilder story;
+  story.Launch("make", {0_us, 5_us}, {10_us, 100_us})
+      .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 200_us})
+      .Sync({9_us, 205_us})
+      .CopyToGpu(2_MiB, MemoryKind::kPinned, {300_us, 302_us}, {305_us, 400_us})
+      .CopyToGpu(1_MiB, MemoryKind::kPinned, {500_us, 502_us}, {505_us, 600_us})
+      .Launch("use", {610_us, 615_us}, {620_us, 2000_us});
+  CHECK(Changes(Analysed(story)->copies.roundtrip) ==
+        "unblocks 1 2 3, scales 1 to 0, scales 2 to 0, cuts 200000 ns");
+  TraceBuilder pieces;
+  pieces.Launch("make", {0_us, 5_us}, {10_us, 100_us})
+      .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 200_us})
+      .Sync({9_us, 205_us})
+      .CopyFromGpu(1_MiB, MemoryKind::kPinned, {210_us, 212_us}, {215_us, 250_us})
+      .Sync({213_us, 255_us})
+      .CopyToGpu(2_MiB, MemoryKind::kPinned, {300_us, 302_us}, {305_us, 400_us})
+      .CopyToGpu(1_MiB, MemoryKind::kPinned, {500_us, 502_us}, {505_us, 600_us})
+      .Launch("use", {610_us, 615_us}, {620_us, 2000_us});
+  // From the first piece down to the call that brings the last one back, whether or not a piece is
+  // on its way meanwhile; but for what runs beside kernels.
+  CHECK(Analysed(pieces)->copies.roundtrip.count == 2);
+  CHECK_THAT(Changes(Analysed(pieces)->copies.roundtrip), Catch::Matchers::Contains("cuts 400000"));
+}
+
+TEST_CASE("the directive that holds most of some calls is named, the innermost around each") {
+  TraceBuilder story;
+  story.Range("OpenACC enter data at flow.f90:38", {0_us, 100_us})
+      .Range("OpenACC upload of a at flow.f90:38", {5_us, 20_us})
+      .Range("OpenACC upload of b at flow.f90:38", {25_us, 60_us})
+      .Range("my range", {26_us, 40_us})
+      .CopyToGpu(1_MiB, MemoryKind::kPinned, {6_us, 8_us}, {10_us, 20_us})
+      .CopyToGpu(1_MiB, MemoryKind::kPinned, {30_us, 32_us}, {35_us, 45_us})
+      .CopyToGpu(1_MiB, MemoryKind::kPinned, {70_us, 72_us}, {75_us, 85_us})
+      .CopyToGpu(1_MiB, MemoryKind::kPinned, {170_us, 172_us}, {175_us, 185_us});
+  Trace trace = story.Build();
+  CHECK(DirectiveOf(trace, {{0, 1}, {1, 1}}).empty());  // ranges of the program's own
+  const StringId domain = trace.strings.Intern("OpenACC");
+  for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
+    if (trace.strings[trace.ranges.name[i]] != "my range") trace.ranges.domain[i] = domain;
+  }
+  CHECK(DirectiveOf(trace, {{0, 2}, {1, 1}}) == "OpenACC upload of a at flow.f90:38");
+  CHECK(DirectiveOf(trace, {{0, 1}, {1, 2}}) == "OpenACC upload of b at flow.f90:38");
+  CHECK(DirectiveOf(trace, {{2, 1}}) == "OpenACC enter data at flow.f90:38");
+  CHECK(DirectiveOf(trace, {{3, 1}}).empty());
 }
 
 TEST_CASE("what is sent between the two ways is an exchange, and no round trip") {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "engine/metrics/losses/directives.h"
 #include "engine/metrics/losses/later_reads.h"
 #include "engine/metrics/losses/migrations.h"
 #include "engine/metrics/losses/mpi_waits.h"
@@ -266,6 +267,7 @@ class CopyFinder {
           Direction(op) == CopyDirection::kHostToDevice ? 1 : -1;
     }
     std::multimap<std::int64_t, std::uint32_t> waiting;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> trips;  // that end where they began
     for (const std::uint32_t op : copies_) {
       const std::int64_t bytes = trace_.copies.bytes[trace_.ops.detail[op]];
       if (static_cast<double>(bytes) <= small_bytes_ || !IsHostDevice(Direction(op))) continue;
@@ -312,10 +314,12 @@ class CopyFinder {
           if (SyncOf(call) != kNone) loss.remedy().unblocked_calls.push_back(SyncOf(call));
         }
         AddBetween(down, op, &loss);
+        if (same) trips.emplace_back(down, op);
         waiting.erase(at);
         break;
       }
     }
+    CutBesideTrips(trips, &trip);
     result_.roundtrip = trip.Build();
     result_.through_host = through.Build();
   }
@@ -348,6 +352,35 @@ class CopyFinder {
     IntervalSet cut = idle.Clip(from, to);
     if (cut.empty()) return;
     loss->remedy().host_cuts.push_back({trace_.calls.thread[a], std::move(cut)});
+  }
+
+  // Code between the two ways that runs beside copies of round trips goes, too: it fills and
+  // empties the buffers of a runtime that copies piece by piece.
+  void CutBesideTrips(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& trips,
+                      LossBuilder* loss) {
+    std::map<std::uint32_t, std::vector<Interval>> copying;  // by device
+    WeighedCalls back;
+    for (const auto& [down, up] : trips) {
+      for (const std::uint32_t op : {down, up})
+        copying[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
+      if (trace_.ops.call[up] != kNone) back.emplace_back(trace_.ops.call[up], Bytes(up));
+    }
+    std::map<std::uint32_t, IntervalSet> beside;
+    for (auto& [device, spans] : copying) {
+      // Kernels that run meanwhile need the host, and keep it.
+      beside.emplace(device,
+                     IntervalSet::Of(std::move(spans)).Subtract(basis_.times[device].compute));
+    }
+    for (const auto& [down, up] : trips) {
+      const std::uint32_t a = trace_.ops.call[down];
+      const std::uint32_t b = trace_.ops.call[up];
+      if (a == kNone || b == kNone || trace_.calls.thread[a] != trace_.calls.thread[b]) continue;
+      IntervalSet cut =
+          beside.at(trace_.ops.device[up]).Clip(trace_.calls.end[a], trace_.calls.start[b]);
+      if (!cut.empty())
+        loss->remedy().host_cuts.push_back({trace_.calls.thread[b], std::move(cut)});
+    }
+    result_.roundtrip_directive = DirectiveOf(trace_, back);
   }
 
   // Pinned asynchronous copies: on a stream that also runs kernels they cannot hide behind them. On

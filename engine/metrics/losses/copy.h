@@ -31,6 +31,7 @@ struct Copies {
   double small_median_bytes = 0;
   double blocking_pageable_share = 0;
   std::string repeated_memory;
+  std::string roundtrip_directive;  // that brings most of it back, where the report has directives
   UploadLooks repeated_looks = UploadLooks::kConstant;
   // The synchronising calls that only wait for a copy just issued, and that copy's call.
   std::unordered_map<std::uint32_t, std::uint32_t> copy_of_sync;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "engine/metrics/losses/directives.h"
 #include "engine/metrics/losses/mpi_waits.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/room.h"
@@ -86,6 +87,7 @@ class SyncFinder {
     forward_calls_.assign(trace_.calls.size(), 0);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     std::map<StringId, double> by_name;
+    WeighedCalls waits;
     for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
       if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
       result_.count += 1;
@@ -103,6 +105,7 @@ class SyncFinder {
       blamed[c] = 1;
       loss.remedy().unblocked_calls.push_back(c);
       by_name[trace_.calls.name[c]] += static_cast<double>(CallLength(c));
+      waits.emplace_back(c, static_cast<double>(CallLength(c)));
       if (InForward(c)) forward_calls_[c] = 1;
     }
     loss.AddBlamed(blamed);
@@ -111,6 +114,7 @@ class SyncFinder {
     for (const auto& [name, time] : by_name) {
       if (time > most) most = time, result_.loop_name = trace_.strings[name];
     }
+    result_.loop_directive = DirectiveOf(trace_, waits);
     result_.loop = loss.Build();
   }
 

@@ -23,6 +23,7 @@ struct Syncs {
   Loss event_chain;
   Loss optimizer, backward;  // all waits of the host inside these phases of the loop
   std::string loop_name;
+  std::string loop_directive;  // that holds most of these calls, where the report has directives
   double item_median_bytes = 0;
   std::string item_direction;
   double default_share = 0;  // of the compute time
