@@ -282,6 +282,7 @@ class GradeCommand : public Command {
         const RunComparison compared = CompareRuns(*input.baseline, run, *session.knowledge);
         Improvement improvement;
         improvement.comparable = compared.comparable;
+        improvement.other_program = compared.other_program;
         improvement.reason = fmt::format("{}", fmt::join(compared.reasons, "; "));
         improvement.certain = compared.certain.value_or(false);
         // A change inside the noise is none.
@@ -295,6 +296,7 @@ class GradeCommand : public Command {
     }
     const Grade grade = GradeSubmission(the_exercise_, input);
     json["is_baseline"] = input.is_baseline;
+    json["other_program"] = input.improvement && input.improvement->other_program;
     json["points"] = grade.points;
     json["possible"] = grade.possible;
     json["open"] = grade.open;
@@ -311,6 +313,9 @@ class GradeCommand : public Command {
       fingerprint_ = json.value("fingerprint", std::uint64_t{0});
       if (json.at("is_baseline").get<bool>()) {
         result->flags.emplace_back("the handed-out run, unchanged");
+      }
+      if (json.at("other_program").get<bool>()) {
+        result->flags.emplace_back("a run of another program");
       }
       for (const auto& note : json.at("notes")) result->notes.push_back(note.get<std::string>());
       result->grade.points = json.at("points").get<double>();

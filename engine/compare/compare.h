@@ -51,6 +51,7 @@ struct MatchedPart {
 struct RunComparison {
   bool comparable = false;
   bool forced = false;               // they cannot, and are shown all the same
+  bool other_program = false;        // they cannot, since AFTER is a run of another program
   std::vector<std::string> reasons;  // why the runs cannot be compared
   std::vector<std::string> notes;    // what to read the figures with
 

@@ -165,7 +165,8 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   const double upload_after = LargestUpload(after, knowledge);
   match.problem = OtherPrograms(
       match.levels, {upload_before, upload_after, OneProcess(before, after)}, knowledge);
-  if (!match.problem.empty()) return match;
+  match.other_program = !match.problem.empty();
+  if (match.other_program) return match;
   if (!Near(match.size_ratio, tolerance) && steps && Near(match.step_ratio, tolerance)) {
     match.same = match.other_pieces = true;
     match.even = false;

@@ -22,7 +22,8 @@ struct WorkMatch {
   bool other_pieces = false;  // the same work a step in launches of other sizes (micro-batches)
   double matched_before = 0;  // shares of the kernel time, of kernels of one name and size
   double matched_after = 0;
-  LevelMatch levels;  // and by what else the rest is known
+  bool other_program = false;  // the kernels are of another program
+  LevelMatch levels;           // and by what else the rest is known
 };
 
 WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& knowledge);

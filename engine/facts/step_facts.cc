@@ -1,6 +1,7 @@
 // steps.*, phase.*: the steps of the loop, and the phases of a step.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "engine/facts/of_ranks.h"
 
@@ -41,6 +42,15 @@ void DeclareSteps(Catalog* catalog) {
       .OfRanks(OfCommonSteps([](const Cluster& c) { return c.job.steps; }));
   steps.Add("steps.median", "ns", "Median length of a steady step.", &Steps::Median)
       .OfRanks(OfCommonSteps([](const Cluster& c) { return Median(c.job.job_length); }));
+  steps
+      .Add("steps.mean", "ns",
+           "Mean length of a steady step: what the window divided by its steps gives.",
+           &Steps::Mean)
+      .OfRanks(OfCommonSteps([](const Cluster& c) {
+        const std::vector<Nanos>& lengths = c.job.job_length;
+        const Nanos sum = std::accumulate(lengths.begin(), lengths.end(), Nanos{0});
+        return lengths.empty() ? 0 : sum / static_cast<Nanos>(lengths.size());
+      }));
   steps
       .Add("steps.source", "name", "How steps were found: annotation, range or period.",
            &Steps::source)

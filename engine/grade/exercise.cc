@@ -61,9 +61,10 @@ class ExerciseReader {
  private:
   Criterion ReadCriterion(const TomlNode& node) {
     Criterion one;
-    reader_.OnlyFields(node, {"id", "kind", "ask", "points", "on", "fact", "expect", "unit",
-                              "scale", "choices", "yes_when", "absent", "present", "steps",
-                              "at_most", "good", "bad", "hints", "knowledge"});
+    reader_.OnlyFields(
+        node, {"id",      "kind",   "ask",     "points", "on",      "fact",     "or_fact",
+               "or_says", "expect", "unit",    "scale",  "choices", "yes_when", "absent",
+               "present", "steps",  "at_most", "good",   "bad",     "hints",    "knowledge"});
     one.id = reader_.Text(node, "id");
     const bool plain = std::all_of(one.id.begin(), one.id.end(), [](unsigned char c) {
       return std::isalnum(c) != 0 || c == '_' || c == '-';
@@ -89,6 +90,8 @@ class ExerciseReader {
                    : RunRole::kSubmission;
     }
     one.fact = reader_.Text(node, "fact", Need::kMay);
+    one.or_fact = reader_.Text(node, "or_fact", Need::kMay);
+    one.or_says = reader_.Text(node, "or_says", Need::kMay);
     one.unit = reader_.Text(node, "unit", Need::kMay);
     if (node.Find("scale") != nullptr) one.scale = reader_.Number(node, "scale");
     if (const TomlNode* expect = node.Find("expect"); expect != nullptr) {
@@ -147,20 +150,21 @@ class ExerciseReader {
     }
   }
 
-  const FactInfo* FactOf(const TomlNode& node, const std::string& name) {
+  const FactInfo* FactOf(const TomlNode& node, const char* field, const std::string& name) {
     const auto found = std::find_if(facts_.begin(), facts_.end(),
                                     [&](const FactInfo& info) { return info.name == name; });
     if (found != facts_.end()) return &*found;
     std::vector<std::string> names;
     for (const FactInfo& info : facts_) names.push_back(info.name);
-    reader_.Problem(*node.Find("fact"), "fact: there is no fact \"" + name + "\"",
+    reader_.Problem(*node.Find(field), fmt::format("{}: there is no fact \"{}\"", field, name),
                     Suggestion(name, names));
     return nullptr;
   }
 
   // What only the fields together tell.
   void Check(const TomlNode& node, const Criterion& one) {
-    const FactInfo* fact = one.fact.empty() ? nullptr : FactOf(node, one.fact);
+    const FactInfo* fact = one.fact.empty() ? nullptr : FactOf(node, "fact", one.fact);
+    const FactInfo* other = one.or_fact.empty() ? nullptr : FactOf(node, "or_fact", one.or_fact);
     const auto want = [&](bool holds, const char* what) {
       if (!holds) reader_.Problem(node, what);
     };
@@ -174,6 +178,10 @@ class ExerciseReader {
         if (fact != nullptr && !one.unit.empty() && !UnitsFit(one.unit, fact->unit)) {
           want(false, "the unit does not fit the fact's");
         }
+        if (fact != nullptr && other != nullptr) {
+          want(fact->unit == other->unit, "fact and or_fact are of different units");
+        }
+        want(one.or_fact.empty() == one.or_says.empty(), "or_fact and or_says go together");
         break;
       case CriterionKind::kChoice:
         want(one.choices.size() >= 2, "a choice needs two \"choices\" or more");

@@ -32,6 +32,8 @@ struct Criterion {
   double points = 1;
   RunRole on = RunRole::kBaseline;
   std::string fact;              // of answers, choices and facts
+  std::string or_fact;           // of answers: what a common other method gives, as right
+  std::string or_says;           // what to say then
   std::optional<double> expect;  // a given number instead of a fact
   std::string expect_text;       // a given choice instead of a fact
   std::string unit;              // that a bare number is read in; of `expect`, its unit

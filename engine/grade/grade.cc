@@ -119,12 +119,29 @@ class Grader {
       }
       grade.marks.push_back(std::move(mark));
     }
-    grade.passed =
-        grade.possible > 0 && grade.points >= exercise_.pass_share * grade.possible - 1e-9;
+    grade.passed = grade.possible > 0 && ShowsChange(grade) &&
+                   grade.points >= exercise_.pass_share * grade.possible - 1e-9;
     return grade;
   }
 
  private:
+  // Whether the criterion looks at what was changed.
+  static bool IsOfChange(const Criterion& one) {
+    const bool of_run = one.kind == CriterionKind::kFinding || one.kind == CriterionKind::kFact ||
+                        one.kind == CriterionKind::kImprovement;
+    return of_run && one.on == RunRole::kSubmission;
+  }
+  // Right answers are no change: true where the exercise asks for none.
+  bool ShowsChange(const Grade& grade) const {
+    bool asked = false;
+    for (std::size_t i = 0; i < grade.marks.size(); ++i) {
+      if (!IsOfChange(exercise_.criteria[i])) continue;
+      asked = true;
+      if (grade.marks[i].points > 0 || grade.marks[i].state == MarkState::kPerson) return true;
+    }
+    return !asked;
+  }
+
   static Mark ToPerson(std::string why) {
     Mark mark;
     mark.state = MarkState::kPerson;
@@ -165,11 +182,19 @@ class Grader {
     return mark;
   }
 
+  // Another program may be free of the fault, but nobody mended it.
+  Mark OfAnotherProgram() const {
+    Mark mark;
+    mark.given = "a run of another program";
+    mark.text =
+        "This is no run of the program that was handed out: " + input_.improvement->reason + ".";
+    return mark;
+  }
+
   Mark Judge(const Criterion& one) const {
-    const bool of_the_change = one.kind == CriterionKind::kFinding ||
-                               one.kind == CriterionKind::kFact ||
-                               one.kind == CriterionKind::kImprovement;
-    if (of_the_change && one.on == RunRole::kSubmission && input_.is_baseline) return Unchanged();
+    if (IsOfChange(one) && input_.is_baseline) return Unchanged();
+    if (IsOfChange(one) && input_.improvement && input_.improvement->other_program)
+      return OfAnotherProgram();
     switch (one.kind) {
       case CriterionKind::kAnswer:
         return Answer(one);
@@ -233,10 +258,25 @@ class Grader {
       mark.text = quantity ? "The unit does not fit. " + one.bad : "Not a number. " + one.bad;
       return mark;
     }
-    const double error =
-        wanted == 0 ? (*value == 0 ? 0 : 1) : std::abs(*value - wanted) / std::abs(wanted);
-    Share(one, StepShare(one, error, true), &mark);
+    Share(one, StepShare(one, Error(*value, wanted), true), &mark);
+    if (mark.state != MarkState::kFull && !one.or_fact.empty()) TryOther(one, *value, &mark);
     return mark;
+  }
+
+  static double Error(double value, double wanted) {
+    if (wanted == 0) return value == 0 ? 0 : 1;
+    return std::abs(value - wanted) / std::abs(wanted);
+  }
+
+  // What another method gives is right where it fits better, and the student learns what was meant.
+  void TryOther(const Criterion& one, double value, Mark* mark) const {
+    const Report* run = RunOf(one);
+    const FactValue other = run == nullptr ? FactValue() : ValueOf(*run, one.or_fact);
+    if (!other.number) return;
+    const double share = StepShare(one, Error(value, *other.number * one.scale), true);
+    if (share * one.points <= mark->points) return;
+    Share(one, share, mark);
+    mark->text = one.or_says;
   }
 
   Mark Choice(const Criterion& one) const {

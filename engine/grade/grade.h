@@ -15,7 +15,8 @@ namespace advise {
 // The submitted run against the baseline, as a comparison found it.
 struct Improvement {
   bool comparable = false;
-  std::string reason;  // when not
+  bool other_program = false;  // the submitted run is one of another program
+  std::string reason;          // when not comparable
   double speedup = 1;
   bool certain = false;  // larger than the noise
 };
@@ -46,6 +47,8 @@ struct Grade {
   double points = 0;
   double possible = 0;  // of what was judged
   double open = 0;      // left to a person
+  // Enough points; and, where the exercise asks for a change, a run that shows one, or of which a
+  // person must say whether it does.
   bool passed = false;
 };
 

@@ -53,6 +53,7 @@ struct Steps {
   // The step that a time lies in; kNone for none. O(log n).
   std::uint32_t At(Nanos time) const;
   Nanos Median() const;  // of the steady steps without outliers; 0 when none
+  Nanos Mean() const;    // of all steady steps; 0 when none
 };
 
 struct Run {

@@ -23,6 +23,13 @@ Nanos Steps::Median() const {
   return advise::Median(lengths);
 }
 
+Nanos Steps::Mean() const {
+  if (all.size() <= first_steady) return 0;
+  Nanos sum = 0;
+  for (std::size_t i = first_steady; i < all.size(); ++i) sum += all[i].Length();
+  return sum / static_cast<Nanos>(all.size() - first_steady);
+}
+
 namespace {
 
 // Steps in which code was loaded or compiled or memory allocated before their work could start.

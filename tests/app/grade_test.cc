@@ -9,6 +9,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "engine/app/isolate.h"
 #include "engine/facts/catalog.h"
@@ -144,7 +145,18 @@ void MakeRun(const std::string& handout, const std::string& options, const std::
   REQUIRE(made.status == 0);
 }
 
-TEST_CASE("every shipped exercise passes its solution and fails the unchanged hand-out") {
+// Every second answer of a sheet, as one who stopped there would hand it in.
+std::string HalfOf(const std::string& sheet) {
+  std::istringstream lines(sheet);
+  std::string half;
+  bool take = true;
+  for (std::string line; std::getline(lines, line); take = !take) {
+    if (take) half += line + "\n";
+  }
+  return half;
+}
+
+TEST_CASE("every shipped exercise passes its solution, and no one who changed nothing") {
   for (const std::string& id : ShippedIds()) {
     INFO(id);
     const Folder folder;
@@ -162,27 +174,51 @@ TEST_CASE("every shipped exercise passes its solution and fails the unchanged ha
       }
       with = " --baseline " + handout;
       std::filesystem::copy(solution, folder / "good", std::filesystem::copy_options::recursive);
-      std::filesystem::copy(handout, folder / "bad", std::filesystem::copy_options::recursive);
+      std::filesystem::copy(handout, folder / "same", std::filesystem::copy_options::recursive);
+      folder.Write("other/notes.txt", "");
+      std::filesystem::copy(Simulated("scenarios/healthy/stencil-a100"),
+                            folder / "other/run.sqlite");
     }
-    folder.Write("good/answers.toml", Sheet(folder, exercise, handout, solution, true));
-    folder.Write("bad/answers.toml", Sheet(folder, exercise, handout, handout, false));
-    const Ran ran = RunAdvise(folder, "grade " + id + " good bad --format json" + with);
+    // All right; the run as it was handed out, with answers copied from who has them; a healthy run
+    // of another program with the same; half of the answers; wrong ones.
+    const std::string right = Sheet(folder, exercise, handout, solution, true);
+    for (const char* who : {"good", "same", "other"})
+      folder.Write(std::string(who) + "/answers.toml", right);
+    folder.Write("half/answers.toml", HalfOf(right));
+    folder.Write("wrong/answers.toml", Sheet(folder, exercise, handout, handout, false));
+    const Ran ran =
+        RunAdvise(folder, "grade " + id + " good same other half wrong --format json" + with);
     INFO(ran.err << ran.out);
-    CHECK(ran.status == 1);  // one failed
-    const Json json = Json::parse(ran.out);
-    const Json& good = json["submissions"][0];
-    const Json& bad = json["submissions"][1];
-    CHECK(good["passed"] == true);
-    CHECK(good["points"] == good["possible"]);
+    CHECK(ran.status == 1);  // some failed
+    const Json json = Json::parse(ran.out)["submissions"];
+    const auto points = [&](std::size_t who) { return json[who]["points"].get<double>(); };
+    const auto passed = [&](std::size_t who) { return json[who]["passed"].get<bool>(); };
+    CHECK(passed(0));
+    CHECK(points(0) == json[0]["possible"]);
     // Only what is meant for a person is left to one.
     double person = 0;
     for (const Criterion& one : exercise.criteria) {
       if (one.kind == CriterionKind::kPerson) person += one.points;
     }
-    CHECK(good["open"] == person);
-    CHECK(bad["passed"] == false);
-    CHECK(bad["points"].get<double>() < 0.35 * bad["possible"].get<double>());
-    if (traced) CHECK(bad["flags"].dump().find("unchanged") != std::string::npos);
+    CHECK(json[0]["open"] == person);
+    CHECK(points(3) > 0);
+    CHECK(points(3) < points(0));
+    CHECK(points(4) == 0);
+    CHECK_FALSE(passed(4));
+    if (!traced) continue;
+    CHECK_FALSE(passed(1));
+    CHECK_THAT(json[1]["flags"].dump(), Contains("unchanged"));
+    CHECK_FALSE(passed(2));
+    CHECK_THAT(json[2]["flags"].dump(), Contains("another program"));
+    CHECK_FALSE(passed(3));
+    for (const Json& mark : json[2]["marks"]) {
+      for (const Criterion& one : exercise.criteria) {
+        const bool of_run = one.kind == CriterionKind::kFinding ||
+                            one.kind == CriterionKind::kFact ||
+                            one.kind == CriterionKind::kImprovement;
+        if (of_run && mark["id"] == one.id) CHECK(mark["points"] == 0);
+      }
+    }
   }
 }
 

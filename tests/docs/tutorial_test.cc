@@ -93,9 +93,9 @@ TEST_CASE("the tutorial does what it says, block by block") {
       FAIL_CHECK("a block that nothing runs: " + block.language);
     }
   }
-  CHECK(commands >= 6);
-  CHECK(files == 2);
-  CHECK(outputs == 1);
+  CHECK(commands >= 8);
+  CHECK(files == 4);
+  CHECK(outputs == 2);
 }
 
 TEST_CASE("the rule of the tutorial speaks on a report that idles, and why shows its comparison") {

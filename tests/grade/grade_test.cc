@@ -9,6 +9,7 @@ namespace advise {
 namespace {
 
 const std::vector<FactInfo> kFacts = {{"steps.median", "ns", "a step"},
+                                      {"steps.mean", "ns", "a step"},
                                       {"comm.share", "share", "a share"},
                                       {"input.workers", "count", "workers"},
                                       {"memory.kind", "name", "a kind"}};
@@ -56,6 +57,28 @@ TEST_CASE("an answer near the truth gets all, one less near a part, one far off 
   CHECK_THAT(StepAnswer("40 GB").text, Contains("unit does not fit"));
   CHECK_THAT(StepAnswer("a lot").text, Contains("Not a number"));
   CHECK(StepAnswer("").state == MarkState::kMissing);
+}
+
+TEST_CASE("what another method gives is right, too, and the answer says which was meant") {
+  const std::string ask =
+      std::string(kStep) + "or_fact = \"steps.mean\"\nor_says = \"the median was meant\"\n";
+  ReportStory story;
+  story.Number("steps.median", 40e6).Number("steps.mean", 60e6);
+  GradeInput input;
+  input.baseline = &story.Done();
+  const auto answered = [&](const std::string& written) {
+    input.answers = Answers{{"step", written}};
+    return Marked(ask, input);
+  };
+  CHECK(answered("40 ms").text == "good");
+  CHECK(answered("60 ms").state == MarkState::kFull);
+  CHECK(answered("60 ms").text == "the median was meant");
+  CHECK(answered("70 ms").points == 2);
+  CHECK(answered("70 ms").text == "the median was meant");
+  CHECK(answered("47 ms").points == 2);  // nearer to the median
+  CHECK(answered("47 ms").text == "bad");
+  CHECK(answered("90 ms").state == MarkState::kZero);
+  CHECK(answered("90 ms").text == "bad");
 }
 
 TEST_CASE("what the run does not show is left to a person, and counts neither way") {
@@ -132,6 +155,35 @@ TEST_CASE("an absent finding counts only when its rule could run") {
   CHECK(Marked(kGone, {}).state == MarkState::kMissing);
 }
 
+TEST_CASE("a run of another program mends nothing, and right answers alone pass no exercise") {
+  const Exercise exercise = Read(std::string(kStep) +
+                                 "good = \"good\"\nbad = \"bad\"\nhints = [\"a\", \"b\", "
+                                 "\"c\", \"d\"]\n[[criterion]]\n" +
+                                 kGone);
+  ReportStory before;
+  before.Number("steps.median", 40e6);
+  const Judged after(Outcome::kFine);
+  GradeInput input;
+  input.baseline = &before.Done();
+  input.answers = Answers{{"step", "40 ms"}};
+  const auto graded = [&] { return GradeSubmission(exercise, input); };
+  CHECK_FALSE(graded().passed);  // four points of seven, which would do, but no run
+  input.submission = &after.report;
+  input.improvement = Improvement{};
+  input.improvement->comparable = true;
+  CHECK(graded().points == 7);
+  CHECK(graded().passed);
+  input.improvement->comparable = false;
+  input.improvement->reason = "no kernel is the same";
+  CHECK(graded().passed);  // another batch, say: the finding is gone
+  input.improvement->other_program = true;
+  CHECK(graded().points == 4);
+  CHECK_FALSE(graded().passed);
+  CHECK_THAT(graded().marks[1].text, Contains("no kernel is the same"));
+  input.is_baseline = true;
+  CHECK_FALSE(graded().passed);
+}
+
 TEST_CASE("a no is worth a point only when every rule behind it could run") {
   const std::string ask =
       "id = \"c\"\nkind = \"choice\"\nask = \"?\"\npoints = 1\nyes_when = [\"input/no-workers\"]\n"
@@ -156,13 +208,13 @@ TEST_CASE("an improvement is graded in steps; the unchanged hand-out gets nothin
   GradeInput input;
   input.submission = &story.Done();
   CHECK(Marked(faster, input).state == MarkState::kPerson);
-  input.improvement = Improvement{true, "", 2.5, true};
+  input.improvement = Improvement{true, false, "", 2.5, true};
   CHECK(Marked(faster, input).points == 4);
   input.improvement->speedup = 1.6;
   CHECK(Marked(faster, input).points == 2);
   input.improvement->speedup = 1.2;
   CHECK(Marked(faster, input).state == MarkState::kZero);
-  input.improvement = Improvement{false, "other GPUs", 9, true};
+  input.improvement = Improvement{false, false, "other GPUs", 9, true};
   CHECK_THAT(Marked(faster, input).text, Contains("other GPUs"));
   input.is_baseline = true;
   CHECK(Marked(faster, input).state == MarkState::kZero);
