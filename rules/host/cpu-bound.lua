@@ -8,6 +8,7 @@ local function is_model(row) return matches(row.name, "*.py(*: forward*") or mat
 local function ways_of(name, sampled)
   if sampled then return { "other" } end
   if not name then return { "unseen", "unnamed", "other" } end
+  if matches(name, "OpenMP *") then return { "loop", "other" } end
   if is_model({ name = name }) then return { "model" } end
   if matches(name, "Optimizer.step*") or matches(name, "*optim*.py(*: step*") then return { "optimizer" } end
   if matches(name, "*.py(*") then return { "other" } end
@@ -80,6 +81,9 @@ return {
       language = "python", ["for"] = { "pytorch" } },
     { reason = "upload", action = "If this code reads or prepares data, let another thread do that for the next piece while the GPU works on this one",
       ["for"] = { "c++", "fortran", "openacc", "openmp", "tensorflow", "jax" } },
+    { reason = "loop", action = "Run this parallel loop on the GPU, where its data already is",
+      snippet = [[#pragma omp target teams distribute parallel for   // or: #pragma acc parallel loop
+for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { "openmp", "openacc", "fortran", "c++" } },
     { reason = "unseen", action = "Sample the CPU to see which functions run in these gaps",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND   # of a Python program, add --python-sampling=true", language = "bash", ["for"] = { "nvidia" } },
     { reason = "unseen", action = "Record call stacks, so that the report names the functions that run in these gaps",
@@ -170,6 +174,10 @@ return {
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "Optimizer.step#Shampoo.step", time = 4e8 } } } } },
       expect = { where = ", most of it in the range Optimizer.step#Shampoo.step", ways = { { reason = "optimizer" } } } },
+    { name = "a loop of OpenMP on the host",
+      facts = { window = { device_time = 1e9 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 }, ranges = { { name = "OpenMP parallel region", time = 4e8 } } } } },
+      expect = { where = ", most of it in the range OpenMP parallel region", ways = { { reason = "loop" }, { reason = "other" } } } },
     { name = "without ranges it says so",
       facts = { window = { device_time = 1e9 }, host = { compute = { remedy = true, lost = { time = 2e8, count = 5 }, ranges = {} } } },
       expect = { share = 0.2, where = ", most of it outside all named ranges", rows = 0,

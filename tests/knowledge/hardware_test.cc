@@ -222,6 +222,14 @@ TEST_CASE("names that drivers give are those of the GPU, and of no other") {
   CHECK(id("NVIDIA L40S") == "l40s");
   CHECK(id("NVIDIA H20") == "h20");
   CHECK(id("NVIDIA H200") == "h200");
+  CHECK(id("NVIDIA H200 NVL") == "h200-nvl");
+  CHECK(id("NVIDIA A16") == "a16");
+  CHECK(id("NVIDIA RTX A400") == "rtx-a400");
+  CHECK(id("NVIDIA RTX A4000") == "rtx-a4000");
+  CHECK(id("NVIDIA RTX A1000") == "rtx-a1000");
+  CHECK(id("NVIDIA RTX A1000 Laptop GPU").empty());
+  CHECK(id("NVIDIA RTX 5880 Ada Generation") == "rtx5880-ada");
+  CHECK(id("NVIDIA RTX PRO 2000 Blackwell") == "rtx-pro-2000");
   CHECK(id("NVIDIA GB300") == "gb300");
   CHECK(id("NVIDIA GB10") == "gb10");
   CHECK(id("NVIDIA GH200 144G HBM3e") == "gh200-144");

@@ -5,6 +5,7 @@
 //   nsys_sqlite_nvtx     NVTX                                      → ranges
 //   nsys_sqlite_nccl     payloads of NCCL's ranges                 → collectives, groups
 //   nsys_sqlite_openacc  directives of OpenACC                     → ranges
+//   nsys_sqlite_openmp   regions of OpenMP on the host              → ranges
 //   nsys_sqlite_host     OS calls, scheduling, samples, overhead   → os_calls, sched, …
 //   nsys_sqlite_mpi      calls of MPI                              → mpi
 //   nsys_sqlite_memory   memory usage, page faults                 → memory, faults

@@ -51,8 +51,9 @@ void AppendDirectives(Reader& reader, std::string_view table, DirectiveRows& row
   scan.ForEach([&] {
     DirectiveRows::Directive made;
     if (!scan.Span(kStart, made.start, made.end)) return;
-    made.kind = scan.Int(kKind);
-    if (WordsOfDirective(made.kind).empty()) return;
+    made.model = "OpenACC";
+    made.words = WordsOfDirective(scan.Int(kKind));
+    if (made.words.empty()) return;
     made.thread = ThreadNumber(scan, kThread, rows.threads);
     made.line = scan.Int(kLine);
     made.file = scan.Name(kFile);
@@ -75,15 +76,16 @@ DirectiveRows ReadDirectives(Reader& reader) {
     AppendDirectives(reader, table, rows);
     AppendDirectives(reader, "CUPTI_ACTIVITY_KIND_" + table, rows);
   }
+  AppendOpenMp(reader, rows);
   return rows;
 }
 
 void JoinDirectives(const std::vector<DirectiveRows::Directive>& directives, Trace& trace) {
   if (directives.empty()) return;
   RangeTable& ranges = trace.ranges;
-  const StringId domain = trace.strings.Intern("OpenACC");
   for (const DirectiveRows::Directive& directive : directives) {
-    std::string name = fmt::format("OpenACC {}", WordsOfDirective(directive.kind));
+    std::string name = fmt::format("{} {}", directive.model, directive.words);
+    const StringId domain = trace.strings.Intern(directive.model);
     const std::string& variable = trace.strings[directive.variable];
     const std::string_view file = FileOf(trace.strings[directive.file]);
     if (!variable.empty()) name += " of " + variable;

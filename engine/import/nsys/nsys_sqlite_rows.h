@@ -122,11 +122,14 @@ struct DirectiveRows {
     Nanos start = 0, end = 0;
     std::uint32_t thread = kNone;
     NameRef file = kNone, variable = kNone;
-    std::int64_t kind = 0, line = 0, bytes = 0;
+    std::string_view model, words;  // "OpenACC", "upload": texts that stay
+    std::int64_t line = 0, bytes = 0;
   };
   std::vector<Directive> directives;
   ThreadKeys threads;
 };
+// nsys_sqlite_openmp.cc
+void AppendOpenMp(Reader& reader, DirectiveRows& rows);
 DirectiveRows ReadDirectives(Reader& reader);
 // Adds them to the trace's ranges. They have the trace's own threads and names.
 void JoinDirectives(const std::vector<DirectiveRows::Directive>& directives, Trace& trace);
