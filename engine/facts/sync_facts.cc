@@ -26,7 +26,7 @@ void DeclareSyncFacts(Catalog* catalog) {
             &Syncs::loop_with_code);
   syncs.Add("sync.loop.name", "name", "The synchronizing call that costs most.", &Syncs::loop_name);
   syncs.Add("sync.loop.directive", "name",
-            "The directive of OpenACC that holds most of the time of these calls.",
+            "The directive of OpenACC that holds most of the time of synchronizations of the loop.",
             UnlessEmpty(&Syncs::loop_directive, "no directive holds these calls", ""));
   syncs.AddLoss("sync.item", kOfGaps,
                 {"tiny copies between device and host that the host waits for",

@@ -30,7 +30,7 @@ y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pa
       snippet = "y = torch.where(x > limit, a, b)      # instead of: a if x.cpu() > limit else b", language = "python", ["for"] = { "pytorch" } },
     { action  = "Keep arrays in a data region around the loop, run what changes them on the GPU, and update only what the host reads",
       snippet = [[#pragma acc data copy(state[0:n])      // Fortran: !$acc data; OpenMP: #pragma omp target data map(tofrom: ...)
-for (int step = 0; step < steps; ++step) advance(state, weights);   // its loops: present(state)]],
+for (int step = 0; step < steps; ++step) advance(state, weights);   // in advance(): present(state)]],
       language = "cpp", ["for"] = { "openacc", "openmp", "fortran" } },
     { action = "If it must stay on the CPU, use pinned buffers and process the previous step's data while this step's kernels run" },
   },

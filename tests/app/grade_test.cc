@@ -76,17 +76,22 @@ Json RuleOf(const Folder& folder, const std::string& report) {
 
 std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
 
-// What a student who reads everything right writes, and one who reads everything wrong.
-std::string Sheet(const Folder& folder, const Exercise& exercise, const std::string& baseline,
-                  const std::string& submission, bool right) {
-  std::string sheet;
+// What is true of the run that was handed out and of the one that is handed in.
+struct Truth {
   Json facts[2], fired[2];
-  if (!baseline.empty()) {
+  Truth(const Folder& folder, const std::string& baseline, const std::string& submission) {
+    if (baseline.empty()) return;
     facts[0] = FactsOf(folder, baseline);
     fired[0] = RuleOf(folder, baseline);
     facts[1] = FactsOf(folder, submission);
     fired[1] = RuleOf(folder, submission);
   }
+};
+
+// What a student who reads everything right writes, and one who reads everything wrong.
+std::string Sheet(const Exercise& exercise, const Truth& truth_of_runs, bool right) {
+  const auto& [facts, fired] = truth_of_runs;
+  std::string sheet;
   for (const Criterion& one : exercise.criteria) {
     const int run = one.on == RunRole::kBaseline ? 0 : 1;
     std::string answer;
@@ -95,10 +100,10 @@ std::string Sheet(const Folder& folder, const Exercise& exercise, const std::str
         answer = std::to_string(right ? *one.expect : *one.expect * 3 + 1) + " " + one.unit;
       } else {
         INFO(exercise.id << ": " << one.fact);
-        REQUIRE(facts[run][one.fact].contains("value"));
-        const double value = facts[run][one.fact]["value"];
-        const std::string unit = facts[run][one.fact]["unit"];
-        const double shown = (right ? value : value * 3 + 7) * one.scale;
+        REQUIRE(facts[run].at(one.fact).contains("value"));
+        const double value = facts[run].at(one.fact).at("value");
+        const std::string unit = facts[run].at(one.fact).at("unit");
+        const double shown = (right ? value : value * 9 + 7) * one.scale;
         answer = unit == "ns"            ? std::to_string(shown / 1e6) + " ms"
                  : unit == "share"       ? std::to_string(shown * 100) + " %"
                  : unit == "bytes"       ? std::to_string(shown / 1048576) + " MiB"
@@ -109,8 +114,8 @@ std::string Sheet(const Folder& folder, const Exercise& exercise, const std::str
       std::string truth = one.expect_text;
       if (!one.fact.empty()) {
         INFO(exercise.id << ": " << one.fact);
-        REQUIRE(facts[run][one.fact].contains("value"));
-        truth = facts[run][one.fact]["value"];
+        REQUIRE(facts[run].at(one.fact).contains("value"));
+        truth = facts[run].at(one.fact).at("value");
       } else if (!one.yes_when.empty()) {
         truth = "no";
         for (const std::string& rule : one.yes_when) {
@@ -181,11 +186,12 @@ TEST_CASE("every shipped exercise passes its solution, and no one who changed no
     }
     // All right; the run as it was handed out, with answers copied from who has them; a healthy run
     // of another program with the same; half of the answers; wrong ones.
-    const std::string right = Sheet(folder, exercise, handout, solution, true);
+    const Truth truth(folder, handout, solution);
+    const std::string right = Sheet(exercise, truth, true);
     for (const char* who : {"good", "same", "other"})
       folder.Write(std::string(who) + "/answers.toml", right);
     folder.Write("half/answers.toml", HalfOf(right));
-    folder.Write("wrong/answers.toml", Sheet(folder, exercise, handout, handout, false));
+    folder.Write("wrong/answers.toml", Sheet(exercise, truth, false));
     const Ran ran =
         RunAdvise(folder, "grade " + id + " good same other half wrong --format json" + with);
     INFO(ran.err << ran.out);

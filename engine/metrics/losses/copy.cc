@@ -358,27 +358,28 @@ class CopyFinder {
   // empties the buffers of a runtime that copies piece by piece.
   void CutBesideTrips(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& trips,
                       LossBuilder* loss) {
-    std::map<std::uint32_t, std::vector<Interval>> copying;  // by device
+    std::map<std::uint32_t, std::vector<Interval>> copying;                            // by device
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Interval>> between;  // + thread
     WeighedCalls back;
     for (const auto& [down, up] : trips) {
+      const std::uint32_t device = trace_.ops.device[up];
       for (const std::uint32_t op : {down, up})
-        copying[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
-      if (trace_.ops.call[up] != kNone) back.emplace_back(trace_.ops.call[up], Bytes(up));
-    }
-    std::map<std::uint32_t, IntervalSet> beside;
-    for (auto& [device, spans] : copying) {
-      // Kernels that run meanwhile need the host, and keep it.
-      beside.emplace(device,
-                     IntervalSet::Of(std::move(spans)).Subtract(basis_.times[device].compute));
-    }
-    for (const auto& [down, up] : trips) {
+        copying[device].push_back({trace_.ops.start[op], trace_.ops.end[op]});
       const std::uint32_t a = trace_.ops.call[down];
       const std::uint32_t b = trace_.ops.call[up];
-      if (a == kNone || b == kNone || trace_.calls.thread[a] != trace_.calls.thread[b]) continue;
-      IntervalSet cut =
-          beside.at(trace_.ops.device[up]).Clip(trace_.calls.end[a], trace_.calls.start[b]);
-      if (!cut.empty())
-        loss->remedy().host_cuts.push_back({trace_.calls.thread[b], std::move(cut)});
+      if (b == kNone) continue;
+      back.emplace_back(b, Bytes(up));
+      const std::uint32_t thread = trace_.calls.thread[b];
+      if (a != kNone && trace_.calls.thread[a] == thread)
+        between[{device, thread}].push_back({trace_.calls.end[a], trace_.calls.start[b]});
+    }
+    for (auto& [where, spans] : between) {
+      const auto& [device, thread] = where;
+      // Kernels that run meanwhile need the host, and keep it.
+      IntervalSet cut = IntervalSet::Of(copying[device])
+                            .Subtract(basis_.times[device].compute)
+                            .Intersect(IntervalSet::Of(std::move(spans)));
+      if (!cut.empty()) loss->remedy().host_cuts.push_back({thread, std::move(cut)});
     }
     result_.roundtrip_directive = DirectiveOf(trace_, back);
   }
