@@ -6,8 +6,8 @@ return {
   since     = "0.2",
   kind      = "root",
   effort    = "code",
-  priority  = 71,
-  explains  = { "host/cpu-bound", "sync/host-busy-wait", "step/checkpoint-stall" },
+  priority  = 80,
+  explains  = { "host/cpu-bound", "sync/host-busy-wait", "step/checkpoint-stall", "step/periodic-stall", "input/slow-batches" },
   knowledge = { "K-G2" },
 
   needs_loop     = true,
