@@ -34,6 +34,10 @@ void DeclareSyncFacts(Catalog* catalog) {
                  "again.",
                  "The host does not wait for tiny copies."},
                 &Syncs::item);
+  syncs.Add("sync.item.code", "ns",
+            "Idle time after waits for tiny copies in which the launching thread runs code of its "
+            "own for long.",
+            &Syncs::item_code_ns);
   syncs.Add("sync.item.median_bytes", "bytes",
             "Median size of the tiny copies that the host waits for.", &Syncs::item_median_bytes);
   syncs.Add("sync.item.direction", "name",

@@ -20,12 +20,12 @@ return {
   not_applicable = "the host waits for no tiny copies",
   evidence       = { "count", "per_step", "operator", "source", bytes = "median_bytes" },
   needs          = { "sync.item.direction" },
-  optional       = { "sync.item.operator", "sync.item.source", "run.decode", "run.framework", "window.supports_verdict", "run.kind",
+  optional       = { "sync.item.code", "sync.item.operator", "sync.item.source", "run.decode", "run.framework", "window.supports_verdict", "run.kind",
                      "startup.time" },
-  thresholds     = { "min_share", "min_per_step", "per_token", "min_count_of_pass", "max_start_up" },
+  thresholds     = { "min_share", "min_per_step", "per_token", "min_count_of_pass", "max_start_up", "much_code" },
 
   symptom = "The host waits for a copy of {bytes:bytes} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
-  cause   = "Each wait empties the queue, and the GPU is idle until the host has launched enough work again.",
+  cause   = "Each wait empties the queue, and the GPU is idle until the host {until_when:text}.",
   fixes   = {
     { reason = "token", action = "Give generate() a static cache: it then compiles the decoding step, and less work waits behind each check for the end",
       snippet = 'model.generation_config.cache_implementation = "static"\nout = model.generate(**inputs, max_new_tokens=200)',
@@ -56,6 +56,7 @@ x = x * scale_tensor                 # instead of: x * scale_tensor.item()]],
 staging = torch.empty(1, pin_memory=True)        # once; then, in the loop:
 staging[0] = length; n = staging.to(device, non_blocking=True)   # before its next use: wait for the copy's event]],
       language = "python", ["for"] = { "pytorch" } },
+    { reason = "code", action = "If the code behind the wait needs the value, shorten that code, or run it one step later, while the GPU computes the next step" },
     { action  = "Let PyTorch point at the lines that wait",
       snippet = 'torch.cuda.set_sync_debug_mode("warn")', language = "python", ["for"] = { "pytorch" } },
     { reason = "read", action = "In CUDA C++, keep the value on the device, and read it every N steps from pinned memory",
@@ -91,6 +92,9 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     if direction == "device to host" and not token and moving[e.operator or ""] then table.insert(e.ways, { reason = "moved" }) end
     if e.way ~= "to the GPU" then table.insert(e.ways, { reason = token and "token" or "read" }) end
     if e.way ~= "from the GPU" then table.insert(e.ways, { reason = "sent" }) end
+    local code = at_least(share(f.sync.item.code or 0, f.sync.item.lost.time), t.much_code)
+    e.until_when = code and "has run more code, and launched work again" or "has launched enough work again"
+    if code then table.insert(e.ways, { reason = "code" }) end
     e.op_text = e.operator and "; most come from " .. e.operator .. (e.source and " in " .. e.source or "")
       or e.source and "; most come from " .. e.source or ""
     return e
@@ -139,11 +143,17 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
                                   remedy = true } } },
       expect = { share = 0.12, count = 200, per_step = 10, bytes = 4, way = "from the GPU", op_text = "" },
       saving = { claims = 1.2e8, confidence = 0.85 } },
+    { name = "the host works on what it reads",
+      edges = { ["sync.item.code"] = 6e7 },
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 20, per_step = 1, median_bytes = 4096, direction = "device to host", lost = 1.2e8, code = 1e8,
+                                  remedy = true } } },
+      expect = { until_when = "has run more code, and launched work again", ways = { { reason = "read" }, { reason = "code" } } } },
     { name = "small tensors are sent and waited for",
       facts = { window = { device_time = 1e9 },
-                sync = { item = { count = 33, per_step = 33, median_bytes = 8, direction = "host to device", lost = 7e7,
+                sync = { item = { count = 33, per_step = 33, median_bytes = 8, direction = "host to device", lost = 7e7, code = 0,
                                   remedy = true } } },
-      expect = { share = 0.07, way = "to the GPU" } },
+      expect = { share = 0.07, way = "to the GPU", until_when = "has launched enough work again" } },
     { name = "near miss: every step, behind a full queue",
       facts = { window = { device_time = 1e9 },
                 sync = { item = { count = 20, per_step = 1, median_bytes = 4, direction = "device to host", lost = 2e5, remedy = true } } },

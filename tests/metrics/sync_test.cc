@@ -197,6 +197,7 @@ TEST_CASE("a synchronization that finds everything done is not what blocked the 
   });
   const Analysed run(story, kAuto);
   CHECK(run->syncs.item.lost->Total() > 39 * 1_ms);
+  CHECK(run->syncs.item_code_ns > 38 * 1_ms);
   CHECK(run->syncs.loop.lost->Total() < 1_ms);
 }
 

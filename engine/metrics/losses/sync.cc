@@ -109,7 +109,9 @@ class SyncFinder {
       if (InForward(c)) forward_calls_[c] = 1;
     }
     loss.AddBlamed(blamed);
-    LongCodeBehind(blamed);
+    const CodeBehind code = LongCodeBehind(blamed);
+    result_.loop_code_ns = code.ns;
+    result_.loop_with_code = code.share;
     double most = -1;
     for (const auto& [name, time] : by_name) {
       if (time > most) most = time, result_.loop_name = trace_.strings[name];
@@ -118,9 +120,13 @@ class SyncFinder {
     result_.loop = loss.Build();
   }
 
+  struct CodeBehind {
+    double ns = 0;
+    double share = 0;  // of the calls
+  };
   // Idle time behind these calls in which the launching thread runs its own code for longer than
   // compiled code takes from one launch to the next; and behind how many of the calls.
-  void LongCodeBehind(const std::vector<std::uint8_t>& calls) {
+  CodeBehind LongCodeBehind(const std::vector<std::uint8_t>& calls) const {
     const auto least = static_cast<Nanos>(run_.knowledge.Number("sync.long_code"));
     Nanos code = 0;
     std::set<std::uint32_t> before;
@@ -130,10 +136,8 @@ class SyncFinder {
       if (piece.cause == IdleCause::kHostCompute && piece.activity == Activity::kCode)
         code += piece.Length(), before.insert(by);
     }
-    result_.loop_code_ns = static_cast<double>(code);
-    const auto all = std::count(calls.begin(), calls.end(), 1);
-    if (all > 0)
-      result_.loop_with_code = static_cast<double>(before.size()) / static_cast<double>(all);
+    const auto all = static_cast<double>(std::count(calls.begin(), calls.end(), 1));
+    return {static_cast<double>(code), all > 0 ? static_cast<double>(before.size()) / all : 0};
   }
 
   void Items() {
@@ -166,6 +170,7 @@ class SyncFinder {
     }
     loss.AddBlamed(blamed);
     result_.item = loss.Build();
+    result_.item_code_ns = LongCodeBehind(blamed).ns;
     result_.item_median_bytes = Median(sizes);
     result_.item_direction = up && down ? "both ways" : up ? "host to device" : "device to host";
 

@@ -24,6 +24,7 @@ struct Syncs {
   Loss optimizer, backward;  // all waits of the host inside these phases of the loop
   std::string loop_name;
   std::string loop_directive;  // that holds most of these calls, where the report has directives
+  double item_code_ns = 0;     // what of the idle time of `item` is long stretches of host code
   double item_median_bytes = 0;
   std::string item_direction;
   double default_share = 0;  // of the compute time
