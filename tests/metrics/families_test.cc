@@ -62,6 +62,8 @@ TEST_CASE("a family of calls loses the idle time inside them") {
   CHECK(built.lost->Total() == 9 * 100_us);
   REQUIRE(built.remedy->host_cuts.size() == 1);
   CHECK(built.remedy->host_cuts[0].when.Total() == 9 * 100_us);
+  // A call that is gone does not wait for the GPU either.
+  CHECK(built.remedy->unblocked_calls.size() == 9);
 }
 
 TEST_CASE("calls behind a busy GPU lose nothing") {

@@ -90,7 +90,10 @@ class FamilyFinder {
         if (!basis_.InLoop(table.start[i])) continue;
         for (const std::size_t f : membership.Of(table.name[i], trace_.strings[table.name[i]])) {
           builders[f].Count(table.start[i], 0, table.end[i] - table.start[i]);
-          if (launching) inside[f][thread].push_back({table.start[i], table.end[i]});
+          if (!launching) continue;
+          inside[f][thread].push_back({table.start[i], table.end[i]});
+          // What is gone does not wait for the GPU either.
+          if (kind == FamilyKind::kCall) builders[f].remedy().unblocked_calls.push_back(i);
         }
       }
     }
