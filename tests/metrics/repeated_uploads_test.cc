@@ -81,6 +81,33 @@ TEST_CASE("weights that run ahead of their steps recur, but not those of a first
   CHECK(sent_in(5) == 0);
 }
 
+// Three pieces of a batch, and the weights of eight layers, each sent while the one before
+// computes.
+TEST_CASE("a batch from other memory than many weights is none of them") {
+  const auto told = [](MemoryKind batch) {
+    TraceBuilder trace;
+    for (int s = 0; s < kSteps; ++s) {
+      const Nanos begin = s * kStep;
+      trace.Range("train_step " + std::to_string(s), {begin, begin + kStep});
+      Nanos link = begin + 10'000;
+      for (int piece = 0; piece < 3; ++piece) {
+        trace.OnStream(7).CopyToGpu(4_MiB, batch, {link - 5'000, link + 400'000},
+                                    {link, link + 400'000});
+        link += 410'000;
+      }
+      for (int layer = 0; layer < 8; ++layer) {
+        trace.OnStream(13).CopyToGpu(64_MiB, MemoryKind::kPinned, {link - 8'000, link - 5'000},
+                                     {link, link + 2'000'000});
+        link += 2'000'000;
+        trace.OnStream(7).Launch("layer", {link - 4'000, link - 2'000}, {link, link + 500'000});
+      }
+    }
+    return Analysed(trace)->copies.repeated.per_step;
+  };
+  CHECK(told(MemoryKind::kPageable) == 8);
+  CHECK(told(MemoryKind::kPinned) == 11);
+}
+
 TEST_CASE("weights say in which memory they lie, also where they lie in both") {
   const Analysed pageable(
       Offloaded(4'000'000, 700'000, MemoryKind::kPageable, MemoryKind::kPageable));

@@ -89,6 +89,7 @@ class UploadFinder {
       std::vector<std::uint32_t>& ops = by_step_[key.first];
       ops.insert(ops.end(), list.begin(), list.end());
     }
+    LeaveOutBatch();
     std::vector<double> counts;
     std::uint32_t from = 0;
     for (auto& [step, ops] : by_step_) {
@@ -137,6 +138,30 @@ class UploadFinder {
         answered.insert(bytes);
     }
     return answered;
+  }
+
+  // Few uploads from another kind of memory than many others are the batch beside weights: who
+  // keeps weights on the host allocates them alike.
+  void LeaveOutBatch() {
+    std::map<MemoryKind, std::size_t> by_memory;
+    const auto memory_of = [&](std::uint32_t op) {
+      return trace_.copies.source[trace_.ops.detail[op]];
+    };
+    for (const auto& [step, ops] : by_step_) {
+      for (const std::uint32_t op : ops) ++by_memory[memory_of(op)];
+    }
+    const auto in_steps = static_cast<double>(by_step_.size()) * Devices();
+    const double many = run_.knowledge.Number("copy.repeated_count") * in_steps;
+    const bool weights = std::any_of(by_memory.begin(), by_memory.end(), [&](const auto& kind) {
+      return static_cast<double>(kind.second) >= many;
+    });
+    if (!weights) return;
+    for (auto& [step, ops] : by_step_) {
+      others_ += std::erase_if(ops, [&](std::uint32_t op) {
+        return static_cast<double>(by_memory[memory_of(op)]) < many;
+      });
+    }
+    std::erase_if(by_step_, [](const auto& of_step) { return of_step.second.empty(); });
   }
 
   // `with`: the steps that have one, not empty.
