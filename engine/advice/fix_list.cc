@@ -121,8 +121,8 @@ void FixList::Plan() {
     });
     return setting != open.end() && setting->worth > 0 ? setting : chosen;
   };
-  // Of fixes that are worth the same, the most specific that wins what it claims; also before one
-  // that wins little more, most of it elsewhere.
+  // Of fixes that are worth the same, the most specific that wins what it claims. A cause also
+  // before one that wins little more, most of it elsewhere; a symptom names no fix to begin with.
   const double clear_lead = knowledge_.Number("ranking.clear_lead");
   const double direct_lead = knowledge_.Number("ranking.direct_lead");
   const auto best = [&] {
@@ -134,11 +134,11 @@ void FixList::Plan() {
         return one.worth >= enough && (indirect || !one.candidate->indirect);
       });
     };
-    for (const double lead : {clear_lead, direct_lead}) {
-      const auto direct = first(lead, false);
-      if (direct != open.end()) return easiest(direct);
-    }
-    return easiest(first(clear_lead, true));
+    const auto same = first(clear_lead, false);
+    if (same != open.end()) return easiest(same);
+    const auto direct = first(direct_lead, false);
+    const bool cause = direct != open.end() && direct->candidate->rule->kind != RuleKind::kSymptom;
+    return easiest(cause ? direct : first(clear_lead, true));
   };
   Nanos left = window_;
   int turn = 0;
