@@ -9,6 +9,8 @@
 namespace advise {
 namespace {
 
+constexpr const char* kFloorReason = "loading, now done in parallel,";
+
 struct Load {
   std::uint32_t gap = 0;
   std::uint32_t thread = kNone;  // whose doing it is
@@ -326,7 +328,7 @@ class InputFinder {
           IntervalSet::Of(std::move(intervals)).Clip(run_.window.start, run_.window.end);
       const auto floor = static_cast<Nanos>(static_cast<double>(when.Total()) / workers);
       loss->remedy().floor_ns = std::max(loss->remedy().floor_ns, floor);
-      loss->remedy().floor_reason = "loading, now done in parallel,";
+      loss->remedy().floor_reason = kFloorReason;
       loss->remedy().host_cuts.push_back({thread, std::move(when)});
     }
     FasterFeeders(workers, loss);
@@ -347,6 +349,7 @@ class InputFinder {
     }
     const auto floor = static_cast<Nanos>(static_cast<double>(together) / workers);
     loss->remedy().floor_ns = std::max(loss->remedy().floor_ns, floor);
+    loss->remedy().floor_reason = kFloorReason;
   }
 
   void Slow() {
