@@ -161,7 +161,8 @@ void DeclareImbalances(Catalog* catalog) {
               &Imbalance::behind);
   AddLoss(&compute, "rank.imbalance.compute.",
           "Waiting for ranks that are slow in compute, up to what balance wins.",
-          "The ranks share what they compute equally: none takes longer than the mean of all.", &Imbalance::loss);
+          "The ranks share what they compute equally: none takes longer than the mean of all.",
+          &Imbalance::loss);
   auto& input = needing_steps([](const Cluster& c) -> auto& { return c.lateness.input; });
   input.Add("rank.imbalance.input.spread", "share",
             "Largest less median waiting for data in a step over its length, mean over steps.",

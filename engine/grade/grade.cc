@@ -182,7 +182,7 @@ class Grader {
     return mark;
   }
 
-  // Another program may be free of the fault, but nobody mended it.
+  // A run of another program does not show that the fault of this one was fixed.
   Mark OfAnotherProgram() const {
     Mark mark;
     mark.given = "a run of another program";

@@ -30,8 +30,7 @@ return {
   optional   = { "input.workers", "input.workers_busy", "input.steps_affected_later", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what",
                      "steps.outliers.rows" },
   thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "max_per_round", "min_of_step",
-                     "always_busy", "min_rounds",
-                     "same_length" },
+                     "always_busy", "min_rounds", "same_length" },
 
   symptom = "{count:count} of {loads:count} loads delay the loop far longer than the rest, by up to {max:time}. Around them, the GPU is idle for {share:pct} of the time.",
   cause   = "A few samples are larger or harder to decode than the rest, or the storage stalls now and then.",

@@ -28,6 +28,8 @@ return {
       snippet = [[cudaEventRecord(ready, producer);
 cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
       language = "cpp", ["for"] = { "c++" } },
+    { action  = "If the host reads a result behind the wait, record an event behind each result, and wait for that event only when the result is read: one frame later, while the GPU computes the next one",
+      ["for"] = { "c++", "fortran" } },
     { action  = "If the call is there for timing, time with events and read them later: the host's clock without a synchronization measures launches, not work",
       snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 start.record(); step(batch); end.record()

@@ -155,7 +155,7 @@ TEST_CASE("an absent finding counts only when its rule could run") {
   CHECK(Marked(kGone, {}).state == MarkState::kMissing);
 }
 
-TEST_CASE("a run of another program mends nothing, and right answers alone pass no exercise") {
+TEST_CASE("a run of another program is no fix, and right answers alone pass no exercise") {
   const Exercise exercise = Read(std::string(kStep) +
                                  "good = \"good\"\nbad = \"bad\"\nhints = [\"a\", \"b\", "
                                  "\"c\", \"d\"]\n[[criterion]]\n" +
