@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "engine/base/leftovers.h"
 #include "engine/base/replace.h"
@@ -30,7 +32,33 @@ bool ToTerminal(const OutputOptions& options) {
   return (options.path.empty() || options.path == "-") && isatty(STDOUT_FILENO) == 1;
 }
 
-std::atomic<bool> line_is_there = false;  // of progress, on the terminal
+// The line of progress has one writer at a time: a signal that ends the program may come to one
+// thread while another writes the line. No lock that a handler may not take.
+std::atomic_flag line_is_being_written;
+bool line_is_there = false;  // on the terminal; of whoever writes
+
+// Waits for the right to write the line; no signal comes to the thread that has it. Returns the
+// signals that it did not take before.
+sigset_t BeginLine() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (line_is_being_written.test_and_set()) {
+  }
+  return before;
+}
+
+void EndLine(const sigset_t& before) {
+  line_is_being_written.clear();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void TakeOffLine() {
+  constexpr std::string_view kClearLine = "\r\x1b[K";
+  if (!std::exchange(line_is_there, false)) return;
+  // Nothing is to be done about a terminal that went away.
+  static_cast<void>(!write(STDERR_FILENO, kClearLine.data(), kClearLine.size()));
+}
 
 // At most so many bytes, and no half character.
 std::string FirstBytes(const std::string& text, std::size_t most) {
@@ -156,15 +184,15 @@ Progress::~Progress() {
     watch_.request_stop();
     watch_.join();
   }
-  if (terminal_) Clear();
+  if (!terminal_) return;
+  const sigset_t before = BeginLine();
+  TakeOffLine();
+  EndLine(before);
 }
 
-void Progress::Clear() {
-  constexpr std::string_view kClearLine = "\r\x1b[K";
-  if (line_is_there.exchange(false)) {
-    // Nothing is to be done about a terminal that went away.
-    static_cast<void>(!write(STDERR_FILENO, kClearLine.data(), kClearLine.size()));
-  }
+void Progress::End() {
+  BeginLine();  // and keeps the right to it
+  TakeOffLine();
 }
 
 void Progress::Stage(const std::string& text) {
@@ -178,14 +206,16 @@ void Progress::Stage(const std::string& text) {
 
 void Progress::Show(const std::string& how_far) {
   if (terminal_) {
-    line_is_there = true;
     // A line that wraps could not be taken off again.
-    std::fprintf(stderr, "\r\x1b[K%s%s …", FirstBytes(stage_, RoomFor(how_far)).c_str(),
-                 how_far.c_str());
+    const std::string line = "\r\x1b[K" + FirstBytes(stage_, RoomFor(how_far)) + how_far + " …";
+    const sigset_t before = BeginLine();
+    line_is_there = true;
+    static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+    EndLine(before);
   } else {
     std::fprintf(stderr, "advise: %s\n", stage_.c_str());
+    std::fflush(stderr);
   }
-  std::fflush(stderr);
 }
 
 void Progress::Watch(const std::stop_token& stop) {

@@ -42,8 +42,10 @@ class Progress {
   bool on() const { return on_; }
   // Whoever works writes it; null where nobody reads it.
   HowFar* how_far() { return terminal_ && on_ ? &how_far_ : nullptr; }
-  // Takes the line off the terminal when one is there. May be called in a signal handler.
-  static void Clear();
+  // Before the program ends in the middle of its work: takes the line off the terminal when one is
+  // there, and no thread writes it again. May be called in a signal handler; to the thread that
+  // calls no further signal comes, unless it is a handler's, which gives back the mask.
+  static void End();
 
  private:
   void Watch(const std::stop_token& stop);

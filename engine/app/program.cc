@@ -57,7 +57,7 @@ std::string Footer(const Command& command, const std::vector<std::unique_ptr<Com
 // status that shells expect of it.
 void OnInterrupt(int signal) {
   RemoveLeftovers();
-  Progress::Clear();
+  Progress::End();
   raise(signal);  // comes when this function is left, and then ends the program
 }
 
@@ -76,7 +76,7 @@ void OnInterrupt(int signal) {
   }
   if (said == nullptr) __gnu_cxx::__verbose_terminate_handler();
   RemoveLeftovers();
-  Progress::Clear();
+  Progress::End();
   static_cast<void>(!write(STDERR_FILENO, said, std::strlen(said)));
   _exit(kUnreadableInput);
 }
@@ -85,7 +85,8 @@ void TidyUpWhenInterrupted() {
   struct sigaction tidy = {}, before = {};
   tidy.sa_handler = OnInterrupt;
   tidy.sa_flags = static_cast<int>(SA_RESETHAND);
-  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow: writing fails, and that is said
+  sigfillset(&tidy.sa_mask);  // one interrupt at a time is tidied up after
+  signal(SIGXFSZ, SIG_IGN);   // a file that may not grow: writing fails, and that is said
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     // Who started the program may want it to go on (nohup).
     if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) {

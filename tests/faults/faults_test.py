@@ -234,15 +234,16 @@ class WritingTest(Faults):
             running.send_signal(signal.SIGINT)
             running.send_signal(signal.SIGCONT)
             self.assertEqual(running.wait(PATIENCE), -signal.SIGINT)
-            self.assertTrue((said + self.waiting(ours)).endswith(b"\r\x1b[K"), said)
+            said += self.waiting(ours, PATIENCE)
+            self.assertTrue(said.endswith(b"\r\x1b[K"), said)
             self.assertEqual(self.names(), ["long", "run.sqlite"])
             os.close(ours)
 
     @staticmethod
-    def waiting(terminal):
-        """What was written to a terminal and not read yet."""
+    def waiting(terminal, patience=0):
+        """What was written to a terminal and not read yet; with patience until nobody has it open any more."""
         said = b""
-        while select.select([terminal], [], [], 0)[0]:
+        while select.select([terminal], [], [], patience)[0]:
             try:
                 more = os.read(terminal, 65536)
             except OSError:  # nobody has it open any more
