@@ -16,6 +16,7 @@
 #include "engine/app/capture_plan.h"
 #include "engine/app/command.h"
 #include "engine/app/options.h"
+#include "engine/base/launcher_variables.h"
 #include "engine/pipeline/session.h"
 #include "engine/report/json_value.h"
 #include "engine/report/shell.h"
@@ -278,9 +279,8 @@ class RecordCommand : public Command {
   // double them.
   int RunRank() const {
     const char* local = nullptr;
-    for (const char* name : {"SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                             "PMI_LOCAL_RANK", "LOCAL_RANK"}) {
-      if (local == nullptr) local = std::getenv(name);
+    for (const std::string_view name : kLocalRankVariables) {
+      if (local == nullptr) local = std::getenv(name.data());
     }
     const bool first = local == nullptr || std::strcmp(local, "0") == 0;
     std::vector<std::string> words;

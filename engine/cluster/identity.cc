@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "engine/base/launcher_variables.h"
 #include "engine/base/lower.h"
 
 namespace advise {
@@ -19,24 +20,6 @@ std::string BaseName(const std::string& path) {
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-
-// A whole number of at most seven digits; -1 otherwise.
-int WholeNumberIn(std::string_view text) {
-  int value = -1;
-  if (text.empty() || text.size() > 7) return -1;
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && at == text.data() + text.size() ? value : -1;
-}
-
-int NumberOf(const Trace& trace, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    for (const auto& [key, value] : trace.environment) {
-      const int number = key == name ? WholeNumberIn(value) : -1;
-      if (number >= 0) return number;
-    }
-  }
-  return -1;
-}
 
 std::string JobOf(const Trace& trace) {
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOBID", "TORCHELASTIC_RUN_ID", "PBS_JOBID",
@@ -158,12 +141,9 @@ std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths) {
 }
 
 void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks) {
-  const int world = NumberOf(trace, {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});
-  const int said = trace.rank >= 0 ? trace.rank
-                                   : NumberOf(trace, {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-                                                      "PMI_RANK", "SLURM_PROCID"});
-  const int local = NumberOf(
-      trace, {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
+  const int world = NumberAmong(trace.environment, kWorldSizeVariables);
+  const int said = trace.rank >= 0 ? trace.rank : NumberAmong(trace.environment, kRankVariables);
+  const int local = NumberAmong(trace.environment, kLocalRankVariables);
   const std::string host = HostInFileName(trace.path);
   for (RankSummary& rank : *ranks) {
     if (rank.host.empty()) rank.host = host;

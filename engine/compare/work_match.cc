@@ -72,8 +72,8 @@ struct Surroundings {
 };
 
 bool OneProcess(const Report& before, const Report& after) {
-  const std::string name = FactWord(before, "driver.process", "");
-  return !name.empty() && name == FactWord(after, "driver.process", "");
+  const std::string name = FactWord(before, "launch.process", "");
+  return !name.empty() && name == FactWord(after, "launch.process", "");
 }
 
 // Why the runs are of different programs; "" when they share enough. Of either run: what is fixed

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "engine/base/glob.h"
+#include "engine/base/launcher_variables.h"
 #include "engine/facts/of_ranks.h"
 
 namespace advise::facts {
@@ -75,13 +76,7 @@ std::string Joined(const std::vector<std::string>& names) {
 
 double WorldSize(const Trace& trace) {
   if (trace.world_size > 0) return trace.world_size;
-  for (const auto& [name, value] : trace.environment) {
-    const bool digits =
-        !value.empty() && value.size() < 8 &&
-        std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (name == "WORLD_SIZE" && digits) return std::stod(value);
-  }
-  return 0;
+  return std::max(NumberAmong(trace.environment, kWorldSizeVariables), 0);
 }
 
 }  // namespace

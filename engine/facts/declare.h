@@ -341,7 +341,7 @@ void DeclareCaptureFacts(Catalog* catalog);  // capture
 void DeclareEnvironmentFacts(const Knowledge& knowledge, Catalog* catalog);  // environment
 void DeclareHardwareFacts(Catalog* catalog);                                 // hw
 void DeclareOperatorFacts(Catalog* catalog);  // op, and which of them waits come from
-void DeclareWorkFacts(Catalog* catalog);      // work, driver, gemm, collective, link, nic
+void DeclareWorkFacts(Catalog* catalog);      // work, gemm, collective, link, nic
 void DeclareCounterFacts(Catalog* catalog);   // counter, roofline
 void DeclareSampleFacts(Catalog* catalog);    // sample
 void DeclareShapeFacts(Catalog* catalog);     // roofline.shapes

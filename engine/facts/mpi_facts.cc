@@ -1,6 +1,7 @@
 // mpi.*: calls of MPI, and GPUs that idle while the host waits in them.
 #include <algorithm>
 
+#include "engine/base/launcher_variables.h"
 #include "engine/facts/declare.h"
 
 namespace advise::facts {
@@ -27,8 +28,8 @@ bool IsMpiProgram(const Analysis& a) {
   if (std::find(languages.begin(), languages.end(), "MPI") != languages.end()) return true;
   const auto& environment = a.run.trace.environment;
   return std::any_of(environment.begin(), environment.end(), [](const auto& variable) {
-    return variable.first == "OMPI_COMM_WORLD_RANK" || variable.first == "PMI_RANK" ||
-           variable.first == "PMIX_RANK" || variable.first == "MV2_COMM_WORLD_RANK";
+    return std::find(kMpiRankVariables.begin(), kMpiRankVariables.end(), variable.first) !=
+           kMpiRankVariables.end();
   });
 }
 

@@ -1,5 +1,5 @@
-// work.*, driver.*, gemm.*, collective.*, link.*, nic.*: what a run did, in the terms that people
-// ask for and that two runs are compared by.
+// work.*, launch.process, launch.thread, gemm.*, collective.*, link.*, nic.*: what a run did, in
+// the terms that people ask for and that two runs are compared by.
 #include <algorithm>
 #include <map>
 
@@ -133,21 +133,23 @@ void DeclareWork(Catalog* catalog) {
            });
 }
 
-void DeclareDriver(Catalog* catalog) {
-  auto& driver = catalog->OfAll();
-  driver.Needs([](const Analysis& a) { return a.work.driver != kNone; },
-               "no launching calls were captured", "cuda");
+void DeclareLaunching(Catalog* catalog) {
+  auto& launching = catalog->OfAll();
+  launching.Needs([](const Analysis& a) { return a.work.launching_thread != kNone; },
+                  "no launching calls were captured", "cuda");
   const auto named = [](std::string name) { return name.empty() ? "(without a name)" : name; };
-  driver.Add("driver.process", "name", "The process that launches most of the GPU work.",
-             [named](const Analysis& a) {
-               const std::uint32_t process = a.run.trace.threads[a.work.driver].process;
-               return named(process == kNone ? "" : a.run.trace.processes[process].name);
-             });
-  driver.Add("driver.thread", "name", "The thread that launches most of the GPU work.",
-             [named](const Analysis& a) {
-               const Trace& trace = a.run.trace;
-               return named(std::string(trace.strings[trace.threads[a.work.driver].name]));
-             });
+  launching.Add("launch.process", "name", "The process that launches most of the GPU work.",
+                [named](const Analysis& a) {
+                  const std::uint32_t process =
+                      a.run.trace.threads[a.work.launching_thread].process;
+                  return named(process == kNone ? "" : a.run.trace.processes[process].name);
+                });
+  launching.Add(
+      "launch.thread", "name", "The thread that launches most of the GPU work.",
+      [named](const Analysis& a) {
+        const Trace& trace = a.run.trace;
+        return named(std::string(trace.strings[trace.threads[a.work.launching_thread].name]));
+      });
 }
 
 // Matrix and convolution kernels that are of a kind.
@@ -255,7 +257,7 @@ void DeclareLinks(Catalog* catalog) {
 
 void DeclareWorkFacts(Catalog* catalog) {
   DeclareWork(catalog);
-  DeclareDriver(catalog);
+  DeclareLaunching(catalog);
   DeclareProducts(catalog);
   DeclareCollectives(catalog);
   DeclareLinks(catalog);

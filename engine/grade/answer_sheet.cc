@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/lower.h"
+#include "engine/base/trim.h"
 #include "engine/knowledge/toml_tree.h"
 
 namespace advise {
@@ -13,14 +14,6 @@ namespace {
 
 constexpr std::size_t kLongestAnswer = 500;
 constexpr std::size_t kMostAnswers = 300;
-
-std::string Trimmed(std::string text) {
-  const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && space(text.back())) text.pop_back();
-  std::size_t at = 0;
-  while (at < text.size() && space(text[at])) ++at;
-  return text.substr(at);
-}
 
 // One line of CSV: quotes around a cell, two for one inside; separated by commas, or by semicolons
 // where the line has no comma outside quotes.
@@ -61,7 +54,7 @@ Result<Answers> ReadCsv(const std::string& path, std::string_view text) {
     const std::string_view line = text.substr(at, end - at);
     at = end + 1;
     ++number;
-    if (Trimmed(std::string(line)).empty() || line.front() == '#') continue;
+    if (Trimmed(line).empty() || line.front() == '#') continue;
     const std::vector<std::string> cells = Cells(line);
     if (cells.size() < 2) {
       return Fail("wanted question,value or question,value,unit",
@@ -99,7 +92,7 @@ Result<Answers> ReadToml(const std::string& path, std::string_view text) {
         if (value == nullptr) break;
         std::string written = value->kind == TomlNode::Kind::kNumber
                                   ? fmt::format("{:.15g}", value->number)
-                                  : Trimmed(value->text);
+                                  : std::string(Trimmed(value->text));
         if (unit != nullptr && !unit->text.empty()) written += " " + unit->text;
         answers[node.key] = written;
         break;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/base/lower.h"
+#include "engine/base/trim.h"
 
 namespace advise {
 namespace {
@@ -73,16 +74,6 @@ std::optional<Unit> UnitNamed(std::string_view name) {
   const auto found = Units().find(Lower(name));
   if (found != Units().end()) return found->second;
   return UnitOfFact(name);
-}
-
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
-    text.remove_suffix(1);
-  }
-  return text;
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }

@@ -111,12 +111,6 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 std::vector<std::string_view> WordsOf(std::string_view line) {
   std::vector<std::string_view> words;
   std::size_t at = 0;

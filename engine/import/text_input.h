@@ -12,6 +12,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/lower.h"
+#include "engine/base/trim.h"
 
 namespace advise {
 
@@ -25,7 +26,6 @@ Result<std::string> ReadTextFileAsLines(const std::string& path);
 // line.
 std::vector<std::string_view> LinesOf(std::string_view text);
 
-std::string_view Trimmed(std::string_view text);
 std::vector<std::string_view> WordsOf(std::string_view line);  // split at blanks and tabs
 
 // Cells of a line of comma-separated values, trimmed. Quoted cells may hold commas and doubled

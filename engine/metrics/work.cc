@@ -19,7 +19,7 @@ class WorkFinder {
     Steps();
     Kernels();
     Uploads();
-    Driver();
+    LaunchingThread();
     PhaseTimes();
     Coverage();
     Cards();
@@ -114,7 +114,7 @@ class WorkFinder {
         });
   }
 
-  void Driver() {
+  void LaunchingThread() {
     std::vector<std::int64_t> launches(trace_.threads.size(), 0);
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t call = trace_.ops.call[op];
@@ -123,7 +123,7 @@ class WorkFinder {
     }
     std::int64_t most = 0;
     for (std::uint32_t thread = 0; thread < launches.size(); ++thread) {
-      if (launches[thread] > most) most = launches[thread], work_.driver = thread;
+      if (launches[thread] > most) most = launches[thread], work_.launching_thread = thread;
     }
   }
 

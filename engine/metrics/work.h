@@ -59,11 +59,11 @@ struct Work {
   double uploaded_bytes = 0;
   double pageable_bytes = 0;  // of them, from pageable memory
   std::vector<CollectiveWork> collectives;
-  std::vector<PhaseWork> phases;  // those that were named by ranges, and kUnnamed
-  double range_coverage = 0;      // share of the op time launched inside a named phase
-  std::uint32_t driver = kNone;   // the thread that launches most ops
-  double nic_bytes_per_s = -1;    // received and sent, all cards; -1 not sampled
-  double nvlink_percent = -1;     // mean over samples during communication; -1 not sampled
+  std::vector<PhaseWork> phases;           // those that were named by ranges, and kUnnamed
+  double range_coverage = 0;               // share of the op time launched inside a named phase
+  std::uint32_t launching_thread = kNone;  // the thread that launches most ops
+  double nic_bytes_per_s = -1;             // received and sent, all cards; -1 not sampled
+  double nvlink_percent = -1;              // mean over samples during communication; -1 not sampled
   double pcie_percent = -1;
 };
 

@@ -18,8 +18,8 @@ constexpr std::size_t kMostRows = 500;
 
 // Texts: the run has those of all parts.
 constexpr std::array kWords = {"hw.name",         "work.upload_memory", "work.top_class",
-                               "phase.most_idle", "link.kind",          "driver.thread",
-                               "driver.process"};
+                               "phase.most_idle", "link.kind",          "launch.thread",
+                               "launch.process"};
 
 // Numbers of which the run has the sum, the mean or the maximum.
 bool IsMergedNumber(const std::string& name) {

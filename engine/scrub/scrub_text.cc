@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "engine/base/launcher_variables.h"
 #include "engine/scrub/secret_shapes.h"
 
 namespace advise {
@@ -80,12 +81,13 @@ bool TextScrubber::IsSwitch(std::string_view name, std::string_view value) {
     known = known || name.starts_with(prefix);
   }
   bool number = false;
-  for (const char* exact :
-       {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "SLURM_PROCID",
-        "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_NODEID", "SLURM_NNODES", "OMPI_COMM_WORLD_RANK",
-        "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK", "PMI_SIZE"}) {
-    number = number || name == exact;
-  }
+  const auto among = [&](const auto& names) {
+    number = number || std::find(names.begin(), names.end(), name) != names.end();
+  };
+  among(kRankVariables);
+  among(kLocalRankVariables);
+  among(kWorldSizeVariables);
+  among(kLayoutVariables);
   if (number) {
     return !value.empty() &&
            std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });

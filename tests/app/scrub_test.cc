@@ -78,8 +78,8 @@ Json FindingsIn(const Ran& ran) {
   said["not_checked"] = json["not_checked"];
   for (const auto& [name, fact] : json["facts"].items()) {
     // Nor does it hold an environment to say anything of.
-    if (name.starts_with("capture.secret") || name.starts_with("driver.") ||
-        name == "environment.recorded") {
+    if (name.starts_with("capture.secret") || name.starts_with("launch.process") ||
+        name.starts_with("launch.thread") || name == "environment.recorded") {
       continue;
     }
     said["facts"][name] = fact["value"];
@@ -227,6 +227,8 @@ TEST_CASE("what a text loses and what it keeps") {
   CHECK_FALSE(scrubber.IsSwitch("NCCL_AUTH_KEY", "1"));
   CHECK_FALSE(scrubber.IsSwitch("PATH", "1"));
   CHECK_FALSE(scrubber.IsSwitch("RANK", "erika"));
+  CHECK(scrubber.IsSwitch("PMIX_RANK", "3"));
+  CHECK(scrubber.IsSwitch("MPI_LOCALRANKID", "3"));
 }
 
 }  // namespace

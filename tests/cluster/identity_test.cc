@@ -65,5 +65,44 @@ TEST_CASE("a launcher's environment tells the rank of a report with one rank onl
   CHECK(two[1].local_rank == 1);
 }
 
+TEST_CASE("every launcher's environment tells rank, local rank and the size of the run") {
+  using Environment = std::vector<std::pair<std::string, std::string>>;
+  const std::vector<Environment> launchers = {
+      {{"OMPI_COMM_WORLD_RANK", "6"},
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+       {"OMPI_COMM_WORLD_SIZE", "8"}},
+      {{"PMI_RANK", "6"}, {"MPI_LOCALRANKID", "2"}, {"PMI_SIZE", "8"}},
+      {{"PMI_RANK", "6"}, {"PMI_LOCAL_RANK", "2"}, {"PMI_SIZE", "8"}},
+      {{"MV2_COMM_WORLD_RANK", "6"},
+       {"MV2_COMM_WORLD_LOCAL_RANK", "2"},
+       {"MV2_COMM_WORLD_SIZE", "8"}},
+      {{"SLURM_PROCID", "6"}, {"SLURM_LOCALID", "2"}, {"SLURM_STEP_NUM_TASKS", "8"}},
+      // mpirun inside a job step, torchrun inside mpirun: the inner one started the process.
+      {{"SLURM_PROCID", "0"},
+       {"SLURM_LOCALID", "0"},
+       {"SLURM_STEP_NUM_TASKS", "1"},
+       {"OMPI_COMM_WORLD_RANK", "6"},
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+       {"OMPI_COMM_WORLD_SIZE", "8"}},
+      {{"OMPI_COMM_WORLD_RANK", "1"},
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+       {"OMPI_COMM_WORLD_SIZE", "2"},
+       {"RANK", "6"},
+       {"LOCAL_RANK", "2"},
+       {"WORLD_SIZE", "8"}},
+  };
+  for (const Environment& environment : launchers) {
+    INFO(environment.front().first);
+    Trace trace;
+    trace.path = "x.sqlite";
+    trace.environment = environment;
+    std::vector<RankSummary> one(1);
+    IdentifyRanks(trace, &one);
+    CHECK(one[0].rank == 6);
+    CHECK(one[0].local_rank == 2);
+    CHECK(one[0].world_size == 8);
+  }
+}
+
 }  // namespace
 }  // namespace advise

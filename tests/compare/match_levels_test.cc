@@ -86,11 +86,11 @@ TEST_CASE("a run whose graphs were traced as a whole is compared where uploads a
 
 TEST_CASE("without uploads, a run of graphs is compared with one of the same program") {
   ReportStory before = StepsOf(40);
-  before.Origin("mul", "", "", "", 0.3, 300).Text("driver.process", "python bench.py");
+  before.Origin("mul", "", "", "", 0.3, 300).Text("launch.process", "python bench.py");
   ReportStory after = StepsOf(20);
-  after.Origin("", "", "", "", 0.3, 100).Text("driver.process", "python bench.py");
+  after.Origin("", "", "", "", 0.3, 100).Text("launch.process", "python bench.py");
   CHECK(Matching(&before, &after).comparable);
-  after.Text("driver.process", "python other.py");
+  after.Text("launch.process", "python other.py");
   CHECK_FALSE(Matching(&before, &after).comparable);
 }
 

@@ -32,6 +32,8 @@ inline constexpr const char* kRetiredFacts[] = {
     "copy.through_host.bandwidth",
     "counter.top",
     "driver.pid",
+    "driver.process",
+    "driver.thread",
     "driver.tid",
     "family.dequantise.count",
     "family.dequantise.halved",

@@ -33,6 +33,19 @@ TEST_CASE("switches of the environment are facts by name, and nothing else of it
   }
 }
 
+TEST_CASE("MPI's launchers tell the size of a job, too") {
+  for (const char* name :
+       {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    INFO(name);
+    Trace trace = TraceBuilder().Kernel("stencil", {0_us, 10_us}).Build();
+    trace.environment = {{name, "8"}};
+    const Analysis analysis(trace, ShippedKnowledge(), {});
+    const auto facts =
+        MakeFacts(analysis, Cluster(SummarizeRanks(analysis), analysis.run.knowledge));
+    CHECK(Number(*facts, "capture.world_size") == 8);
+  }
+}
+
 TEST_CASE("without an environment no switch is known") {
   const Analysed run(TraceBuilder().Kernel("gemm", {0_us, 10_us}));
   const auto facts = FactsOf(run);

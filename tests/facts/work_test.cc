@@ -38,7 +38,7 @@ TEST_CASE("ten training steps on two ranks: kernels, uploads, collectives, the d
   REQUIRE(uploads.size() == 1);
   CHECK(Cell(uploads[0], "count") == 20);
   CHECK(Cell(uploads[0], "bytes") == 2.0 * (1 << 20));
-  CHECK(Text(*facts, "driver.thread") == "main");
+  CHECK(Text(*facts, "launch.thread") == "main");
   CHECK(Text(*facts, "work.top_class") == "matrix");
   const Rows& kernels = Table(*facts, "work.kernels");
   REQUIRE(kernels.size() == 3);  // collectives are no work of the program's own
@@ -49,7 +49,7 @@ TEST_CASE("ten training steps on two ranks: kernels, uploads, collectives, the d
 TEST_CASE("a run without kernels, ranges or samples says what it does not know") {
   const Analysed run{TraceBuilder()};
   const auto facts = FactsOf(run);
-  for (const char* name : {"work.top_class", "work.steps", "work.upload_memory", "driver.thread",
+  for (const char* name : {"work.top_class", "work.steps", "work.upload_memory", "launch.thread",
                            "phase.rows", "phase.forward.gpu", "link.kind", "nic.rate"}) {
     CHECK(IsAbsent(*facts, name));
   }

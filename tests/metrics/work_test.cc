@@ -73,7 +73,7 @@ TEST_CASE("uploads by size, collectives by kind, and the thread that launches mo
   CHECK(work.collectives[0].count == 20);
   CHECK(work.collectives[0].time_ns == 20 * 100e3);
   CHECK(work.collectives[0].hidden_ns == 20 * 50e3);
-  CHECK(run.trace().threads[work.driver].process == 1);  // both as many: the first
+  CHECK(run.trace().threads[work.launching_thread].process == 1);  // both as many: the first
   REQUIRE(work.steps.size() >= 8);
   CHECK(work.steps.front().length_ns == 1_ms);
   CHECK_FALSE(work.steps.front().outlier);
@@ -103,7 +103,7 @@ TEST_CASE("without calls or ranges nothing is covered by them") {
   const Analysed run(TraceBuilder().Kernel("a", {0, 100_us}));
   CHECK(run->work.range_coverage == 0);
   CHECK(run->work.phases.empty());
-  CHECK(run->work.driver == kNone);
+  CHECK(run->work.launching_thread == kNone);
 }
 
 TEST_CASE("rates of cards and links, in the words of several tools") {

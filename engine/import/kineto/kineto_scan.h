@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <string_view>
 
+#include "engine/base/trim.h"
+
 namespace advise::kineto {
 
 inline constexpr std::size_t kNotWhole = std::string_view::npos;
 inline constexpr std::size_t kNoValue = 0;
-
-inline bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 // The end of the value that the text begins with (an object, array, string or scalar); kNotWhole
 // when the text ends before it does. A line break inside a string says that a bare quote came

@@ -21,11 +21,6 @@ namespace od = simdjson::ondemand;
 
 static_assert(simdjson::SIMDJSON_PADDING >= Keys::kLongest);
 
-std::string_view Trimmed(std::string_view token) {
-  while (!token.empty() && IsSpace(token.back())) token.remove_suffix(1);
-  return token;
-}
-
 // A scalar without the quotes of a string.
 std::string_view Scalar(std::string_view token) {
   token = Trimmed(token);
