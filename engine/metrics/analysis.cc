@@ -119,7 +119,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] {
         std::vector<IntervalSet> copying;
         for (const DeviceTime& time : times) copying.push_back(time.copy_exposed);
-        stalls = FindStalls(shared, FollowHosts(run, copying, hand_overs));
+        stalls = FindStalls(shared, phases, FollowHosts(run, copying, hand_overs));
         moves = FindMoves(shared);
         mpi = FindMpi(shared);
         graphs = FindGraphs(shared);

@@ -203,5 +203,42 @@ TEST_CASE("steps that get longer drift") {
   CHECK(run->step_stats.drift == Approx(0.2).epsilon(0.1));
 }
 
+// A host that is ahead by two kernels waits for the GPU in each tenth step, and works in a range.
+// Nine other steps wait for nothing; with `always` they wait for their stream.
+TraceBuilder WaitsBeforeCheckpoints(bool always) {
+  TraceBuilder story;
+  Nanos host = 0;
+  Nanos gpu = 20_us;
+  for (int i = 0; i < 30; ++i) {
+    story.Range("step " + std::to_string(i), {host, host + 1_ms});
+    for (int k = 0; k < 2; ++k) {
+      gpu = std::max(gpu, host + 10_us);
+      story.Launch("kernel", {host, host + 5_us}, {gpu, gpu + 1_ms});
+      gpu += 1_ms;
+      host += 10_us;
+    }
+    if (always) {
+      story.Sync({host, gpu + 2_us}, "cudaStreamSynchronize");
+      host = gpu + 10_us;
+    }
+    if (i % 10 != 5) continue;
+    const Nanos begun = host;
+    story.Sync({host + 5_us, std::max(gpu, host) + 10_us}, "cudaDeviceSynchronize");
+    host = std::max(gpu, host) + 5_ms;
+    story.Range("save_checkpoint", {begun, host});
+  }
+  return story;
+}
+
+TEST_CASE("the wait for the GPU with which a checkpoint begins goes with it") {
+  for (const bool always : {false, true}) {
+    INFO(always);
+    const Analysed run(WaitsBeforeCheckpoints(always));
+    const Loss& checkpoint = run->stalls.phases.front();
+    CHECK(checkpoint.count == 3);
+    CHECK(checkpoint.remedy->unblocked_calls == run.Calls("cudaDeviceSynchronize"));
+  }
+}
+
 }  // namespace
 }  // namespace advise

@@ -1,9 +1,12 @@
 #include "engine/metrics/losses/stalls.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "engine/metrics/losses/like_pauses.h"
+#include "engine/metrics/losses/usual_pauses.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {
@@ -27,6 +30,24 @@ template <typename Keep>
 Loss IdleWhere(const Basis& basis, Keep keep) {
   LossBuilder loss(basis);
   AddIdle(basis, keep, &loss);
+  return loss.Build();
+}
+
+// The same in a phase. A wait for the GPU with which it begins what it does there goes with it,
+// unless most steps wait like that.
+Loss IdleIn(Phase phase, const Basis& basis, const Phases& phases, const UsualPauses& usual) {
+  LossBuilder loss(basis);
+  std::set<std::uint32_t> waits;
+  AddIdle(
+      basis,
+      [&](const GapPiece& piece) {
+        if (piece.phase != phase) return false;
+        const std::uint32_t sync = usual.RareSyncBefore(basis.idle.ThreadOf(piece), piece.start);
+        if (sync != kNone && phases.OfCall(sync) == phase) waits.insert(sync);
+        return true;
+      },
+      &loss);
+  loss.remedy().unblocked_calls.assign(waits.begin(), waits.end());
   return loss.Build();
 }
 
@@ -87,13 +108,16 @@ Interval LongestBetween(const Basis& basis, Keep keep) {
 
 }  // namespace
 
-Stalls FindStalls(const Basis& basis, const Idle& beside_copies) {
+Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_copies) {
   const GapPieces& pieces = basis.idle.pieces;
   Stalls stalls;
+  const bool any = std::any_of(kStallPhases.begin(), kStallPhases.end(),
+                               [&](Phase phase) { return pieces.Any(phase); });
+  const std::optional<UsualPauses> usual =
+      any ? std::optional<UsualPauses>(basis.run) : std::nullopt;
   for (const Phase phase : kStallPhases) {
-    stalls.phases.push_back(
-        pieces.Any(phase) ? IdleWhere(basis, [&](const GapPiece& p) { return p.phase == phase; })
-                          : LossBuilder(basis).Build());
+    stalls.phases.push_back(pieces.Any(phase) ? IdleIn(phase, basis, phases, *usual)
+                                              : LossBuilder(basis).Build());
   }
   const auto waits_for_input = [](const GapPiece& p) {
     return p.cause == IdleCause::kNoWorkQueued && p.activity == Activity::kOsWait;

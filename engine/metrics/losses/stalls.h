@@ -25,7 +25,8 @@ struct Stalls {
   Interval between_input;
 };
 
-// `beside_copies`: what the host does while devices do nothing but copy (FollowHosts). O(gaps).
-Stalls FindStalls(const Basis& basis, const Idle& beside_copies);
+// `beside_copies`: what the host does while devices do nothing but copy (FollowHosts). O(gaps), and
+// O(calls log calls) where a device idles in a named phase.
+Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_copies);
 
 }  // namespace advise
