@@ -220,8 +220,11 @@ void DeclareStalls(Catalog* catalog) {
   for (std::size_t i = 0; i < kGroups.size(); ++i) {
     const std::string words = kGroups[i].second;
     stalls.AddLoss(kGroups[i].first, kOfGaps,
-                   {"gaps on the GPU inside " + words + " ranges of the loop",
-                    "Idle time of the GPU inside " + words + " ranges of the loop.",
+                   {words + " ranges of the loop in which the GPU waits",
+                    "Idle time of the GPU inside " + words + " ranges of the loop" +
+                        (kStallPhases[i] == Phase::kCheckpoint
+                             ? ", and downloads in them that no kernel runs beside."
+                             : "."),
                     "The host does no " + words + " work where the GPU waits for it."},
                    [i](const Stalls& s) -> const Loss& { return s.phases[i]; });
   }

@@ -240,5 +240,27 @@ TEST_CASE("the wait for the GPU with which a checkpoint begins goes with it") {
   }
 }
 
+TEST_CASE("a checkpoint's downloads are its own, and its gaps are one checkpoint") {
+  TraceBuilder story;
+  for (int i = 0; i < 30; ++i) {
+    const Nanos at = i * 10_ms;
+    story.Range("step " + std::to_string(i), {at, at + 9_ms});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 2_ms});
+    story.CopyFromGpu(4, MemoryKind::kPinned, {at + 6_us, at + 9_us},
+                      {at + 2_ms, at + 2_ms + 2_us});
+    if (i % 10 != 5) continue;
+    story.Range("save_checkpoint", {at + 3_ms, at + 9_ms});
+    for (const Nanos from : {at + 3_ms, at + 5_ms, at + 7_ms})
+      story.CopyFromGpu(1_MiB, MemoryKind::kPageable, {from, from + 1_ms},
+                        {from + 10_us, from + 1_ms});
+  }
+  const Analysed run(story);
+  const Loss& checkpoint = run->stalls.phases.front();
+  CHECK(checkpoint.count == 3);
+  CHECK(checkpoint.remedy->detached_ops.size() == 9);
+  CHECK(checkpoint.lost->Total() >= 3 * 5900_us);
+  CHECK(run->replay().Gain(*checkpoint.remedy) >= 3 * 5900_us);
+}
+
 }  // namespace
 }  // namespace advise

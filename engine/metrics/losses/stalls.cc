@@ -33,23 +33,63 @@ Loss IdleWhere(const Basis& basis, Keep keep) {
   return loss.Build();
 }
 
-// The same in a phase. A wait for the GPU with which it begins what it does there goes with it,
-// unless most steps wait like that.
-Loss IdleIn(Phase phase, const Basis& basis, const Phases& phases, const UsualPauses& usual) {
-  LossBuilder loss(basis);
-  std::set<std::uint32_t> waits;
-  AddIdle(
-      basis,
-      [&](const GapPiece& piece) {
-        if (piece.phase != phase) return false;
-        const std::uint32_t sync = usual.RareSyncBefore(basis.idle.ThreadOf(piece), piece.start);
-        if (sync != kNone && phases.OfCall(sync) == phase) waits.insert(sync);
-        return true;
-      },
-      &loss);
-  loss.remedy().unblocked_calls.assign(waits.begin(), waits.end());
-  return loss.Build();
-}
+// A phase of the program that holds the GPU up.
+class StallFinder {
+ public:
+  StallFinder(const Basis& basis, const Phases& phases)
+      : basis_(basis), phases_(phases), usual_(basis.run) {}
+
+  // Idle time in the phase, by range of it. The remedy is that the host does not do it. A wait for
+  // the GPU with which it begins what it does there goes with it, unless most steps wait like that.
+  // So do the copies of a checkpoint: they may go on beside the loop.
+  Loss Find(Phase phase) const {
+    LossBuilder loss(basis_);
+    std::set<std::pair<std::uint32_t, Nanos>> ranges;  // process, start
+    std::set<std::uint32_t> waits;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (!basis_.InLoop(piece.start) || piece.phase != phase) continue;
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+      if (ranges.insert(RangeAt(phase, thread, piece.start)).second) loss.Count(piece.start, 0, 0);
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      loss.CutHost(thread, piece.start, piece.end);
+      const std::uint32_t sync = usual_.RareSyncBefore(thread, piece.start);
+      if (sync != kNone && phases_.OfCall(sync) == phase) waits.insert(sync);
+    }
+    loss.remedy().unblocked_calls.assign(waits.begin(), waits.end());
+    if (phase == Phase::kCheckpoint) AddDownloads(phase, &loss);
+    return loss.Build();
+  }
+
+ private:
+  std::pair<std::uint32_t, Nanos> RangeAt(Phase phase, std::uint32_t thread, Nanos time) const {
+    const std::uint32_t process =
+        thread == kNone ? kNone : basis_.run.trace.threads[thread].process;
+    if (process == kNone) return {kNone, time};
+    const std::vector<Interval>& ranges = phases_.Of(process, phase).intervals();
+    const auto after =
+        std::upper_bound(ranges.begin(), ranges.end(), time,
+                         [](Nanos t, const Interval& range) { return t < range.start; });
+    return {process, after == ranges.begin() ? time : std::prev(after)->start};
+  }
+
+  void AddDownloads(Phase phase, LossBuilder* loss) const {
+    const OpTable& ops = basis_.run.trace.ops;
+    for (std::uint32_t op = 0; op < ops.size(); ++op) {
+      if (ops.kind[op] != OpKind::kCopy || ops.call[op] == kNone || !basis_.InLoop(ops.start[op]))
+        continue;
+      if (basis_.run.trace.copies.direction[ops.detail[op]] != CopyDirection::kDeviceToHost ||
+          phases_.OfCall(ops.call[op]) != phase)
+        continue;
+      loss->AddExposed(op);
+      loss->remedy().detached_ops.push_back(op);
+      loss->remedy().unblocked_calls.push_back(ops.call[op]);
+    }
+  }
+
+  const Basis& basis_;
+  const Phases& phases_;
+  const UsualPauses usual_;
+};
 
 // The same where threads are inside calls of one kind: with the fix they make none of these.
 template <typename Keep>
@@ -113,12 +153,10 @@ Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_c
   Stalls stalls;
   const bool any = std::any_of(kStallPhases.begin(), kStallPhases.end(),
                                [&](Phase phase) { return pieces.Any(phase); });
-  const std::optional<UsualPauses> usual =
-      any ? std::optional<UsualPauses>(basis.run) : std::nullopt;
-  for (const Phase phase : kStallPhases) {
-    stalls.phases.push_back(pieces.Any(phase) ? IdleIn(phase, basis, phases, *usual)
-                                              : LossBuilder(basis).Build());
-  }
+  const std::optional<StallFinder> finder =
+      any ? std::optional<StallFinder>(std::in_place, basis, phases) : std::nullopt;
+  for (const Phase phase : kStallPhases)
+    stalls.phases.push_back(pieces.Any(phase) ? finder->Find(phase) : LossBuilder(basis).Build());
   const auto waits_for_input = [](const GapPiece& p) {
     return p.cause == IdleCause::kNoWorkQueued && p.activity == Activity::kOsWait;
   };

@@ -16,7 +16,9 @@ inline constexpr std::array<Phase, 5> kStallPhases = {Phase::kCheckpoint, Phase:
                                                       Phase::kOptimizer};
 
 struct Stalls {
-  std::vector<Loss> phases;  // idle time in each of kStallPhases
+  // Idle time in each of kStallPhases, by ranges of it; of a checkpoint also its downloads that no
+  // kernel runs beside.
+  std::vector<Loss> phases;
   Loss sleep, network, file_write;
   // Copies that nothing runs beside are part of it: what the thread waits for would run there.
   Loss os_wait;
@@ -26,7 +28,7 @@ struct Stalls {
 };
 
 // `beside_copies`: what the host does while devices do nothing but copy (FollowHosts). O(gaps), and
-// O(calls log calls) where a device idles in a named phase.
+// O(ops + calls log calls) where a device idles in a named phase.
 Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_copies);
 
 }  // namespace advise
