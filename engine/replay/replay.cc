@@ -227,6 +227,9 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
   } else if (op.previous != kNone) {
     // What held it, when nothing visible did, holds it still.
     begin = chain_end_[op.previous] + std::max<Nanos>(0, since_end_of(op.previous));
+  } else if (op.within != kNone) {
+    begin = std::min(op_start_[op.within] + op.start - graph_.ops_[op.within].start,
+                     op_end_[op.within]);
   }
   // What becomes a part of the kernel before it has no start of its own.
   const bool joined =

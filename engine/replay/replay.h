@@ -82,6 +82,7 @@ class Replay {
     std::uint32_t row;       // in trace.ops
     std::uint32_t call;      // in calls_, kNone when launched before the window or unknown
     std::uint32_t previous;  // in its stream
+    std::uint32_t within;    // op that the driver moved it for, of no call and no stream itself
     std::uint32_t awaited;   // op elsewhere that it visibly waited for
     std::uint32_t event;     // op elsewhere that a recorded event made it wait for
     std::uint32_t group;     // collective, kNone

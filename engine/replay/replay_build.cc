@@ -163,6 +163,7 @@ void Replay::AddCalls(const Run& run) {
 void Replay::AddOps(const Run& run) {
   const OpTable& table = run.trace.ops;
   std::vector<std::uint32_t> last_of_stream(run.trace.streams.size(), kNone);
+  std::vector<std::uint32_t> last_of_device(device_count_, kNone);
   const Room room(run);
   for (std::uint32_t row = 0; row < table.size(); ++row) {
     if (table.end[row] <= from_ || table.start[row] > to_) continue;
@@ -180,14 +181,16 @@ void Replay::AddOps(const Run& run) {
     op.talks = run.IsComm(row);
     const bool computes = table.kind[row] == OpKind::kKernel && !op.talks;
     op.wide = computes && !opens_next && !room.IsLeftBy(row);
-    op.awaited = op.event = op.group = op.previous = kNone;
+    op.within = op.awaited = op.event = op.group = op.previous = kNone;
     op.stream = table.stream[row];
     const auto index = static_cast<std::uint32_t>(ops_.size());
     if (op.stream != kNone) {
       op.previous = last_of_stream[op.stream];
-      last_of_stream[op.stream] = index;
+      last_of_stream[op.stream] = last_of_device[op.device] = index;
       op.submitted = op.call != kNone && calls_[op.call].stream == kNone;
       if (op.submitted) calls_[op.call].stream = op.stream;
+    } else if (table.call[row] == kNone) {
+      op.within = last_of_device[op.device];
     }
     op_index_.resize(row + 1, kNone);
     op_index_[row] = index;

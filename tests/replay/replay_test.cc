@@ -320,5 +320,21 @@ TEST_CASE("a trace without work can be replayed and gains nothing") {
   CHECK(run->replay().Gain(Remedy{}) == 0);
 }
 
+TEST_CASE("pages that the driver moves come earlier with the kernel that touches them") {
+  TraceBuilder story;
+  Repeat(10, 10_ms, [&](int, Nanos at) {
+    story.Launch("sweep", {at, at + 5_us}, {at + 10_us, at + 4_ms});
+    for (const Nanos page : {1_ms, 2_ms, 3_ms})
+      story.MigrateToGpu(2_MiB, {at + page, at + page + 100_us}, MigrationCause::kFault);
+    story.Sync({at + 10_us, at + 4_ms});
+  });
+  const Analysed run(story);
+  Remedy no_code;
+  IntervalSet code;
+  for (int i = 0; i < 9; ++i) code.Append(i * 10_ms + 4_ms, i * 10_ms + 10_ms);
+  no_code.host_cuts.push_back({0, code});
+  CHECK(run->replay().Gain(no_code) >= 9 * 6_ms - 1_ms);
+}
+
 }  // namespace
 }  // namespace advise
