@@ -169,5 +169,26 @@ TEST_CASE("a collective slows a kernel while it runs beside it, and no longer") 
   CHECK(BesidePart(200_us).loss.lost->Total() == 8 * 60_us);
 }
 
+TEST_CASE("where a collective leaves every third kernel of a shape as long as alone, the rest is work") {
+  // An optimizer's last kernel holds little and runs alone; those before it hold more, beside
+  // collectives that cover them.
+  TraceBuilder story;
+  Nanos at = 1_ms;
+  Nanos call = 0;
+  for (int i = 0; i < 32; ++i) {
+    const bool beside = i % 4 != 3;
+    const Nanos length = i % 4 == 0 ? 210_us : i % 4 == 1 ? 320_us : beside ? 105_us : 100_us;
+    story.OnStream(7).Launch("work", {call, call + 2_us}, {at, at + length});
+    if (beside)
+      story.OnStream(20).Launch(kAllReduce, {call + 3_us, call + 5_us}, {at, at + length});
+    at += length;
+    call += 10_us;
+  }
+  const Analysed run(story);
+  CHECK(run->contention.compared == 24);
+  CHECK(run->contention.loss.count == 0);
+  CHECK(run->contention.slowdown == Approx(1.0));
+}
+
 }  // namespace
 }  // namespace advise

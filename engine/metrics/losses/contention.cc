@@ -29,6 +29,29 @@ struct Beside {
   Nanos overlap;  // with collectives
 };
 
+struct Seen {
+  std::vector<Nanos> alone;
+  std::vector<Beside> beside;
+};
+
+// A collective slows all kernels of a shape that it covers, if they do the same work. Where some
+// take no longer than alone, the others do more work, and nothing says how long that takes alone.
+bool SlowsNone(const Seen& seen, const Knowledge& knowledge) {
+  const double share = knowledge.Number("comm.covered_share");
+  const double as_alone = knowledge.Number("comm.as_alone");
+  const double stragglers = knowledge.Number("comm.stragglers");
+  double covered = 0;
+  double undisturbed = 0;
+  for (const Beside& one : seen.beside) {
+    const auto length = static_cast<double>(one.length);
+    if (static_cast<double>(one.overlap) < share * length) continue;
+    covered += 1;
+    const Nanos alone = TimeAlone(seen.alone, one.length, stragglers);
+    if (length <= as_alone * static_cast<double>(alone)) undisturbed += 1;
+  }
+  return undisturbed > knowledge.Number("comm.undisturbed_share") * covered;
+}
+
 }  // namespace
 
 Contention FindContention(const Basis& basis) {
@@ -44,10 +67,6 @@ Contention FindContention(const Basis& basis) {
   double alone_ns = 0;
   for (const std::uint32_t d : run.active_devices) {
     if (basis.times[d].comm.empty()) continue;
-    struct Seen {
-      std::vector<Nanos> alone;
-      std::vector<Beside> beside;
-    };
     std::map<std::uint32_t, Seen> shapes;
     for (const std::uint32_t op : run.ops_of_device[d]) {
       if (trace.ops.kind[op] != OpKind::kKernel || run.IsComm(op)) continue;
@@ -68,11 +87,12 @@ Contention FindContention(const Basis& basis) {
       std::sort(lengths.begin(), lengths.end());
       const Nanos usual = lengths[lengths.size() - 1 - PartOf(stragglers, lengths.size())];
       result.compared += static_cast<double>(lengths.size());
+      const bool slows = !SlowsNone(seen, run.knowledge);
       for (const auto& [op, length, overlap] : seen.beside) {
         const Nanos typical = std::min(usual, length);
         const Nanos longer = typical - TimeAlone(seen.alone, typical, stragglers);
         // A collective slows a kernel for as long as it runs beside it, and no longer.
-        const Nanos excess = std::min(longer, overlap);
+        const Nanos excess = slows ? std::min(longer, overlap) : 0;
         beside_ns += static_cast<double>(std::min(typical, overlap));
         alone_ns += static_cast<double>(std::min(typical, overlap) - excess);
         if (excess <= 0) continue;
