@@ -71,6 +71,9 @@ class Replay::Pass {
                               static_cast<double>(changes_.factor[op]));
   }
   bool Vanishes(std::uint32_t call) const { return changes_.vanished[call] != 0; }
+  // The op whose end lets the call return. A full queue lets it go when as many launches are ahead
+  // of it as in the recording; where some of those are gone, that is an earlier one. kNone: none.
+  std::uint32_t Awaited(const HostCall& call) const;
   // When the stream's queue has a place for what the call submits: once the launch that is as many
   // before it as the queue is deep is done. The least of all times where there is one at once.
   Nanos PlaceInQueue(const HostCall& call);
@@ -197,11 +200,21 @@ void Replay::Pass::EndCall(std::uint32_t i) {
     const GpuOp& awaited = graph_.ops_[call.awaited_op];
     const Nanos tail = std::clamp<Nanos>(call.end - awaited.end, 0, call.own);
     // An op that now runs beside the others is done by the time that those are.
-    const bool aside = changes_.detached[call.awaited_op] != 0;
-    done = std::max(done, (aside ? reached_[awaited.device] : op_end_[call.awaited_op]) + tail);
+    const std::uint32_t op = Awaited(call);
+    const bool aside = op != kNone && changes_.detached[op] != 0;
+    if (op != kNone)
+      done = std::max(done, (aside ? reached_[awaited.device] : op_end_[op]) + tail);
   }
   if (call.stream != kNone && !Vanishes(i)) done = std::max(done, PlaceInQueue(call));
   call_end_[i] = done;
+}
+
+std::uint32_t Replay::Pass::Awaited(const HostCall& call) const {
+  if (call.room == 0 || launches_[call.stream] == call.place) return call.awaited_op;
+  const std::vector<std::uint32_t>& begun = begun_[call.stream];
+  const std::size_t before = launches_[call.stream];
+  if (before < call.room || before - call.room >= begun.size()) return kNone;
+  return graph_.calls_[graph_.ops_[begun[before - call.room]].call].last_op;
 }
 
 Nanos Replay::Pass::PlaceInQueue(const HostCall& call) {

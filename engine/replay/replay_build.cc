@@ -85,6 +85,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   LinkOps();
   GroupCollectives(run);
   Order();
+  CountLaunches();
   if (!ops_.empty()) baseline_ns_ = With(Remedy{}).length_ns;
 }
 
@@ -127,7 +128,7 @@ void Replay::AddCalls(const Run& run) {
       call.thread = t;
       call.previous = previous;
       call.released_by = call.waited_for = kNone;
-      call.awaited_op = call.paused_for = call.arrival = call.stream = kNone;
+      call.awaited_op = call.paused_for = call.arrival = call.stream = call.last_op = kNone;
       call.own = call.end - call.start;
       const Nanos since = previous == kNone ? from_ : calls_[previous].end;
       call.long_pause = call.start - since > long_pauses[t];
@@ -327,6 +328,7 @@ void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
         continue;
       if (held && !pressed && call.end - ops_[op].end > let_go) break;
       call.awaited_op = op;
+      call.held = !blocks;
       call.own = std::min(call.own, std::max(nominal_call_ns_, call.end - ops_[op].end));
       break;
     }

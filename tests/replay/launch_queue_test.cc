@@ -84,6 +84,43 @@ TEST_CASE("kernels that run faster drain a full queue faster") {
   CHECK(gain < kKernels * 805_us);
 }
 
+// Every second kernel is tiny, and the queue takes 100 launches: 50 ms of work. Then the host pauses
+// for 80 ms. Without the tiny kernels the queue holds 100 ms of work.
+TEST_CASE("a full queue holds more work when small launches are gone") {
+  TraceBuilder story;
+  std::vector<Nanos> ended;
+  Remedy remedy;
+  Nanos host = 0;
+  Nanos gpu = 10_us;
+  Nanos idle = 0;
+  for (int i = 0; i < kKernels; ++i) {
+    const bool tiny = i % 2 == 1;
+    if (i == kKernels - 200) host += 80_ms;
+    const Nanos begun = host;
+    const Nanos room =
+        i < kRoom ? begun : std::max(begun, ended[static_cast<std::size_t>(i - kRoom)]);
+    host = room + 5_us;
+    if (i > 0) idle += std::max<Nanos>(0, host + 5_us - gpu);
+    gpu = std::max(gpu, host + 5_us);
+    const Nanos length = tiny ? 2_us : 1_ms;
+    story.Launch(tiny ? "tiny" : "work", {begun, host}, {gpu, gpu + length});
+    if (tiny) {
+      remedy.vanished_calls.push_back(static_cast<std::uint32_t>(i));
+      remedy.scaled_ops.emplace_back(static_cast<std::uint32_t>(i), 0.0F);
+    }
+    gpu += length;
+    ended.push_back(gpu);
+    host += 3_us;
+  }
+  story.Sync({host, gpu + 2_us}, "cudaDeviceSynchronize");
+  const Analysed run(story);
+  const Replay& replay = run->replay();
+  CHECK(std::abs(replay.BaselineNs() - run.Window()) < run.Window() / 100);
+  REQUIRE(idle > 25_ms);
+  CHECK(replay.Gain(remedy) > idle);
+  CHECK(replay.Gain(remedy) < idle + kKernels * 2_us);
+}
+
 TEST_CASE("a queue that was full before the capture began is told, too") {
   const Analysed run(FullQueue(5_us, 2 * kRoom));
   CHECK(MeasureQueues(run->run).usual_call <= 10_us);
