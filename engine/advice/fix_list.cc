@@ -163,6 +163,9 @@ void FixList::Plan() {
       candidate.turn = ++turn;
       Take(candidate, candidate.saving);
       candidate.next_bound = NextBound();
+      for (Open& one : open) {
+        if (Holds(candidate.unlocks, one.candidate->rule->id)) one.worth = one.candidate->own;
+      }
     }
     left -= candidate.saving;
     open.erase(next);

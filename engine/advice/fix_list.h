@@ -95,6 +95,8 @@ class FixList {
   }
   // What it would win if nothing else were fixed.
   virtual Nanos ByItself(const Candidate& candidate) const { return candidate.own; }
+  // Whether the time is worth a finding.
+  bool Matters(Nanos time) const;
   // Whether most of what the effect could have won went to the cause.
   virtual bool LostTo(const Candidate& effect, const Candidate& cause) const = 0;
   // Of the finding, from 0 to 1.
@@ -115,7 +117,6 @@ class FixList {
   bool IsFolded(const Candidate& candidate) const;
   void Price(const Candidate& candidate, Finding* finding) const;
   double Share(Nanos time) const;
-  bool Matters(Nanos time) const;
 
   Nanos window_;
   const Knowledge& knowledge_;

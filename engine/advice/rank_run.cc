@@ -190,12 +190,24 @@ class JobFixes : public FixList {
   // By how much the job gets shorter beyond what came before it.
   Nanos Worth(const Candidate& candidate, Nanos left) override {
     const Item& item = ItemOf(candidate);
-    return item.fixed ? std::min(item.limit, left)
-                      : Remaining(candidate, std::min(candidate.own, left));
+    if (item.fixed) return std::min(item.limit, left);
+    if (IsLocked(candidate)) left = std::min(left, ByItself(candidate));
+    return Remaining(candidate, std::min(candidate.own, left));
+  }
+
+  // In the plan of its report it wins more than by itself, since another fix stands before it that
+  // this plan has not taken yet, and that still wins something.
+  bool IsLocked(const Candidate& candidate) {
+    return std::any_of(candidates().begin(), candidates().end(), [&](const Candidate& other) {
+      const auto& unlocks = other.unlocks;
+      return std::find(unlocks.begin(), unlocks.end(), candidate.rule->id) != unlocks.end() &&
+             !taken_ids_.contains(other.id) && Matters(Remaining(other, window()));
+    });
   }
 
   void Take(const Candidate& candidate, Nanos) override {
     const Item& item = ItemOf(candidate);
+    taken_ids_.insert(candidate.id);
     if (item.fixed) return;
     taken_ = cuts_.Joined(taken_, item.cuts);
     won_ = cuts_.GainOf(taken_);
@@ -203,6 +215,7 @@ class JobFixes : public FixList {
 
   void Restart() override {
     taken_ = {};
+    taken_ids_.clear();
     won_ = 0;
   }
 
@@ -353,6 +366,7 @@ class JobFixes : public FixList {
   Cuts specific_;            // by the more specific candidates
   Nanos won_by_specific_ = 0;
   Cuts taken_;     // by the fixes in the plan so far
+  std::set<std::size_t> taken_ids_;
   Nanos won_ = 0;  // by all of these
 };
 

@@ -229,6 +229,28 @@ TEST_CASE("a fix has what those before it in the plan leave of the same time") {
   CHECK(ShareOf(findings, "host/specific") == Approx(0.2));
 }
 
+TEST_CASE("what pays only once another is fixed comes behind that one") {
+  const Cluster cluster = TwoRanks();
+  const RuleInfo load = Rule("input/load");
+  const RuleInfo pad = Rule("precision/pad");
+  const RuleInfo code = Rule("host/code");
+  const auto with = [](Finding finding, double alone, const std::string& unlocks) {
+    finding.alone_share = alone;
+    if (!unlocks.empty()) finding.unlocks = {unlocks};
+    return finding;
+  };
+  const auto findings = RankRun({},
+                                OnBothRanks({with(Saves(load, 0.15, 0), 0.15, "precision/pad"),
+                                             with(Saves(pad, 0.3, 0), 0.01, ""),
+                                             with(Saves(code, 0.1, 0), 0.1, "")}),
+                                cluster, ShippedKnowledge());
+  REQUIRE(findings.size() == 3);
+  CHECK(findings[0].rule->id == "input/load");
+  CHECK(findings[1].rule->id == "precision/pad");
+  CHECK(findings[1].saving_share == Approx(0.3));
+  CHECK(findings[2].rule->id == "host/code");
+}
+
 TEST_CASE("what all ranks suffer from comes before the rank that suffers most") {
   // Rank 1 computes 20 us longer in each step, and rank 0 waits for it so long.
   std::vector<RankSummary> ranks = TwoRanks().ranks;
