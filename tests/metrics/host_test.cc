@@ -161,6 +161,35 @@ TEST_CASE("without a call the host saves all of its time, and not only what the 
   CHECK(CutOf("nanosleep", {{20_us, 300_us}, {310_us, 620_us}}, &Stalls::sleep) == 10 * 310_us);
 }
 
+// Each step launches 800 us of work, and then computes for 300 us while it runs. Every fourth one
+// waits for the work before that, to save the state within 100 us.
+TEST_CASE("a checkpoint in the background waits for nothing") {
+  constexpr int kSteps = 40;
+  TraceBuilder story;
+  Nanos host = 0;
+  Nanos gpu = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    gpu = std::max(gpu, host + 8_us);
+    story.Launch("kernel", {host, host + 5_us}, {gpu, gpu + 800_us});
+    gpu += 800_us;
+    host += 5_us;
+    if (i % 4 == 3) {
+      story.Range("checkpoint", {host + 1_us, gpu + 102_us});
+      story.Sync({host + 2_us, gpu + 2_us}, "cudaDeviceSynchronize");
+      host = gpu + 102_us;
+    }
+    host += 300_us;
+  }
+  story.Sync({host, gpu + 2_us}, "cudaDeviceSynchronize");
+  const Analysed run(story, kAuto);
+  const Loss& checkpoints = (*run).stalls.phases.front();
+  REQUIRE(checkpoints.count >= 7);
+  // Without the wait the code behind it runs beside the GPU's work, too.
+  const Nanos gain = run->replay().Gain(*checkpoints.remedy);
+  CHECK(gain > 7 * 390_us);
+  CHECK(gain < 10 * 420_us);
+}
+
 TEST_CASE("what happens in every fourth step happens a quarter of a time per step") {
   TraceBuilder story;
   Repeat(12, 1_ms, [&](int i, Nanos at) {

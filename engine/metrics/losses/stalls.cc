@@ -1,12 +1,10 @@
 #include "engine/metrics/losses/stalls.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "engine/metrics/losses/like_pauses.h"
-#include "engine/metrics/losses/usual_pauses.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {
@@ -36,27 +34,24 @@ Loss IdleWhere(const Basis& basis, Keep keep) {
 // A phase of the program that holds the GPU up.
 class StallFinder {
  public:
-  StallFinder(const Basis& basis, const Phases& phases)
-      : basis_(basis), phases_(phases), usual_(basis.run) {}
+  StallFinder(const Basis& basis, const Phases& phases) : basis_(basis), phases_(phases) {}
 
-  // Idle time in the phase, by range of it. The remedy is that the host does not do it. A wait for
-  // the GPU with which it begins what it does there goes with it, unless most steps wait like that.
-  // So do the copies of a checkpoint: they may go on beside the loop.
+  // Idle time in the phase, by range of it. The remedy is that the host does not do it. What is
+  // saved or logged in the background also holds no thread until the GPU is done, and the copies of
+  // a checkpoint go on beside the loop.
   Loss Find(Phase phase) const {
     LossBuilder loss(basis_);
+    if (!basis_.idle.pieces.Any(phase)) return loss.Build();
     std::set<std::pair<std::uint32_t, Nanos>> ranges;  // process, start
-    std::set<std::uint32_t> waits;
     for (const GapPiece piece : basis_.idle.pieces) {
       if (!basis_.InLoop(piece.start) || piece.phase != phase) continue;
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       if (ranges.insert(RangeAt(phase, thread, piece.start)).second) loss.Count(piece.start, 0, 0);
       loss.AddSpan(piece.device, piece.start, piece.end);
       loss.CutHost(thread, piece.start, piece.end);
-      const std::uint32_t sync = usual_.RareSyncBefore(thread, piece.start);
-      if (sync != kNone && phases_.OfCall(sync) == phase) waits.insert(sync);
     }
-    loss.remedy().unblocked_calls.assign(waits.begin(), waits.end());
-    if (phase == Phase::kCheckpoint) AddDownloads(phase, &loss);
+    if (phase == Phase::kCheckpoint || phase == Phase::kLogging) AddWaits(phase, &loss);
+    if (phase == Phase::kCheckpoint) AddDownloads(&loss);
     return loss.Build();
   }
 
@@ -72,13 +67,22 @@ class StallFinder {
     return {process, after == ranges.begin() ? time : std::prev(after)->start};
   }
 
-  void AddDownloads(Phase phase, LossBuilder* loss) const {
+  void AddWaits(Phase phase, LossBuilder* loss) const {
+    const CallTable& calls = basis_.run.trace.calls;
+    for (std::uint32_t call = 0; call < calls.size(); ++call) {
+      if (phases_.OfCall(call) == phase && basis_.InLoop(calls.start[call]) &&
+          IsSync(basis_.run.ClassOfCall(call)))
+        loss->remedy().unblocked_calls.push_back(call);
+    }
+  }
+
+  void AddDownloads(LossBuilder* loss) const {
     const OpTable& ops = basis_.run.trace.ops;
     for (std::uint32_t op = 0; op < ops.size(); ++op) {
       if (ops.kind[op] != OpKind::kCopy || ops.call[op] == kNone || !basis_.InLoop(ops.start[op]))
         continue;
       if (basis_.run.trace.copies.direction[ops.detail[op]] != CopyDirection::kDeviceToHost ||
-          phases_.OfCall(ops.call[op]) != phase)
+          phases_.OfCall(ops.call[op]) != Phase::kCheckpoint)
         continue;
       loss->AddExposed(op);
       loss->remedy().detached_ops.push_back(op);
@@ -88,7 +92,6 @@ class StallFinder {
 
   const Basis& basis_;
   const Phases& phases_;
-  const UsualPauses usual_;
 };
 
 // The same where threads are inside calls of one kind: with the fix they make none of these.
@@ -151,12 +154,8 @@ Interval LongestBetween(const Basis& basis, Keep keep) {
 Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_copies) {
   const GapPieces& pieces = basis.idle.pieces;
   Stalls stalls;
-  const bool any = std::any_of(kStallPhases.begin(), kStallPhases.end(),
-                               [&](Phase phase) { return pieces.Any(phase); });
-  const std::optional<StallFinder> finder =
-      any ? std::optional<StallFinder>(std::in_place, basis, phases) : std::nullopt;
-  for (const Phase phase : kStallPhases)
-    stalls.phases.push_back(pieces.Any(phase) ? finder->Find(phase) : LossBuilder(basis).Build());
+  const StallFinder finder(basis, phases);
+  for (const Phase phase : kStallPhases) stalls.phases.push_back(finder.Find(phase));
   const auto waits_for_input = [](const GapPiece& p) {
     return p.cause == IdleCause::kNoWorkQueued && p.activity == Activity::kOsWait;
   };

@@ -27,8 +27,8 @@ struct Stalls {
   Interval between_input;
 };
 
-// `beside_copies`: what the host does while devices do nothing but copy (FollowHosts). O(gaps), and
-// O(ops + calls log calls) where a device idles in a named phase.
+// `beside_copies`: what the host does while devices do nothing but copy (FollowHosts). O(gaps
+// + ops + calls).
 Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_copies);
 
 }  // namespace advise
