@@ -138,8 +138,11 @@ class SlowStepFinder {
       const std::uint32_t sync = rare_sync(piece);
       if (sync != kNone) loss->remedy().unblocked_calls.push_back(sync);
       if (syncs && sync == kNone && piece.Length() <= long_gap_) continue;
+      // Without the wait, the code of other steps runs beside the GPU as it does there.
+      const Nanos code =
+          sync == kNone ? part : std::min(part, usual_pauses_.BeyondUsual(thread, piece.start));
       IntervalSet cut;
-      cut.Append(piece.end - part, piece.end);
+      cut.Append(piece.end - code, piece.end);
       loss->remedy().host_cuts.push_back({thread, std::move(cut)});
     }
   }

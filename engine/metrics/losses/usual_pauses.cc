@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/usual_pauses.h"
 
 #include <algorithm>
+#include <span>
 
 #include "engine/timeline/pause.h"
 
@@ -8,23 +9,31 @@ namespace advise {
 
 UsualPauses::UsualPauses(const Run& run)
     : run_(run),
+      half_(std::max<std::size_t>(1, run.steps.steady_count() / 2)),
       most_(run.knowledge.Number("step.usual_pauses") *
             static_cast<double>(run.steps.steady_count())),
       beyond_(run.knowledge.Number("step.usual_pause_part")),
+      nearly_(run.knowledge.Number("step.usual_pause_nearly")),
+      spread_(run.knowledge.Number("step.usual_pause_spread")),
       of_thread_(run.trace.threads.size()),
+      plain_(run.trace.threads.size()),
       syncs_(run.trace.threads.size()) {
   const CallTable& calls = run.trace.calls;
   for (const std::uint32_t thread : run.launching_threads) {
     const RowRange rows = run.calls_of_thread[thread];
     if (rows.empty()) continue;
+    for (std::uint32_t c = rows.first + 1; c < rows.last; ++c)
+      if (run.InWindow(calls.start[c]) && IsSync(run.ClassOfCall(c))) ++syncs_[thread][KindOf(c)];
     Nanos until = calls.end[rows.first];
     for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
-      if (run.InWindow(calls.start[c]) && calls.start[c] > until)
+      if (run.InWindow(calls.start[c]) && calls.start[c] > until) {
         of_thread_[thread][KindOf(c)].push_back(calls.start[c] - until);
-      if (run.InWindow(calls.start[c]) && IsSync(run.ClassOfCall(c))) ++syncs_[thread][KindOf(c)];
+        if (!IsRareSync(c - 1)) plain_[thread][KindOf(c)].push_back(calls.start[c] - until);
+      }
       until = std::max(until, calls.end[c]);
     }
-    for (auto& [kind, lengths] : of_thread_[thread]) std::sort(lengths.begin(), lengths.end());
+    for (auto* lengths_of : {&of_thread_[thread], &plain_[thread]})
+      for (auto& [kind, lengths] : *lengths_of) std::sort(lengths.begin(), lengths.end());
   }
 }
 
@@ -38,10 +47,44 @@ std::uint32_t UsualPauses::RareSyncBefore(std::uint32_t thread, Nanos time) cons
   if (thread == kNone) return kNone;
   const std::uint32_t next = NextCall(run_, thread, time);
   if (next == kNone || next == run_.calls_of_thread[thread].first) return kNone;
-  if (!IsSync(run_.ClassOfCall(next - 1))) return kNone;
-  const auto count = syncs_[thread].find(KindOf(next - 1));
-  const bool usual = count != syncs_[thread].end() && static_cast<double>(count->second) >= most_;
-  return usual ? kNone : next - 1;
+  return IsRareSync(next - 1) ? next - 1 : kNone;
+}
+
+bool UsualPauses::IsRareSync(std::uint32_t call) const {
+  if (!IsSync(run_.ClassOfCall(call))) return false;
+  const auto& syncs = syncs_[run_.trace.calls.thread[call]];
+  const auto count = syncs.find(KindOf(call));
+  return count == syncs.end() || static_cast<double>(count->second) < most_;
+}
+
+Nanos UsualPauses::LongestUsual(std::uint32_t thread, const Kind& kind, Nanos least) const {
+  const auto found = plain_[thread].find(kind);
+  if (found == plain_[thread].end()) return 0;
+  const std::vector<Nanos>& all = found->second;  // sorted
+  const std::span<const Nanos> lengths(std::lower_bound(all.begin(), all.end(), least), all.end());
+  if (lengths.empty()) return 0;
+  const auto at = [&](std::size_t tenths) { return lengths[(lengths.size() - 1) * tenths / 10]; };
+  const auto median = static_cast<double>(at(5));
+  return static_cast<Nanos>(
+      std::max(median / nearly_, median + spread_ * static_cast<double>(at(9) - at(1))));
+}
+
+Nanos UsualPauses::CodeBefore(std::uint32_t call) const {
+  const CallTable& calls = run_.trace.calls;
+  const std::uint32_t before = call - 1;
+  const Nanos pause = calls.start[call] - calls.end[before];
+  const std::uint32_t first = run_.calls_of_thread[calls.thread[call]].first;
+  if (before == first || !IsRareSync(before)) return pause;
+  return pause + std::max<Nanos>(0, calls.start[before] - calls.end[before - 1]);
+}
+
+Nanos UsualPauses::BeyondUsual(std::uint32_t thread, Nanos time) const {
+  const std::uint32_t next = NextCall(run_, thread, time);
+  const Nanos pause = CodeBefore(next);
+  const auto found = plain_[thread].find(KindOf(next));
+  if (found == plain_[thread].end() || found->second.size() < half_) return pause;
+  // Half of the steps have a pause before such a call that is at least so long.
+  return std::max<Nanos>(0, pause - found->second[found->second.size() - half_]);
 }
 
 bool UsualPauses::Holds(std::uint32_t thread, Nanos time, Nanos idle) const {
@@ -50,13 +93,14 @@ bool UsualPauses::Holds(std::uint32_t thread, Nanos time, Nanos idle) const {
   const std::uint32_t next = NextCall(run_, thread, time);
   if (next == kNone || next == run_.calls_of_thread[thread].first) return false;
   if (time < calls.end[next - 1]) return false;  // inside that call
-  const Nanos pause = calls.start[next] - calls.end[next - 1];
+  const Nanos pause = CodeBefore(next);
   const auto found = of_thread_[thread].find(KindOf(next));
   if (pause <= 0 || found == of_thread_[thread].end()) return false;
   const std::vector<Nanos>& lengths = found->second;
-  const Nanos least = RareSyncBefore(thread, time) != kNone
-                          ? static_cast<Nanos>(beyond_ * static_cast<double>(pause))
-                          : pause - idle / 2;
+  const bool behind_wait = RareSyncBefore(thread, time) != kNone;
+  const Nanos least =
+      behind_wait ? static_cast<Nanos>(beyond_ * static_cast<double>(pause)) : pause - idle / 2;
+  if (behind_wait && pause > LongestUsual(thread, KindOf(next), least)) return false;
   const auto longer = lengths.end() - std::lower_bound(lengths.begin(), lengths.end(), least);
   return static_cast<double>(longer) >= most_;
 }

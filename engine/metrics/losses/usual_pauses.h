@@ -19,21 +19,36 @@ class UsualPauses {
   // True when the thread pauses about as long before the same call in most steps: less than half of
   // `idle`, a part of the pause around `time` in which the GPU waits, is beyond it. Where a wait
   // for the GPU that most steps do not make opens the pause, what the host adds to it is the reason
-  // of both: then the usual pause must be most of this one.
+  // of both: then the usual pause must be most of this one, and all of it but for what pauses that
+  // no such wait opens vary by.
   bool Holds(std::uint32_t thread, Nanos time, Nanos idle) const;
 
   // The wait for the GPU, of a kind that most steps do not make, behind which the thread pauses at
   // that time; kNone for none.
   std::uint32_t RareSyncBefore(std::uint32_t thread, Nanos time) const;
 
+  // What the pause at that time, opened by such a wait, holds beyond what the thread does there in
+  // other steps.
+  Nanos BeyondUsual(std::uint32_t thread, Nanos time) const;
+
  private:
   using Kind = std::pair<StringId, std::uint32_t>;  // of a call: its name, the kernel it launches
   Kind KindOf(std::uint32_t call) const;
+  bool IsRareSync(std::uint32_t call) const;
+  // The code of the thread before a call, without a rare wait in it.
+  Nanos CodeBefore(std::uint32_t call) const;
+  // How long pauses before such a call last at most that no rare wait opens; of those that last at
+  // least so long.
+  Nanos LongestUsual(std::uint32_t thread, const Kind& kind, Nanos least) const;
 
   const Run& run_;
+  std::size_t half_;  // of the steps
   double most_;    // so many pauses are most steps
   double beyond_;  // part of a pause behind a rare wait that the usual one must be
+  double nearly_;  // part of a pause that is all of it
+  double spread_;  // pauses differ by so many times the distance of their deciles
   std::vector<std::map<Kind, std::vector<Nanos>>> of_thread_;  // lengths before a call, sorted
+  std::vector<std::map<Kind, std::vector<Nanos>>> plain_;      // of them, without a rare wait before
   std::vector<std::map<Kind, std::size_t>> syncs_;             // by thread: waits for the GPU
 };
 
