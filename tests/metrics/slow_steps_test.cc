@@ -36,6 +36,17 @@ TEST_CASE("a single slow step among regular ones is told apart") {
   CHECK(run->step_stats.outlier.lost->Total() == Approx(400e6).epsilon(0.05));
 }
 
+TEST_CASE("two slow steps and a far slower one are no rhythm, though evenly apart") {
+  const Analysed run(Steps(41,
+                           [](int n) {
+                             if (n == 38) return 144_ms;
+                             return n == 12 || n == 25 ? 9_ms : Nanos{0};
+                           }),
+                     kAuto);
+  CHECK(run->step_stats.stall_every == 0);
+  CHECK(run->step_stats.outlier_excess_ns == Approx(162e6).epsilon(0.05));
+}
+
 TEST_CASE("a slightly slow step does not break the rhythm of the slow ones") {
   const Analysed run(Steps(34,
                            [](int n) {

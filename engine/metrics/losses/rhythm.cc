@@ -37,9 +37,11 @@ class RhythmFinder {
       });
       return some;
     };
+    // A single one that loses far more is no proof of the turn of the others.
+    const std::vector<SlowStep> alike = with(0, single_factor_ * middle);
+    const std::vector<SlowStep> all = alike.size() + 1 == slow.size() ? alike : slow;
     for (const std::vector<SlowStep>& some :
-         {with(0, single_factor_ * middle), with(largest / single_factor_, largest), slow,
-          WithoutIntruder(slow)}) {
+         {alike, with(largest / single_factor_, largest), all, WithoutIntruder(slow)}) {
       Rhythm rhythm{DistanceOf(some), {}};
       if (rhythm.every == 0) continue;
       for (const SlowStep& one : some) rhythm.steps.push_back(one.step);
