@@ -115,7 +115,10 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         block_shapes = FindBlockShapes(shared, like);
         number_formats = FindNumberFormats(shared, like);
       },
-      [&] { kernels = FindKernels(shared, phases, hardware.tensor_ratio); },
+      [&] {
+        kernels =
+            FindKernels(shared, phases, {hardware.tensor_ratio, hardware.memory_bytes_per_s});
+      },
       [&] {
         std::vector<IntervalSet> copying;
         for (const DeviceTime& time : times) copying.push_back(time.copy_exposed);

@@ -16,12 +16,12 @@ namespace {
 
 class KernelFinder {
  public:
-  KernelFinder(const Basis& basis, const Phases& phases, double tensor_speedup)
+  KernelFinder(const Basis& basis, const Phases& phases, const KernelRates& rates)
       : basis_(basis),
         run_(basis.run),
         trace_(basis.run.trace),
         phases_(phases),
-        tensor_speedup_(tensor_speedup),
+        rates_(rates),
         room_(run_),
         by_hand_(Named({"application", "other"})),
         start_ns_(run_.knowledge.Number("roofline.kernel_start")),
@@ -38,7 +38,8 @@ class KernelFinder {
     Tables();
     Grids();
     ByClass();
-    const std::vector<std::uint8_t> in_update = UpdateKernels(run_, phases_, kernels_);
+    const std::vector<std::uint8_t> in_update = 
+        UpdateKernels(run_, phases_, kernels_, rates_.memory_bytes_per_s);
     result_.optimizer = CostOfUpdates(basis_, kernels_, in_update);
     Elementwise(in_update);
     Attention();
@@ -329,7 +330,7 @@ class KernelFinder {
     LossBuilder fp32(basis_);
     LossBuilder unaligned(basis_);
     std::map<std::string, double> names;
-    const double speedup = std::clamp(tensor_speedup_ * run_.knowledge.Number("precision.achieved"),
+    const double speedup = std::clamp(rates_.tensor_speedup * run_.knowledge.Number("precision.achieved"),
                                       1.0, run_.knowledge.Number("precision.most"));
     const ShapeSet products = Named({"matrix", "convolution"});
     for (const std::uint32_t op : kernels_) {
@@ -365,7 +366,7 @@ class KernelFinder {
   const Run& run_;
   const Trace& trace_;
   const Phases& phases_;
-  double tensor_speedup_;
+  KernelRates rates_;
   Room room_;
   const ShapeSet by_hand_;  // kernels of the program, and those that no list knows
   double start_ns_;
@@ -376,8 +377,8 @@ class KernelFinder {
 
 }  // namespace
 
-Kernels FindKernels(const Basis& basis, const Phases& phases, double tensor_speedup) {
-  return KernelFinder(basis, phases, tensor_speedup).Find();
+Kernels FindKernels(const Basis& basis, const Phases& phases, const KernelRates& rates) {
+  return KernelFinder(basis, phases, rates).Find();
 }
 
 std::vector<std::uint32_t> ComputeKernels(const Basis& basis) {

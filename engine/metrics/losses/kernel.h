@@ -42,8 +42,14 @@ struct Kernels {
   std::size_t streams = 0;
 };
 
-// `tensor_speedup`: peak tensor rate over peak FP32 rate of the device, 0 unknown or none. O(ops).
-Kernels FindKernels(const Basis& basis, const Phases& phases, double tensor_speedup);
+// Of the device: peak tensor rate over peak FP32 rate, and what its memory moves; 0 unknown or none.
+struct KernelRates {
+  double tensor_speedup = 0;
+  double memory_bytes_per_s = 0;
+};
+
+// O(ops).
+Kernels FindKernels(const Basis& basis, const Phases& phases, const KernelRates& rates);
 
 // Kernels of the window, in time order, without communication.
 std::vector<std::uint32_t> ComputeKernels(const Basis& basis);

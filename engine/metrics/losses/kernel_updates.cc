@@ -124,11 +124,17 @@ class CostFinder {
 }  // namespace
 
 std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
-                                        const std::vector<std::uint32_t>& kernels) {
+                                        const std::vector<std::uint32_t>& kernels,
+                                        double memory_bytes_per_s) {
   const Trace& trace = run.trace;
   std::vector<std::uint8_t> in_update(trace.ops.size(), 0);
   const auto slot = [&](std::uint32_t op) { return SlotOf(trace, op); };
-  const double small_ns = run.knowledge.Number("kernel.optimizer_small");
+  // Slower memory takes longer for as much data.
+  const double moves_ns = memory_bytes_per_s <= 0
+                              ? 0
+                              : run.knowledge.Number("kernel.optimizer_small_bytes") /
+                                    memory_bytes_per_s * kNanosPerSecond;
+  const double small_ns = std::max(run.knowledge.Number("kernel.optimizer_small"), moves_ns);
   const auto row = static_cast<std::size_t>(run.knowledge.Number("kernel.optimizer_row"));
   const ShapeSet elementwise =
       run.names.Shapes([](const KernelClass& c) { return c.name == "elementwise"; });

@@ -12,9 +12,10 @@ namespace advise {
 
 // By op: 1 for the kernels of such updates. Told from ranges or names, else from how they look: so
 // many small elementwise kernels in a row that no layer has them. `kernels`: of the window, in time
-// order. O(kernels).
+// order. `memory_bytes_per_s` of the device, 0 unknown. O(kernels).
 std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
-                                        const std::vector<std::uint32_t>& kernels);
+                                        const std::vector<std::uint32_t>& kernels,
+                                        double memory_bytes_per_s);
 
 // Those kernels, the idle time between them, and what the GPU waits after them for the launching
 // thread until that is ahead again. O(ops + idle pieces).
