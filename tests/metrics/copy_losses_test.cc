@@ -69,6 +69,29 @@ TEST_CASE("a pageable upload no longer holds the host, nor does the wait behind 
   CHECK(Changes(Analysed(down)->copies.pageable) == "scales 1 to 1");
 }
 
+// Steps of a kernel behind 40 uploads of 110 kB, which take 4.5 us each; large ones show the rate of
+// the link: 25 GB/s, or half of that.
+TEST_CASE("a fast link takes larger copies in the time that a call costs") {
+  const auto run = [](bool fast) {
+    TraceBuilder story;
+    Repeat(12, 2_ms, [&](int, Nanos at) {
+      for (int i = 0; i < 40; ++i) {
+        const Nanos call = at + i * 12_us;
+        story.CopyToGpu(110'000, MemoryKind::kPinned, {call, call + 4_us},
+                        {call + 8_us, call + (fast ? 12'500 : 17'000)});
+      }
+      story.Launch("gemm", {at + 490_us, at + 494_us}, {at + 500_us, at + 1500_us});
+      story.CopyFromGpu(10'000'000, MemoryKind::kPinned, {at + 495_us, at + 499_us},
+                        {at + 1500_us, at + (fast ? 1900_us : 2300_us)});
+    });
+    return Analysed(story);
+  };
+  const Analysed fast = run(true);
+  CHECK(fast->copies.small.count == 12 * 40);
+  CHECK(fast->copies.repeated.count == 0);  // a batch in pieces, or arguments
+  CHECK(run(false)->copies.small.count == 0);
+}
+
 TEST_CASE("of a train of small copies the first stays, the others join it") {
   TraceBuilder story;
   for (int i = 0; i < 8; ++i) {
@@ -92,12 +115,13 @@ TEST_CASE("of a train of small copies the first stays, the others join it") {
     TraceBuilder parted;
     Nanos at = 0;
     const auto copy = [&](std::int64_t bytes, bool from) {
+      const Interval op{at + 8_us, at + 8_us + std::max<Nanos>(4_us, bytes / 16)};
       if (from) {
-        parted.CopyFromGpu(bytes, MemoryKind::kPinned, {at, at + 4_us}, {at + 8_us, at + 12_us});
+        parted.CopyFromGpu(bytes, MemoryKind::kPinned, {at, at + 4_us}, op);
       } else {
-        parted.CopyToGpu(bytes, MemoryKind::kPinned, {at, at + 4_us}, {at + 8_us, at + 12_us});
+        parted.CopyToGpu(bytes, MemoryKind::kPinned, {at, at + 4_us}, op);
       }
-      at += 20_us;
+      at = op.end + 8_us;
     };
     for (int i = 0; i < ups; ++i) copy(16_KiB, false);
     copy(other, down);

@@ -24,6 +24,7 @@ class CopyFinder {
         link_(link),
         tiny_bytes_(run_.knowledge.Number("copy.tiny_bytes")),
         small_bytes_(run_.knowledge.Number("copy.small_bytes")),
+        quick_bytes_(link * run_.knowledge.Number("copy.small_ns") / kNanosPerSecond),
         large_bytes_(run_.knowledge.Number("copy.large_bytes")),
         train_(static_cast<std::size_t>(run_.knowledge.Number("copy.train_length"))),
         read_later_(run_) {
@@ -42,7 +43,11 @@ class CopyFinder {
     result_.blocking = Held(CopyKind::kBlocking);
     Small();
     Slow();
-    RepeatedUploads repeated = FindRepeatedUploads(basis_, phases_, copies_, sync_of_copy_, link_);
+    // Series of small copies are arguments, or a batch in pieces.
+    std::vector<std::uint32_t> large = copies_;
+    std::erase_if(large,
+                  [&](std::uint32_t op) { return result_.kind_of_op[op] == CopyKind::kSmall; });
+    RepeatedUploads repeated = FindRepeatedUploads(basis_, phases_, large, sync_of_copy_, link_);
     result_.repeated = std::move(repeated.loss);
     result_.repeated_memory = std::move(repeated.memory);
     result_.repeated_looks = repeated.looks;
@@ -137,8 +142,11 @@ class CopyFinder {
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.stream[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
       std::vector<std::uint32_t>& train = open[trace_.ops.stream[op]];
+      // A fast link takes more bytes in the time that a call costs, where nothing else slows them.
+      const bool plain = result_.kind_of_op[op] == CopyKind::kPlain;
+      const double most = plain ? std::max(small_bytes_, quick_bytes_) : small_bytes_;
       const bool small = trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(Direction(op)) &&
-                         Bytes(op) <= small_bytes_ && trace_.ops.in_graph[op] == 0 &&
+                         Bytes(op) <= most && trace_.ops.in_graph[op] == 0 &&
                          !(result_.kind_of_op[op] == CopyKind::kTiny &&
                            Direction(op) == CopyDirection::kDeviceToHost);
       if (!small || (!train.empty() && Direction(train.back()) != Direction(op))) close(&train);
@@ -413,7 +421,7 @@ class CopyFinder {
   const Run& run_;
   const Trace& trace_;
   double link_;
-  double tiny_bytes_, small_bytes_, large_bytes_;
+  double tiny_bytes_, small_bytes_, quick_bytes_, large_bytes_;
   std::size_t train_;
   LaterReads read_later_;
   std::set<std::uint32_t> of_outliers_;                            // ops
