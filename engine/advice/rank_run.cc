@@ -365,7 +365,7 @@ class JobFixes : public FixList {
   std::vector<Item> items_;  // by candidate
   Cuts specific_;            // by the more specific candidates
   Nanos won_by_specific_ = 0;
-  Cuts taken_;     // by the fixes in the plan so far
+  Cuts taken_;  // by the fixes in the plan so far
   std::set<std::size_t> taken_ids_;
   Nanos won_ = 0;  // by all of these
 };

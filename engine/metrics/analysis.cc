@@ -116,8 +116,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         number_formats = FindNumberFormats(shared, like);
       },
       [&] {
-        kernels =
-            FindKernels(shared, phases, {hardware.tensor_ratio, hardware.memory_bytes_per_s});
+        kernels = FindKernels(shared, phases, {hardware.tensor_ratio, hardware.memory_bytes_per_s});
       },
       [&] {
         std::vector<IntervalSet> copying;

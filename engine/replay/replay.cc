@@ -202,8 +202,7 @@ void Replay::Pass::EndCall(std::uint32_t i) {
     // An op that now runs beside the others is done by the time that those are.
     const std::uint32_t op = Awaited(call);
     const bool aside = op != kNone && changes_.detached[op] != 0;
-    if (op != kNone)
-      done = std::max(done, (aside ? reached_[awaited.device] : op_end_[op]) + tail);
+    if (op != kNone) done = std::max(done, (aside ? reached_[awaited.device] : op_end_[op]) + tail);
   }
   if (call.stream != kNone && !Vanishes(i)) done = std::max(done, PlaceInQueue(call));
   call_end_[i] = done;

@@ -239,11 +239,11 @@ TEST_CASE("what pays only once another is fixed comes behind that one") {
     if (!unlocks.empty()) finding.unlocks = {unlocks};
     return finding;
   };
-  const auto findings = RankRun({},
-                                OnBothRanks({with(Saves(load, 0.15, 0), 0.15, "precision/pad"),
-                                             with(Saves(pad, 0.3, 0), 0.01, ""),
-                                             with(Saves(code, 0.1, 0), 0.1, "")}),
-                                cluster, ShippedKnowledge());
+  const auto findings =
+      RankRun({},
+              OnBothRanks({with(Saves(load, 0.15, 0), 0.15, "precision/pad"),
+                           with(Saves(pad, 0.3, 0), 0.01, ""), with(Saves(code, 0.1, 0), 0.1, "")}),
+              cluster, ShippedKnowledge());
   REQUIRE(findings.size() == 3);
   CHECK(findings[0].rule->id == "input/load");
   CHECK(findings[1].rule->id == "precision/pad");

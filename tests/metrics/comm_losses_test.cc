@@ -169,7 +169,8 @@ TEST_CASE("a collective slows a kernel while it runs beside it, and no longer") 
   CHECK(BesidePart(200_us).loss.lost->Total() == 8 * 60_us);
 }
 
-TEST_CASE("where a collective leaves every third kernel of a shape as long as alone, the rest is work") {
+TEST_CASE(
+    "where a collective leaves every third kernel of a shape as long as alone, the rest is work") {
   // An optimizer's last kernel holds little and runs alone; those before it hold more, beside
   // collectives that cover them.
   TraceBuilder story;

@@ -69,8 +69,8 @@ TEST_CASE("a pageable upload no longer holds the host, nor does the wait behind 
   CHECK(Changes(Analysed(down)->copies.pageable) == "scales 1 to 1");
 }
 
-// Steps of a kernel behind 40 uploads of 110 kB, which take 4.5 us each; large ones show the rate of
-// the link: 25 GB/s, or half of that.
+// Steps of a kernel behind 40 uploads of 110 kB, which take 4.5 us each; large ones show the rate
+// of the link: 25 GB/s, or half of that.
 TEST_CASE("a fast link takes larger copies in the time that a call costs") {
   const auto run = [](bool fast) {
     TraceBuilder story;

@@ -108,6 +108,29 @@ TEST_CASE("a batch from other memory than many weights is none of them") {
   CHECK(told(MemoryKind::kPinned) == 11);
 }
 
+// A batch of four tensors in pinned memory, and three that a collate function makes in pageable
+// memory.
+TEST_CASE("a batch whose tensors lie in two kinds of memory is no more than that") {
+  const auto told = [](MemoryKind three) {
+    TraceBuilder trace;
+    for (int s = 0; s < kSteps; ++s) {
+      const Nanos begin = s * kStep;
+      trace.Range("train_step " + std::to_string(s), {begin, begin + kStep});
+      Nanos link = begin + 10'000;
+      for (int tensor = 0; tensor < 7; ++tensor) {
+        trace.OnStream(7).CopyToGpu(tensor < 3 ? 4_MiB : 1_MiB,
+                                    tensor < 3 ? three : MemoryKind::kPinned,
+                                    {link - 5'000, link + 400'000}, {link, link + 400'000});
+        link += 410'000;
+      }
+      trace.OnStream(7).Launch("layer", {link - 4'000, link - 2'000}, {link, link + 5'000'000});
+    }
+    return Analysed(trace)->copies.repeated.per_step;
+  };
+  CHECK(told(MemoryKind::kPageable) == 0);
+  CHECK(told(MemoryKind::kPinned) == 7);
+}
+
 TEST_CASE("weights say in which memory they lie, also where they lie in both") {
   const Analysed pageable(
       Offloaded(4'000'000, 700'000, MemoryKind::kPageable, MemoryKind::kPageable));

@@ -311,7 +311,7 @@ TEST_CASE("what a few steps wait for the GPU for is theirs, with the wait") {
   };
   CHECK(stall(500_us) > 8 * 1_ms);
   CHECK(stall(150_us) > 8 * 700_us);  // steps without the wait vary by far less
-  CHECK(stall(20_us) == 0);  // the wait itself is to be removed
+  CHECK(stall(20_us) == 0);           // the wait itself is to be removed
 }
 
 // Each step ends with a number read back, after which the host works for 200 us; in one step it

@@ -84,8 +84,8 @@ TEST_CASE("kernels that run faster drain a full queue faster") {
   CHECK(gain < kKernels * 805_us);
 }
 
-// Every second kernel is tiny, and the queue takes 100 launches: 50 ms of work. Then the host pauses
-// for 80 ms. Without the tiny kernels the queue holds 100 ms of work.
+// Every second kernel is tiny, and the queue takes 100 launches: 50 ms of work. Then the host
+// pauses for 80 ms. Without the tiny kernels the queue holds 100 ms of work.
 TEST_CASE("a full queue holds more work when small launches are gone") {
   TraceBuilder story;
   std::vector<Nanos> ended;

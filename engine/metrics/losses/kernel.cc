@@ -38,7 +38,7 @@ class KernelFinder {
     Tables();
     Grids();
     ByClass();
-    const std::vector<std::uint8_t> in_update = 
+    const std::vector<std::uint8_t> in_update =
         UpdateKernels(run_, phases_, kernels_, rates_.memory_bytes_per_s);
     result_.optimizer = CostOfUpdates(basis_, kernels_, in_update);
     Elementwise(in_update);
@@ -330,8 +330,9 @@ class KernelFinder {
     LossBuilder fp32(basis_);
     LossBuilder unaligned(basis_);
     std::map<std::string, double> names;
-    const double speedup = std::clamp(rates_.tensor_speedup * run_.knowledge.Number("precision.achieved"),
-                                      1.0, run_.knowledge.Number("precision.most"));
+    const double speedup =
+        std::clamp(rates_.tensor_speedup * run_.knowledge.Number("precision.achieved"), 1.0,
+                   run_.knowledge.Number("precision.most"));
     const ShapeSet products = Named({"matrix", "convolution"});
     for (const std::uint32_t op : kernels_) {
       if (!In(products, op)) continue;

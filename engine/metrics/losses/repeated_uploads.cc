@@ -191,8 +191,19 @@ class UploadFinder {
     return batches;
   }
 
+  // Of one kind of memory: the tensors of a batch may lie in several.
   bool AreMany() const {
-    return per_batch_ >= run_.knowledge.Number("copy.repeated_count") * Devices();
+    std::map<MemoryKind, std::size_t> by_memory;
+    std::size_t all = 0;
+    for (const auto& [step, ops] : by_step_) {
+      for (const std::uint32_t op : ops) ++by_memory[trace_.copies.source[trace_.ops.detail[op]]];
+      all += ops.size();
+    }
+    std::size_t most = 0;
+    for (const auto& [memory, count] : by_memory) most = std::max(most, count);
+    const auto share =
+        static_cast<double>(most) / static_cast<double>(std::max<std::size_t>(1, all));
+    return per_batch_ * share >= run_.knowledge.Number("copy.repeated_count") * Devices();
   }
   bool AreHeavy() const {
     return 2 * per_batch_ >= run_.knowledge.Number("copy.repeated_count") * Devices() &&

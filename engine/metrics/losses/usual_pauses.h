@@ -43,13 +43,13 @@ class UsualPauses {
 
   const Run& run_;
   std::size_t half_;  // of the steps
-  double most_;    // so many pauses are most steps
-  double beyond_;  // part of a pause behind a rare wait that the usual one must be
-  double nearly_;  // part of a pause that is all of it
-  double spread_;  // pauses differ by so many times the distance of their deciles
+  double most_;       // so many pauses are most steps
+  double beyond_;     // part of a pause behind a rare wait that the usual one must be
+  double nearly_;     // part of a pause that is all of it
+  double spread_;     // pauses differ by so many times the distance of their deciles
   std::vector<std::map<Kind, std::vector<Nanos>>> of_thread_;  // lengths before a call, sorted
-  std::vector<std::map<Kind, std::vector<Nanos>>> plain_;      // of them, without a rare wait before
-  std::vector<std::map<Kind, std::size_t>> syncs_;             // by thread: waits for the GPU
+  std::vector<std::map<Kind, std::vector<Nanos>>> plain_;  // of them, without a rare wait before
+  std::vector<std::map<Kind, std::size_t>> syncs_;         // by thread: waits for the GPU
 };
 
 }  // namespace advise
