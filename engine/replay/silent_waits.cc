@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -73,28 +74,32 @@ class ProcessWaits {
   }
 
  private:
-  // Of the ops that come once a pause, those behind whose end the thread goes on most steadily.
+  // Of the ops that come once a pause, those behind whose end the thread goes on most steadily,
+  // held against how much the same pauses vary: without those that hold no such end, short ones
+  // drop out, and what is left would look steady.
   void FindPattern(const std::vector<Pause>& pauses, std::vector<std::uint32_t>* awaited) const {
-    std::vector<Nanos> lengths;
-    for (const Pause& pause : pauses) lengths.push_back(pause.end - pause.start);
     const auto count = static_cast<double>(pauses.size());
-    auto least = static_cast<Nanos>(static_cast<double>(Spread(lengths)) / steadier_);
+    auto least = std::numeric_limits<Nanos>::max();
     std::vector<std::uint32_t> found;
     for (const auto& [look, ops] : by_look_) {
       const auto once = static_cast<double>(ops.size());
       if (once < usual_ * count || usual_ * once > count) continue;
       std::vector<std::uint32_t> ended(pauses.size(), kNone);
       std::vector<Nanos> lags;
+      std::vector<Nanos> lengths;  // of the same pauses
       std::size_t at = 0;
       for (std::size_t i = 0; i < pauses.size(); ++i) {
         while (at < ops.size() && trace_.ops.end[ops[at]] <= pauses[i].end) ++at;
         if (at == 0 || trace_.ops.end[ops[at - 1]] <= pauses[i].start) continue;
         ended[i] = ops[at - 1];
         lags.push_back(pauses[i].end - trace_.ops.end[ops[at - 1]]);
+        lengths.push_back(pauses[i].end - pauses[i].start);
       }
       if (static_cast<double>(lags.size()) < usual_ * count) continue;
       const Nanos spread = Spread(lags);
-      if (spread >= least) continue;
+      if (spread >= least ||
+          steadier_ * static_cast<double>(spread) >= static_cast<double>(Spread(lengths)))
+        continue;
       least = spread;
       found = std::move(ended);
     }

@@ -30,8 +30,8 @@ return {
 
   needs      = { "window.device_time", "steps.count", "steps.median" },
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
-                 "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait" },
-  thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share" },
+                 "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "host.os_wait.per_step" },
+  thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share", "waits_between" },
 
   symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in the extra time: {share:pct} of the time in all{what_text:text}.",
   cause   = "Work that is done now and then (saving, logging, evaluation, garbage collection) stops the loop while it lasts.",
@@ -93,6 +93,9 @@ elif step % 100 == 10:
     local what = f.steps.stall.what
     -- Batches that come in bursts, once a round of the workers: the rules of input/ speak of it.
     if what == "data loading" then return nil end
+    -- The steps between wait for another thread as well, only not as long: that thread is slow (host/blocked).
+    local waits = f.host.os_wait.per_step
+    if what == "waiting in the OS" and waits and at_least(waits * f.steps.stall.every, t.waits_between) then return nil end
     return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)),
              reason = reason_of(what, f.steps.stall.bytes or 0, t.checkpoint_bytes, f.steps.stall.gpu_share or 0, t.evaluation_share), excess = f.steps.stall.excess, median = f.steps.median,
              steps = f.steps.count,
@@ -141,6 +144,17 @@ elif step % 100 == 10:
     { name = "near miss: the excess is a wait for data, which input/ judges",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 20, median = 1e8, stall = { every = 4, excess = 1.6e9, what = "data loading", lost = 1.5e9,
+                                                              remedy = true } } },
+      expect = "silent" },
+    { name = "one step in eleven waits for another thread, and the others do not",
+      facts = { window = { device_time = 4e9 }, host = { os_wait = { per_step = 0.09 } },
+                steps = { count = 60, median = 1e8, stall = { every = 11, excess = 1.6e9, what = "waiting in the OS", lost = 1.5e9,
+                                                              remedy = true } } },
+      expect = { nth = "11th", reason = "other" } },
+    { name = "near miss: each step waits for one of two threads, and the first of two longer",
+      edges = { ["host.os_wait.per_step"] = 0.75 },
+      facts = { window = { device_time = 4e9 }, host = { os_wait = { per_step = 1 } },
+                steps = { count = 60, median = 1e7, stall = { every = 2, excess = 1.6e9, what = "waiting in the OS", lost = 1.5e9,
                                                               remedy = true } } },
       expect = "silent" },
     { name = "near miss: it came once",

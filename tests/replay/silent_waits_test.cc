@@ -66,5 +66,23 @@ TEST_CASE("a host that takes its own time waits for nothing") {
   CHECK(run->replay().Gain(remedy) < run.Window() * 10 / 100);
 }
 
+// Batches of two slow loaders come after long pauses and shorter ones; in a few that are shorter
+// still, no kernel ends.
+TEST_CASE("pauses of several lengths are no wait for the kernel that ends in most of them") {
+  constexpr Nanos kPauses[] = {12_ms, 6_ms, 12_ms, 6_ms, 12_ms, 2_ms, 12_ms, 6_ms, 12_ms, 6_ms,
+                               12_ms, 2_ms, 12_ms, 6_ms, 12_ms, 6_ms, 12_ms, 2_ms, 6_ms,  6_ms};
+  TraceBuilder story;
+  Nanos gpu = 0;
+  Nanos host = 10_us;
+  for (int i = 0; i < 2 * kRounds; ++i) {
+    const Nanos pause = kPauses[i % 20];
+    const Nanos start = std::max(gpu, host + 8_us);
+    gpu = start + (pause == 2_ms ? 2'600_us : 4_ms);
+    story.Launch(kMatrixFp32, {host, host + 5_us}, {start, gpu});
+    host += 5_us + pause + 4 * kVaries[(5 * i + 2) % 6];
+  }
+  CHECK(Waits(Analysed(story)) == 0);
+}
+
 }  // namespace
 }  // namespace advise
