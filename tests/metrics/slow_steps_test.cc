@@ -276,6 +276,33 @@ TEST_CASE("what the host does in every step is no stall of the steps that wait f
   }
 }
 
+// In each step of 4 ms the host waits for 3 ms before it uploads the batch, which the GPU does not
+// notice. Every tenth step copies four results to the host, and writes each for 3 ms.
+TEST_CASE("a pause before an upload in every step is none before the downloads of a few steps") {
+  TraceBuilder story;
+  Nanos gpu = 0;
+  Nanos host = 0;
+  for (int n = 0; n < 40; ++n) {
+    const Nanos begin = host;
+    host += 3_ms;
+    const Nanos start = std::max(gpu, host) + 10_us;
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {host, host + 5_us}, {start, start + 50_us});
+    story.Launch("work", {host + 6_us, host + 11_us}, {start + 52_us, start + 3900_us});
+    gpu = start + 3900_us;
+    host = std::max(host + 50_us, gpu - 4_ms);
+    for (int i = 0; n % 10 == 9 && i < 4; ++i) {
+      const Nanos from = std::max(gpu, host);
+      story.CopyFromGpu(1_MiB, MemoryKind::kPageable, {host, from + 100_us}, {from, from + 90_us});
+      story.OsCall("write", {from + 105_us, from + 3100_us});
+      host = from + 3105_us;
+    }
+    story.Range("step", {begin, host});
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->step_stats.stall_every == 10);
+  CHECK(run->step_stats.stall.lost->Total() > 3 * 4 * 2900_us);
+}
+
 // In each step of 4 ms the host works for 600 us before it launches the next one, which the GPU
 // does not notice, since it has enough to do. Every fourth step waits for the GPU first, and then
 // the host works for as much longer as said.

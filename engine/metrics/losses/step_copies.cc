@@ -22,7 +22,7 @@ class CopiesOfRun {
     };
     std::map<std::size_t, OfStep> steps;
     for (const auto& [op, step] : copies_) {
-      const CopyClass kind = ClassOfCopy(op);
+      const CopyClass kind = ClassOfCopy(trace_, op);
       if (usual.in_steps.contains(kind)) continue;
       OfStep& of = steps[step];
       if (!usual.in_bursts.contains(kind)) of.copies.push_back({op, step});
@@ -43,14 +43,6 @@ class CopiesOfRun {
  private:
   const std::vector<Step>& Steps() const { return run_.steps.all; }
 
-  // A copy by direction and size (to a power of two).
-  using CopyClass = std::pair<CopyDirection, long>;
-  CopyClass ClassOfCopy(std::uint32_t op) const {
-    const std::uint32_t row = trace_.ops.detail[op];
-    const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
-    return {trace_.copies.direction[row], std::lround(std::log2(1.0 + bytes))};
-  }
-
   struct UsualCopies {
     std::set<CopyClass> in_steps;  // that at least half of the steady steps make
     // Uploads that are half as many as the steps: a host that ran ahead sends the batches of many
@@ -61,7 +53,7 @@ class CopiesOfRun {
     std::map<CopyClass, std::set<std::size_t>> steps_with;
     std::map<CopyClass, std::size_t> uploads;
     for (const auto& [op, step] : copies_) {
-      const CopyClass kind = ClassOfCopy(op);
+      const CopyClass kind = ClassOfCopy(trace_, op);
       steps_with[kind].insert(step);
       if (kind.first == CopyDirection::kHostToDevice) ++uploads[kind];
     }
@@ -91,7 +83,8 @@ class CopiesOfRun {
       if (kind != OpKind::kCopy || trace_.ops.start[op] < Steps()[step].start) continue;
       const auto before = latest.find(device);
       const bool goes_on =
-          before != latest.end() && ClassOfCopy(copies[before->second].op) == ClassOfCopy(op);
+          before != latest.end() &&
+          ClassOfCopy(trace_, copies[before->second].op) == ClassOfCopy(trace_, op);
       run_of.push_back(goes_on ? run_of[before->second] : last_step.size());
       if (!goes_on) last_step.push_back(step);
       last_step[run_of.back()] = step;
@@ -108,6 +101,12 @@ class CopiesOfRun {
 };
 
 }  // namespace
+
+CopyClass ClassOfCopy(const Trace& trace, std::uint32_t op) {
+  const std::uint32_t row = trace.ops.detail[op];
+  const auto bytes = static_cast<double>(std::max<std::int64_t>(0, trace.copies.bytes[row]));
+  return {trace.copies.direction[row], static_cast<int>(std::lround(std::log2(1.0 + bytes)))};
+}
 
 std::vector<CopyOfStep> ExtraCopies(const Run& run) {
   if (!run.steps.known()) return {};

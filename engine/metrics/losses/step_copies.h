@@ -3,11 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/timeline/run.h"
 
 namespace advise {
+
+// A copy by direction and size (to a power of two).
+using CopyClass = std::pair<CopyDirection, int>;
+CopyClass ClassOfCopy(const Trace& trace, std::uint32_t op);
 
 struct CopyOfStep {
   std::uint32_t op = kNone;

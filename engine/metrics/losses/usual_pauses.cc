@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "engine/metrics/losses/step_copies.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {
@@ -38,9 +39,14 @@ UsualPauses::UsualPauses(const Run& run)
 }
 
 UsualPauses::Kind UsualPauses::KindOf(std::uint32_t call) const {
+  const OpTable& ops = run_.trace.ops;
+  const StringId name = run_.trace.calls.name[call];
   const std::uint32_t op = run_.first_op_of_call[call];
-  const bool kernel = op != kNone && run_.trace.ops.kind[op] == OpKind::kKernel;
-  return {run_.trace.calls.name[call], kernel ? run_.trace.ops.detail[op] : kNone};
+  if (op == kNone || (ops.kind[op] != OpKind::kKernel && ops.kind[op] != OpKind::kCopy))
+    return {name, kNone, 0};
+  if (ops.kind[op] == OpKind::kKernel) return {name, ops.detail[op], 0};
+  const CopyClass copy = ClassOfCopy(run_.trace, op);
+  return {name, static_cast<std::uint32_t>(copy.first), copy.second};
 }
 
 std::uint32_t UsualPauses::RareSyncBefore(std::uint32_t thread, Nanos time) const {

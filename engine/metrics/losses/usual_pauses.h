@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,8 @@ class UsualPauses {
   Nanos BeyondUsual(std::uint32_t thread, Nanos time) const;
 
  private:
-  using Kind = std::pair<StringId, std::uint32_t>;  // of a call: its name, the kernel it launches
+  // Of a call: its name, and the kernel that it launches, or the direction and size of its copy.
+  using Kind = std::tuple<StringId, std::uint32_t, int>;
   Kind KindOf(std::uint32_t call) const;
   bool IsRareSync(std::uint32_t call) const;
   // The code of the thread before a call, without a rare wait in it.
