@@ -20,6 +20,32 @@ std::uint32_t StepOf(const std::vector<RankStep>& steps, Nanos time) {
   return static_cast<std::uint32_t>(after - steps.begin() - 1);
 }
 
+// Steps without collectives, as those that only accumulate gradients, follow each other on all
+// ranks alike: where as many lie between two pairs on both sides, they are paired by number, and so
+// are those before the first pair and behind the last one.
+void PairBetween(std::size_t own_steps, Pairs* pairs) {
+  Pairs& found = *pairs;
+  const auto pair = [&](std::size_t from, std::size_t to, std::int64_t shift) {
+    for (std::size_t i = from; i < to; ++i) {
+      const std::int64_t own = static_cast<std::int64_t>(i) + shift;
+      if (own >= 0 && own < static_cast<std::int64_t>(own_steps))
+        found[i] = static_cast<std::uint32_t>(own);
+    }
+  };
+  std::size_t next = 0;  // step behind the last pair
+  std::int64_t shift = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] == kNone) continue;
+    const std::int64_t here = static_cast<std::int64_t>(found[i]) - static_cast<std::int64_t>(i);
+    if (!any || here == shift) pair(next, i, here);
+    any = true;
+    shift = here;
+    next = i + 1;
+  }
+  if (any) pair(next, found.size(), shift);
+}
+
 // Steps that hold the same collectives, by majority.
 std::vector<Pairs> PairByCollectives(const std::vector<RankSummary>& ranks, const Joint& joint) {
   const std::size_t first_steps = ranks.front().steps.size();
@@ -48,6 +74,7 @@ std::vector<Pairs> PairByCollectives(const std::vector<RankSummary>& ranks, cons
       pairs[r][i] = best;
       if (best != kNone) last = best;
     }
+    PairBetween(ranks[r].steps.size(), &pairs[r]);
   }
   return pairs;
 }

@@ -340,6 +340,40 @@ TEST_CASE("fewer steps on one rank: the others are compared in those that all ha
   CHECK(cluster.job.index[2 * 6] == 0);
 }
 
+// Of each two steps only the second one meets the other ranks: gradients are accumulated. Rank 1
+// writes for 90 ms in one of the first kind.
+TEST_CASE("steps without collectives count as steps of the job") {
+  JobStory story;
+  story.extra_loading.assign(4, {});
+  story.extra_loading[1].assign(10, 0);
+  story.extra_loading[1][5] = 90'000'000;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) {
+    std::vector<RankStep> halves;
+    for (const RankStep& step : rank.steps) {
+      RankStep first = step;
+      first.end = step.start + first.time.idle + 4'000'000;
+      first.time.compute = 4'000'000;
+      first.time.comm_exposed = 0;
+      RankStep second = step;
+      second.start = first.end;
+      second.time.compute -= 4'000'000;
+      second.time.idle = 0;
+      halves.push_back(first);
+      halves.push_back(second);
+    }
+    rank.steps = halves;
+  }
+  const Cluster cluster(ranks, ShippedKnowledge());
+  CHECK(cluster.job.steps == 20);
+  CHECK(cluster.job.Window() == 10 * 9'000'000 + 90'000'000);
+  CHECK(cluster.notes.empty());
+  RankCuts cuts(4);
+  cuts[1].assign(20, 0);
+  cuts[1][10] = 90'000'000;
+  CHECK(cluster.job.Gain(cuts) == 90'000'000);
+}
+
 // Two H100s compute 20 ms and sum up gradients of unknown size for 100 ms per step. At 70 % of
 // 450 GB/s and four bytes a parameter (bus factor 1), 100 ms are 7.875e9 parameters; 20 ms at
 // 989.4 TFLOP/s are 1.979e13 operations, six for each of them and each token.
