@@ -66,6 +66,26 @@ TEST_CASE("a step as slow as the regular ones, but out of turn, does not break t
   CHECK(run->step_stats.outlier_excess_ns == Approx(60e6).epsilon(0.05));
 }
 
+// Every 16th step pauses for 20 ms; four steps behind it, and in single other ones, the rank waits
+// as long for ranks that pause longer.
+TEST_CASE("steps that wait for other ranks do not break the rhythm of the slow ones") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 80; ++n) {
+    const Nanos begin = at + (n % 16 == 11 ? 20_ms : 0);
+    const bool waits = n == 9 || n == 31 || n == 55 || n % 16 == 15;
+    const Nanos talk = waits ? 22_ms : 2_ms;
+    story.Range("step", {at, begin + 8_ms + talk});
+    story.Launch("work", {begin, begin + 5_us}, {begin + 10_us, begin + 7_ms});
+    story.Launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", {begin + 6_us, begin + 11_us},
+                 {begin + 7_ms, begin + 7_ms + talk});
+    at = begin + 8_ms + talk;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->step_stats.stall_every == 16);
+  CHECK(run->step_stats.stall.lost->Total() == Approx(5 * 20e6).epsilon(0.1));
+}
+
 TEST_CASE("short pauses at a regular distance are a rhythm, though no step is unusually long") {
   const Analysed run(Steps(40, [](int n) { return n % 4 == 3 ? 1200_us : Nanos{0}; }), kAuto);
   REQUIRE(run->run.steps.outliers.empty());

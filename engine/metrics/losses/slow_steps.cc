@@ -28,7 +28,11 @@ class SlowStepFinder {
   void Find() {
     const std::vector<std::size_t> slow = SlowSteps();
     std::vector<SlowStep> longer;
-    for (const std::size_t i : slow) longer.push_back({i, Beyond(i)});
+    const Nanos usual_talk = UsualTalk();
+    for (const std::size_t i : slow) {
+      // What waits for other ranks, or for the network, has its rhythm from them.
+      if (2 * (TalkIn(Steps()[i]) - usual_talk) <= Beyond(i)) longer.push_back({i, Beyond(i)});
+    }
     const Rhythm rhythm =
         FindRhythm(longer, run_.steps.first_steady, Steps().size(), run_.knowledge);
     const Pauses pauses = rhythm.every == 0 ? RegularPauses() : Pauses{};
@@ -92,6 +96,18 @@ class SlowStepFinder {
       if (!run_.steps.IsOutlier(i)) idle.push_back(IdleIn(Steps()[i]));
     }
     return Median(std::move(idle));
+  }
+
+  // How long the first device only communicates in a step, and in a usual one.
+  Nanos TalkIn(const Step& step) const {
+    const std::uint32_t device = run_.active_devices.front();
+    return basis_.times[device].comm_exposed.OverlapWith(step.start, step.end);
+  }
+  Nanos UsualTalk() const {
+    std::vector<Nanos> talk;
+    for (std::size_t i = run_.steps.first_steady; i < Steps().size(); ++i)
+      talk.push_back(TalkIn(Steps()[i]));
+    return Median(std::move(talk));
   }
 
   // The pieces of the first device's gaps that begin in the step and are somebody's doing.
