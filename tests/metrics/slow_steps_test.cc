@@ -323,6 +323,29 @@ TEST_CASE("a pause before an upload in every step is none before the downloads o
   CHECK(run->step_stats.stall.lost->Total() > 3 * 4 * 2900_us);
 }
 
+// Every fourth of 24 steps copies eight results to the host, and writes each for 3 ms: as many such
+// pauses as there are steps twice over.
+TEST_CASE("many pauses in a few steps are no habit of the loop") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 24; ++n) {
+    const Nanos begin = at;
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 5_us}, {at + 8_us, at + 100_us});
+    story.Launch("work", {at + 6_us, at + 11_us}, {at + 102_us, at + 20_ms});
+    at += 20_ms;
+    for (int i = 0; n % 4 == 3 && i < 8; ++i) {
+      story.CopyFromGpu(1_MiB, MemoryKind::kPageable, {at, at + 100_us}, {at + 5_us, at + 90_us});
+      story.OsCall("write", {at + 105_us, at + 3100_us});
+      at += 3105_us;
+    }
+    story.Range("step", {begin, at});
+  }
+  const Analysed run(story, kAuto);
+  CHECK(run->step_stats.stall_every == 4);
+  CHECK(run->step_stats.stall_what == "file calls");
+  CHECK(run->step_stats.stall.lost->Total() > 5 * 8 * 2900_us);
+}
+
 // In each step of 4 ms the host works for 600 us before it launches the next one, which the GPU
 // does not notice, since it has enough to do. Every fourth step waits for the GPU first, and then
 // the host works for as much longer as said.

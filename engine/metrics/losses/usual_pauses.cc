@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/usual_pauses.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 #include "engine/metrics/losses/step_copies.h"
@@ -23,19 +24,43 @@ UsualPauses::UsualPauses(const Run& run)
   for (const std::uint32_t thread : run.launching_threads) {
     const RowRange rows = run.calls_of_thread[thread];
     if (rows.empty()) continue;
-    for (std::uint32_t c = rows.first + 1; c < rows.last; ++c)
-      if (run.InWindow(calls.start[c]) && IsSync(run.ClassOfCall(c))) ++syncs_[thread][KindOf(c)];
+    // A host that ran ahead makes the calls of several steps in one: what they launch tells.
+    const auto step_of = [&](std::uint32_t c) {
+      const std::uint32_t op = run.first_op_of_call[c];
+      return run.steps.At(op == kNone ? calls.end[c] : run.trace.ops.start[op]);
+    };
+    std::map<Kind, std::set<std::size_t>> waits;  // by step
+    for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
+      if (run.InWindow(calls.start[c]) && IsSync(run.ClassOfCall(c)))
+        waits[KindOf(c)].insert(step_of(c));
+    }
+    for (const auto& [kind, steps] : waits) syncs_[thread][kind] = steps.size();
+    std::map<Kind, std::map<std::size_t, Nanos>> longest, longest_plain;  // by step
     Nanos until = calls.end[rows.first];
     for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
-      if (run.InWindow(calls.start[c]) && calls.start[c] > until) {
-        of_thread_[thread][KindOf(c)].push_back(calls.start[c] - until);
-        if (!IsRareSync(c - 1)) plain_[thread][KindOf(c)].push_back(calls.start[c] - until);
-      }
+      const Nanos pause = calls.start[c] - until;
       until = std::max(until, calls.end[c]);
+      if (!run.InWindow(calls.start[c]) || pause <= 0) continue;
+      for (auto* by_step : {&longest, IsRareSync(c - 1) ? nullptr : &longest_plain}) {
+        if (by_step == nullptr) continue;
+        Nanos& most = (*by_step)[KindOf(c)][step_of(c)];
+        most = std::max(most, pause);
+      }
     }
-    for (auto* lengths_of : {&of_thread_[thread], &plain_[thread]})
-      for (auto& [kind, lengths] : *lengths_of) std::sort(lengths.begin(), lengths.end());
+    of_thread_[thread] = Sorted(longest);
+    plain_[thread] = Sorted(longest_plain);
   }
+}
+
+UsualPauses::Lengths UsualPauses::Sorted(
+    const std::map<Kind, std::map<std::size_t, Nanos>>& by_step) {
+  Lengths lengths_of;
+  for (const auto& [kind, of_step] : by_step) {
+    std::vector<Nanos>& lengths = lengths_of[kind];
+    for (const auto& [step, length] : of_step) lengths.push_back(length);
+    std::sort(lengths.begin(), lengths.end());
+  }
+  return lengths_of;
 }
 
 UsualPauses::Kind UsualPauses::KindOf(std::uint32_t call) const {

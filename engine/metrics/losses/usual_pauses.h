@@ -36,6 +36,8 @@ class UsualPauses {
   // Of a call: its name, and the kernel that it launches, or the direction and size of its copy.
   using Kind = std::tuple<StringId, std::uint32_t, int>;
   Kind KindOf(std::uint32_t call) const;
+  using Lengths = std::map<Kind, std::vector<Nanos>>;  // sorted
+  static Lengths Sorted(const std::map<Kind, std::map<std::size_t, Nanos>>& by_step);
   bool IsRareSync(std::uint32_t call) const;
   // The code of the thread before a call, without a rare wait in it.
   Nanos CodeBefore(std::uint32_t call) const;
@@ -45,13 +47,14 @@ class UsualPauses {
 
   const Run& run_;
   std::size_t half_;  // of the steps
-  double most_;       // so many pauses are most steps
+  double most_;       // so many steps are most of them
   double beyond_;     // part of a pause behind a rare wait that the usual one must be
   double nearly_;     // part of a pause that is all of it
   double spread_;     // pauses differ by so many times the distance of their deciles
-  std::vector<std::map<Kind, std::vector<Nanos>>> of_thread_;  // lengths before a call, sorted
-  std::vector<std::map<Kind, std::vector<Nanos>>> plain_;  // of them, without a rare wait before
-  std::vector<std::map<Kind, std::size_t>> syncs_;         // by thread: waits for the GPU
+  // By thread, the longest pause of each step before such a call.
+  std::vector<Lengths> of_thread_;
+  std::vector<Lengths> plain_;                      // … of those that no rare wait opens
+  std::vector<std::map<Kind, std::size_t>> syncs_;  // by thread: steps with such a wait for the GPU
 };
 
 }  // namespace advise
