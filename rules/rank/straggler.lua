@@ -14,7 +14,7 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  priority  = 80,
+  priority  = 77,
   explains  = { "comm/exposed", "sync/host-busy-wait", "step/backward-gaps" },
   knowledge = { "K-I1", "K-G4", "K-G5", "K-I5", "K-B2" },
   effort    = "code",
