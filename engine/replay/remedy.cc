@@ -89,8 +89,18 @@ Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {
   std::erase_if(left.detached_ops, in(ops));
   std::erase_if(left.scaled_ops, [&](const auto& scaled) { return in(ops)(scaled.first); });
   std::erase_if(left.freed_ops, in(freed));
-  left.host_cuts.clear();
   const HostTime taken = HostTimeOf(made, run);
+  // Code before a call that takes longer than launching it does would go with the call.
+  const auto long_pause = static_cast<Nanos>(run.knowledge.Number("launch.long_pause"));
+  std::erase_if(left.vanished_calls, [&](std::uint32_t call) {
+    const std::uint32_t thread = run.trace.calls.thread[call];
+    const auto same = taken.find(thread);
+    if (same == taken.end() || call == run.calls_of_thread[thread].first) return false;
+    const Nanos since = run.trace.calls.end[call - 1];
+    const Nanos until = run.trace.calls.start[call];
+    return until - since > long_pause && 2 * same->second.OverlapWith(since, until) > until - since;
+  });
+  left.host_cuts.clear();
   for (auto& [thread, cut] : CutsByThread(remedy.host_cuts)) {
     const auto same = taken.find(thread);
     IntervalSet rest = same == taken.end() ? cut : cut.Subtract(same->second);

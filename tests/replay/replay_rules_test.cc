@@ -175,5 +175,30 @@ TEST_CASE("a run that is moved in time wins the same") {
   }
 }
 
+// Launches of 5 us with 20 us of code between them, and 200 us of other code before each tenth.
+TEST_CASE("code that another fix takes is not taken once more with the call behind it") {
+  TraceBuilder story;
+  Remedy code;
+  IntervalSet pauses;
+  Nanos host = 0;
+  for (int n = 0; n < 100; ++n) {
+    if (n % 10 == 9) pauses.Append(host, host + 200_us);
+    host += n % 10 == 9 ? 200_us : 20_us;
+    story.Launch("work", {host, host + 5_us}, {host + 8_us, host + 13_us});
+    host += 5_us;
+  }
+  const Analysed run(story);
+  code.host_cuts.push_back({0, pauses});
+  Remedy launches;
+  launches.vanished_calls = run.Calls("cudaLaunchKernel");
+  const Remedy left = Without(launches, code, run->run);
+  CHECK(left.vanished_calls.size() == 90);
+  const auto share = [&](const Remedy& remedy) {
+    return static_cast<double>(run->replay().Gain(remedy)) / static_cast<double>(run.Window());
+  };
+  CHECK(share(launches) > 0.75);
+  CHECK(share(left) < 0.55);
+}
+
 }  // namespace
 }  // namespace advise
