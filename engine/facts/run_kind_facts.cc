@@ -83,7 +83,9 @@ void DeclareServing(Catalog* catalog) {
       "no ranges of a server name the sampling of tokens", "nvtx");
   sampling.AddLoss(
       "serving.sampling", kChange,
-      {"", "Idle in ranges that sample tokens.", "The launching thread samples no tokens."},
+      {"",
+       "Idle while the host samples tokens, and copies of logits to the host that nothing hides.",
+       "The launching thread samples no tokens."},
       &Serving::sampling);
 }
 

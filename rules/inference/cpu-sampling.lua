@@ -7,14 +7,15 @@ return {
   kind      = "root",
   effort    = "code",
   own_steps = true,
-  priority  = 66,
-  explains  = { "host/cpu-bound", "sync/item-in-loop", "sync/host-busy-wait" },
+  priority  = 77,
+  explains  = { "host/cpu-bound", "sync/item-in-loop", "sync/host-busy-wait", "transfer/pageable-copy", "transfer/blocking-copy",
+                "transfer/exposed-copy" },
   knowledge = { "K-E1", "K-N6" },
 
   needs      = { "run.serves", "window.device_time", "serving.sampling.lost", "serving.sampling.remedy" },
   thresholds = { "min_share" },
 
-  symptom = "The GPU is idle {share:pct} of the time while the host samples tokens.",
+  symptom = "The GPU computes nothing for {share:pct} of the time while the host receives logits or samples tokens.",
   cause   = "Logits are copied to the host and sampled there, so each step ends with a wait for the CPU.",
   fixes   = {
     { action = "Sample on the GPU and copy only the token IDs back" },

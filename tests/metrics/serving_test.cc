@@ -75,7 +75,9 @@ TEST_CASE("code behind a copy of logits samples tokens, also where no range says
   };
   const Analysed logits(generator(4 * 32'000 * 2), kAuto);
   CHECK(logits->serving.sampling_named);
-  CHECK(logits->serving.sampling.lost->Total() > 20 * 300_us);
+  // The code, and the copies: where the GPU picks the token, its ID alone goes to the host.
+  CHECK(logits->serving.sampling.lost->Total() > 28 * (330_us + 18_us));
+  CHECK(logits->serving.sampling.remedy->scaled_ops.size() >= 28);
   CHECK_FALSE(Analysed(generator(4 * 8), kAuto)->serving.sampling_named);
 }
 

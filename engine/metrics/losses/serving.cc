@@ -115,7 +115,6 @@ class ServingFinder {
   void FindLogits() {
     const double least = run_.knowledge.Number("serving.logits");
     std::vector<std::vector<Interval>> after(trace_.devices.size());
-    std::size_t found = 0;
     for (const std::uint32_t d : run_.active_devices) {
       const std::vector<std::uint32_t>& ops = run_.ops_of_device[d];
       for (std::size_t i = 0; i + 1 < ops.size(); ++i) {
@@ -125,13 +124,16 @@ class ServingFinder {
         if (trace_.copies.direction[copy] != CopyDirection::kDeviceToHost ||
             static_cast<double>(trace_.copies.bytes[copy]) < least)
           continue;
-        ++found;
+        logits_.push_back(op);
         if (trace_.ops.start[ops[i + 1]] > trace_.ops.end[op])
           after[d].push_back({trace_.ops.end[op], trace_.ops.start[ops[i + 1]]});
       }
     }
     const std::size_t tokens = run_.steps.known() ? run_.steps.steady_count() : 0;
-    if (tokens == 0 || 2 * found < tokens) return;  // one in a while is no token's
+    if (tokens == 0 || 2 * logits_.size() < tokens) {  // one in a while is no token's
+      logits_.clear();
+      return;
+    }
     for (auto& intervals : after) after_logits_.push_back(IntervalSet::Of(std::move(intervals)));
   }
 
@@ -174,6 +176,11 @@ class ServingFinder {
         }
       }
     }
+    // Tokens that are chosen on the device go to the host without the logits.
+    for (const std::uint32_t op : logits_) {
+      sampling.loss.AddExposed(op);
+      sampling.loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+    }
     result_.no_request = no_request.Build();
     result_.scheduler = scheduler.Build();
     result_.tokenizer = tokenizer.Build();
@@ -188,6 +195,7 @@ class ServingFinder {
   const Trace& trace_;
   std::map<StringId, std::uint8_t> says_;
   std::map<std::uint32_t, Open> open_;
+  std::vector<std::uint32_t> logits_;      // their copies to the host
   std::vector<IntervalSet> after_logits_;  // by device; none where the run copies no logits
   Serving result_;
 };
