@@ -15,7 +15,7 @@ return {
   evidence   = { "steps", "spread", top = "top_rank" },
   needs      = { "cluster.ranks" },
   optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "run.languages", "rank.late.device",
-                 "rank.turns.together", "rank.turns.least" },
+                 "rank.turns.together", "rank.turns.least", "rank.turns.devices" },
   thresholds = { "max_steady", "min_share", "min_together" },
 
   symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text} ({top:pct} of them the same). The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
@@ -48,6 +48,9 @@ return {
       e.why = "It gets more work than the others, or it computes more slowly. They wait on the host until it is done."
       return e
     end
+    -- Stages of a pipeline in one process compute for micro-batches in turn. Nothing shows that they wait for each other.
+    local devices = f.rank.turns.devices
+    if devices and devices > 1 and not f.rank.late.device then return nil end
     local python = not f.run.languages or contains(f.run.languages, "Python")
     e.why = python
       and "Batches contain different amounts of work on different ranks: sequences of different length, or experts that get different numbers of tokens."
@@ -82,6 +85,16 @@ return {
                 rank = { turns = { together = 0.46, least = 0.47 },
                          imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
       expect = { who = "GPU", reason = "same", share = 0.25 } },
+    { name = "near miss: two stages in one process, which work on micro-batches in turn",
+      facts = { window = { device_time = 2.5e9 }, cluster = { ranks = 2 },
+                rank = { turns = { devices = 2, together = 0.6, least = 0.8 },
+                         imbalance = { compute = { spread = 0.2, steps = 1, top_rank = 0.55, behind = 0.5, lost = 2.5e8, remedy = true } } } },
+      expect = "silent" },
+    { name = "one process for two GPUs that meet in collectives",
+      facts = { window = { device_time = 2.5e9 }, cluster = { ranks = 2 },
+                rank = { turns = { devices = 2, together = 0.6, least = 0.8 }, late = { device = 0 },
+                         imbalance = { compute = { spread = 0.2, steps = 1, top_rank = 0.55, behind = 0.5, lost = 2.5e8, remedy = true } } } },
+      expect = { top = 0.55 } },
     { name = "near miss: two GPUs that take turns, one of them for longer",
       facts = { window = { device_time = 8e7 }, cluster = { ranks = 2 },
                 rank = { turns = { together = 0.02, least = 0.3 },

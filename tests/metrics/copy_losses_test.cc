@@ -159,6 +159,22 @@ TEST_CASE("a round trip goes with both copies, their waits and the code between 
   const double rate = ShippedKnowledge().Number("copy.touch_rate");
   CHECK(Analysed(soon)->copies.roundtrip.count ==
         (6e-6 * rate >= static_cast<double>(2_MiB) ? 1 : 0));
+  // Between two copies of 64 MiB, which nobody could have read, the host changes the edges of a
+  // field for 400 us; or it calls the operating system.
+  const auto edges = [](bool waits) {
+    TraceBuilder field;
+    field.Launch("make", {0_us, 5_us}, {10_us, 100_us})
+        .CopyFromGpu(64_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 3200_us})
+        .Sync({9_us, 3205_us})
+        .CopyToGpu(64_MiB, MemoryKind::kPinned, {3605_us, 3610_us}, {3620_us, 6720_us})
+        .Launch("use", {6730_us, 6735_us}, {6740_us, 10_ms});
+    for (Nanos at = 6740_us; at < 6790_us; at += 10_us)
+      field.Launch("use", {at, at + 5_us}, {at + 3260_us, at + 3270_us});
+    if (waits) field.OsCall("read", {3206_us, 3604_us});
+    return Analysed(field)->copies.roundtrip.count;
+  };
+  CHECK(edges(false) == 1);
+  CHECK(edges(true) == 0);
   TraceBuilder unread;
   unread.Launch("make", {0_us, 5_us}, {10_us, 100_us})
       .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 200_us})

@@ -10,6 +10,7 @@
 #include "engine/metrics/losses/mpi_waits.h"
 #include "engine/metrics/losses/step_copies.h"
 #include "engine/timeline/blocking_calls.h"
+#include "engine/timeline/pause.h"
 
 namespace advise {
 namespace {
@@ -250,14 +251,23 @@ class CopyFinder {
     result_.slow = loss.Build();
   }
 
-  // Whether the host had time to change what it downloaded before it uploaded as much. If not, the
-  // upload is other data, such as the next piece of a stream.
-  bool CouldTouch(std::uint32_t down, std::uint32_t up) const {
+  // Whether the host had time to change what it downloaded before it uploaded as much, or ran code
+  // of its own that may have changed a part, such as the edges of a field. If not, the upload is
+  // other data, such as the next piece of a stream.
+  bool CouldTouch(std::uint32_t down, std::uint32_t up) {
     const std::uint32_t call = trace_.ops.call[up];
-    if (call == kNone) return true;
+    if (call == kNone || OwnCodeBefore(call)) return true;
     const auto host = static_cast<double>(trace_.calls.start[call] - trace_.ops.end[down]);
     const auto bytes = static_cast<double>(trace_.copies.bytes[trace_.ops.detail[down]]);
     return host * run_.knowledge.Number("copy.touch_rate") >= bytes * kNanosPerSecond;
+  }
+
+  // Whether the thread runs code of its own right before the call, for longer than between
+  // launches.
+  bool OwnCodeBefore(std::uint32_t call) {
+    const std::uint32_t thread = trace_.calls.thread[call];
+    if (long_pauses_.empty()) long_pauses_ = LongPauses(run_);
+    return PauseAround(run_, thread, trace_.calls.start[call] - 1).Length() > long_pauses_[thread];
   }
 
   // A download whose exact bytes are uploaded again within a step's time: to the same device, or to
@@ -424,6 +434,7 @@ class CopyFinder {
   double tiny_bytes_, small_bytes_, quick_bytes_, large_bytes_;
   std::size_t train_;
   LaterReads read_later_;
+  std::vector<Nanos> long_pauses_;                                 // by thread, once asked for
   std::set<std::uint32_t> of_outliers_;                            // ops
   std::vector<std::uint32_t> copies_;                              // ops
   std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy_;  // by the copy's call
