@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/base/median.h"
+#include "engine/replay/batch_waits.h"
 #include "engine/replay/launch_queue.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/silent_waits.h"
@@ -225,29 +226,7 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
     std::sort(list.begin(), list.end(),
               [&](auto a, auto b) { return calls_[a].end < calls_[b].end; });
   }
-  // Batches: ends of waits for data, per thread. Fetching a batch that lies ready takes a moment
-  // and says nothing of how fast the loader is; only a wait that fills a fair part of the time
-  // since the last batch does.
-  const double real = run.knowledge.Number("input.wait_share");
-  std::map<std::uint32_t, std::vector<Nanos>> batches;
-  std::map<std::uint32_t, Nanos> last_batch;
-  for (const GapPiece piece : idle.pieces) {
-    const bool silent = piece.activity == Activity::kSilentWait;
-    const bool waited = silent || piece.activity == Activity::kOsWait ||
-                        piece.activity == Activity::kFileIo || piece.activity == Activity::kSleep ||
-                        piece.activity == Activity::kNetwork || piece.activity == Activity::kLock;
-    const std::uint32_t thread = idle.ThreadOf(piece);
-    if (piece.cause != IdleCause::kDataLoading || !waited || thread == kNone) continue;
-    if (!silent && 2 * waits_of[thread].OverlapWith(piece.start, piece.end) < piece.Length())
-      continue;
-    const auto [last, is_first] = last_batch.try_emplace(thread, from_);
-    const Nanos apart = piece.end - last->second;
-    last->second = piece.end;
-    if (static_cast<double>(piece.Length()) >= real * static_cast<double>(apart))
-      batches[thread].push_back(piece.end);
-  }
-  for (auto& [thread, ends] : batches) std::sort(ends.begin(), ends.end());
-
+  const std::map<std::uint32_t, std::vector<Nanos>> batches = BatchWaits(run, idle, waits_of);
   const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run);
   for (HostCall& call : calls_) {
     const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;

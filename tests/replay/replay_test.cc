@@ -219,6 +219,27 @@ TEST_CASE("behind a slow loader pinning gains next to nothing: the loader is the
   CHECK(bound == "the data loader");
 }
 
+// Every 400 us a batch comes, whose upload of 150 us and kernel of 230 us run one behind the other,
+// since the next batch is not there: the GPU itself waits for 10 us only. Streams alternate.
+TEST_CASE("waits for batches that the GPU hardly notices keep copies from overlapping") {
+  TraceBuilder story;
+  Repeat(40, 400_us, [&](int n, Nanos at) {
+    story.OnStream(n % 2 == 0 ? 13 : 14);
+    story.Range("step", {at, at + 399_us});
+    story.CopyToGpu(2_MiB, MemoryKind::kPinned, {at, at + 5_us}, {at + 8_us, at + 158_us});
+    story.Launch("work", {at + 6_us, at + 11_us}, {at + 160_us, at + 390_us});
+    story.OsCall("poll", {at + 15_us, at + 398_us});
+  });
+  story.Process("worker").Thread("pt_data_worker");
+  Repeat(40, 400_us, [&](int, Nanos at) { story.OsCall("read", {at, at + 395_us}); });
+  const Analysed run(story, kAuto);
+  CHECK(run->replay().BaselineNs() == Approx(static_cast<double>(run.Window())).epsilon(0.001));
+  Remedy ready;
+  ready.data_ready = true;
+  CHECK(run->replay().Gain(ready) > run.Window() * 35 / 100);
+  CHECK(run->replay().Gain(AllOps(run, 0.5F)) < run.Window() / 50);  // batches come no sooner
+}
+
 // Steps in which the host waits for the GPU, and then a worker begins to load the next batch.
 TraceBuilder OnDemand(Nanos work) {
   TraceBuilder story;

@@ -1,0 +1,110 @@
+#include "engine/replay/batch_waits.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "engine/timeline/pause.h"
+
+namespace advise {
+namespace {
+
+class BatchFinder {
+ public:
+  BatchFinder(const Run& run, const Idle& idle, const std::vector<IntervalSet>& waits_of)
+      : run_(run),
+        idle_(idle),
+        waits_of_(waits_of),
+        real_(run.knowledge.Number("input.wait_share")) {}
+
+  std::map<std::uint32_t, std::vector<Nanos>> Find() {
+    FindSeen();
+    FindHidden();
+    for (auto& [thread, ends] : batches_) std::sort(ends.begin(), ends.end());
+    return std::move(batches_);
+  }
+
+ private:
+  // A place of the program: the thread, what it waits in, and what it calls next.
+  using Place = std::tuple<std::uint32_t, StringId, StringId>;
+
+  // Fetching a batch that lies ready takes a moment and says nothing of how fast the loader is;
+  // only a wait that fills a fair part of the time since the last batch does.
+  void Add(std::uint32_t thread, Nanos length, Nanos end, std::map<std::uint32_t, Nanos>* last) {
+    const auto [before, is_first] = last->try_emplace(thread, run_.window.start);
+    const Nanos apart = end - before->second;
+    before->second = end;
+    if (static_cast<double>(length) >= real_ * static_cast<double>(apart))
+      batches_[thread].push_back(end);
+  }
+
+  // Waits for data that a GPU was seen to be idle in.
+  void FindSeen() {
+    std::map<std::uint32_t, Nanos> last;
+    for (const GapPiece piece : idle_.pieces) {
+      const bool silent = piece.activity == Activity::kSilentWait;
+      const bool waited = silent || piece.activity == Activity::kOsWait ||
+                          piece.activity == Activity::kFileIo ||
+                          piece.activity == Activity::kSleep ||
+                          piece.activity == Activity::kNetwork || piece.activity == Activity::kLock;
+      const std::uint32_t thread = idle_.ThreadOf(piece);
+      if (piece.cause != IdleCause::kDataLoading || !waited || thread == kNone) continue;
+      if (!silent && 2 * waits_of_[thread].OverlapWith(piece.start, piece.end) < piece.Length())
+        continue;
+      Add(thread, piece.Length(), piece.end, &last);
+      if (piece.activity == Activity::kOsWait) places_.insert(PlaceOf(thread, piece));
+    }
+  }
+
+  Place PlaceOf(std::uint32_t thread, const GapPiece& piece) const {
+    const OsCallTable& os = run_.trace.os_calls;
+    const auto first = os.start.begin() + run_.os_of_thread[thread].first;
+    const auto last = os.start.begin() + run_.os_of_thread[thread].last;
+    const auto after = std::lower_bound(first, last, piece.end);
+    const std::uint32_t next = NextCall(run_, thread, piece.end - 1);
+    if (after == first || next == kNone) return {kNone, StringId{}, StringId{}};
+    const auto row = static_cast<std::size_t>(std::prev(after) - os.start.begin());
+    return {thread, os.name[row], run_.trace.calls.name[next]};
+  }
+
+  // The same waits where no GPU was idle.
+  void FindHidden() {
+    const OsCallTable& os = run_.trace.os_calls;
+    const CallTable& calls = run_.trace.calls;
+    std::set<std::uint32_t> threads;
+    for (const Place& place : places_) threads.insert(std::get<0>(place));
+    for (const std::uint32_t thread : threads) {
+      if (thread == kNone) continue;
+      std::map<std::uint32_t, Nanos> last;
+      for (std::uint32_t i = run_.os_of_thread[thread].first; i < run_.os_of_thread[thread].last;
+           ++i) {
+        if (!run_.InWindow(os.end[i]) || !IsWait(run_.names.Os(os.name[i]))) continue;
+        const std::uint32_t next = NextCall(run_, thread, os.end[i] - 1);
+        if (next == kNone || next == run_.calls_of_thread[thread].first ||
+            !places_.contains({thread, os.name[i], calls.name[next]}))
+          continue;
+        const Interval pause{calls.end[next - 1], calls.start[next]};
+        const Nanos waited = os.end[i] - std::max(os.start[i], pause.start);
+        if (2 * waited >= pause.end - pause.start) Add(thread, waited, os.end[i], &last);
+      }
+    }
+  }
+
+  const Run& run_;
+  const Idle& idle_;
+  const std::vector<IntervalSet>& waits_of_;
+  double real_;
+  std::set<Place> places_;  // of the waits that were seen
+  std::map<std::uint32_t, std::vector<Nanos>> batches_;
+};
+
+}  // namespace
+
+std::map<std::uint32_t, std::vector<Nanos>> BatchWaits(const Run& run, const Idle& idle,
+                                                       const std::vector<IntervalSet>& waits_of) {
+  return BatchFinder(run, idle, waits_of).Find();
+}
+
+}  // namespace advise
