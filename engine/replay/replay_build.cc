@@ -199,8 +199,10 @@ void Replay::AddOps(const Run& run) {
     ops_.push_back(op);
   }
   const std::vector<std::uint32_t> by_events = AwaitedByEvents(run);
+  const std::vector<std::uint32_t> sent_on = SentOn(run);
   for (GpuOp& op : ops_) {
-    if (by_events[op.row] != kNone) op.event = At(op_index_, by_events[op.row]);
+    const std::uint32_t other = by_events[op.row] != kNone ? by_events[op.row] : sent_on[op.row];
+    if (other != kNone) op.event = At(op_index_, other);
   }
   std::vector<IntervalSet> wide(device_count_);
   std::vector<double> sum(device_count_, 0);

@@ -199,4 +199,30 @@ std::vector<std::uint32_t> AwaitedBySyncs(const Run& run) {
   return awaited;
 }
 
+std::vector<std::uint32_t> SentOn(const Run& run) {
+  const OpTable& ops = run.trace.ops;
+  const CopyTable& copies = run.trace.copies;
+  std::vector<std::uint32_t> sent(ops.size(), kNone);
+  for (const std::uint32_t thread : run.launching_threads) {
+    const RowRange calls = run.calls_of_thread[thread];
+    std::uint32_t before = kNone;
+    for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+      const std::uint32_t op = run.first_op_of_call[c];
+      if (op == kNone) continue;
+      const bool both = before != kNone && ops.kind[op] == OpKind::kCopy &&
+                        ops.kind[before] == OpKind::kCopy && ops.device[op] != ops.device[before];
+      if (both) {
+        const std::uint32_t up = ops.detail[op];
+        const std::uint32_t down = ops.detail[before];
+        if (copies.direction[up] == CopyDirection::kHostToDevice &&
+            copies.direction[down] == CopyDirection::kDeviceToHost &&
+            copies.bytes[up] == copies.bytes[down] && ops.end[before] <= ops.start[op])
+          sent[op] = before;
+      }
+      before = op;
+    }
+  }
+  return sent;
+}
+
 }  // namespace advise

@@ -20,4 +20,9 @@ std::vector<std::uint32_t> AwaitedByEvents(const Run& run);
 // not say which stream or event, and for other calls. O(n log n + synchronize calls x streams).
 std::vector<std::uint32_t> AwaitedBySyncs(const Run& run);
 
+// By op: the download whose data an upload to another device sends on, kNone for other ops. The
+// upload is the next that its thread hands to any device, and has the size of the download.
+// O(calls).
+std::vector<std::uint32_t> SentOn(const Run& run);
+
 }  // namespace advise

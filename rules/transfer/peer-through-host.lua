@@ -44,7 +44,7 @@ torch.distributed.send(x, dst=1)          # between processes, with the nccl bac
 
   tests = {
     { name = "halo exchange through the host",
-      edges = { ["copy.through_host.count"] = 3, ["copy.through_host.lost"] = 4e7 },
+      edges = { ["copy.through_host.count"] = 3, ["copy.through_host.lost"] = 1e7 },
       facts = { window = { device_time = 2e9 }, run = { devices = 2 },
                 copy = { through_host = { count = 100, bytes = 1e9, lost = 2e8, remedy = true } } },
       expect = { share = 0.1, count = 100, bytes = 1e9, devices = 2 }, saving = { claims = 2e8, confidence = 0.6 } },

@@ -245,5 +245,27 @@ TEST_CASE("what is sent between the two ways is an exchange, and no round trip")
   CHECK(run->syncs.loop.count == 0);  // the message needs the data
 }
 
+// A download from pageable memory, and an event that is recorded behind it, or behind work of
+// another stream that is launched in between.
+TEST_CASE("only an event behind the stream of a download says that its data is read later") {
+  const auto released = [](bool elsewhere) {
+    TraceBuilder story;
+    for (int i = 0; i < 10; ++i) {
+      const Nanos at = i * 400_us;
+      story.OnStream(13).Launch("make", {at, at + 5_us}, {at + 10_us, at + 110_us});
+      story.CopyFromGpu(1_MiB, MemoryKind::kPageable, {at + 6_us, at + 212_us},
+                        {at + 110_us, at + 210_us});
+      if (elsewhere)
+        story.OnStream(14).Launch("next", {at + 213_us, at + 218_us}, {at + 222_us, at + 322_us});
+      story.Call("cudaEventRecord", {at + 219_us, at + 221_us});
+    }
+    const Analysed run(story);
+    CHECK(run->copies.pageable.count == 10);
+    return run->copies.pageable.remedy->unblocked_calls.size();
+  };
+  CHECK(released(false) == 10);
+  CHECK(released(true) == 0);
+}
+
 }  // namespace
 }  // namespace advise

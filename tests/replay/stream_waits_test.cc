@@ -132,5 +132,36 @@ TEST_CASE("a kernel that starts earlier once does not wait at all") {
   CHECK(std::all_of(awaited.begin(), awaited.end(), [](std::uint32_t op) { return op == kNone; }));
 }
 
+// Two GPUs work one after the other for 100 us each; what the first one made goes to the second
+// through host memory, in copies that block.
+TEST_CASE("an upload to another device waits for the download that it sends on") {
+  TraceBuilder story;
+  for (int i = 0; i < 10; ++i) {
+    const Nanos at = i * 300_us;
+    story.OnDevice(0).OnStream(13).Launch("first", {at, at + 5_us}, {at + 10_us, at + 110_us});
+    story.CopyFromGpu(1_MiB, MemoryKind::kPageable, {at + 6_us, at + 142_us},
+                      {at + 110_us, at + 140_us});
+    story.OnDevice(1).OnStream(14).CopyToGpu(
+        1_MiB, MemoryKind::kPageable, {at + 145_us, at + 182_us}, {at + 150_us, at + 180_us});
+    story.Launch("second", {at + 183_us, at + 188_us}, {at + 193_us, at + 293_us});
+  }
+  const Analysed run(story);
+  const std::vector<std::uint32_t> sent = SentOn(run->run);
+  std::size_t pairs = 0;
+  for (std::uint32_t op = 0; op < sent.size(); ++op) {
+    if (sent[op] == kNone) continue;
+    ++pairs;
+    CHECK(run.trace().ops.device[op] == 1);
+    CHECK(run.trace().ops.device[sent[op]] == 0);
+  }
+  CHECK(pairs == 10);
+  // Where the calls do not block, the GPUs work at the same time, on one piece after the other.
+  Remedy free;
+  free.unblocked_calls = run.Calls("cudaMemcpyAsync");
+  const Nanos left = run.Window() - run->replay().Gain(free);
+  CHECK(left > 10 * 130_us + 100_us);
+  CHECK(left < 10 * 140_us + 200_us);
+}
+
 }  // namespace
 }  // namespace advise

@@ -15,13 +15,21 @@ void LaterReads::FindWaits() {
   for (const std::uint32_t thread : run_.launching_threads) {
     const RowRange rows = run_.calls_of_thread[thread];
     std::uint32_t next = kNone;
+    bool behind = false;  // the next launch is the last one before that event
     Nanos next_start = std::numeric_limits<Nanos>::max();
     for (std::uint32_t call = rows.last; call-- > rows.first;) {
       if (next_start - calls.end[call] > long_pauses[thread]) next = kNone;
       next_start = calls.start[call];
       next_[call] = next;
       const CallClass call_class = run_.ClassOfCall(call);
-      if (call_class == CallClass::kEventRecord || IsSync(call_class)) next = call;
+      const std::uint32_t op = run_.first_op_of_call[call];
+      if (call_class == CallClass::kEventRecord || IsSync(call_class)) {
+        next = call;
+        behind = call_class == CallClass::kEventRecord;
+      } else if (op != kNone && behind) {
+        recorded_behind_[next] = op;
+        behind = false;
+      }
     }
   }
 }
@@ -34,7 +42,10 @@ bool LaterReads::IsReadLater(std::uint32_t op) {
   if (next_.empty()) FindWaits();
   const std::uint32_t wait = next_[ops.call[op]];
   if (wait == kNone) return false;
-  if (run_.ClassOfCall(wait) == CallClass::kEventRecord) return true;
+  if (run_.ClassOfCall(wait) == CallClass::kEventRecord) {
+    const auto last = recorded_behind_.find(wait);
+    return last != recorded_behind_.end() && ops.stream[last->second] == ops.stream[op];
+  }
   const std::uint32_t awaited = awaited_[wait];
   return awaited != kNone && ops.stream[awaited] == ops.stream[op];
 }

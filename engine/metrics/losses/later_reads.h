@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "engine/timeline/run.h"
@@ -12,10 +13,10 @@ class LaterReads {
  public:
   explicit LaterReads(const Run& run) : run_(run) {}
 
-  // True for an asynchronous download after which its thread records an event to wait for, or next
-  // waits for the copy's stream, with no code in between that takes long enough to read the data:
-  // the program does not rely on the call itself to have moved it. The first question costs O(calls
-  // log calls), the others O(1).
+  // True for an asynchronous download after which its thread records an event behind work of the
+  // copy's stream, or next waits for that stream, with no code in between that takes long enough to
+  // read the data: the program does not rely on the call itself to have moved it. The first
+  // question costs O(calls log calls), the others O(1).
   bool IsReadLater(std::uint32_t op);
 
  private:
@@ -26,6 +27,8 @@ class LaterReads {
   // beyond long pauses.
   std::vector<std::uint32_t> next_;
   std::vector<std::uint32_t> awaited_;  // of AwaitedBySyncs
+  // By call that records an event: the op that its thread launched last before it.
+  std::map<std::uint32_t, std::uint32_t> recorded_behind_;
 };
 
 }  // namespace advise
