@@ -200,5 +200,31 @@ TEST_CASE("code that another fix takes is not taken once more with the call behi
   CHECK(share(left) < 0.55);
 }
 
+TEST_CASE("a copy that another fix makes faster can still be taken out of its stream") {
+  TraceBuilder story;
+  for (int n = 0; n < 20; ++n) {
+    const Nanos call = n * 20_us;  // far ahead of the GPU
+    const Nanos at = n * 400_us + 10_us;
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {call, call + 5_us}, {at, at + 200_us});
+    story.Launch("work", {call + 6_us, call + 11_us}, {at + 201_us, at + 399_us});
+  }
+  const Analysed run(story);
+  Remedy faster;
+  Remedy beside;
+  Remedy gone;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
+    if (run.trace().ops.kind[op] != OpKind::kCopy) continue;
+    faster.scaled_ops.emplace_back(op, 0.5F);
+    gone.scaled_ops.emplace_back(op, 0.0F);
+    beside.detached_ops.push_back(op);
+  }
+  CHECK(Without(beside, faster, run->run).detached_ops.size() == 20);
+  CHECK(Without(beside, gone, run->run).ChangesNothing());
+  CHECK(Without(beside, beside, run->run).ChangesNothing());
+  Remedy both = faster;
+  both.Join(Without(beside, faster, run->run));
+  CHECK(run->replay().Gain(both) > run->replay().Gain(faster) + run.Window() / 5);
+}
+
 }  // namespace
 }  // namespace advise
