@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -74,12 +73,14 @@ class ProcessWaits {
   }
 
  private:
-  // Of the ops that come once a pause, those behind whose end the thread goes on most steadily,
-  // held against how much the same pauses vary: without those that hold no such end, short ones
-  // drop out, and what is left would look steady.
+  // Of the ops that come once a pause, those behind whose end the thread goes on most steadily.
+  // Held against how much all pauses vary, and those that hold such an end: without the others,
+  // which are short, what is left may look steady.
   void FindPattern(const std::vector<Pause>& pauses, std::vector<std::uint32_t>* awaited) const {
     const auto count = static_cast<double>(pauses.size());
-    auto least = std::numeric_limits<Nanos>::max();
+    std::vector<Nanos> all;
+    for (const Pause& pause : pauses) all.push_back(pause.end - pause.start);
+    auto least = static_cast<Nanos>(static_cast<double>(Spread(all)) / steadier_);
     std::vector<std::uint32_t> found;
     for (const auto& [look, ops] : by_look_) {
       const auto once = static_cast<double>(ops.size());

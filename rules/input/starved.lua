@@ -63,7 +63,7 @@ return {
 
   tests = {
     { name = "a feeding thread cannot keep up",
-      edges = { ["input.lost"] = 2e7 },
+      edges = { ["input.lost"] = 1e6 },
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 10 },
                 input = { lost = 3e8, own = 0, waiting = 2.8e8, workers = 0, remedy = true, steps_affected = 1,
                           load = { median = 3e7 } } },
@@ -98,7 +98,7 @@ return {
       expect = "silent" },
     { name = "near miss: the waits hardly cost anything",
       facts = { window = { device_time = 1e9 },
-                input = { lost = 1e7, own = 0, waiting = 1e7, workers = 0, remedy = true } },
+                input = { lost = 5e5, own = 0, waiting = 5e5, workers = 0, remedy = true } },
       expect = "silent" },
     { name = "near miss: the thread loads itself, which is input/no-workers",
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true },

@@ -38,7 +38,7 @@ dataset = monai.data.CacheDataset(data=items, transform=transforms, cache_rate=1
 
   tests = {
     { name = "four fifths of the load time is reading",
-      edges = { ["input.file.share"] = 0.5, ["input.lost"] = 2e7 },
+      edges = { ["input.file.share"] = 0.5, ["input.lost"] = 1e6 },
       facts = { window = { device_time = 1e9 },
                 input = { lost = 6e8, file = { share = 0.8 }, workers = 4, load = { median = 9e7 }, remedy = true } },
       expect = { share = 0.6, file_share = 0.8, workers = 4, load_time = 9e7 }, saving = { claims = 6e8, confidence = 0.7 } },
@@ -46,7 +46,7 @@ dataset = monai.data.CacheDataset(data=items, transform=transforms, cache_rate=1
       facts = { window = { device_time = 1e9 }, input = { lost = 6e8, file = { share = 0.2 }, remedy = true } },
       expect = "silent" },
     { name = "near miss: reading is hidden behind the GPU's work",
-      facts = { window = { device_time = 1e9 }, input = { lost = 5e6, file = { share = 0.95 }, remedy = true } },
+      facts = { window = { device_time = 1e9 }, input = { lost = 5e5, file = { share = 0.95 }, remedy = true } },
       expect = "silent" },
     { name = "the GPU never waits for data",
       facts = { window = { device_time = 1e9 }, input = { lost = 0, file = { share = 0.95 }, remedy = true } },

@@ -54,7 +54,7 @@ return {
 
   tests = {
     { name = "two workers are busy all the time and the GPU waits",
-      edges = { ["input.lost"] = 4e7, ["input.steps_affected"] = 0.2, ["input.workers_busy"] = 0.6 },
+      edges = { ["input.lost"] = 2e6, ["input.steps_affected"] = 0.2, ["input.workers_busy"] = 0.6 },
       facts = { window = { device_time = 2e9 }, run = { cpu_cores = 32 }, steps = { count = 20 },
                 input = { lost = 8e8, own = 0, waiting = 7.5e8, workers = 2, workers_busy = 0.98, steps_affected = 0.9,
                           remedy = true } },
@@ -70,7 +70,7 @@ return {
       expect = { share = 0.2, who = "the workers of the data loader" }, saving = { confidence = 0.6 } },
     { name = "near miss: workers are busy, the GPU never waits",
       facts = { window = { device_time = 1e9 },
-                input = { lost = 5e6, own = 0, waiting = 5e6, workers = 2, workers_busy = 0.95, remedy = true } },
+                input = { lost = 5e5, own = 0, waiting = 5e5, workers = 2, workers_busy = 0.95, remedy = true } },
       expect = "silent" },
     { name = "near miss: the workers rest while the GPU waits",
       facts = { window = { device_time = 1e9 },
