@@ -59,6 +59,7 @@ class JobFixes : public FixList {
       }
     }
     for (const Candidate& candidate : candidates()) JoinEffects(candidate);
+    for (const Candidate& candidate : candidates()) JoinAlike(candidate);
     for (Candidate& candidate : candidates()) {
       Item& item = items_[candidate.id];
       if (item.verdict == nullptr) AddCuts(&item);
@@ -140,6 +141,41 @@ class JobFixes : public FixList {
         if (finding->batches_ready && named.insert(report).second) {
           item.found.emplace_back(finding, report);
         }
+      }
+    }
+  }
+
+  // A finding that wins what it would alone: it lost nothing to others of its report.
+  static bool Leads(const Finding& finding) {
+    return finding.saving_share > 0 && 2 * finding.saving_share >= finding.alone_share;
+  }
+
+  // Ranks run one program, and what costs them the same time may be named by its cause on one rank
+  // and by its effect on another, where that wins a little more. It is the cause everywhere, or
+  // neither wins anything: the job waits for the ranks where it is named otherwise.
+  void JoinAlike(const Candidate& cause) {
+    std::vector<std::pair<const Finding*, const ReportFindings*>>& named = items_[cause.id].found;
+    const double lead = knowledge().Number("ranking.clear_lead");
+    for (const Candidate& candidate : candidates()) {
+      const std::string& effect = candidate.rule->id;
+      double least = 0;
+      double most = 0;
+      for (const auto& [finding, report] : named) {
+        const std::vector<std::string>& explains = finding->explains;
+        if (!Leads(*finding) ||
+            std::find(explains.begin(), explains.end(), effect) == explains.end())
+          continue;
+        least = least == 0 ? finding->saving_share : std::min(least, finding->saving_share);
+        most = std::max(most, finding->saving_share);
+      }
+      if (most == 0 || &candidate == &cause) continue;
+      for (const auto& [finding, report] : items_[candidate.id].found) {
+        const auto own = std::find_if(
+            named.begin(), named.end(),
+            [&, of = report](const auto& one) { return one.second == of && Leads(*one.first); });
+        const double share = finding->saving_share;
+        if (own == named.end() && Leads(*finding) && share <= lead * most && lead * share >= least)
+          named.emplace_back(finding, report);
       }
     }
   }

@@ -278,6 +278,28 @@ TEST_CASE("what all ranks suffer from comes before the rank that suffers most") 
   CHECK(first() == "rank/late");
 }
 
+// Code behind a wait costs both ranks a fifth of their time: it is named by the wait on rank 0, and
+// on rank 1 by the code, which wins as much there.
+TEST_CASE("what costs all ranks the same time is named alike on all of them") {
+  const Cluster cluster = TwoRanks();
+  RuleInfo wait = Rule("sync/wait");
+  wait.explains = {"host/code"};
+  const RuleInfo code = Rule("host/code");
+  const auto saved = [&](double on_other) {
+    Finding by_wait = Saves(wait, 0.2, 0);
+    by_wait.alone_share = 0.2;
+    by_wait.explains = {"host/code"};
+    Finding by_code = Saves(code, on_other, 0);
+    by_code.alone_share = on_other;
+    Finding left = Saves(wait, 0, 0);
+    left.alone_share = 0.1;
+    const std::vector<ReportFindings> reports = {{{by_wait}, {0}}, {{by_code, left}, {1}}};
+    return ShareOf(RankRun({}, reports, cluster, ShippedKnowledge()), "sync/wait");
+  };
+  CHECK(saved(0.19) == Approx(0.19).epsilon(0.01));
+  CHECK(saved(0.4) == 0);  // something else
+}
+
 TEST_CASE("ranks that wait for their data beside the collectives would wait for it without them") {
   // In each step of 150 us rank 0 waits 50 us for its data. Rank 1 waits so long for rank 0, and
   // its launching thread meanwhile for data, too.
