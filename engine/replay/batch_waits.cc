@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/timeline/awaited.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {
@@ -75,6 +76,8 @@ class BatchFinder {
     const CallTable& calls = run_.trace.calls;
     std::set<std::uint32_t> threads;
     for (const Place& place : places_) threads.insert(std::get<0>(place));
+    if (threads.empty()) return;
+    const Awaited awaited(run_);
     for (const std::uint32_t thread : threads) {
       if (thread == kNone) continue;
       std::map<std::uint32_t, Nanos> last;
@@ -87,7 +90,9 @@ class BatchFinder {
           continue;
         const Interval pause{calls.end[next - 1], calls.start[next]};
         const Nanos waited = os.end[i] - std::max(os.start[i], pause.start);
-        if (2 * waited >= pause.end - pause.start) Add(thread, waited, os.end[i], &last);
+        if (2 * waited >= pause.end - pause.start &&
+            awaited.IsLoader(thread, os.end[i] - waited, os.end[i]))
+          Add(thread, waited, os.end[i], &last);
       }
     }
   }
