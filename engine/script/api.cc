@@ -1,13 +1,16 @@
 #include "engine/script/api.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <lua.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/base/glob.h"
+#include "engine/base/text.h"
 #include "engine/script/handles.h"
 #include "engine/script/run_context.h"
 #include "engine/script/sandbox.h"
@@ -216,6 +219,21 @@ int StartsWith(lua_State* state) {
   return 1;
 }
 
+// As places of templates are filled, for texts that a rule puts together.
+int InWords(lua_State* state) {
+  static constexpr std::array<std::string_view, 7> kKinds = {"pct",   "time",  "bytes", "rate",
+                                                             "flops", "count", "num"};
+  const double value = Number(state, 1, "in_words");
+  const std::string_view kind = Text(state, 2, "in_words");
+  if (std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) {
+    return luaL_error(state,
+                      "in_words: argument 2: wanted pct, time, bytes, rate, flops, count or num");
+  }
+  const std::string words = FormatQuantity(value, kind);
+  lua_pushlstring(state, words.data(), words.size());
+  return 1;
+}
+
 }  // namespace
 
 void InstallApi(lua_State* state) {
@@ -224,7 +242,8 @@ void InstallApi(lua_State* state) {
                                 {"sum", Sum},           {"top", Top},
                                 {"filter", Filter},     {"matches", Matches},
                                 {"contains", Contains}, {"starts_with", StartsWith},
-                                {"adopt", Adopt},       {nullptr, nullptr}};
+                                {"adopt", Adopt},       {"in_words", InWords},
+                                {nullptr, nullptr}};
   luaL_setfuncs(state, functions, 0);
 }
 

@@ -72,6 +72,12 @@ function contains(text, part) end
 ---@return boolean
 function starts_with(text, part) end
 
+---A number as reports print it: `in_words(12345, "count")` is "12,345", `in_words(0.31, "pct")` is "31 %".
+---@param value number
+---@param kind "pct"|"time"|"bytes"|"rate"|"flops"|"count"|"num"
+---@return string
+function in_words(value, kind) end
+
 ---A read-only array of records.
 ---@class Rows
 ---@field [integer] table<string, number|string>

@@ -237,6 +237,9 @@ TEST_CASE("helpers of rules") {
   CHECK(Run("return tostring(contains('a.b', '.b')) .. tostring(starts_with('ab', 'b'))") ==
         "truefalse");
   CHECK(Run("return tostring(between(2, 1, 3)) .. tostring(at_most(2, 1))") == "truefalse");
+  CHECK(Run("return in_words(12345, 'count') .. ', ' .. in_words(0.31, 'pct') .. ', ' .. "
+            "in_words(2.5e9, 'bytes')") == "12,345, 31 %, 2.50 GB");
+  CHECK(Contains(Run("return in_words(1, 'apples')"), "wanted pct, time, bytes"));
 }
 
 TEST_CASE("helpers refuse what is no number") {
